@@ -1,0 +1,73 @@
+//! Why an operation did not do its work.
+
+use serde::{Deserialize, Serialize};
+
+/// Why an operation did not do its work: not here (a skip), or wrongly (a lost round).
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
+pub enum Failure {
+    /// It cannot be measured here.
+    #[error("{reason}")]
+    Skip {
+        /// Why not.
+        reason: String,
+        /// What would make it measurable; may be empty.
+        remedy: String,
+    },
+    /// A system call failed that must not.
+    #[error("{}", std::io::Error::from_raw_os_error(*errno))]
+    Errno {
+        /// The error number.
+        errno: i32,
+    },
+    /// It ran, and did something else than its work.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl Failure {
+    /// It cannot be measured here, for this reason; `remedy` says what would change that, or nothing.
+    pub fn skip(reason: impl Into<String>, remedy: impl Into<String>) -> Failure {
+        Failure::Skip { reason: reason.into(), remedy: remedy.into() }
+    }
+
+    /// It ran, and did something else than its work.
+    pub fn wrong(what: impl Into<String>) -> Failure {
+        Failure::Wrong(what.into())
+    }
+
+    /// The calling thread's `errno` as a failure.
+    pub fn last_os_error() -> Failure {
+        std::io::Error::last_os_error().into()
+    }
+
+    /// The skip that this failure amounts to when setting up meets it: calls that the kernel lacks or refuses.
+    pub fn into_skip(self) -> Failure {
+        let Failure::Errno { errno } = self else { return self };
+        let (reason, remedy) = match errno {
+            libc::ENOSYS => ("this kernel has no such call", "a newer kernel, or one built with it"),
+            libc::EOPNOTSUPP | libc::EPROTONOSUPPORT | libc::EAFNOSUPPORT => {
+                ("this kernel does not support it", "a kernel built with it")
+            }
+            libc::EPERM | libc::EACCES => {
+                ("refused: no permission", "run as root, or allow the call in the container's seccomp profile")
+            }
+            _ => return self,
+        };
+        Failure::skip(reason, remedy)
+    }
+}
+
+impl From<rustix::io::Errno> for Failure {
+    fn from(errno: rustix::io::Errno) -> Failure {
+        Failure::Errno { errno: errno.raw_os_error() }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        match error.raw_os_error() {
+            Some(errno) => Failure::Errno { errno },
+            None => Failure::Wrong(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What an operation is: one block of data and the function that prepares its loop.
+
+use record::{Bytes, Estimate, Point, Term, Value};
+
+use crate::failure::Failure;
+use crate::repeat::Loop;
+use crate::setting::Setting;
+
+/// One thing a computer can be asked to do. A block names what differs from the family's default.
+pub struct Operation {
+    /// `family.name`; never changes once released.
+    pub id: &'static str,
+    /// One sentence, without a full stop.
+    pub summary: &'static str,
+    /// Raised when the work timed changes, so that its costs are no longer compared with older ones.
+    pub version: u32,
+    /// What one iteration is.
+    pub per: &'static str,
+    /// The papers' names for it.
+    pub like: &'static [&'static str],
+    /// What it is measured over.
+    pub axes: &'static [Axis],
+    /// Whether it belongs to the headline run (at the axes' `headline` values).
+    pub headline: bool,
+    /// The figure it is quoted by.
+    pub quoted: Estimate,
+    /// Payload per iteration in bytes.
+    pub moves: fn(&Point) -> u64,
+    /// Costs contained in it that are not meant, subtracted from gross.
+    pub terms: &'static [TermOf],
+    /// What its net cost is said to consist of.
+    pub explained_by: &'static [TermOf],
+    /// What it cannot do without.
+    pub needs: &'static [Need],
+    /// Address space it may use, in bytes.
+    pub memory: u64,
+    /// Seconds one round may take before it counts as hung, beyond its share of the time.
+    pub patience: f64,
+    /// Sets up outside the timing and returns the loop; dropping the loop cleans up.
+    pub prepare: fn(&Setting) -> Result<Loop, Failure>,
+}
+
+impl Operation {
+    /// An operation that nothing is known of.
+    pub const DEFAULT: Operation = Operation {
+        id: "",
+        summary: "",
+        version: 1,
+        per: "call",
+        like: &[],
+        axes: &[],
+        headline: false,
+        quoted: Estimate::Quiet,
+        moves: |_| 0,
+        terms: &[],
+        explained_by: &[],
+        needs: &[],
+        memory: 4 << 30,
+        patience: 10.0,
+        prepare: |_| Err(Failure::Wrong(String::new())),
+    };
+
+    /// The part of the id before its first dot.
+    pub fn family(&self) -> &'static str {
+        self.id.split('.').next().unwrap_or(self.id)
+    }
+
+    /// Every point, in the order of the axes' values; of the headline run only, or all.
+    pub fn points(&self, headline_only: bool) -> Vec<Point> {
+        let mut points = vec![Point::default()];
+        for axis in self.axes {
+            let values = if headline_only && !axis.headline.is_empty() { axis.headline } else { axis.values };
+            points = points
+                .iter()
+                .flat_map(|point| values.iter().map(move |value| point.clone().with(axis.name, value.value())))
+                .collect();
+        }
+        points
+    }
+
+    /// Whether a partner works on another CPU at this point.
+    pub fn uses_other_cpu(&self, point: &Point) -> bool {
+        point.word("distance") == Some("other") || self.needs.contains(&Need::TwoCpus)
+    }
+
+    /// The payload at this point.
+    pub fn payload(&self, point: &Point) -> Bytes {
+        Bytes((self.moves)(point))
+    }
+}
+
+/// A named parameter an operation is measured over.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    /// Its name: `size`, `tasks`, `distance`.
+    pub name: &'static str,
+    /// All values of a full run.
+    pub values: &'static [Choice],
+    /// The values of the headline run; empty means all.
+    pub headline: &'static [Choice],
+}
+
+impl Axis {
+    /// The same axis, of which the headline run takes only these values.
+    pub const fn headline(self, headline: &'static [Choice]) -> Axis {
+        Axis { headline, ..self }
+    }
+}
+
+/// One value of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Bytes or a count.
+    Number(u64),
+    /// A named choice.
+    Word(&'static str),
+}
+
+impl Choice {
+    /// As a point holds it.
+    pub fn value(self) -> Value {
+        match self {
+            Choice::Number(number) => Value::Number(number),
+            Choice::Word(word) => Value::Word(word.into()),
+        }
+    }
+}
+
+/// An axis of sizes in bytes.
+pub const fn size(values: &'static [Choice]) -> Axis {
+    Axis { name: "size", values, headline: &[] }
+}
+
+/// An axis of counts.
+pub const fn count(name: &'static str, values: &'static [Choice]) -> Axis {
+    Axis { name, values, headline: &[] }
+}
+
+/// An axis of named choices.
+pub const fn word(name: &'static str, values: &'static [Choice]) -> Axis {
+    Axis { name, values, headline: &[] }
+}
+
+/// A term as the registry writes it. At each point it is taken at `at`, plus those axes of `same` that the
+/// operation's own point has.
+#[derive(Clone, Copy, Debug)]
+pub struct TermOf {
+    /// How often one operation contains it.
+    pub times: f64,
+    /// The operation's id.
+    pub operation: &'static str,
+    /// The point it is taken at.
+    pub at: &'static [(&'static str, Choice)],
+    /// Axes whose value it shares with the operation.
+    pub same: &'static [&'static str],
+}
+
+/// So many times this operation, which has no axes.
+pub const fn term(times: f64, operation: &'static str) -> TermOf {
+    TermOf { times, operation, at: &[], same: &[] }
+}
+
+impl TermOf {
+    /// Taken at this point.
+    pub const fn at(self, at: &'static [(&'static str, Choice)]) -> TermOf {
+        TermOf { at, ..self }
+    }
+
+    /// Taken at the operation's own value on these axes.
+    pub const fn same(self, same: &'static [&'static str]) -> TermOf {
+        TermOf { same, ..self }
+    }
+
+    /// The term of an operation at `point`.
+    pub fn resolve(&self, point: &Point) -> Term {
+        let mut at = Point::default();
+        for (axis, choice) in self.at {
+            at = at.with(axis, choice.value());
+        }
+        for axis in self.same {
+            if let Some(value) = point.0.get(*axis) {
+                at = at.with(axis, value.clone());
+            }
+        }
+        Term { times: self.times, operation: self.operation.into(), at }
+    }
+}
+
+/// What an operation cannot do without; what else is missing shows when setting up fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A second CPU for a partner.
+    TwoCpus,
+    /// The effective user root, where trying without would do harm or mislead.
+    Root,
+    /// A program at this path.
+    Program(&'static str),
+    /// This architecture, as `std::env::consts::ARCH` names it.
+    Architecture(&'static str),
+    /// So many bytes of memory free.
+    Memory(u64),
+}

@@ -1,0 +1,100 @@
+//! The loop an operation hands over: given a count, it does its work so often.
+
+use crate::failure::Failure;
+
+type Run = Box<dyn FnMut(u64) -> Result<(), Failure>>;
+
+/// An operation's loop, with what must happen around a batch outside the timing.
+pub struct Loop {
+    run: Run,
+    before: Option<Run>,
+    verify: Option<Run>,
+    each: u64,
+    most: u64,
+}
+
+impl Loop {
+    /// A loop of the operation's own: `run(times)` does `times` iterations. Use [`repeat`] unless it needs its own.
+    pub fn new(run: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
+        Loop { run: Box::new(run), before: None, verify: None, each: 1, most: u64::MAX }
+    }
+
+    /// One iteration does the operation this often (an unrolled loop): costs are divided by it.
+    pub fn each(self, each: u64) -> Loop {
+        Loop { each, ..self }
+    }
+
+    /// A batch has at most so many iterations, because state builds up in it.
+    pub fn at_most(self, most: u64) -> Loop {
+        Loop { most: most.max(1), ..self }
+    }
+
+    /// Runs before every batch, outside the timing, with the batch's count.
+    pub fn before(self, before: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
+        Loop { before: Some(Box::new(before)), ..self }
+    }
+
+    /// Runs after every batch, outside the timing: checks that the work was done.
+    pub fn verify(self, verify: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
+        Loop { verify: Some(Box::new(verify)), ..self }
+    }
+
+    pub(crate) fn prepare_batch(&mut self, times: u64) -> Result<(), Failure> {
+        self.before.as_mut().map_or(Ok(()), |before| before(times))
+    }
+
+    pub(crate) fn run_batch(&mut self, times: u64) -> Result<(), Failure> {
+        (self.run)(times)
+    }
+
+    pub(crate) fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
+        self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
+    }
+
+    pub(crate) fn operations_per_iteration(&self) -> u64 {
+        self.each
+    }
+
+    pub(crate) fn most_iterations(&self) -> u64 {
+        self.most
+    }
+
+    /// Does `times` iterations with everything around them, untimed: for tests that check what an operation does.
+    ///
+    /// # Errors
+    /// Whatever the operation meets.
+    pub fn perform(&mut self, times: u64) -> Result<(), Failure> {
+        let times = times.min(self.most);
+        self.prepare_batch(times)?;
+        self.run_batch(times)?;
+        self.verify_batch(times)
+    }
+}
+
+/// Repeats `body`. The iteration costs one decrement and one branch; the fence keeps the optimizer from deleting,
+/// merging or hoisting iterations.
+#[inline(always)]
+pub fn repeat(mut body: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
+    Loop::new(move |times| {
+        for _ in 0..times {
+            body()?;
+            fence();
+        }
+        Ok(())
+    })
+}
+
+/// Tells the optimizer that all memory may have changed; no instruction results.
+#[inline(always)]
+fn fence() {
+    // SAFETY: the empty text executes nothing; leaving out `nomem` is what makes it a fence.
+    unsafe { std::arch::asm!("", options(nostack, preserves_flags)) }
+}
+
+/// A value the optimizer knows nothing about, at the cost of holding it in a register.
+#[inline(always)]
+pub fn opaque(mut value: u64) -> u64 {
+    // SAFETY: the empty text executes nothing and leaves the register as it was.
+    unsafe { std::arch::asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags)) }
+    value
+}

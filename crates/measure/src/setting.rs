@@ -1,0 +1,144 @@
+//! What an operation is given when it sets up: its point, a scratch folder, its CPUs, partners.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use record::Point;
+
+use crate::failure::Failure;
+
+/// What an operation is given when it sets up.
+pub struct Setting {
+    point: Point,
+    scratch: PathBuf,
+    cpu: u32,
+    other_cpu: Option<u32>,
+    seed: u64,
+    partners: Rc<RefCell<Vec<libc::pid_t>>>,
+}
+
+impl Setting {
+    /// A setting at `point` with an existing empty folder, on `cpu`, with another CPU where there is one.
+    pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
+        Setting { point, scratch, cpu, other_cpu, seed, partners: Rc::default() }
+    }
+
+    /// The point measured.
+    pub fn point(&self) -> &Point {
+        &self.point
+    }
+
+    /// Bytes on the axis `size`; 0 where there is no such axis.
+    pub fn size(&self) -> usize {
+        self.number("size") as usize
+    }
+
+    /// The number on this axis; 0 where there is none.
+    pub fn number(&self, axis: &str) -> u64 {
+        self.point.number(axis).unwrap_or(0)
+    }
+
+    /// The word on this axis; empty where there is none.
+    pub fn word(&self, axis: &str) -> &str {
+        self.point.word(axis).unwrap_or("")
+    }
+
+    /// A folder of this round's own; it is removed with everything in it after the round.
+    pub fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
+    /// A number that differs from round to round and is repeated when the run's seed is.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The CPU this round is pinned to.
+    pub fn cpu(&self) -> u32 {
+        self.cpu
+    }
+
+    /// The CPU a partner belongs on: another one where the point says `distance=other`, else our own.
+    ///
+    /// # Errors
+    /// A skip where another CPU is asked for and there is none.
+    pub fn partner_cpu(&self) -> Result<u32, Failure> {
+        if self.word("distance") != "other" {
+            return Ok(self.cpu);
+        }
+        self.other_cpu.ok_or_else(|| Failure::skip("only one CPU may be used", "allow a second CPU (taskset, cpuset)"))
+    }
+
+    /// Any CPU but our own.
+    ///
+    /// # Errors
+    /// A skip where there is none.
+    pub fn other_cpu(&self) -> Result<u32, Failure> {
+        self.other_cpu.ok_or_else(|| Failure::skip("only one CPU may be used", "allow a second CPU (taskset, cpuset)"))
+    }
+
+    /// Starts a partner process on `cpu` that runs `body` and exits; it is killed and reaped when the handle drops,
+    /// and dies with this process in any case.
+    ///
+    /// # Errors
+    /// When it cannot be forked.
+    pub fn partner(&self, cpu: u32, body: impl FnOnce() -> Result<(), Failure>) -> Result<Partner, Failure> {
+        // SAFETY: a round's process has one thread here, so the child may do anything after the fork.
+        let pid = unsafe { libc::fork() };
+        match pid {
+            -1 => Err(Failure::last_os_error()),
+            0 => {
+                // SAFETY: sets this process's own death signal.
+                unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+                let done = pin(cpu).and_then(|()| body());
+                // SAFETY: leaves without running the parent's destructors, which belong to the parent.
+                unsafe { libc::_exit(if done.is_ok() { 0 } else { 1 }) }
+            }
+            pid => {
+                self.partners.borrow_mut().push(pid);
+                Ok(Partner { pid, known: Rc::clone(&self.partners) })
+            }
+        }
+    }
+
+    /// The partners alive now, for the accounting of their processor time.
+    pub(crate) fn partners(&self) -> Rc<RefCell<Vec<libc::pid_t>>> {
+        Rc::clone(&self.partners)
+    }
+}
+
+/// A partner process; dropping it kills and reaps it.
+#[derive(Debug)]
+pub struct Partner {
+    pid: libc::pid_t,
+    known: Rc<RefCell<Vec<libc::pid_t>>>,
+}
+
+impl Partner {
+    /// Its process id.
+    pub fn pid(&self) -> libc::pid_t {
+        self.pid
+    }
+}
+
+impl Drop for Partner {
+    fn drop(&mut self) {
+        self.known.borrow_mut().retain(|&pid| pid != self.pid);
+        // SAFETY: the process is our own child and not yet reaped, so the id is still its own.
+        unsafe { libc::kill(self.pid, libc::SIGKILL) };
+        // SAFETY: waiting for our own child without asking for its status writes nothing.
+        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
+    }
+}
+
+/// Pins the calling thread to one CPU.
+///
+/// # Errors
+/// When the CPU is not ours to use.
+pub fn pin(cpu: u32) -> Result<(), Failure> {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu as usize);
+    rustix::thread::sched_setaffinity(None, &set)?;
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! The family `clock`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

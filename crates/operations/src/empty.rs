@@ -1,0 +1,13 @@
+//! The loop around every operation, by itself: the baseline of all others.
+
+use measure::{Operation, repeat};
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    id: "loop.empty",
+    summary: "one turn of the loop that every operation is timed in: a decrement and a branch",
+    per: "turn",
+    like: &["NULL", "eax1/tnz"],
+    headline: true,
+    prepare: |_| Ok(repeat(|| Ok(()))),
+    ..Operation::DEFAULT
+}];

@@ -1,0 +1,5 @@
+//! The family `file`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,5 @@
+//! The family `instruction`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

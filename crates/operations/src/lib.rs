@@ -1,0 +1,58 @@
+//! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
+
+mod clock;
+mod empty;
+mod file;
+mod instruction;
+mod memory;
+mod message;
+mod page;
+mod poll;
+mod process;
+mod signal;
+mod switch;
+mod syscall;
+mod thread;
+
+use measure::{Operation, TermOf, term};
+
+/// What most operations are: a call, quoted by its quiet figure, with the empty loop as its baseline.
+pub const DEFAULT: Operation = Operation { terms: EMPTY_LOOP, ..Operation::DEFAULT };
+
+/// One iteration of the loop around every operation.
+const EMPTY_LOOP: &[TermOf] = &[term(1.0, "loop.empty")];
+
+/// A family of operations: one file, one heading in every table.
+pub struct Family {
+    /// The heading.
+    pub title: &'static str,
+    /// Its operations, in the order they are shown.
+    pub operations: &'static [Operation],
+}
+
+/// All families, in the order they are shown.
+pub const FAMILIES: &[Family] = &[
+    Family { title: "loop", operations: empty::OPERATIONS },
+    Family { title: "instructions", operations: instruction::OPERATIONS },
+    Family { title: "memory", operations: memory::OPERATIONS },
+    Family { title: "clock", operations: clock::OPERATIONS },
+    Family { title: "system calls", operations: syscall::OPERATIONS },
+    Family { title: "address space", operations: page::OPERATIONS },
+    Family { title: "files", operations: file::OPERATIONS },
+    Family { title: "waiting for many", operations: poll::OPERATIONS },
+    Family { title: "messages", operations: message::OPERATIONS },
+    Family { title: "signals", operations: signal::OPERATIONS },
+    Family { title: "switches", operations: switch::OPERATIONS },
+    Family { title: "threads", operations: thread::OPERATIONS },
+    Family { title: "processes", operations: process::OPERATIONS },
+];
+
+/// Every operation, in the order of the families.
+pub fn all() -> impl Iterator<Item = &'static Operation> {
+    FAMILIES.iter().flat_map(|family| family.operations)
+}
+
+/// The operation with this id.
+pub fn find(id: &str) -> Option<&'static Operation> {
+    all().find(|operation| operation.id == id)
+}

@@ -1,0 +1,5 @@
+//! The family `memory`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

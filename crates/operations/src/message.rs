@@ -1,0 +1,5 @@
+//! The family `message`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,5 @@
+//! The family `page`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,5 @@
+//! The family `poll`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,5 @@
+//! The family `process`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,5 @@
+//! The family `signal`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

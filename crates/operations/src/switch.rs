@@ -1,0 +1,5 @@
+//! The family `switch`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

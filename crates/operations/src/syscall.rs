@@ -1,0 +1,5 @@
+//! The family `syscall`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

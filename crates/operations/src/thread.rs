@@ -1,0 +1,5 @@
+//! The family `thread`.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

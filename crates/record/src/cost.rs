@@ -1,0 +1,187 @@
+//! What one operation takes at one point, with everything it was computed from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::doubt::Doubt;
+use crate::point::Point;
+use crate::units::{Bytes, Nanoseconds};
+
+/// Which figure a cost is quoted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimate {
+    /// The smallest sample: for published costs that say so; howslow quotes none of its own by it.
+    Best,
+    /// Median over the batches taken while the core was ours alone.
+    Quiet,
+    /// Median over rounds of each round's median: for operations that wait for a device or a timer.
+    Typical,
+}
+
+/// The estimates of one cost per iteration, with the 95 % interval of the headline figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figures {
+    /// The smallest sample.
+    pub best: Nanoseconds,
+    /// Median over the quiet batches.
+    pub quiet: Nanoseconds,
+    /// Median over rounds of each round's median.
+    pub typical: Nanoseconds,
+    /// Lower end of the headline figure's 95 % interval.
+    pub low: Nanoseconds,
+    /// Upper end of the headline figure's 95 % interval.
+    pub high: Nanoseconds,
+}
+
+impl Figures {
+    /// The figure of this kind.
+    pub fn get(&self, estimate: Estimate) -> Nanoseconds {
+        match estimate {
+            Estimate::Best => self.best,
+            Estimate::Quiet => self.quiet,
+            Estimate::Typical => self.typical,
+        }
+    }
+}
+
+/// A cost contained in another: so many times this operation at this point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Term {
+    /// How often one iteration contains it; a half is allowed.
+    pub times: f64,
+    /// The operation's id.
+    pub operation: String,
+    /// The point it is taken at.
+    #[serde(default)]
+    pub at: Point,
+}
+
+/// Processor time per iteration, partners and children included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// In user mode.
+    pub user: Nanoseconds,
+    /// In the kernel.
+    pub system: Nanoseconds,
+}
+
+/// Page faults per iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Faults {
+    /// Without a read from a device.
+    pub minor: f64,
+    /// With one.
+    pub major: f64,
+}
+
+/// Context switches per iteration of the measured task and the children it reaped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Switches {
+    /// It waited.
+    pub voluntary: f64,
+    /// The CPU was taken from it.
+    pub involuntary: f64,
+}
+
+/// One fresh process that measured one operation at one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Round {
+    /// Position in the shuffled order of all rounds of the run, from 0.
+    pub order: u32,
+    /// The CPU it was pinned to.
+    pub cpu: u32,
+    /// Iterations per batch.
+    pub times: u64,
+    /// One core cycle, from the chain of dependent adds, in ns.
+    pub cycle_ns: f64,
+    /// Gross cost per iteration of each batch, in ns, in the order taken.
+    pub ns: Vec<f64>,
+    /// The worse of the two width checks around each batch, over the best width of this machine: about 1 when
+    /// the core was ours alone.
+    pub width: Vec<f32>,
+    /// Whether each batch was quiet.
+    pub quiet: Vec<bool>,
+    /// Why the round was lost, if it was; the lists are then empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+}
+
+/// What one operation takes at one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// The operation's id.
+    pub operation: String,
+    /// One sentence on what it does.
+    #[serde(default)]
+    pub summary: String,
+    /// The operation's version: costs of different versions are not compared unasked.
+    #[serde(default)]
+    pub version: u32,
+    /// The point it was taken at.
+    pub at: Point,
+    /// What one iteration is: `call`, `round trip`, `load`.
+    pub per: String,
+    /// Names the papers give to the same thing.
+    #[serde(default)]
+    pub like: Vec<String>,
+    /// CPUs it keeps busy: 2 when a partner runs on another one.
+    #[serde(default)]
+    pub cpus: u32,
+    /// With the terms subtracted.
+    pub net_ns: Figures,
+    /// Which of the figures the cost is quoted by.
+    pub headline: Estimate,
+    /// As timed.
+    pub gross_ns: Figures,
+    /// Processor time.
+    pub cpu_ns: Cpu,
+    /// Elapsed minus processor time of all tasks taking part; negative where they overlapped.
+    pub wait_ns: Nanoseconds,
+    /// The headline figure in core cycles, by the speed check.
+    pub cycles: f64,
+    /// Payload moved.
+    pub bytes: Bytes,
+    /// Page faults.
+    pub faults: Faults,
+    /// Context switches.
+    pub switches: Switches,
+    /// The samples.
+    pub rounds: Vec<Round>,
+    /// What was subtracted from gross to give net.
+    pub terms: Vec<Term>,
+    /// What the net cost is said to consist of; the difference is the residual.
+    #[serde(default)]
+    pub explained_by: Vec<Term>,
+    /// Reasons not to trust it.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Cost {
+    /// The figure the cost is quoted by, net.
+    pub fn quoted(&self) -> Nanoseconds {
+        self.net_ns.get(self.headline)
+    }
+
+    /// Half the interval over the figure; `None` where the figure is not positive.
+    pub fn half_width(&self) -> Option<f64> {
+        let quoted = self.quoted().0;
+        (quoted > 0.0).then(|| (self.net_ns.high.0 - self.net_ns.low.0) / 2.0 / quoted)
+    }
+
+    /// What sharing the hardware costs here: typical over quiet, both gross.
+    pub fn neighbour_tax(&self) -> Option<f64> {
+        let never = self.doubts.iter().any(|doubt| matches!(doubt, Doubt::NeverQuiet));
+        (!never && self.gross_ns.quiet.0 > 0.0).then(|| self.gross_ns.typical.0 / self.gross_ns.quiet.0)
+    }
+
+    /// The part of the id before its first dot.
+    pub fn family(&self) -> &str {
+        self.operation.split('.').next().unwrap_or(&self.operation)
+    }
+
+    /// Id and point as typed on the command line.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.operation, self.at)
+    }
+}

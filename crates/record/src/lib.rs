@@ -1,0 +1,18 @@
+//! Plain data: what a run is made of, its file format, its units. Knows nothing of how a cost is taken or shown.
+#![forbid(unsafe_code)]
+
+mod cost;
+mod doubt;
+mod machine;
+mod point;
+mod read;
+mod run;
+pub mod units;
+
+pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Round, Switches, Term};
+pub use doubt::Doubt;
+pub use machine::*;
+pub use point::{Point, Value};
+pub use read::{ReadError, read_run, run_from_bytes};
+pub use run::{Band, CpuQuiet, Noise, Run, SCHEMA, Settings, Skip, run_schema};
+pub use units::{Bytes, Nanoseconds};

@@ -1,0 +1,155 @@
+//! Reading a run file defensively: whatever the bytes are, the answer is a run or one clear sentence.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::run::{Run, SCHEMA};
+
+/// Larger files are refused unread: a full run with all its samples stays under a tenth of this.
+const MOST_BYTES: u64 = 256 << 20;
+/// More costs than any catalogue has points.
+const MOST_COSTS: usize = 200_000;
+
+/// Why a run could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file could not be opened or read.
+    #[error("cannot read the file: {0}")]
+    Io(#[from] std::io::Error),
+    /// Nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// Too large to be a run.
+    #[error("the file is larger than {} MiB, which no run is", MOST_BYTES >> 20)]
+    TooLarge,
+    /// Not JSON, or cut off.
+    #[error("not a whole JSON document (damaged or truncated?): {0}")]
+    Damaged(serde_json::Error),
+    /// JSON, but not a run.
+    #[error("not a run: it has no \"schema\" that begins with howslow-run/")]
+    NotARun,
+    /// A schema this version does not know.
+    #[error(
+        "its schema is {found}; this version of howslow reads {SCHEMA}: use the version that wrote it, or a newer one"
+    )]
+    Schema {
+        /// What it says.
+        found: String,
+    },
+    /// A run that breaks the format.
+    #[error("breaks the format {SCHEMA}: {0}")]
+    Malformed(String),
+}
+
+/// Reads and checks the run in a file.
+///
+/// # Errors
+/// A file that cannot be read, is empty, too large, damaged, of another schema, or breaks the format.
+pub fn read_run(path: &Path) -> Result<Run, ReadError> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    run_from_bytes(&bytes)
+}
+
+/// Reads and checks a run held in memory.
+///
+/// # Errors
+/// As [`read_run`].
+pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(ReadError::TooLarge);
+    }
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(ReadError::Empty);
+    }
+    #[derive(serde::Deserialize)]
+    struct Head {
+        schema: Option<serde_json::Value>,
+    }
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+        serde_json::error::Category::Data => ReadError::NotARun,
+        _ => ReadError::Damaged(error),
+    })?;
+    match head.schema.as_ref().and_then(|schema| schema.as_str()) {
+        Some(SCHEMA) => {}
+        Some(other) if other.starts_with("howslow-run/") => {
+            return Err(ReadError::Schema { found: printable(other) });
+        }
+        _ => return Err(ReadError::NotARun),
+    }
+    let mut run: Run =
+        serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed(printable(&error.to_string())))?;
+    check(&run)?;
+    make_printable(&mut run);
+    Ok(run)
+}
+
+fn check(run: &Run) -> Result<(), ReadError> {
+    let malformed = |text: String| Err(ReadError::Malformed(printable(&text)));
+    if run.costs.len() > MOST_COSTS {
+        return malformed(format!("{} costs, at most {MOST_COSTS} are read", run.costs.len()));
+    }
+    for (index, cost) in run.costs.iter().enumerate() {
+        if cost.operation.is_empty() {
+            return malformed(format!("cost {index} names no operation"));
+        }
+        for figures in [&cost.net_ns, &cost.gross_ns] {
+            if figures.low > figures.high {
+                return malformed(format!("{}: the interval's low end is above its high end", cost.name()));
+            }
+        }
+        for round in &cost.rounds {
+            if round.ns.len() != round.width.len() || round.ns.len() != round.quiet.len() {
+                return malformed(format!("{}: a round's lists differ in length", cost.name()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The text without control characters, so that a file cannot steer a terminal, and not endless.
+fn printable(text: &str) -> String {
+    const MOST: usize = 2000;
+    // Besides C0 and C1 controls: marks that reorder what a terminal shows.
+    let steering = |c: char| {
+        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().take(MOST).map(|c| if steering(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Makes every string that is ever shown printable, by a walk over the document, so that no field is forgotten.
+fn make_printable(run: &mut Run) {
+    fn walk(value: &mut serde_json::Value) {
+        use serde_json::Value;
+        match value {
+            Value::String(text) => *text = printable(text),
+            Value::Array(items) => items.iter_mut().for_each(walk),
+            Value::Object(fields) => {
+                let old = std::mem::take(fields);
+                *fields = old
+                    .into_iter()
+                    .map(|(name, mut value)| {
+                        walk(&mut value);
+                        (printable(&name), value)
+                    })
+                    .collect();
+            }
+            _ => {}
+        }
+    }
+    // The samples hold no text and are most of the document: they stay aside.
+    let rounds: Vec<_> = run.costs.iter_mut().map(|cost| std::mem::take(&mut cost.rounds)).collect();
+    if let Ok(mut value) = serde_json::to_value(&*run) {
+        walk(&mut value);
+        if let Ok(clean) = serde_json::from_value(value) {
+            *run = clean;
+        }
+    }
+    for (cost, mut rounds) in run.costs.iter_mut().zip(rounds) {
+        for round in &mut rounds {
+            round.lost = round.lost.as_deref().map(printable);
+        }
+        cost.rounds = rounds;
+    }
+}

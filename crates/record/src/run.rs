@@ -1,0 +1,122 @@
+//! A run: the costs measured on one machine at one time, one JSON document.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cost::Cost;
+use crate::machine::Machine;
+use crate::point::Point;
+
+/// The name and version of the run document's format.
+pub const SCHEMA: &str = "howslow-run/1";
+
+/// The costs measured on one machine at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// `howslow-run/1`.
+    pub schema: String,
+    /// Start time and four random letters: `20261121-033006-qxtz`.
+    pub id: String,
+    /// When the run started, RFC 3339, UTC.
+    pub started: String,
+    /// When it finished, RFC 3339, UTC.
+    pub finished: String,
+    /// The version of howslow that measured.
+    pub howslow: String,
+    /// Where it was taken.
+    pub machine: Machine,
+    /// What was asked for.
+    pub settings: Settings,
+    /// How quiet the machine was.
+    #[serde(default)]
+    pub noise: Noise,
+    /// What was measured.
+    pub costs: Vec<Cost>,
+    /// What was not, and why.
+    pub skipped: Vec<Skip>,
+}
+
+/// What was asked of the instrument.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settings {
+    /// Patterns given; empty for the headline operations.
+    pub patterns: Vec<String>,
+    /// Whether every operation at every point was asked for.
+    pub full: bool,
+    /// Fixed iterations per batch, if asked for.
+    pub count: Option<u64>,
+    /// Rounds per cost at least.
+    pub rounds: u32,
+    /// Half-width of the interval at which a cost needs no more rounds.
+    pub precision: f64,
+    /// Seconds the whole run may take.
+    pub budget_s: f64,
+    /// The CPU asked for, if any.
+    pub cpu: Option<u32>,
+    /// Seed of the order, the offsets and the bootstrap.
+    pub seed: u64,
+    /// Shortest batch, in µs.
+    pub batch_us: f64,
+    /// How far above the best width a quiet batch's checks may be.
+    pub tolerance: f64,
+}
+
+/// How quiet the machine was during the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Noise {
+    /// Per CPU used: how often it was ours alone.
+    pub cpus: Vec<CpuQuiet>,
+    /// Best time per independent add this machine has shown, in core cycles.
+    pub best_width_cycles: f64,
+    /// The core's cycle, in ns, while quiet.
+    pub cycle_ns: f64,
+    /// Share of the machine's CPU time that other programs of this system used.
+    pub others: f64,
+    /// Share of the machine's CPU time the hypervisor says it gave to others.
+    pub steal: f64,
+    /// What two costs of the same operation differ by here.
+    pub band: Option<Band>,
+    /// Cost of one reading of the clock, in ns.
+    pub clock_ns: f64,
+    /// Smallest step of the clock, in ns.
+    pub clock_step_ns: f64,
+}
+
+/// How often one CPU's core was ours alone.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuQuiet {
+    /// The CPU's number.
+    pub cpu: u32,
+    /// Batches taken there.
+    pub batches: u32,
+    /// Share of them that were quiet.
+    pub quiet: f64,
+}
+
+/// The A/A band: how far two costs of the same operation lie apart on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Band {
+    /// The largest relative difference seen, as a share.
+    pub difference: f64,
+    /// The operations that were measured twice, with the relative difference of each.
+    pub operations: Vec<(String, f64)>,
+}
+
+/// An operation not measured here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Skip {
+    /// The operation's id.
+    pub operation: String,
+    /// The point, empty where none of them was measured.
+    #[serde(default)]
+    pub at: Point,
+    /// Why.
+    pub reason: String,
+    /// What would make it measurable; empty where nothing would.
+    pub remedy: String,
+}
+
+/// The JSON Schema of the run document.
+pub fn run_schema() -> schemars::Schema {
+    schemars::schema_for!(Run)
+}
