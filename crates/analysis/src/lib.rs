@@ -1,1 +1,6 @@
+//! Pure arithmetic on records: statistics, estimates, what follows from a run. Reads no clock, prints nothing.
+#![forbid(unsafe_code)]
 
+pub mod estimate;
+pub mod plausible;
+pub mod statistics;

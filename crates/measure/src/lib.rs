@@ -1,11 +1,25 @@
 //! How a cost is taken: clock, speed check, batches, rounds in fresh processes, doubts. Names no operation.
 
+mod batch;
+mod children;
+mod clock;
+mod entry;
 mod failure;
+mod launcher;
 mod operation;
+mod quiet;
 mod repeat;
+mod result;
+mod round;
+mod schedule;
+mod scratch;
 mod setting;
+mod speed;
+mod take;
+mod watch;
 
 pub use failure::Failure;
 pub use operation::{Axis, Choice, Need, Operation, TermOf, count, size, term, word};
 pub use repeat::{Loop, opaque, repeat};
 pub use setting::{Partner, Setting, pin};
+pub use take::{Item, MeasureError, Order, Progress, Taken, take};

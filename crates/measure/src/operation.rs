@@ -30,6 +30,10 @@ pub struct Operation {
     pub terms: &'static [TermOf],
     /// What its net cost is said to consist of.
     pub explained_by: &'static [TermOf],
+    /// Operations it can never be cheaper than, at the values of the axes it shares with them.
+    pub exceeds: &'static [&'static str],
+    /// Axes along which it can never become cheaper.
+    pub rises_with: &'static [&'static str],
     /// What it cannot do without.
     pub needs: &'static [Need],
     /// Address space it may use, in bytes.
@@ -54,6 +58,8 @@ impl Operation {
         moves: |_| 0,
         terms: &[],
         explained_by: &[],
+        exceeds: &[],
+        rises_with: &[],
         needs: &[],
         memory: 4 << 30,
         patience: 10.0,
@@ -199,4 +205,35 @@ pub enum Need {
     Architecture(&'static str),
     /// So many bytes of memory free.
     Memory(u64),
+}
+
+impl Need {
+    /// Why it is not met here, and what would meet it; `None` where it is met.
+    pub(crate) fn missing(self, other_cpu: Option<u32>) -> Option<(String, String)> {
+        let not = |reason: String, remedy: &str| Some((reason, remedy.to_owned()));
+        match self {
+            Need::TwoCpus if other_cpu.is_none() => {
+                not("only one CPU may be used".into(), "allow a second CPU (taskset, cpuset)")
+            }
+            Need::Root if !rustix::process::geteuid().is_root() => not("needs root".into(), "run as root"),
+            Need::Program(path) if !std::path::Path::new(path).exists() => {
+                not(format!("there is no {path}"), "install it")
+            }
+            Need::Architecture(name) if name != std::env::consts::ARCH => {
+                not(format!("an operation of {name} processors"), "")
+            }
+            Need::Memory(bytes) if available_memory() < bytes => {
+                not(format!("needs {} of free memory", Bytes(bytes)), "free memory, or raise the container's limit")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Bytes that can be had without swapping; everything where the kernel does not tell.
+fn available_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kib.map_or(u64::MAX, |kib| kib * 1024)
 }

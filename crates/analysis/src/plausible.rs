@@ -1,0 +1,57 @@
+//! Costs that contradict each other: a doubt on the one that cannot be.
+
+use record::{Cost, Doubt, Point, Value};
+
+/// A rule that no machine breaks: `dearer` is never cheaper than `cheaper` at the point sharing its axes.
+pub struct Rule<'a> {
+    /// The operation that does more.
+    pub dearer: &'a str,
+    /// The operation that it contains.
+    pub cheaper: &'a str,
+}
+
+/// Adds a doubt to every cost that breaks a rule, or that falls along an axis it can only rise with.
+pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (index, cost) in costs.iter().enumerate() {
+        for rule in rules.iter().filter(|rule| rule.dearer == cost.operation) {
+            if let Some(other) =
+                costs.iter().find(|other| other.operation == rule.cheaper && within(&other.at, &cost.at))
+                && certainly_below(cost, other)
+            {
+                found.push((index, format!("{} at {} should not cost more", other.name(), other.quoted())));
+            }
+        }
+        for (_, axis) in rising.iter().filter(|(operation, _)| *operation == cost.operation) {
+            if let Some(other) = next_lower(costs, cost, axis)
+                && certainly_below(cost, other)
+            {
+                found.push((index, format!("{} at {} should not cost more", other.name(), other.quoted())));
+            }
+        }
+    }
+    for (index, than) in found {
+        costs[index].doubts.push(Doubt::Implausible { than });
+    }
+}
+
+/// Whether every axis of `inner` has the same value in `outer`.
+fn within(inner: &Point, outer: &Point) -> bool {
+    inner.0.iter().all(|(axis, value)| outer.0.get(axis).is_none_or(|other| other == value))
+}
+
+/// Whether `cost` lies below `other` by more than both intervals and a twentieth.
+fn certainly_below(cost: &Cost, other: &Cost) -> bool {
+    cost.net_ns.high.0 < other.net_ns.low.0 * 0.95
+}
+
+/// The cost of the same operation at the next lower number on `axis`, all else equal.
+fn next_lower<'a>(costs: &'a [Cost], cost: &Cost, axis: &str) -> Option<&'a Cost> {
+    let here = cost.at.number(axis)?;
+    let same = |other: &&Cost| {
+        other.operation == cost.operation
+            && other.at.number(axis).is_some_and(|there| there < here)
+            && other.at.clone().with(axis, Value::Number(here)) == cost.at
+    };
+    costs.iter().filter(same).max_by_key(|other| other.at.number(axis))
+}

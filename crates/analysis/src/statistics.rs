@@ -1,0 +1,147 @@
+//! Order statistics: medians, quantiles, intervals for a median, two-group samples, intervals of sums.
+
+/// The values in ascending order.
+pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The quantile `share` (0 to 1) of ascending values, interpolated between neighbours (Hyndman and Fan's type 7).
+/// `None` for no values.
+pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let position = share.clamp(0.0, 1.0) * last as f64;
+    let below = position.floor() as usize;
+    let above = position.ceil() as usize;
+    Some(sorted[below] + (sorted[above] - sorted[below]) * (position - below as f64))
+}
+
+/// The median; `None` for no values.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    quantile(&sorted(values), 0.5)
+}
+
+/// The narrowest symmetric pair of order statistics that holds the median of the parent distribution with at least
+/// 95 % probability: zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
+/// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values the whole range, which covers less.
+pub fn median_ranks(n: usize) -> (usize, usize) {
+    let mut low = 0;
+    while low + 1 < n.div_ceil(2) && coverage(n, low + 1) >= 0.95 {
+        low += 1;
+    }
+    (low, n.saturating_sub(1 + low))
+}
+
+/// The probability that the median lies between the order statistics of zero-based rank `low` and `n - 1 - low`.
+pub fn coverage(n: usize, low: usize) -> f64 {
+    // 1 - 2 P(Binomial(n, 1/2) <= low), each probability from the one before it.
+    let mut probability = 0.5_f64.powi(n as i32);
+    let mut tail = probability;
+    for k in 1..=low {
+        probability *= (n + 1 - k) as f64 / k as f64;
+        tail += probability;
+    }
+    1.0 - 2.0 * tail
+}
+
+/// Two groups of samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TwoGroups {
+    /// Median of the lower group.
+    pub low: f64,
+    /// Median of the upper group.
+    pub high: f64,
+}
+
+/// Whether ascending values fall into two groups: an empty stretch wider than 5 % of the median, that parts at least a
+/// fifth of the values from the rest and is five times wider than the values on either side are spread on average.
+pub fn two_groups(sorted: &[f64]) -> Option<TwoGroups> {
+    const LEAST: usize = 10;
+    if sorted.len() < LEAST {
+        return None;
+    }
+    let fifth = sorted.len() / 5;
+    let split = (fifth..sorted.len() - fifth)
+        .max_by(|&a, &b| (sorted[a] - sorted[a - 1]).total_cmp(&(sorted[b] - sorted[b - 1])))?;
+    let gap = sorted[split] - sorted[split - 1];
+    let (lower, upper) = sorted.split_at(split);
+    let spread = |group: &[f64]| quantile(group, 0.75).unwrap_or(0.0) - quantile(group, 0.25).unwrap_or(0.0);
+    let apart = gap > 0.05 * quantile(sorted, 0.5)?.abs() && gap > 5.0 * spread(lower).max(spread(upper)) / 2.0;
+    apart.then_some(TwoGroups { low: quantile(lower, 0.5)?, high: quantile(upper, 0.5)? })
+}
+
+/// A value with its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// The estimate.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// The sum of `factor` x value with its interval, from the intervals of independent parts, which need not be
+/// symmetric: the method of variance estimates recovery (Zou and Donner, Statistics in Medicine 27:1693, 2008).
+pub fn weighted_sum(parts: &[(f64, Interval)]) -> Interval {
+    let value = parts.iter().map(|(factor, part)| factor * part.value).sum();
+    let reach = |down: bool| {
+        let squares = parts.iter().map(|(factor, part)| {
+            // A negative factor turns the part's upper end into the sum's lower one.
+            let end = if (*factor >= 0.0) == down { part.low } else { part.high };
+            (factor * (part.value - end)).powi(2)
+        });
+        squares.sum::<f64>().sqrt()
+    };
+    Interval { value, low: value - reach(true), high: value + reach(false) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_the_published_ones() {
+        // RFC-style table: n -> one-based ranks, as in Hoefler and Belli and every table of the binomial.
+        for (n, ranks) in
+            [(6, (1, 6)), (10, (2, 9)), (15, (4, 12)), (20, (6, 15)), (30, (10, 21)), (50, (18, 33)), (100, (40, 61))]
+        {
+            let (low, high) = median_ranks(n);
+            assert_eq!((low + 1, high + 1), ranks, "n = {n}");
+        }
+        assert!((coverage(6, 0) - 0.96875).abs() < 1e-12);
+        assert_eq!(median_ranks(1), (0, 0));
+        assert_eq!(median_ranks(3), (0, 2));
+    }
+
+    #[test]
+    fn quantiles_interpolate() {
+        let values = sorted([4.0, 1.0, 3.0, 2.0]);
+        assert_eq!(quantile(&values, 0.0), Some(1.0));
+        assert_eq!(quantile(&values, 0.5), Some(2.5));
+        assert_eq!(quantile(&values, 1.0), Some(4.0));
+        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(median([7.0]), Some(7.0));
+    }
+
+    #[test]
+    fn two_groups_are_told_from_one() {
+        let one: Vec<f64> = (0..40).map(|i| 100.0 + i as f64 * 0.1).collect();
+        assert_eq!(two_groups(&one), None);
+        let two: Vec<f64> = (0..40).map(|i| if i < 20 { 100.0 } else { 130.0 } + i as f64 * 0.05).collect();
+        let groups = two_groups(&two).expect("two groups");
+        assert!((groups.low - 100.475).abs() < 1e-9 && (groups.high - 131.475).abs() < 1e-9);
+        let outlier: Vec<f64> = (0..40).map(|i| if i < 39 { 100.0 } else { 200.0 }).collect();
+        assert_eq!(two_groups(&outlier), None);
+    }
+
+    #[test]
+    fn a_difference_carries_both_intervals() {
+        let part = |value, half| Interval { value, low: value - half, high: value + half };
+        let net = weighted_sum(&[(1.0, part(10.0, 3.0)), (-2.0, part(1.0, 2.0))]);
+        assert_eq!(net, Interval { value: 8.0, low: 3.0, high: 13.0 });
+        let skew = weighted_sum(&[(-1.0, Interval { value: 5.0, low: 4.0, high: 9.0 })]);
+        assert_eq!(skew, Interval { value: -5.0, low: -9.0, high: -4.0 });
+    }
+}

@@ -1,0 +1,125 @@
+//! Processes that must not outlive their purpose: how they are bound, ended and counted.
+
+/// More processes than this beyond those at the start of a round are a fork bomb.
+pub(crate) const MOST_EXTRA: u64 = 1000;
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Reaped {
+    Exit(i32),
+    Signal(i32),
+    Unknown,
+}
+
+/// Makes this process the launcher: out of the terminal's foreground group, so that Ctrl-C reaches the parent alone,
+/// and heir to every orphan below it.
+pub(crate) fn become_guard() {
+    // SAFETY: moves only this process.
+    unsafe { libc::setpgid(0, 0) };
+    // SAFETY: sets a flag of this process.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+        // SAFETY: ignoring a signal installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+/// Makes this process a round's child: a group of its own, default signals, dead when the launcher is.
+pub(crate) fn become_round() {
+    // SAFETY: moves only this process.
+    unsafe { libc::setpgid(0, 0) };
+    // SAFETY: sets this process's own death signal.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+        // SAFETY: restoring the default installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+/// Kills a round's child with its whole group and every orphan it left, and reaps them all.
+pub(crate) fn end(pid: libc::pid_t) -> Reaped {
+    // A child that has reported ends by itself within this time; then its exit status tells how.
+    let mut reaped = reap(pid, libc::WNOHANG);
+    if reaped.is_none() {
+        kill_group(pid);
+        // Before it had a group of its own, only the process itself can be reached.
+        // SAFETY: our own child, not yet reaped.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+        reaped = reap(pid, 0);
+    }
+    kill_group(pid);
+    end_orphans();
+    reaped.unwrap_or(Reaped::Unknown)
+}
+
+fn kill_group(group: libc::pid_t) {
+    // SAFETY: the group's leader is or was our child; its id is not reused while the group has members.
+    unsafe { libc::kill(-group, libc::SIGKILL) };
+}
+
+/// Kills and reaps whatever is still our child. Descendants that left the group are orphans of ours by now, or become
+/// so as their parents die: hence the loop.
+fn end_orphans() {
+    loop {
+        for pid in own_children() {
+            // SAFETY: our own child, not yet reaped.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+        let mut status = 0;
+        // SAFETY: the pointer is to an int.
+        match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+            -1 => return,
+            0 if own_children().is_empty() => return,
+            0 => std::thread::sleep(std::time::Duration::from_micros(200)),
+            _ => {}
+        }
+    }
+}
+
+/// The ids of our children, where the kernel lists them.
+fn own_children() -> Vec<libc::pid_t> {
+    let text = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+fn reap(pid: libc::pid_t, options: libc::c_int) -> Option<Reaped> {
+    let mut status = 0;
+    loop {
+        // SAFETY: the pointer is to an int.
+        match unsafe { libc::waitpid(pid, &mut status, options) } {
+            0 => return None,
+            -1 if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            -1 => return Some(Reaped::Unknown),
+            _ if libc::WIFSIGNALED(status) => return Some(Reaped::Signal(libc::WTERMSIG(status))),
+            _ => return Some(Reaped::Exit(libc::WEXITSTATUS(status))),
+        }
+    }
+}
+
+/// Waits until this child is gone.
+pub(crate) fn wait_for(pid: libc::pid_t) {
+    reap(pid, 0);
+}
+
+/// Processes and threads in the system (modulo 65,536: the kernel keeps the low 16 bits).
+pub(crate) fn processes() -> u64 {
+    u64::from(rustix::system::sysinfo().procs)
+}
+
+/// `SIGSEGV` for 11, and so on for the signals that end a round.
+pub(crate) fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGILL => "SIGILL",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGSYS => "SIGSYS (a seccomp filter)",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        libc::SIGTERM => "SIGTERM",
+        other => return format!("signal {other}"),
+    };
+    name.into()
+}

@@ -1,0 +1,125 @@
+//! One item on its way to a cost: what its rounds have brought so far.
+
+use std::time::Duration;
+
+use analysis::statistics::{quantile, sorted};
+use record::{Estimate, Point, Skip, Term};
+
+use crate::batch::Harvest;
+use crate::operation::Operation;
+use crate::round::RoundEnd;
+use crate::take::Item;
+
+/// Why an item is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It was asked for.
+    Asked,
+    /// Something asked for has it as a term.
+    Term,
+    /// It is a second measurement of the item with this index.
+    Twin(usize),
+}
+
+/// One round that was started.
+pub(crate) struct RoundTaken {
+    pub order: u32,
+    pub cpu: u32,
+    /// Whether it took batches whatever the core was doing.
+    pub survey: bool,
+    pub end: Result<Harvest, String>,
+}
+
+/// One item on its way to a cost.
+pub(crate) struct Entry {
+    pub item: Item,
+    pub role: Role,
+    pub rounds: Vec<RoundTaken>,
+    pub skip: Option<(String, String)>,
+    /// Iterations per batch found by the latest round.
+    pub hint: Option<u64>,
+    /// What a round takes beside its batches: start, set-up, warm-up.
+    pub overhead: Duration,
+    /// Rounds lost one after the other since the last good one.
+    pub failing: u32,
+}
+
+impl Entry {
+    pub fn new(operation: &'static Operation, point: Point, role: Role) -> Entry {
+        let item = Item { operation, point };
+        let overhead = Duration::from_millis(2);
+        Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, failing: 0 }
+    }
+
+    /// Whether this is what the term names (and no twin of it).
+    pub fn is(&self, term: &Term) -> bool {
+        !matches!(self.role, Role::Twin(_)) && self.item.operation.id == term.operation && self.item.point == term.at
+    }
+
+    /// Operation and point.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.item.operation.id, self.item.point)
+    }
+
+    /// Whether its headline figure needs quiet batches.
+    pub fn wants_quiet(&self) -> bool {
+        self.item.operation.quoted == Estimate::Quiet
+    }
+
+    /// Whether more rounds can bring more: not once it is skipped, or has failed thrice without a good round between.
+    pub fn alive(&self) -> bool {
+        self.skip.is_none() && self.failing < 3
+    }
+
+    /// Takes in how a round ended.
+    pub fn take_in(&mut self, order: u32, cpu: u32, survey: bool, end: RoundEnd) {
+        let end = match end {
+            RoundEnd::Measured(harvest) => {
+                self.failing = 0;
+                self.hint = Some(harvest.times);
+                Ok(harvest)
+            }
+            RoundEnd::Skipped(reason, remedy) => {
+                self.skip = Some((reason, remedy));
+                return;
+            }
+            RoundEnd::Lost(reason) => {
+                self.failing += 1;
+                Err(reason)
+            }
+        };
+        self.rounds.push(RoundTaken { order, cpu, survey, end });
+    }
+
+    /// The rounds that brought something.
+    pub fn harvests(&self) -> impl Iterator<Item = (&RoundTaken, &Harvest)> {
+        self.rounds.iter().filter_map(|round| Some((round, round.end.as_ref().ok()?)))
+    }
+
+    /// How often a batch is switched out by the operation itself: partners on one CPU take it from each other. More
+    /// than that is somebody else's doing.
+    pub fn usual_switches(&self) -> f64 {
+        let counts = self.harvests().flat_map(|(_, harvest)| harvest.samples.iter().map(|sample| sample.switched_out));
+        match quantile(&sorted(counts), 0.1) {
+            // Once it happens by itself it happens at every iteration, and its number says nothing of others.
+            Some(usual) if usual > 0.0 => f64::INFINITY,
+            _ => 0.0,
+        }
+    }
+
+    /// The skip, where nothing was measured: because it cannot be here, or because every round was lost.
+    pub fn skipped(&self) -> Option<Skip> {
+        let (reason, remedy) = match &self.skip {
+            Some((reason, remedy)) => (reason.clone(), remedy.clone()),
+            None if self.harvests().any(|(_, harvest)| !harvest.samples.is_empty()) => return None,
+            None => {
+                let lost = self.rounds.iter().rev().find_map(|round| round.end.as_ref().err());
+                match lost {
+                    Some(reason) => (format!("every round was lost: {reason}"), String::new()),
+                    None => ("the time ended before its first round".into(), "raise --budget".into()),
+                }
+            }
+        };
+        Some(Skip { operation: self.item.operation.id.into(), at: self.item.point.clone(), reason, remedy })
+    }
+}

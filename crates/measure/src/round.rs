@@ -1,0 +1,107 @@
+//! One round, seen from inside: a fresh process sets up one operation, samples it and reports.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::batch::{Harvest, RoundPlan, sample};
+use crate::clock::Clock;
+use crate::failure::Failure;
+use crate::setting::{Setting, pin};
+use crate::speed;
+use crate::take::Item;
+use crate::watch::SystemWatch;
+
+/// What one round is asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RoundOrder {
+    /// Index of the item in the order that the launcher was started with.
+    pub item: usize,
+    pub cpu: u32,
+    pub other_cpu: Option<u32>,
+    pub seed: u64,
+    pub plan: RoundPlan,
+}
+
+/// What became of a round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum RoundEnd {
+    /// It measured.
+    Measured(Harvest),
+    /// It cannot be measured here: a reason and a remedy.
+    Skipped(String, String),
+    /// It was lost.
+    Lost(String),
+}
+
+/// Does one round in this process. Never call it in a process that is to live on: limits and pinning stay.
+pub(crate) fn perform(item: &Item, order: &RoundOrder, clock: Clock, scratch: PathBuf) -> RoundEnd {
+    limit(libc::RLIMIT_AS, item.operation.memory);
+    limit(libc::RLIMIT_CORE, 0);
+    // The first to go when memory runs out is the round, not the user's programs.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    if let Err(failure) = pin(order.cpu) {
+        return RoundEnd::Lost(format!("cannot pin to CPU {}: {failure}", order.cpu));
+    }
+    let mut random = fastrand::Rng::with_seed(order.seed);
+    let _shift = shift_mappings(&mut random);
+    on_shifted_stack(random.usize(0..256), &mut || measured(item, order, clock, scratch.clone()))
+}
+
+fn measured(item: &Item, order: &RoundOrder, clock: Clock, scratch: PathBuf) -> RoundEnd {
+    if let Some((reason, remedy)) = item.operation.needs.iter().find_map(|need| need.missing(order.other_cpu)) {
+        return RoundEnd::Skipped(reason, remedy);
+    }
+    let other = item.operation.uses_other_cpu(&item.point);
+    let setting = Setting::new(item.point.clone(), scratch, order.cpu, order.other_cpu, order.seed);
+    let partners = setting.partners();
+    let mut watch = SystemWatch::new(clock, order.cpu, order.other_cpu.filter(|_| other), partners);
+    // Whatever the set-up is refused cannot be measured here; the same refusal later is a fault of the round.
+    let mut work = match (item.operation.prepare)(&setting).map_err(Failure::into_skip) {
+        Ok(work) => work,
+        Err(failure) => return ended_by(failure, "setting up"),
+    };
+    let cycle = speed::cycle(&clock);
+    match sample(&mut work, &mut watch, &order.plan, clock.cost) {
+        Ok(harvest) => RoundEnd::Measured(Harvest { cycle, ..harvest }),
+        Err(failure) => ended_by(failure, "running"),
+    }
+}
+
+fn ended_by(failure: Failure, doing: &str) -> RoundEnd {
+    match failure {
+        Failure::Skip { reason, remedy } => RoundEnd::Skipped(reason, remedy),
+        other => RoundEnd::Lost(format!("while {doing}: {other}")),
+    }
+}
+
+fn limit(resource: libc::__rlimit_resource_t, soft: u64) {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to an rlimit.
+    if unsafe { libc::getrlimit(resource, &mut limit) } != 0 {
+        return;
+    }
+    limit.rlim_cur = soft.min(limit.rlim_max);
+    // SAFETY: the pointer is to an rlimit; only this process is concerned.
+    unsafe { libc::setrlimit(resource, &limit) };
+}
+
+/// Reserves a random stretch of address space, so that later mappings lie elsewhere in every round.
+fn shift_mappings(random: &mut fastrand::Rng) -> Option<Vec<u8>> {
+    // Above the allocator's threshold for mapping, and untouched, so it costs no memory.
+    let pages = random.usize(64..4096);
+    let mut reserved = Vec::new();
+    reserved.try_reserve_exact(pages * 4096).ok()?;
+    Some(reserved)
+}
+
+/// Runs `work` with the stack moved down by `steps` of 64 bytes and more: what the size of the environment does to a
+/// program by accident is done here on purpose (Mytkowicz et al., ASPLOS 2009).
+#[inline(never)]
+fn on_shifted_stack(steps: usize, work: &mut dyn FnMut() -> RoundEnd) -> RoundEnd {
+    let mut room = [0_u8; 64];
+    std::hint::black_box(&mut room);
+    let end = if steps == 0 { work() } else { on_shifted_stack(steps - 1, work) };
+    std::hint::black_box(&mut room);
+    end
+}

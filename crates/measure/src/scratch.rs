@@ -1,0 +1,88 @@
+//! The scratch folder of a run, and the sweeping of those that killed runs left behind.
+
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use crate::take::MeasureError;
+
+const PREFIX: &str = "howslow-scratch-";
+
+/// A folder that is locked while the run lives.
+pub(crate) struct Scratch {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Scratch {
+    /// Sweeps what is stale in `root`, then makes a folder there.
+    ///
+    /// # Errors
+    /// When `root` cannot be written.
+    pub fn make(root: &Path) -> Result<Scratch, MeasureError> {
+        sweep(root);
+        let failed = |error| MeasureError::Scratch { folder: root.display().to_string(), error };
+        let name = format!("{PREFIX}{}-{:08x}", std::process::id(), fastrand::u32(..));
+        let path = root.join(name);
+        let mut builder = fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&path).map_err(failed)?;
+        let lock = File::open(&path).map_err(failed)?;
+        // Not inherited by exec, but by fork: the launcher keeps it locked until it has cleaned up.
+        lock_now(&lock);
+        Ok(Scratch { path, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Removes our folders that no living run holds locked.
+fn sweep(root: &Path) {
+    let Ok(folders) = fs::read_dir(root) else { return };
+    for folder in folders.flatten() {
+        if !folder.file_name().to_string_lossy().starts_with(PREFIX) {
+            continue;
+        }
+        // A link of that name is not ours; another user's folder cannot be opened or removed anyway.
+        let ours = folder.file_type().is_ok_and(|kind| kind.is_dir());
+        if ours && File::open(folder.path()).is_ok_and(|lock| lock_now(&lock)) {
+            let _ = fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
+/// Locks a folder if nobody else has; tells whether it did.
+fn lock_now(folder: &File) -> bool {
+    // SAFETY: the descriptor is open as long as the file is borrowed.
+    unsafe { libc::flock(folder.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_folders_are_swept_and_living_ones_kept() {
+        let root = std::env::temp_dir().join(format!("howslow-test-{}", fastrand::u64(..)));
+        fs::create_dir(&root).expect("a folder");
+        fs::create_dir_all(root.join(format!("{PREFIX}1-stale")).join("0")).expect("a folder");
+        fs::create_dir(root.join("other")).expect("a folder");
+        let living = Scratch::make(&root).expect("a scratch folder");
+        assert!(!root.join(format!("{PREFIX}1-stale")).exists());
+        let second = Scratch::make(&root).expect("a scratch folder");
+        assert!(living.path().exists() && second.path().exists());
+        let paths = [living.path().to_owned(), second.path().to_owned()];
+        drop((living, second));
+        assert!(paths.iter().all(|path| !path.exists()));
+        assert!(root.join("other").exists());
+        fs::remove_dir_all(&root).expect("removed");
+    }
+}

@@ -1,0 +1,135 @@
+//! What a round reads while it measures: the clock, the speed check, the accounting. A trait, so that tests script it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::clock::Clock;
+use crate::setting::pin;
+use crate::speed::{self, Speed};
+
+/// What a round reads while it measures.
+pub(crate) trait Watch {
+    /// Nanoseconds since some fixed moment.
+    fn now(&mut self) -> f64;
+    /// The speed of the core, or of the worse of the two where a partner works on another.
+    fn speed(&mut self) -> Speed;
+    /// What this process, its reaped children and its partners have used so far.
+    fn usage(&mut self) -> Usage;
+}
+
+/// Processor time in ns, and counts, since the process began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Usage {
+    pub user: f64,
+    pub system: f64,
+    pub minor_faults: f64,
+    pub major_faults: f64,
+    pub voluntary: f64,
+    pub involuntary: f64,
+}
+
+impl Usage {
+    /// What was used between `earlier` and now.
+    pub fn since(self, earlier: Usage) -> Usage {
+        Usage {
+            user: self.user - earlier.user,
+            system: self.system - earlier.system,
+            minor_faults: self.minor_faults - earlier.minor_faults,
+            major_faults: self.major_faults - earlier.major_faults,
+            voluntary: self.voluntary - earlier.voluntary,
+            involuntary: self.involuntary - earlier.involuntary,
+        }
+    }
+
+    /// Both together.
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            user: self.user + other.user,
+            system: self.system + other.system,
+            minor_faults: self.minor_faults + other.minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            voluntary: self.voluntary + other.voluntary,
+            involuntary: self.involuntary + other.involuntary,
+        }
+    }
+}
+
+/// The real thing.
+pub(crate) struct SystemWatch {
+    clock: Clock,
+    cpu: u32,
+    /// The CPU a partner works on, where it is another one.
+    other_cpu: Option<u32>,
+    partners: Rc<RefCell<Vec<libc::pid_t>>>,
+}
+
+impl SystemWatch {
+    pub fn new(clock: Clock, cpu: u32, other_cpu: Option<u32>, partners: Rc<RefCell<Vec<libc::pid_t>>>) -> SystemWatch {
+        SystemWatch { clock, cpu, other_cpu, partners }
+    }
+}
+
+impl Watch for SystemWatch {
+    fn now(&mut self) -> f64 {
+        self.clock.now()
+    }
+
+    fn speed(&mut self) -> Speed {
+        let Some(other) = self.other_cpu else { return speed::check(&self.clock) };
+        // A visit to the partner's core needs none of the partner's help, and it waits for our message meanwhile.
+        let there = pin(other).map(|()| speed::check(&self.clock)).ok();
+        let home = pin(self.cpu).is_ok();
+        let here = speed::check(&self.clock);
+        match there {
+            Some(there) if home => here.worse(there),
+            _ => here,
+        }
+    }
+
+    fn usage(&mut self) -> Usage {
+        let own = resources(libc::RUSAGE_SELF).plus(resources(libc::RUSAGE_CHILDREN));
+        let partners: f64 = self.partners.borrow().iter().filter_map(|&pid| processor_time(pid)).sum();
+        // A partner's clock does not tell user from system: it mirrors our work, so our own proportion is used.
+        let share = if own.user + own.system > 0.0 { own.user / (own.user + own.system) } else { 0.0 };
+        Usage { user: own.user + partners * share, system: own.system + partners * (1.0 - share), ..own }
+    }
+}
+
+/// Processor time of this process and its reaped children, in ns.
+pub(crate) fn own_processor_time() -> f64 {
+    let both = resources(libc::RUSAGE_SELF).plus(resources(libc::RUSAGE_CHILDREN));
+    both.user + both.system
+}
+
+fn resources(who: libc::c_int) -> Usage {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole rusage.
+    let status = unsafe { libc::getrusage(who, usage.as_mut_ptr()) };
+    if status != 0 {
+        return Usage::default();
+    }
+    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
+    let usage = unsafe { usage.assume_init() };
+    let time = |t: libc::timeval| t.tv_sec as f64 * 1e9 + t.tv_usec as f64 * 1e3;
+    Usage {
+        user: time(usage.ru_utime),
+        system: time(usage.ru_stime),
+        minor_faults: usage.ru_minflt as f64,
+        major_faults: usage.ru_majflt as f64,
+        voluntary: usage.ru_nvcsw as f64,
+        involuntary: usage.ru_nivcsw as f64,
+    }
+}
+
+/// Processor time of another process in ns; `None` once it is gone.
+fn processor_time(pid: libc::pid_t) -> Option<f64> {
+    let mut clock: libc::clockid_t = 0;
+    // SAFETY: the pointer is to a clockid.
+    if unsafe { libc::clock_getcpuclockid(pid, &mut clock) } != 0 {
+        return None;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec.
+    let status = unsafe { libc::clock_gettime(clock, &mut time) };
+    (status == 0).then(|| time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
+}
