@@ -287,6 +287,12 @@ impl Mapping {
         self.start.wrapping_add(offset)
     }
 
+    /// The bytes of a mapped file that nobody writes or cuts.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the bytes are mapped as long as `self` lives, and the scratch file behind them stays as it is.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+
     fn advise(&self, advice: Advice) -> Result<(), Failure> {
         // SAFETY: the range is this mapping; advice on page sizes does not change what it holds.
         Ok(unsafe { madvise(self.address(), self.length, advice) }?)
