@@ -13,6 +13,8 @@ mod signal;
 mod switch;
 mod syscall;
 mod thread;
+#[cfg(test)]
+mod trial;
 
 use measure::{Operation, TermOf, term};
 

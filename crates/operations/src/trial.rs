@@ -1,0 +1,32 @@
+//! Tests' way to prepare an operation and run its loop a few times, untimed, as a round does.
+
+use measure::{Failure, Loop, Operation, Setting};
+use record::Point;
+
+/// An operation's loop in a scratch folder that lives as long.
+pub(crate) struct Trial {
+    pub(crate) looped: Loop,
+    _scratch: tempfile::TempDir,
+}
+
+/// Prepares `operation` at `point`.
+pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Failure> {
+    let scratch = tempfile::tempdir()?;
+    let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
+    Ok(Trial { looped: (operation.prepare)(&setting)?, _scratch: scratch })
+}
+
+/// Every operation of a family does its work at every point, in batches of every kind; what skips is named.
+pub(crate) fn perform_all(operations: &[Operation]) {
+    for operation in operations {
+        for point in operation.points(false) {
+            let done = prepare(operation, point.clone())
+                .and_then(|mut trial| [1, 2, 100].into_iter().try_for_each(|times| trial.looped.perform(times)));
+            match done {
+                Ok(()) => {}
+                Err(Failure::Skip { reason, remedy }) => eprintln!("{} skips: {reason}; {remedy}", operation.id),
+                Err(failure) => panic!("{} at {}: {failure}", operation.id, point.values()),
+            }
+        }
+    }
+}
