@@ -1,5 +1,7 @@
 //! Processes that must not outlive their purpose: how they are bound, ended and counted.
 
+use std::os::fd::{AsRawFd, RawFd};
+
 /// More processes than this beyond those at the start of a round are a fork bomb.
 pub(crate) const MOST_EXTRA: u64 = 1000;
 
@@ -16,11 +18,37 @@ pub(crate) enum Reaped {
 pub(crate) fn become_guard() {
     // SAFETY: moves only this process.
     unsafe { libc::setpgid(0, 0) };
-    // SAFETY: sets a flag of this process.
-    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    inherit_orphans(true);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
         // SAFETY: ignoring a signal installs no handler.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+/// Makes this process the parent of every orphan below it, or no longer.
+pub(crate) fn inherit_orphans(inherit: bool) {
+    // SAFETY: sets a flag of this process.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(inherit)) };
+}
+
+/// Closes every descriptor but this one, and puts the null device in place of the standard three: a round must not
+/// hold the launcher's ends of anything open, nor write into the user's tables.
+pub(crate) fn keep_only(kept: RawFd) {
+    for (first, last) in [(3, kept - 1), (kept + 1, RawFd::MAX)] {
+        if first > last {
+            continue;
+        }
+        // SAFETY: this process has just been forked to run a round; nothing in it uses these descriptors.
+        let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0;
+        for fd in first..=last.min(if closed { -1 } else { 1023 }) {
+            // SAFETY: as above.
+            unsafe { libc::close(fd) };
+        }
+    }
+    let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
+    for standard in 0..3 {
+        // SAFETY: the standard descriptors belong to this process alone now.
+        unsafe { libc::dup2(null.as_raw_fd(), standard) };
     }
 }
 
@@ -59,7 +87,7 @@ fn kill_group(group: libc::pid_t) {
 
 /// Kills and reaps whatever is still our child. Descendants that left the group are orphans of ours by now, or become
 /// so as their parents die: hence the loop.
-fn end_orphans() {
+pub(crate) fn end_orphans() {
     loop {
         for pid in own_children() {
             // SAFETY: our own child, not yet reaped.
@@ -97,8 +125,8 @@ fn reap(pid: libc::pid_t, options: libc::c_int) -> Option<Reaped> {
 }
 
 /// Waits until this child is gone.
-pub(crate) fn wait_for(pid: libc::pid_t) {
-    reap(pid, 0);
+pub(crate) fn wait_for(pid: libc::pid_t) -> Reaped {
+    reap(pid, 0).unwrap_or(Reaped::Unknown)
 }
 
 /// Processes and threads in the system (modulo 65,536: the kernel keeps the low 16 bits).

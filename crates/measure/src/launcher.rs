@@ -27,6 +27,8 @@ impl Launcher {
     /// # Errors
     /// When the system has no process or descriptor left.
     pub fn start(items: &[Item], clock: Clock, scratch: &Path) -> Result<Launcher, MeasureError> {
+        // Should the launcher be killed, its rounds become our children and are ended by us.
+        children::inherit_orphans(true);
         let (ours, theirs) = UnixStream::pair().map_err(MeasureError::Launcher)?;
         // SAFETY: this process has one thread, as the function demands, so the child may do anything.
         match unsafe { libc::fork() } {
@@ -76,7 +78,10 @@ impl Drop for Launcher {
     /// Waits until the launcher has cleaned up; cleans up itself should the launcher have been killed.
     fn drop(&mut self) {
         let _ = self.stream.get_mut().shutdown(std::net::Shutdown::Both);
-        children::wait_for(self.pid);
+        if children::wait_for(self.pid) != Reaped::Exit(0) {
+            children::end_orphans();
+        }
+        children::inherit_orphans(false);
         let _ = std::fs::remove_dir_all(&self.scratch);
     }
 }
@@ -131,8 +136,8 @@ fn guarded_round(
     let pid = match unsafe { libc::fork() } {
         -1 => return Some(RoundEnd::Lost(format!("cannot fork: {}", std::io::Error::last_os_error()))),
         0 => {
-            drop(reader);
             children::become_round();
+            children::keep_only(writer.as_raw_fd());
             let end = quietly(|| perform(item, order, clock, folder.into()));
             report(&end, writer);
             // SAFETY: leaves without running the launcher's destructors, which belong to the launcher.

@@ -1,0 +1,209 @@
+//! Operations that go wrong in every way a child can.
+
+use libtest_mimic::{Failed, Trial};
+use measure::{Failure, Need, Operation, repeat};
+use record::Doubt;
+
+use crate::support::{HARMLESS, contains, equal, lost, measured, never, taken, trial};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        trial("a crash loses its rounds and nothing else", crash),
+        trial("a crash in some rounds is a doubt", sometimes),
+        trial("a hang is ended", hang),
+        trial("a memory bomb is bounded", memory_bomb),
+        trial("a fork bomb is ended", fork_bomb),
+        trial("daemons are found and ended", daemons),
+        trial("a descriptor leak ends its round", descriptor_leak),
+        trial("a panic is reported, not printed", panic),
+        trial("being killed is reported", killed),
+        trial("leaving early is reported", left),
+        trial("a call the kernel lacks is a skip", lacking),
+        trial("an unmet need is a skip with its remedy", unmet),
+        trial("wrong results lose the round", wrong),
+    ]
+}
+
+fn crash() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[
+        HARMLESS,
+        Operation {
+            id: "test.crash",
+            // SAFETY: nothing holds: the crash is what is tested.
+            prepare: |_| Ok(never(|| unsafe { std::ptr::null_mut::<u8>().write_volatile(1) })),
+            ..HARMLESS
+        },
+    ];
+    let taken = taken(OPERATIONS)?;
+    measured(&taken, "test.harmless")?;
+    contains(&lost(&taken, "test.crash")?, "it crashed: killed by SIGSEGV")
+}
+
+fn sometimes() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[Operation {
+        id: "test.sometimes",
+        prepare: |setting| {
+            if setting.seed() % 3 == 0 {
+                std::process::abort();
+            }
+            Ok(repeat(|| Ok(())))
+        },
+        ..HARMLESS
+    }];
+    let taken = taken(OPERATIONS)?;
+    let cost = measured(&taken, "test.sometimes")?;
+    let lost = cost.doubts.iter().find_map(|doubt| match doubt {
+        Doubt::RoundLost { reason } => Some(reason.clone()),
+        _ => None,
+    });
+    contains(&lost.unwrap_or_default(), "SIGABRT")?;
+    let in_rounds = cost.rounds.iter().filter(|round| round.lost.is_some()).count();
+    if in_rounds == 0 { Err("no round says that it was lost".into()) } else { Ok(()) }
+}
+
+fn hang() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[
+        HARMLESS,
+        Operation {
+            id: "test.hang",
+            prepare: |_| {
+                Ok(never(|| {
+                    loop {
+                        std::hint::spin_loop()
+                    }
+                }))
+            },
+            ..HARMLESS
+        },
+    ];
+    let taken = taken(OPERATIONS)?;
+    measured(&taken, "test.harmless")?;
+    contains(&lost(&taken, "test.hang")?, "it hung")
+}
+
+fn memory_bomb() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[
+        HARMLESS,
+        Operation {
+            id: "test.memory",
+            prepare: |_| {
+                let mut kept: Vec<Vec<u8>> = Vec::new();
+                loop {
+                    let mut block = Vec::new();
+                    let had = block.try_reserve_exact(16 << 20);
+                    had.map_err(|error| Failure::wrong(error.to_string()))?;
+                    block.resize(16 << 20, 1);
+                    kept.push(block);
+                }
+            },
+            memory: 256 << 20,
+            ..HARMLESS
+        },
+    ];
+    let taken = taken(OPERATIONS)?;
+    measured(&taken, "test.harmless")?;
+    contains(&lost(&taken, "test.memory")?, "memory allocation failed")
+}
+
+fn fork_bomb() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[
+        HARMLESS,
+        Operation {
+            id: "test.forks",
+            prepare: |_| loop {
+                // SAFETY: the processes do nothing but this; they are ended by the launcher.
+                unsafe { libc::fork() };
+            },
+            patience: 5.0,
+            ..HARMLESS
+        },
+    ];
+    let taken = taken(OPERATIONS)?;
+    measured(&taken, "test.harmless")?;
+    contains(&lost(&taken, "test.forks")?, "processes without end")
+}
+
+fn daemons() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[Operation {
+        id: "test.daemon",
+        prepare: |_| {
+            // SAFETY: the child only leaves the group and sleeps.
+            if unsafe { libc::fork() } == 0 {
+                // SAFETY: concerns the child alone.
+                unsafe { libc::setsid() };
+                loop {
+                    std::thread::sleep(std::time::Duration::from_secs(60));
+                }
+            }
+            Ok(repeat(|| Ok(())))
+        },
+        ..HARMLESS
+    }];
+    // That none is left is checked by `taken`.
+    measured(&taken(OPERATIONS)?, "test.daemon").map(|_| ())
+}
+
+fn descriptor_leak() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[Operation {
+        id: "test.leak",
+        prepare: |_| {
+            let mut kept = Vec::new();
+            Ok(repeat(move || {
+                kept.push(std::fs::File::open("/dev/null")?);
+                Ok(())
+            }))
+        },
+        ..HARMLESS
+    }];
+    contains(&lost(&taken(OPERATIONS)?, "test.leak")?, "Too many open files")
+}
+
+fn panic() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] =
+        &[Operation { id: "test.panic", prepare: |_| Ok(never(|| panic!("no more"))), ..HARMLESS }];
+    contains(&lost(&taken(OPERATIONS)?, "test.panic")?, "it panicked: no more")
+}
+
+fn killed() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[Operation {
+        id: "test.killed",
+        prepare: |_| {
+            Ok(never(|| {
+                // SAFETY: ends this process, which is what is tested.
+                unsafe { libc::raise(libc::SIGKILL) };
+            }))
+        },
+        ..HARMLESS
+    }];
+    contains(&lost(&taken(OPERATIONS)?, "test.killed")?, "killed by SIGKILL")
+}
+
+fn left() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] =
+        &[Operation { id: "test.left", prepare: |_| Ok(never(|| std::process::exit(3))), ..HARMLESS }];
+    contains(&lost(&taken(OPERATIONS)?, "test.left")?, "exit status 3")
+}
+
+fn lacking() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] =
+        &[Operation { id: "test.lacking", prepare: |_| Err(Failure::Errno { errno: libc::ENOSYS }), ..HARMLESS }];
+    let taken = taken(OPERATIONS)?;
+    equal(lost(&taken, "test.lacking")?.as_str(), "this kernel has no such call", "reason")
+}
+
+fn unmet() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] =
+        &[Operation { id: "test.unmet", needs: &[Need::Program("/no/such/program")], ..HARMLESS }];
+    let taken = taken(OPERATIONS)?;
+    equal(taken.skipped[0].reason.as_str(), "there is no /no/such/program", "reason")?;
+    equal(taken.skipped[0].remedy.as_str(), "install it", "remedy")
+}
+
+fn wrong() -> Result<(), Failed> {
+    const OPERATIONS: &[Operation] = &[Operation {
+        id: "test.wrong",
+        prepare: |_| Ok(repeat(|| Ok(())).verify(|_| Err(Failure::wrong("the sum differs")))),
+        ..HARMLESS
+    }];
+    contains(&lost(&taken(OPERATIONS)?, "test.wrong")?, "the sum differs")
+}

@@ -1,0 +1,113 @@
+//! The parent is interrupted or killed: no process, file or folder stays behind.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Failed, Trial};
+use measure::{Operation, take};
+
+use crate::support::{HARMLESS, equal, never, nothing_left, order, processes_of_ours, trial};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        trial("SIGINT ends the work early and cleanly", || ended_by(libc::SIGINT)),
+        trial("SIGTERM ends the work early and cleanly", || ended_by(libc::SIGTERM)),
+        trial("SIGKILL of the parent leaves nothing", || ended_by(libc::SIGKILL)),
+        trial("SIGKILL of the launcher is noticed", launcher_killed),
+    ]
+}
+
+/// Hangs in its first round, with a scratch file, a child and a grandchild.
+const HANGING: &[Operation] = &[Operation {
+    id: "test.hang",
+    prepare: |setting| {
+        std::fs::write(setting.scratch().join("file"), "left behind?")?;
+        // SAFETY: the child and its child only sleep.
+        if unsafe { libc::fork() } == 0 {
+            // SAFETY: as above.
+            unsafe { libc::fork() };
+            loop {
+                std::thread::sleep(Duration::from_secs(60));
+            }
+        }
+        Ok(never(|| {
+            loop {
+                std::hint::spin_loop()
+            }
+        }))
+    },
+    patience: 60.0,
+    ..HARMLESS
+}];
+
+/// Runs `take` in a child with the given scratch root; its exit status says how it ended.
+fn parent(root: &Path) -> libc::pid_t {
+    // SAFETY: this process has one thread.
+    let pid = unsafe { libc::fork() };
+    if pid != 0 {
+        return pid;
+    }
+    let status = match take(order(HANGING, root), &mut |_| {}) {
+        Ok(taken) => taken.interrupted.unwrap_or(0),
+        Err(_) => 99,
+    };
+    // SAFETY: ends the child without running the test's destructors.
+    unsafe { libc::_exit(status) }
+}
+
+/// Until the file is there, the round is not under way.
+fn under_way(root: &Path) -> Result<(), Failed> {
+    wait_until("the round to begin", || {
+        let run = std::fs::read_dir(root).ok()?.flatten().next()?;
+        run.path().join("0/file").exists().then_some(())
+    })
+}
+
+fn wait_until(what: &str, mut found: impl FnMut() -> Option<()>) -> Result<(), Failed> {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(20) {
+        if found().is_some() {
+            std::thread::sleep(Duration::from_millis(20));
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Err(format!("waited in vain for {what}").into())
+}
+
+fn ended_by(signal: i32) -> Result<(), Failed> {
+    let root = tempfile::tempdir()?;
+    let before = processes_of_ours();
+    let pid = parent(root.path());
+    under_way(root.path())?;
+    // SAFETY: our own child.
+    unsafe { libc::kill(pid, signal) };
+    let mut status = 0;
+    // SAFETY: the pointer is to an int.
+    unsafe { libc::waitpid(pid, &mut status, 0) };
+    if signal != libc::SIGKILL {
+        equal(libc::WEXITSTATUS(status), signal, "the signal reported")?;
+        nothing_left(root.path())?;
+        return equal(processes_of_ours(), before, "processes before and after");
+    }
+    wait_until("the launcher to clean up", || {
+        (processes_of_ours() == before && nothing_left(root.path()).is_ok()).then_some(())
+    })
+}
+
+fn launcher_killed() -> Result<(), Failed> {
+    let root = tempfile::tempdir()?;
+    let before = processes_of_ours();
+    let pid = parent(root.path());
+    under_way(root.path())?;
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
+    let launcher: libc::pid_t = children.trim().parse()?;
+    // SAFETY: a descendant of ours, alive until its parent reaps it.
+    unsafe { libc::kill(launcher, libc::SIGKILL) };
+    let mut status = 0;
+    // SAFETY: the pointer is to an int.
+    unsafe { libc::waitpid(pid, &mut status, 0) };
+    equal(libc::WEXITSTATUS(status), 99, "the error reported")?;
+    nothing_left(root.path())?;
+    equal(processes_of_ours(), before, "processes before and after")
+}

@@ -1,0 +1,17 @@
+//! Rounds in real processes: what crashes, hangs, multiplies or is killed loses its round and leaves nothing behind.
+//!
+//! The harness runs one test after the other in the only thread there is: taking costs forks.
+
+mod count;
+mod faults;
+mod kills;
+mod support;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads = Some(1);
+    let tests: Vec<Trial> = [faults::tests(), count::tests(), kills::tests()].into_iter().flatten().collect();
+    libtest_mimic::run(&arguments, tests).exit();
+}

@@ -1,0 +1,82 @@
+//! What the tests share: operations, an order, a look at what is left behind.
+
+use std::path::Path;
+
+use libtest_mimic::{Failed, Trial};
+use measure::{Item, Loop, Operation, Order, Taken, repeat, take};
+use record::{Point, Settings};
+
+pub const HARMLESS: Operation = Operation {
+    id: "test.harmless",
+    prepare: |_| Ok(repeat(|| Ok(()))),
+    patience: 0.5,
+    memory: 1 << 30,
+    ..Operation::DEFAULT
+};
+
+pub fn trial(name: &str, run: fn() -> Result<(), Failed>) -> Trial {
+    Trial::test(name, run)
+}
+
+/// Takes these operations, two seconds at most, in a scratch root of their own, and checks that nothing is left.
+pub fn taken(operations: &'static [Operation]) -> Result<Taken, Failed> {
+    let root = tempfile::tempdir()?;
+    let before = processes_of_ours();
+    let taken = take(order(operations, root.path()), &mut |_| {})?;
+    nothing_left(root.path())?;
+    equal(processes_of_ours(), before, "processes before and after")?;
+    Ok(taken)
+}
+
+pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Order<'a> {
+    let items = operations.iter().map(|operation| Item { operation, point: Point::default() }).collect();
+    let settings = Settings {
+        rounds: 6,
+        precision: 0.05,
+        budget_s: 1.0,
+        seed: 7,
+        batch_us: 200.0,
+        tolerance: 0.06,
+        ..Settings::default()
+    };
+    Order { items, find: |_| None, settings, best_width_cycles: None, scratch_root }
+}
+
+pub fn nothing_left(root: &Path) -> Result<(), Failed> {
+    let left: Vec<_> = std::fs::read_dir(root)?.flatten().map(|entry| entry.file_name()).collect();
+    if left.is_empty() { Ok(()) } else { Err(format!("left in the scratch root: {left:?}").into()) }
+}
+
+/// Processes whose program is this test's own.
+pub fn processes_of_ours() -> usize {
+    let own = std::fs::read_link("/proc/self/exe").ok();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter(|process| own.is_some() && std::fs::read_link(process.path().join("exe")).ok() == own).count()
+}
+
+/// Why every round of this operation was lost.
+pub fn lost(taken: &Taken, id: &str) -> Result<String, Failed> {
+    let skip = taken.skipped.iter().find(|skip| skip.operation == id);
+    skip.map(|skip| skip.reason.clone()).ok_or_else(|| format!("{id} was not skipped").into())
+}
+
+pub fn measured<'a>(taken: &'a Taken, id: &str) -> Result<&'a record::Cost, Failed> {
+    let cost = taken.costs.iter().find(|cost| cost.operation == id);
+    cost.ok_or_else(|| format!("{id} was not measured: {:?}", taken.skipped).into())
+}
+
+pub fn contains(text: &str, part: &str) -> Result<(), Failed> {
+    if text.contains(part) { Ok(()) } else { Err(format!("{text:?} does not say {part:?}").into()) }
+}
+
+pub fn equal<T: PartialEq + std::fmt::Debug>(found: T, expected: T, what: &str) -> Result<(), Failed> {
+    if found == expected { Ok(()) } else { Err(format!("{what}: found {found:?}, expected {expected:?}").into()) }
+}
+
+/// A loop that does something once and never comes back.
+pub fn never(work: fn()) -> Loop {
+    repeat(move || {
+        work();
+        Ok(())
+    })
+}
