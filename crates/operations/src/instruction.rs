@@ -165,9 +165,9 @@ fn branches(directions: Vec<u64>) -> Result<Loop, Failure> {
     let run = move |times| {
         let mut count = 0;
         let mut word = table[0];
-        for index in 1..=times as usize {
-            // Fetched a turn ahead, so that no branch waits for memory.
-            let next = table[index & mask];
+        for index in 0..times as usize {
+            // Fetched a turn ahead, so that no branch waits for memory; opaque, or the compiler fetches it later.
+            let next = opaque(table[(index + 1) & mask]);
             count = text::branch(word, count);
             word = next;
         }

@@ -9,7 +9,8 @@ use measure::{Failure, Loop, repeat};
 use super::region::{Pages, Region};
 
 /// Where the copy's destination lies within its page, the source lying at a page's beginning: so far that no load of
-/// a small copy shares the low twelve address bits of a store just made, which would delay it.
+/// a small copy shares the low twelve address bits of a store just made. One that does waits for the store: at the
+/// same place within the page 512 bytes took 40 % longer (Golden Cove).
 const OFFSET_WORDS: usize = 256;
 
 /// Words from one that is checked to the next: one in each page stands for all.
