@@ -1,5 +1,6 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
+mod channel;
 mod clock;
 mod empty;
 mod file;
@@ -9,6 +10,7 @@ mod message;
 mod page;
 mod poll;
 mod process;
+mod shared;
 mod signal;
 mod switch;
 mod syscall;

@@ -1,5 +1,134 @@
-//! The family `signal`.
+//! Signals: choosing a handler, sending, delivery, and holding them off.
 
-use measure::Operation;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(crate) const OPERATIONS: &[Operation] = &[];
+use libc::c_int;
+use measure::{Failure, Operation, repeat, term};
+
+pub(crate) const OPERATIONS: &[Operation] = &[INSTALL, IGNORED, DELIVER, BLOCK_UNBLOCK];
+
+const INSTALL: Operation = Operation {
+    id: "signal.install",
+    summary: "choose the handler of a signal (sigaction)",
+    headline: true,
+    prepare: |_| {
+        install(libc::SIGUSR1, handler())?;
+        Ok(repeat(|| {
+            let before = install(libc::SIGUSR1, handler())?;
+            if before == handler() { Ok(()) } else { Err(Failure::wrong("another handler was in place")) }
+        }))
+    },
+    ..crate::DEFAULT
+};
+
+const IGNORED: Operation = Operation {
+    id: "signal.ignored",
+    summary: "send a signal to oneself that is ignored: the sending alone (tgkill)",
+    per: "signal",
+    headline: true,
+    prepare: |_| {
+        install(libc::SIGUSR2, libc::SIG_IGN)?;
+        let thread = Thread::current();
+        Ok(repeat(move || thread.signal(libc::SIGUSR2)))
+    },
+    ..crate::DEFAULT
+};
+
+/// Without the sending (`signal.ignored`) it is the delivery, the handler and the return from it.
+const DELIVER: Operation = Operation {
+    id: "signal.deliver",
+    summary: "send a signal to oneself and have its handler run (tgkill)",
+    per: "signal",
+    like: &["AST"],
+    headline: true,
+    explained_by: &[term(1.0, "signal.ignored")],
+    prepare: |_| {
+        install(libc::SIGUSR1, handler())?;
+        // Whoever started us may have held it off.
+        change_mask(libc::SIG_UNBLOCK, 1 << (libc::SIGUSR1 - 1))?;
+        let thread = Thread::current();
+        let mut handled = HANDLED.load(Ordering::Relaxed);
+        let signals = repeat(move || thread.signal(libc::SIGUSR1));
+        Ok(signals.verify(move |times| {
+            handled += times;
+            let all = HANDLED.load(Ordering::Relaxed) == handled;
+            if all { Ok(()) } else { Err(Failure::wrong("the handler ran not once for every signal sent")) }
+        }))
+    },
+    ..crate::DEFAULT
+};
+
+const BLOCK_UNBLOCK: Operation = Operation {
+    id: "signal.block.unblock",
+    summary: "hold a signal off and let it through again (rt_sigprocmask twice)",
+    per: "pair",
+    like: &["ENAR/DSAR"],
+    headline: true,
+    explained_by: &[term(2.0, "syscall.getppid")],
+    prepare: |_| {
+        let signal = 1 << (libc::SIGUSR1 - 1);
+        Ok(repeat(move || {
+            change_mask(libc::SIG_BLOCK, signal)?;
+            let held_off = change_mask(libc::SIG_UNBLOCK, signal)?;
+            if held_off & signal != 0 { Ok(()) } else { Err(Failure::wrong("the signal was not held off")) }
+        }))
+    },
+    ..crate::DEFAULT
+};
+
+/// Signals handled in this process. A handler is given nothing of its process's own, so it counts in a global.
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn count_signal(_signal: c_int) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+}
+
+fn handler() -> libc::sighandler_t {
+    count_signal as extern "C" fn(c_int) as libc::sighandler_t
+}
+
+/// Sets the handler of a signal and returns the one before.
+fn install(signal: c_int, handler: libc::sighandler_t) -> Result<libc::sighandler_t, Failure> {
+    // SAFETY: zero is a valid value of every field: no flags, no signals masked, the default handler.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let mut before = action;
+    action.sa_sigaction = handler;
+    // SAFETY: both are valid, and our handler does nothing but one atomic addition.
+    match unsafe { libc::sigaction(signal, &action, &mut before) } {
+        0 => Ok(before.sa_sigaction),
+        _ => Err(Failure::last_os_error()),
+    }
+}
+
+/// Changes the calling thread's mask as `how` says by a mask of 64 signals; returns the mask before. Called raw,
+/// because the C library's way copies sets of 1024.
+fn change_mask(how: c_int, signals: u64) -> Result<u64, Failure> {
+    let mut before = 0_u64;
+    // SAFETY: both masks are valid and as long as the last argument says.
+    let result = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, how, &signals, &mut before, size_of::<u64>()) };
+    if result == 0 { Ok(before) } else { Err(Failure::last_os_error()) }
+}
+
+/// The address of a thread for signals.
+#[derive(Clone, Copy)]
+struct Thread {
+    process: libc::pid_t,
+    thread: libc::pid_t,
+}
+
+impl Thread {
+    fn current() -> Thread {
+        let process = rustix::process::getpid().as_raw_pid();
+        Thread { process, thread: rustix::thread::gettid().as_raw_pid() }
+    }
+
+    /// Sends a signal. One to the calling thread itself is delivered before this returns.
+    #[inline(always)]
+    fn signal(self, signal: c_int) -> Result<(), Failure> {
+        // SAFETY: the call touches no memory, and the signal has a handler or is ignored.
+        match unsafe { libc::syscall(libc::SYS_tgkill, self.process, self.thread, signal) } {
+            0 => Ok(()),
+            _ => Err(Failure::last_os_error()),
+        }
+    }
+}

@@ -1,5 +1,0 @@
-//! The family `message`.
-
-use measure::Operation;
-
-pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,45 @@
+//! Event descriptors: a counter in the kernel that one task raises and the other waits for.
+
+use std::os::fd::OwnedFd;
+
+use measure::{Failure, Operation, Setting, repeat};
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::{DISTANCE, ROUNDTRIP as SHAPE};
+
+/// Two events, one each way. They carry no payload.
+pub(super) const ROUNDTRIP: Operation = Operation {
+    id: "eventfd.roundtrip",
+    summary: "raise an event for a partner process and wait for one in return",
+    axes: &[DISTANCE],
+    prepare: |setting: &Setting| {
+        let theirs = eventfd(0, EventfdFlags::CLOEXEC)?;
+        let ours = eventfd(0, EventfdFlags::CLOEXEC)?;
+        let partner = setting.partner(setting.partner_cpu()?, || {
+            loop {
+                let number = receive(&theirs)?;
+                raise(&ours, number + 1)?;
+            }
+        })?;
+        Ok(repeat(move || {
+            let _alive = &partner;
+            raise(&theirs, 1)?;
+            let answered = receive(&ours)? == 2;
+            if answered { Ok(()) } else { Err(Failure::wrong("the answer is not to the event raised")) }
+        }))
+    },
+    ..SHAPE
+};
+
+/// Adds to an event's counter.
+fn raise(event: &OwnedFd, number: u64) -> Result<(), Failure> {
+    rustix::io::write(event, &number.to_ne_bytes())?;
+    Ok(())
+}
+
+/// Waits until the counter is not zero, takes it and leaves zero.
+fn receive(event: &OwnedFd) -> Result<u64, Failure> {
+    let mut number = [0; 8];
+    rustix::io::read(event, &mut number)?;
+    Ok(u64::from_ne_bytes(number))
+}

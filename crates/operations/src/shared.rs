@@ -1,0 +1,46 @@
+//! Memory that a partner process sees too.
+
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+use measure::Failure;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+/// A value that processes forked from here share. It is changed through atomics only, and not dropped.
+pub(crate) struct Shared<T: Sync> {
+    value: NonNull<T>,
+}
+
+impl<T: Sync> Shared<T> {
+    /// Puts `value` into memory of its own.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(crate) fn new(value: T) -> Result<Shared<T>, Failure> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+        let address = unsafe { mmap_anonymous(std::ptr::null_mut(), size_of::<T>(), access, MapFlags::SHARED) }?;
+        let Some(place) = NonNull::new(address.cast::<T>()) else {
+            return Err(Failure::wrong("memory was mapped at address zero"));
+        };
+        // SAFETY: the mapping is writable, large enough, page-aligned and nobody else's yet.
+        unsafe { place.write(value) };
+        Ok(Shared { value: place })
+    }
+}
+
+impl<T: Sync> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the mapping holds a value until this is dropped, and other processes change it as `Sync` allows.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T: Sync> Drop for Shared<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and no reference outlives the value.
+        let _ = unsafe { munmap(self.value.as_ptr().cast(), size_of::<T>()) };
+    }
+}
