@@ -1,1 +1,4 @@
+//! Pure arithmetic on records: statistics, estimates, what follows from a run. Reads no clock, prints nothing.
+#![forbid(unsafe_code)]
 
+pub mod doctor;
