@@ -1,6 +1,7 @@
 //! How a cost is taken: clock, speed check, batches, rounds in fresh processes, doubts. Names no operation.
 
 mod failure;
+pub mod machine;
 mod operation;
 mod repeat;
 mod setting;
