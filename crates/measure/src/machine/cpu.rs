@@ -41,11 +41,12 @@ pub fn describe(host: &Host) -> CpuModel {
 
 const MIDR: &str = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
 
-/// The beginning of `/proc/cpuinfo`, unless it is another architecture's: a program under qemu-user sees its host's.
+/// The beginning of `/proc/cpuinfo`, unless it is another processor's: a program under qemu-user sees its host's.
 pub fn cpuinfo(host: &Host) -> String {
     let bytes = host.bytes("proc/cpuinfo", CPUINFO).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    if is_foreign(&text, std::env::consts::ARCH) { String::new() } else { text }
+    let other = x86_signature(&text).zip(host.processor.signature).is_some_and(|(listed, told)| listed != told);
+    if other || is_foreign(&text, std::env::consts::ARCH) { String::new() } else { text }
 }
 
 /// Whether a `/proc/cpuinfo` describes another architecture than this program's.
@@ -57,14 +58,18 @@ pub fn is_foreign(cpuinfo: &str, architecture: &str) -> bool {
     }
 }
 
+/// Family, model and stepping as `/proc/cpuinfo` lists them.
+fn x86_signature(cpuinfo: &str) -> Option<(u32, u32, u32)> {
+    let number = |key: &str| field(cpuinfo, key)?.parse::<u32>().ok();
+    Some((number("cpu family")?, number("model")?, number("stepping")?))
+}
+
 fn x86(cpuinfo: &str, processor: &Processor) -> CpuModel {
     let told = |key: &str| field(cpuinfo, key).map(str::to_owned);
-    let number = |key: &str| field(cpuinfo, key)?.parse::<u32>().ok();
     let vendor = processor.vendor.clone().or_else(|| told("vendor_id")).unwrap_or_default();
     let model = processor.model.clone().filter(|model| !model.is_empty()).or_else(|| told("model name"));
     let model = model.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-    let signature =
-        processor.signature.or_else(|| Some((number("cpu family")?, number("model")?, number("stepping")?)));
+    let signature = processor.signature.or_else(|| x86_signature(cpuinfo));
     let flags: BTreeSet<&str> = field(cpuinfo, "flags").unwrap_or_default().split_whitespace().collect();
     let features: Vec<String> = X86_FEATURES
         .iter()
@@ -268,6 +273,12 @@ mod tests {
 
     #[test]
     fn the_host_of_an_emulator_is_not_described() {
+        let recorded = Recorded::new(&[("proc/cpuinfo", XEON)]);
+        let mut host = recorded.host();
+        host.processor.signature = Some((15, 107, 1));
+        assert_eq!(cpuinfo(&host), "");
+        host.processor.signature = Some((6, 85, 7));
+        assert_eq!(cpuinfo(&host).is_empty(), std::env::consts::ARCH == "aarch64");
         assert!(is_foreign(XEON, "aarch64"));
         assert!(is_foreign(GRAVITON, "x86_64"));
         assert!(!is_foreign(XEON, "x86_64"));
