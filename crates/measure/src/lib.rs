@@ -6,6 +6,7 @@ mod clock;
 mod entry;
 mod failure;
 mod launcher;
+pub mod machine;
 mod operation;
 mod quiet;
 mod repeat;

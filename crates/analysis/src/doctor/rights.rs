@@ -1,0 +1,60 @@
+//! Findings about what this process may do.
+
+use record::Machine;
+
+use super::{Finding, Present, Severity, say};
+
+/// Capability numbers (`linux/capability.h`).
+const NET_ADMIN: u32 = 12;
+const SYS_PTRACE: u32 = 19;
+pub const SYS_ADMIN: u32 = 21;
+const SYS_NICE: u32 = 23;
+
+pub fn rights(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
+    if machine.virtualization.seccomp == Some(2) {
+        findings.push(say(
+            Severity::Noise,
+            "a seccomp filter sees every system call: each costs more, and those it refuses are skipped",
+            "run outside it: docker run --security-opt seccomp=unconfined",
+        ));
+    }
+    let lacks = |capability: u32| now.capabilities.is_some_and(|set| set >> capability & 1 == 0);
+    if !machine.limits.root {
+        findings.push(say(
+            Severity::Missing,
+            "not root: operations that mount, make namespaces or cgroups, drop caches, swap or use real-time priority are skipped",
+            "sudo howslow",
+        ));
+    } else {
+        let lacking = [
+            (SYS_ADMIN, "SYS_ADMIN", "mounts, namespaces, swap"),
+            (SYS_NICE, "SYS_NICE", "real-time priority"),
+            (NET_ADMIN, "NET_ADMIN", "network devices"),
+            (SYS_PTRACE, "SYS_PTRACE", "tracing others"),
+        ];
+        let lacking: Vec<_> = lacking.iter().filter(|(capability, ..)| lacks(*capability)).collect();
+        if !lacking.is_empty() {
+            let uses: Vec<&str> = lacking.iter().map(|(.., uses)| *uses).collect();
+            let options: Vec<String> = lacking.iter().map(|(_, name, _)| format!("--cap-add {name}")).collect();
+            findings.push(say(
+                Severity::Missing,
+                format!("root without all capabilities: operations on {} are skipped", uses.join(", ")),
+                format!("docker run {}", options.join(" ")),
+            ));
+        }
+    }
+    if now.ptrace_scope == Some(3) {
+        findings.push(say(
+            Severity::Missing,
+            "nobody may trace (yama ptrace_scope is 3): operations with ptrace are skipped, bills cannot be taken with it",
+            "reboot without it: it can only be raised while the system runs",
+        ));
+    }
+    if now.io_uring_disabled == Some(2) || (now.io_uring_disabled == Some(1) && lacks(SYS_ADMIN)) {
+        findings.push(say(
+            Severity::Missing,
+            "io_uring is switched off: its operations are skipped",
+            "sudo sysctl kernel.io_uring_disabled=0",
+        ));
+    }
+}

@@ -1,0 +1,182 @@
+//! Findings about the system around a run: memory, limits, files, how the kernel was built.
+
+use record::{Bytes, Machine};
+
+use super::{Finding, Present, Severity, say};
+
+/// The largest set that operations on memory walk over.
+const LARGEST_SET: Bytes = Bytes(256 << 20);
+/// Files that the operations over many descriptors open.
+const OPEN_FILES: u64 = 1024;
+/// Memory that the operations on locked pages lock.
+const LOCKED: Bytes = Bytes(1 << 20);
+/// Processes and threads that the operations over many tasks start.
+const PROCESSES: u64 = 1024;
+/// Memory that the operations on shared memory and scratch files use.
+const ROOM: Bytes = Bytes(64 << 20);
+pub fn memory(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
+    if let Some(limit) = machine.limits.memory.filter(|&limit| limit.0 < 2 * LARGEST_SET.0) {
+        findings.push(say(
+            Severity::Missing,
+            format!("a cgroup allows {limit} of memory: sets of {LARGEST_SET} will be skipped or page"),
+            "raise it: docker run --memory 1g, or systemctl set-property UNIT MemoryMax=1G",
+        ));
+    }
+    if let Some(free) = now.memory_free.filter(|&free| free.0 < 2 * LARGEST_SET.0) {
+        findings.push(say(
+            Severity::Missing,
+            format!("only {} MiB of memory are free: sets of {LARGEST_SET} will be skipped or page", free.0 >> 20),
+            "stop what uses it (ps aux --sort -rss | head)",
+        ));
+    }
+    if machine.memory.transparent_huge_pages.as_deref() == Some("never") {
+        findings.push(say(
+            Severity::Missing,
+            "transparent huge pages are off: costs over huge pages are missing, and large sets also pay for the TLB",
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        ));
+    }
+    if let Some(used) = now.swap_used.filter(|used| used.0 > 0) {
+        findings.push(say(
+            Severity::Noise,
+            format!("{} MiB are swapped out: first touches may wait for the device", used.0.div_ceil(1 << 20)),
+            "bring them back when memory is free: sudo swapoff -a && sudo swapon -a",
+        ));
+    }
+}
+
+pub fn limits(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
+    let limits = &machine.limits;
+    if let Some(files) = limits.open_files.filter(|&files| files < OPEN_FILES) {
+        findings.push(say(
+            Severity::Missing,
+            format!("{files} open files allowed: points with up to {OPEN_FILES} descriptors are skipped"),
+            "ulimit -n 4096 (docker run --ulimit nofile=4096)",
+        ));
+    }
+    if let Some(locked) = limits.locked_memory.filter(|&locked| locked < LOCKED) {
+        findings.push(say(
+            Severity::Missing,
+            format!("{locked} may be locked in memory: mlock over larger sizes is skipped"),
+            "ulimit -l 8192 (docker run --ulimit memlock=8388608)",
+        ));
+    }
+    if let Some(processes) = limits.processes.into_iter().chain(now.processes).min().filter(|&most| most < PROCESSES) {
+        findings.push(say(
+            Severity::Missing,
+            format!("{processes} processes and threads allowed: points with many tasks are skipped"),
+            "ulimit -u 4096; docker run --pids-limit 4096; sudo sysctl kernel.pid_max=32768",
+        ));
+    }
+    if let Some(size) = now.shared_memory.filter(|&size| size < ROOM) {
+        findings.push(say(
+            Severity::Missing,
+            format!("/dev/shm holds {size}: larger shared memory is skipped"),
+            "sudo mount -o remount,size=1g /dev/shm (docker run --shm-size 1g)",
+        ));
+    }
+}
+
+pub fn files(now: &Present, findings: &mut Vec<Finding>) {
+    let elsewhere = "set TMPDIR to a folder on the device to be measured";
+    match now.scratch_kind.as_deref() {
+        Some(kind @ ("tmpfs" | "ramfs")) => findings.push(say(
+            Severity::Noise,
+            format!(
+                "scratch files in {} are in memory ({kind}): fsync costs nothing there and no device is seen",
+                now.scratch
+            ),
+            elsewhere,
+        )),
+        Some(kind @ ("nfs" | "cifs" | "9p" | "fuse")) => findings.push(say(
+            Severity::Noise,
+            format!("scratch files in {} go over {kind}: file costs are the server's", now.scratch),
+            elsewhere,
+        )),
+        Some("overlay") => findings.push(say(
+            Severity::Note,
+            format!("scratch files in {} are on a container's overlay: opening and looking up cost more", now.scratch),
+            "set TMPDIR to a volume: docker run -v scratch:/scratch -e TMPDIR=/scratch",
+        )),
+        _ => {}
+    }
+    if let Some(free) = now.scratch_free.filter(|free| free.0 < 2 * LARGEST_SET.0) {
+        findings.push(say(
+            Severity::Missing,
+            format!("{} MiB of room in {}: operations on large files are skipped", free.0 >> 20, now.scratch),
+            "make room there, or set TMPDIR to a larger file system",
+        ));
+    }
+    if !now.missing_programs.is_empty() {
+        findings.push(say(
+            Severity::Missing,
+            format!("no {}: operations that start it are skipped", now.missing_programs.join(", ")),
+            "install a shell and the core utilities (busybox has both)",
+        ));
+    }
+    for (name, there, lost) in [
+        ("/proc", now.proc, "faults, load and this process's limits are not seen"),
+        ("/sys", now.sys, "caches, topology and mitigations are known only as far as the processor tells"),
+    ] {
+        if !there {
+            let remedy = format!("mount -t {0} {0} {name}", if name == "/sys" { "sysfs" } else { "proc" });
+            findings.push(say(Severity::Missing, format!("no {name}: {lost}"), remedy));
+        }
+    }
+}
+
+/// Mitigations that make entering the kernel, leaving it or switching dearer: the file, a word in it, what it does.
+const DEAR: &[(&str, &str, &str)] = &[
+    ("meltdown", "PTI", "page tables are switched at every entry (PTI)"),
+    ("mds", "Clear CPU buffers", "buffers are cleared at every exit (MDS)"),
+    ("tsx_async_abort", "Clear CPU buffers", "buffers are cleared at every exit (TAA)"),
+    ("mmio_stale_data", "Clear CPU buffers", "buffers are cleared at every exit (MMIO stale data)"),
+    ("reg_file_data_sampling", "Clear Register File", "registers' stale data are cleared at every exit (RFDS)"),
+    ("tsa", "Clear CPU buffers", "buffers are cleared at every exit (TSA)"),
+    ("retbleed", "IBRS", "speculation is restricted in the kernel (IBRS)"),
+    ("retbleed", "untrained return thunk", "returns are untrained at every entry (retbleed)"),
+    ("spec_rstack_overflow", "Safe RET", "returns go through a safe thunk (SRSO)"),
+    ("spec_rstack_overflow", "IBPB", "branch predictions are flushed at entry or for guests (SRSO)"),
+    ("spectre_v2", "Retpolines", "indirect branches go through retpolines"),
+    ("spectre_v2", "BHI: SW loop", "branch history is cleared at every entry (BHI)"),
+    ("spectre_v2", "BHI: BHI_DIS_S", "branch history is kept apart in the kernel (BHI)"),
+    ("gather_data_sampling", "Microcode", "gathers are slowed by microcode (GDS)"),
+    ("indirect_target_selection", "Aligned", "indirect branches and returns go through aligned thunks (ITS)"),
+];
+
+pub fn kernel(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
+    let in_force = |(name, word, _): &&(&str, &str, &str)| {
+        machine.kernel.mitigations.get(*name).is_some_and(|text| {
+            // Enhanced IBRS is set once and costs the entry nothing.
+            text.starts_with("Mitigation")
+                && text.contains(word)
+                && !(*word == "IBRS" && text.contains("Enhanced IBRS"))
+        })
+    };
+    let dear: Vec<&str> = DEAR.iter().filter(in_force).map(|&(.., does)| does).collect();
+    if !dear.is_empty() {
+        findings.push(say(
+            Severity::Note,
+            format!("mitigations make the kernel dearer: {}", dear.join("; ")),
+            "to see what they cost, compare a run booted with mitigations=off, on a machine that runs nobody else's code",
+        ));
+    }
+    if !now.debugging.is_empty() {
+        findings.push(say(
+            Severity::Noise,
+            format!(
+                "the kernel was built to find bugs ({}): its costs are several times the usual",
+                now.debugging.join(", ")
+            ),
+            "boot a kernel built without these options",
+        ));
+    }
+    let emulated_calls = machine.kernel.release.to_lowercase().contains("microsoft");
+    if emulated_calls {
+        findings.push(say(
+            Severity::Note,
+            "this is the Windows Subsystem for Linux: files below /mnt are served by Windows",
+            "keep scratch files on the Linux side: TMPDIR=/tmp",
+        ));
+    }
+}
