@@ -49,7 +49,7 @@ impl fmt::Display for Bytes {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"];
         let mut value = self.0;
         let mut unit = 0;
-        while value != 0 && value.is_multiple_of(1024) && unit + 1 < units.len() {
+        while value != 0 && value % 1024 == 0 && unit + 1 < units.len() {
             value /= 1024;
             unit += 1;
         }
@@ -92,7 +92,7 @@ pub fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
             text.push(' ');
         }
         text.push(digit);
