@@ -3,5 +3,8 @@
 
 pub mod doctor;
 pub mod estimate;
+mod findings;
 pub mod plausible;
 pub mod statistics;
+
+pub use findings::findings;

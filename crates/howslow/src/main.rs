@@ -1,1 +1,31 @@
-fn main() {}
+//! What every operation of this computer costs: the command.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod doctor;
+mod headline;
+mod history;
+mod list;
+mod measuring;
+mod output;
+mod pattern;
+mod run;
+mod show;
+mod texts;
+
+use cli::Verb;
+
+fn main() -> std::process::ExitCode {
+    let command = cli::parse();
+    output::finish(match command.verb {
+        None => headline::headline(&command.how),
+        Some(Verb::Run(asked)) => run::run(&asked),
+        Some(Verb::List(asked)) => list::list(&asked),
+        Some(Verb::Show(asked)) => show::show(&asked),
+        Some(Verb::History(asked)) => history::history(&asked),
+        Some(Verb::Doctor(asked)) => doctor::doctor(&asked),
+        Some(Verb::Schema) => texts::schema(),
+        Some(Verb::Completions { shell }) => texts::completions(shell),
+        Some(Verb::Man { folder }) => texts::man(folder.as_deref()),
+    })
+}

@@ -60,6 +60,7 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
     Some(Cost {
         operation: operation.id.into(),
         summary: operation.summary.into(),
+        group: String::new(),
         version: operation.version,
         at: entry.item.point.clone(),
         per: operation.per.into(),

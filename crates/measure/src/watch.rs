@@ -131,5 +131,5 @@ fn processor_time(pid: libc::pid_t) -> Option<f64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec.
     let status = unsafe { libc::clock_gettime(clock, &mut time) };
-    (status == 0).then(|| time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
+    (status == 0).then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
 }

@@ -115,6 +115,9 @@ pub struct Cost {
     /// One sentence on what it does.
     #[serde(default)]
     pub summary: String,
+    /// The heading it is shown under, its family's title; empty in older runs, where the id's first part serves.
+    #[serde(default)]
+    pub group: String,
     /// The operation's version: costs of different versions are not compared unasked.
     #[serde(default)]
     pub version: u32,
@@ -175,9 +178,19 @@ impl Cost {
         (!never && self.gross_ns.quiet.0 > 0.0).then(|| self.gross_ns.typical.0 / self.gross_ns.quiet.0)
     }
 
+    /// Whether the interval of the net cost holds zero, so that only its upper end can be told.
+    pub fn holds_zero(&self) -> bool {
+        self.net_ns.low.0 <= 0.0 && self.net_ns.high.0 >= 0.0
+    }
+
     /// The part of the id before its first dot.
     pub fn family(&self) -> &str {
         self.operation.split('.').next().unwrap_or(&self.operation)
+    }
+
+    /// The heading it is shown under.
+    pub fn heading(&self) -> &str {
+        if self.group.is_empty() { self.family() } else { &self.group }
     }
 
     /// Id and point as typed on the command line.

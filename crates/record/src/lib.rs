@@ -13,6 +13,6 @@ pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Round, Switches, Term};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use point::{Point, Value};
-pub use read::{ReadError, read_run, run_from_bytes};
+pub use read::{ReadError, printable, read_run, run_from_bytes};
 pub use run::{Band, CpuQuiet, Noise, Run, SCHEMA, Settings, Skip, run_schema};
 pub use units::{Bytes, Nanoseconds};

@@ -9,7 +9,7 @@ use crate::run::{Run, SCHEMA};
 /// Larger files are refused unread: a full run with all its samples stays under a tenth of this.
 const MOST_BYTES: u64 = 256 << 20;
 /// More costs than any catalogue has points.
-const MOST_COSTS: usize = 200_000;
+const MOST_COSTS: usize = 20_000;
 
 /// Why a run could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +47,13 @@ pub enum ReadError {
 /// # Errors
 /// A file that cannot be read, is empty, too large, damaged, of another schema, or breaks the format.
 pub fn read_run(path: &Path) -> Result<Run, ReadError> {
+    let file = File::open(path)?;
+    // A sparse file of any size costs nothing to make, but would cost memory to read.
+    if file.metadata()?.len() > MOST_BYTES {
+        return Err(ReadError::TooLarge);
+    }
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     run_from_bytes(&bytes)
 }
 
@@ -109,7 +114,7 @@ fn check(run: &Run) -> Result<(), ReadError> {
 }
 
 /// The text without control characters, so that a file cannot steer a terminal, and not endless.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     const MOST: usize = 2000;
     // Besides C0 and C1 controls: marks that reorder what a terminal shows.
     let steering = |c: char| {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cost::Cost;
 use crate::machine::Machine;
-use crate::point::Point;
+use crate::point::{Point, Value};
 
 /// The name and version of the run document's format.
 pub const SCHEMA: &str = "howslow-run/1";
@@ -114,6 +114,17 @@ pub struct Skip {
     pub reason: String,
     /// What would make it measurable; empty where nothing would.
     pub remedy: String,
+}
+
+impl Run {
+    /// The cost of this operation at this point, given as axis and value.
+    pub fn cost(&self, operation: &str, at: &[(&str, Value)]) -> Option<&Cost> {
+        self.costs.iter().find(|cost| {
+            cost.operation == operation
+                && cost.at.0.len() == at.len()
+                && at.iter().all(|(axis, value)| cost.at.0.get(*axis) == Some(value))
+        })
+    }
 }
 
 /// The JSON Schema of the run document.

@@ -1,1 +1,242 @@
+//! Runs kept as files in the user's data directory and found again, and the best width each processor has shown.
+//! Knows nothing of what a run means.
+#![forbid(unsafe_code)]
 
+mod head;
+mod known;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use record::{ReadError, Run};
+
+pub use head::Head;
+pub use known::Known;
+pub use write::{check_writable, write_whole};
+
+/// Names the data directory in place of the XDG one.
+pub const VARIABLE: &str = "HOWSLOW_DATA";
+
+/// Why a run could not be kept or found.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// No data directory can be named.
+    #[error("there is no home directory to keep runs in; set HOME, XDG_DATA_HOME or {VARIABLE}")]
+    NoHome,
+    /// A file or folder cannot be read or written.
+    #[error("cannot {what} {}: {source}", path.display())]
+    Io {
+        /// `write`, `create the folder`, `read the folder`.
+        what: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The run's id cannot be a file name.
+    #[error("the run's id {0:?} cannot be a file name: letters, digits, '-', '_' and '.' are allowed")]
+    Id(String),
+    /// The run holds something that the format cannot say, so it could not be read again.
+    #[error("the run cannot be written in its own format: {0}")]
+    Unwritable(String),
+    /// Not a place for a run's document.
+    #[error("{} is {is}; name a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// `a folder`, `a device or pipe`.
+        is: &'static str,
+    },
+    /// The file is not a run.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: ReadError,
+    },
+    /// No kept run is meant.
+    #[error("{name} names no run: {found}; `howslow history` lists the kept ones")]
+    Unknown {
+        /// As it was typed.
+        name: String,
+        /// What there is instead.
+        found: String,
+    },
+    /// More than one kept run is meant.
+    #[error("{name} is the beginning of {count} kept runs: {first}; type more of it")]
+    Ambiguous {
+        /// As it was typed.
+        name: String,
+        /// How many.
+        count: usize,
+        /// Some of them.
+        first: String,
+    },
+}
+
+/// The folder that runs are kept in.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// The user's store: `HOWSLOW_DATA`, else `howslow` in `XDG_DATA_HOME`, else in `~/.local/share`. Nothing is created.
+    ///
+    /// # Errors
+    /// Where none of these can be told.
+    pub fn of_user() -> Result<Store, StoreError> {
+        if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
+            return Ok(Store::in_folder(Path::new(&folder)));
+        }
+        let base = etcetera::base_strategy::Xdg::new().map_err(|_| StoreError::NoHome)?.data_dir();
+        // An empty HOME would otherwise put runs below the current directory.
+        if base.is_absolute() { Ok(Store::in_folder(&base.join("howslow"))) } else { Err(StoreError::NoHome) }
+    }
+
+    /// The store in this folder, which need not exist yet.
+    pub fn in_folder(folder: &Path) -> Store {
+        Store { folder: folder.into() }
+    }
+
+    /// Reads the run that is meant by `name`; a file needs no store.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and where there is no store to look in.
+    pub fn open_any(name: &str) -> Result<Run, StoreError> {
+        if is_file(name) { open_file(Path::new(name)) } else { Store::of_user()?.open(name) }
+    }
+
+    /// Keeps a run, whole or not at all; returns the file it is now in.
+    ///
+    /// # Errors
+    /// An id that is no file name, a run that could not be read again, a folder or file that cannot be written.
+    pub fn keep(&self, run: &Run) -> Result<PathBuf, StoreError> {
+        let path = self.runs().join(file_name(&run.id)?);
+        write_run(run, &path)?;
+        Ok(path)
+    }
+
+    /// The heads of all kept runs, newest first. A file that is not a run is left out; no folder is an empty list.
+    ///
+    /// # Errors
+    /// A folder that exists and cannot be read.
+    pub fn list(&self) -> Result<Vec<Head>, StoreError> {
+        let mut heads: Vec<Head> = self.ids()?.iter().filter_map(|id| Head::read(&self.file(id)).ok()).collect();
+        heads.sort_by(|one, other| (&other.started, &other.id).cmp(&(&one.started, &one.id)));
+        Ok(heads)
+    }
+
+    /// Reads the run that is meant by `name`: a file, `@1` for the newest kept run, or a kept id's unique beginning.
+    ///
+    /// # Errors
+    /// A name that means no run or several, or a file that is not a run.
+    pub fn open(&self, name: &str) -> Result<Run, StoreError> {
+        open_file(&self.find(name)?)
+    }
+
+    fn find(&self, name: &str) -> Result<PathBuf, StoreError> {
+        if let Some(place) = name.strip_prefix('@').and_then(|place| place.parse::<usize>().ok()) {
+            let heads = self.list()?;
+            let head = place.checked_sub(1).and_then(|index| heads.get(index));
+            return head.map(|head| head.path.clone()).ok_or_else(|| self.unknown(name));
+        }
+        if is_file(name) {
+            return Ok(name.into());
+        }
+        let mut ids = self.ids()?;
+        ids.sort();
+        if ids.iter().any(|id| id == name) {
+            return Ok(self.file(name));
+        }
+        let begin: Vec<&String> = ids.iter().filter(|id| !name.is_empty() && id.starts_with(name)).collect();
+        match begin.as_slice() {
+            [] => Err(self.unknown(name)),
+            [id] => Ok(self.file(id)),
+            several => Err(StoreError::Ambiguous {
+                name: record::printable(name),
+                count: several.len(),
+                first: some_of(several.iter().map(|id| id.as_str())),
+            }),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> StoreError {
+        let heads = self.list().unwrap_or_default();
+        let found = match heads.len() {
+            0 => format!("no run is kept in {}", self.runs().display()),
+            1 => format!("one run is kept, @1 = {}", heads[0].id),
+            many => format!("{many} runs are kept, the newest {}", some_of(heads.iter().map(|head| head.id.as_str()))),
+        };
+        StoreError::Unknown { name: record::printable(name), found }
+    }
+
+    /// The ids of the files that may be runs, in no order.
+    fn ids(&self) -> Result<Vec<String>, StoreError> {
+        let folder = self.runs();
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(StoreError::Io { what: "read the folder", path: folder, source }),
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        Ok(names.filter_map(|name| Some(name.strip_suffix(".json")?.to_string())).filter(|id| is_id(id)).collect())
+    }
+
+    fn runs(&self) -> PathBuf {
+        self.folder.join("runs")
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.runs().join(format!("{id}.json"))
+    }
+
+    fn known_file(&self) -> PathBuf {
+        self.folder.join("known.json")
+    }
+}
+
+/// Reads the run in a file.
+///
+/// # Errors
+/// A file that is not a run.
+pub fn open_file(path: &Path) -> Result<Run, StoreError> {
+    record::read_run(path).map_err(|source| StoreError::Read { path: path.into(), source })
+}
+
+/// Writes a run's document to a file, whole or not at all; a folder of the store is made where it is missing.
+///
+/// # Errors
+/// A run that could not be read again, a folder or file that cannot be written.
+pub fn write_run(run: &Run, path: &Path) -> Result<(), StoreError> {
+    let mut text = serde_json::to_vec(run).map_err(|error| StoreError::Unwritable(error.to_string()))?;
+    // JSON has no word for an infinite number: better refused now than found unreadable in a year.
+    record::run_from_bytes(&text).map_err(|error| StoreError::Unwritable(error.to_string()))?;
+    text.push(b'\n');
+    write_whole(path, &text)
+}
+
+fn file_name(id: &str) -> Result<String, StoreError> {
+    if is_id(id) { Ok(format!("{id}.json")) } else { Err(StoreError::Id(record::printable(id))) }
+}
+
+/// Letters, digits, '-', '_' and '.', not hidden, not long: harmless as a file name anywhere.
+fn is_id(id: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !id.is_empty() && id.len() <= 100 && !id.starts_with('.') && !id.starts_with('-') && id.chars().all(allowed)
+}
+
+/// Whether a file is meant, if only by its look, so that a missing one is reported as such.
+fn is_file(name: &str) -> bool {
+    name.contains('/') || name.ends_with(".json") || Path::new(name).is_file()
+}
+
+fn some_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {
+    let first: Vec<&str> = ids.take(4).collect();
+    match first.as_slice() {
+        [shown @ .., _] if shown.len() == 3 => format!("{}, ...", shown.join(", ")),
+        all => all.join(", "),
+    }
+}

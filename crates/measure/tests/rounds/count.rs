@@ -44,7 +44,9 @@ fn faults() -> Result<(), Failed> {
                 unsafe { libc::madvise(memory, 23 * PAGE, libc::MADV_DONTNEED) };
                 for page in 0..23 {
                     // SAFETY: within our own mapping.
-                    unsafe { memory.cast::<u8>().add(page * PAGE).write_volatile(1) };
+                    let byte = unsafe { memory.cast::<u8>().add(page * PAGE) };
+                    // SAFETY: as above, and writable.
+                    unsafe { byte.write_volatile(1) };
                 }
                 Ok(())
             }))
@@ -64,7 +66,7 @@ fn switches() -> Result<(), Failed> {
         prepare: |_| {
             Ok(repeat(|| {
                 for _ in 0..23 {
-                    std::thread::sleep(std::time::Duration::from_micros(1));
+                    std::thread::sleep(std::time::Duration::from_micros(50));
                 }
                 Ok(())
             }))
@@ -74,7 +76,7 @@ fn switches() -> Result<(), Failed> {
     let taken = taken(OPERATIONS)?;
     let cost = measured(&taken, "test.switches")?;
     equal(cost.switches.voluntary, 23.0, "voluntary switches per iteration")?;
-    if cost.wait_ns.0 < 23_000.0 { Err(format!("waits only {}", cost.wait_ns).into()) } else { Ok(()) }
+    if cost.wait_ns.0 < 1_000_000.0 { Err(format!("waits only {}", cost.wait_ns).into()) } else { Ok(()) }
 }
 
 fn forks() -> Result<(), Failed> {

@@ -97,6 +97,7 @@ fn memory_bomb() -> Result<(), Failed> {
                 }
             },
             memory: 256 << 20,
+            patience: 5.0,
             ..HARMLESS
         },
     ];

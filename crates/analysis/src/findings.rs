@@ -1,0 +1,279 @@
+//! What a run says in plain words: sentences computed from its costs alone, each only where the costs it needs were
+//! measured and can be told from zero.
+
+use record::units::{percent, significant};
+use record::{Cost, Estimate, Point, Run, Value};
+
+/// No more sentences than a reader takes in.
+const MOST: usize = 6;
+
+/// What a switch with a working set is told for.
+const WORKING_SET: u64 = 256 << 10;
+/// More than any cache holds.
+const FAR_MEMORY: u64 = 256 << 20;
+
+/// Up to six sentences on what this run says of its machine, the most telling first.
+pub fn findings(run: &Run) -> Vec<String> {
+    let sentences = [
+        switch_in_system_calls(run),
+        neighbours(run),
+        other_cpu(run),
+        page_fault_in_system_calls(run),
+        mapped_file(run),
+        huge_pages(run),
+        mitigations(run),
+    ];
+    sentences.into_iter().flatten().take(MOST).collect()
+}
+
+/// The cost of an operation at a point, where it can be told from zero.
+fn told<'a>(run: &'a Run, operation: &str, at: &[(&str, Value)]) -> Option<&'a Cost> {
+    run.cost(operation, at).filter(|cost| cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0)
+}
+
+fn number(axis: &str, value: u64) -> (&str, Value) {
+    (axis, Value::Number(value))
+}
+
+/// One cost in units of another, with the range that both intervals leave.
+struct Ratio {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Ratio {
+    fn of(cost: &Cost, unit: &Cost) -> Ratio {
+        Ratio {
+            value: cost.quoted().0 / unit.quoted().0,
+            low: cost.net_ns.low.0 / unit.net_ns.high.0,
+            high: cost.net_ns.high.0 / unit.net_ns.low.0,
+        }
+    }
+
+    fn differs(&self) -> bool {
+        self.low > 1.0 || self.high < 1.0
+    }
+
+    /// `14`, `2.3`: as many digits as are meant to be read, not as could be printed.
+    fn text(&self) -> String {
+        times(self.value)
+    }
+}
+
+fn times(value: f64) -> String {
+    if value >= 9.95 { format!("{value:.0}") } else { format!("{value:.1}") }
+}
+
+fn switch_in_system_calls(run: &Run) -> Option<String> {
+    let call = told(run, "syscall.getppid", &[])?;
+    let switch = Ratio::of(told(run, "switch.process", &[number("set", 0)])?, call);
+    let loaded = told(run, "switch.process", &[number("set", WORKING_SET)])
+        .map(|cost| format!("; {} with a 256 KiB working set", Ratio::of(cost, call).text()))
+        .unwrap_or_default();
+    Some(format!("A switch between two processes costs what {} system calls cost{loaded}.", switch.text()))
+}
+
+fn page_fault_in_system_calls(run: &Run) -> Option<String> {
+    let call = told(run, "syscall.getppid", &[])?;
+    let fault = told(run, "page.fault.anonymous", &[])?;
+    let text = Ratio::of(fault, call).text();
+    let page = run.machine.memory.page.0;
+    let each = if page == 0 {
+        String::new()
+    } else {
+        format!(": new memory costs {} ns a byte before it is used", significant(fault.quoted().0 / page as f64))
+    };
+    Some(format!("The first touch of a page costs what {text} system calls cost{each}."))
+}
+
+/// Sizes at which a file was read both ways, smallest first, with mapped over read.
+fn mapped_over_read(run: &Run) -> Vec<(&Point, Ratio)> {
+    let mut both: Vec<_> = run
+        .costs
+        .iter()
+        .filter(|cost| cost.operation == "file.read")
+        .filter_map(|read| {
+            let at: Vec<_> = read.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
+            let mapped = told(run, "file.read.mapped", &at)?;
+            let read = told(run, "file.read", &at)?;
+            Some((&read.at, Ratio::of(mapped, read)))
+        })
+        .collect();
+    both.sort_by_key(|(at, _)| at.number("size"));
+    both
+}
+
+fn mapped_file(run: &Run) -> Option<String> {
+    let both = mapped_over_read(run);
+    let (wins, loses): (Vec<_>, Vec<_>) =
+        both.iter().filter(|(_, ratio)| ratio.differs()).partition(|(_, ratio)| ratio.value < 1.0);
+    let at = |point: &Point| point.values();
+    match (wins.as_slice(), loses.as_slice()) {
+        ([], []) => None,
+        ([(point, ratio), ..], []) => Some(format!(
+            "Reading a mapped file beats read() at every size measured: {} times cheaper at {}.",
+            times(1.0 / ratio.value),
+            at(point)
+        )),
+        ([], [(point, ratio), ..]) => Some(format!(
+            "read() beats reading a mapped file at every size measured: the mapping costs {} times as much at {}.",
+            ratio.text(),
+            at(point)
+        )),
+        ([(win, gain), ..], [(lose, loss), ..]) => Some(format!(
+            "Reading a mapped file is {} times cheaper than read() at {}, but {} times dearer at {}.",
+            times(1.0 / gain.value),
+            at(win),
+            loss.text(),
+            at(lose)
+        )),
+    }
+}
+
+fn other_cpu(run: &Run) -> Option<String> {
+    let ratio = run.costs.iter().filter(|cost| cost.operation == "pipe.roundtrip").find_map(|cost| {
+        let far: Vec<_> = cost.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
+        let near = far.iter().map(|(axis, value)| match *axis {
+            "distance" => (*axis, Value::Word("same".into())),
+            _ => (*axis, value.clone()),
+        });
+        (cost.at.word("distance") == Some("other")).then_some(())?;
+        Some(Ratio::of(told(run, "pipe.roundtrip", &far)?, told(run, "pipe.roundtrip", &near.collect::<Vec<_>>())?))
+    })?;
+    if !ratio.differs() {
+        return None;
+    }
+    let text = if ratio.value > 1.0 {
+        format!("{} times as much as", ratio.text())
+    } else {
+        format!("only {} of", percent(ratio.value))
+    };
+    Some(format!("Talking through pipes to a task on another CPU costs {text} to one on the same CPU."))
+}
+
+fn huge_pages(run: &Run) -> Option<String> {
+    let at = [number("size", FAR_MEMORY)];
+    let ratio = Ratio::of(told(run, "memory.load.paged", &at)?, told(run, "memory.load", &at)?);
+    (ratio.low > 1.0).then(|| {
+        format!(
+            "Huge pages take {} off a random load from 256 MiB: the rest was looking up addresses.",
+            percent(1.0 - 1.0 / ratio.value)
+        )
+    })
+}
+
+/// What enters the kernel, by the families the instrument's own operations belong to.
+fn is_kernel_work(cost: &Cost) -> bool {
+    !["loop", "instruction", "memory", "clock"].contains(&cost.family())
+}
+
+fn neighbours(run: &Run) -> Option<String> {
+    let mut taxes: Vec<f64> = run
+        .costs
+        .iter()
+        .filter(|cost| is_kernel_work(cost) && cost.headline == Estimate::Quiet && cost.cpus <= 1)
+        .filter_map(Cost::neighbour_tax)
+        .filter(|tax| tax.is_finite())
+        .collect();
+    if taxes.len() < 4 {
+        return None;
+    }
+    taxes.sort_by(f64::total_cmp);
+    // The middle half: single operations may be dear for reasons of their own.
+    let (low, high) = (taxes[taxes.len() / 4] - 1.0, taxes[taxes.len() * 3 / 4] - 1.0);
+    if high < 0.03 {
+        return Some(format!(
+            "This core was nearly ours alone: sharing it cost kernel work at most {}.",
+            percent(high.max(0.0))
+        ));
+    }
+    let range = if low >= 0.01 {
+        format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high))
+    } else {
+        format!("up to {}", percent(high))
+    };
+    let steal = run.noise.steal;
+    let seen = if run.machine.virtualization.hypervisor.is_none() {
+        String::new()
+    } else if steal < low / 4.0 {
+        format!("; steal time ({}) does not show it", percent(steal))
+    } else {
+        format!("; steal time was {}", percent(steal))
+    };
+    Some(format!("Sharing this core with others makes kernel work {range} dearer{seen}."))
+}
+
+fn mitigations(run: &Run) -> Option<String> {
+    let known = &run.machine.kernel.mitigations;
+    if known.is_empty() {
+        return None;
+    }
+    let names = |beginning: &str| -> Vec<&str> {
+        known.iter().filter(|(_, state)| state.starts_with(beginning)).map(|(name, _)| name.as_str()).collect()
+    };
+    let (on, open) = (names("Mitigation"), names("Vulnerable"));
+    let some = |names: &[&str]| match names {
+        [] => "none".to_string(),
+        names if names.len() <= 5 => names.join(", "),
+        names => format!("{} and {} more", names[..4].join(", "), names.len() - 4),
+    };
+    let mut text = format!("Mitigations in force and paid for: {}", some(&on));
+    if !open.is_empty() {
+        text += &format!("; the kernel calls itself vulnerable to {}", some(&open));
+    }
+    Some(text + ".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Run {
+        record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run")
+    }
+
+    #[test]
+    fn sentences_come_from_the_costs() {
+        assert_eq!(
+            findings(&example()),
+            [
+                "A switch between two processes costs what 14 system calls cost; 21 with a 256 KiB working set.",
+                "Sharing this core with others makes kernel work 29 to 43 % dearer; steal time (0.05 %) does not show it.",
+                "Talking through pipes to a task on another CPU costs 4.0 times as much as to one on the same CPU.",
+                "The first touch of a page costs what 6.6 system calls cost: new memory costs 0.149 ns a byte before it \
+                 is used.",
+                "Reading a mapped file is 4.2 times cheaper than read() at 4 KiB, but 1.2 times dearer at 1 MiB.",
+                "Huge pages take 29 % off a random load from 256 MiB: the rest was looking up addresses.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_run_without_the_costs_says_nothing_about_them() {
+        let mut run = example();
+        run.costs.clear();
+        assert_eq!(
+            findings(&run),
+            ["Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
+        );
+        run.machine.kernel.mitigations.clear();
+        assert!(findings(&run).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_told_from_zero_or_from_the_other_is_not_claimed() {
+        let mut run = example();
+        for cost in &mut run.costs {
+            if cost.operation == "syscall.getppid" {
+                cost.net_ns.low.0 = -1.0;
+            }
+            if cost.operation.starts_with("file.read") {
+                cost.net_ns.low.0 = 1.0;
+                cost.net_ns.high.0 = 1e9;
+            }
+        }
+        let text = findings(&run).join(" ");
+        assert!(!text.contains("system calls") && !text.contains("mapped"), "{text}");
+    }
+}

@@ -1,0 +1,180 @@
+//! What can be typed, and what is refused before anything is measured.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+const STATUS: &str = "\
+RUN is a file, @1 (the newest kept run), @2 ..., or the beginning of a kept run's id.
+Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
+130 interrupted (what was measured is printed, and kept only by -o).
+Environment: HOWSLOW_DATA folder for kept runs (else XDG_DATA_HOME), TMPDIR scratch files, NO_COLOR no colours.";
+
+/// What every operation of this computer costs, why, and what a change would buy.
+///
+/// Without a verb: measures the headline operations, in about ten seconds.
+#[derive(Debug, Parser)]
+#[command(name = "howslow", version, after_help = STATUS, args_conflicts_with_subcommands = true)]
+pub(crate) struct Command {
+    #[command(flatten)]
+    pub how: How,
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Measure the operations that patterns name
+    Run(RunAsked),
+    /// The operations there are
+    List(ListAsked),
+    /// Print a run again
+    Show(ShowAsked),
+    /// The runs kept, newest first
+    History(JsonAsked),
+    /// What will make numbers noisy or missing on this machine
+    Doctor(JsonAsked),
+    /// Print the JSON Schema of a run document
+    Schema,
+    /// Print shell completions
+    Completions {
+        /// For this shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write all of them into a folder
+    Man {
+        /// The folder, which must exist
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+}
+
+/// How to measure.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "How to measure")]
+pub(crate) struct How {
+    /// Iterations per batch, instead of as many as half a millisecond holds
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u64>, allow_hyphen_values = true)]
+    pub count: Option<u64>,
+    /// Fresh processes per cost, at least [default: 6]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>, allow_hyphen_values = true)]
+    pub rounds: Option<u32>,
+    /// Half the width of the 95 % interval at which a cost needs no more rounds
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
+    pub precision: f64,
+    /// Time the whole run may take [default: 10s; 60s with patterns; 10m with --full]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
+    pub budget: Option<f64>,
+    /// Measure on this CPU only
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
+    pub cpu: Option<u32>,
+    /// Seed of the order, the offsets and the bootstrap
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
+    pub seed: Option<u64>,
+    /// Write the run document to this file too
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the run document instead of the page
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunAsked {
+    /// Ids, families or globs, optionally at a point: memory.copy, pipe, 'syscall.*', 'pipe.*@size=4KiB,distance=other'
+    #[arg(value_name = "PATTERN")]
+    pub patterns: Vec<String>,
+    /// At every point, not only the headline ones; without patterns: every operation
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    pub how: How,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListAsked {
+    /// As `howslow run` takes them
+    #[arg(value_name = "PATTERN")]
+    pub patterns: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowAsked {
+    /// A file, @1, or the beginning of a kept run's id
+    pub run: String,
+    /// Print the run document
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JsonAsked {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses the command line; help, version and misuse end the program here, with status 0 or 2.
+pub(crate) fn parse() -> Command {
+    Command::parse()
+}
+
+trait Whole: std::str::FromStr + PartialOrd + From<u8> {}
+impl<T: std::str::FromStr + PartialOrd + From<u8>> Whole for T {}
+
+fn whole<T: Whole>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|_| "say a whole number, 0 or more, that is not absurdly large".into())
+}
+
+fn at_least_one<T: Whole>(text: &str) -> Result<T, String> {
+    let number: T = whole(text)?;
+    if number < T::from(1) { Err("say a whole number of at least 1".into()) } else { Ok(number) }
+}
+
+/// `1%`, `0.5 %` as a share.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match number {
+        Some(number) if number > 0.0 && number <= 100.0 => Ok(number / 100.0),
+        _ => Err("say a percentage above 0% and up to 100%, such as 1%".into()),
+    }
+}
+
+/// `60s`, `2m`, `1m 30s`, `500ms` as seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.trim().parse::<jiff::SignedDuration>().map(|time| time.as_secs_f64());
+    match seconds {
+        Ok(seconds) if seconds > 0.0 && seconds <= 7.0 * 86_400.0 => Ok(seconds),
+        _ => Err("say a time above 0 and up to a week with its unit, such as 500ms, 60s or 5m".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Command::command().debug_assert();
+    }
+
+    #[test]
+    fn quantities_are_read_with_their_units() {
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(share(" 0.5 %"), Ok(0.005));
+        assert_eq!(seconds("90s"), Ok(90.0));
+        assert_eq!(seconds("1m 30s"), Ok(90.0));
+        assert_eq!(seconds("500ms"), Ok(0.5));
+        for nonsense in ["", "1", "0%", "-1%", "nan%", "inf%", "101%", "%", "1 percent"] {
+            assert!(share(nonsense).is_err(), "{nonsense}");
+        }
+        for nonsense in ["", "60", "0s", "-1s", "nan", "1e99s", "soon", "9999999h", "8d"] {
+            assert!(seconds(nonsense).is_err(), "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `howslow history`: the runs kept.
+
+use report::Kept;
+use store::{Head, Store};
+
+use crate::cli::JsonAsked;
+use crate::output::{self, Outcome};
+
+pub(crate) fn history(asked: &JsonAsked) -> anyhow::Result<Outcome> {
+    let kept: Vec<Kept> =
+        Store::of_user()?.list()?.into_iter().zip(1..).map(|(head, place)| kept(head, place)).collect();
+    if asked.json {
+        output::print_json(&kept)?;
+    } else {
+        output::print(&report::history(&kept, output::style()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn kept(head: Head, place: usize) -> Kept {
+    Kept {
+        name: format!("@{place}"),
+        id: head.id,
+        started: head.started,
+        model: head.model,
+        kernel: head.kernel,
+        patterns: head.patterns,
+        full: head.full,
+        path: head.path.display().to_string(),
+    }
+}

@@ -1,0 +1,52 @@
+//! `howslow list`: the operations there are.
+
+use measure::{Item, Need};
+use record::Bytes;
+use report::Listed;
+
+use crate::cli::ListAsked;
+use crate::measuring::heading;
+use crate::output::{self, Outcome};
+use crate::pattern::{self, Pattern};
+
+pub(crate) fn list(asked: &ListAsked) -> anyhow::Result<Outcome> {
+    let patterns = asked.patterns.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let listed = listed(pattern::choose(&patterns, true)?);
+    if asked.json {
+        output::print_json(&listed)?;
+    } else {
+        output::print(&report::list(&listed, output::style()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Points gathered by operation.
+fn listed(items: Vec<Item>) -> Vec<Listed> {
+    let mut all: Vec<Listed> = Vec::new();
+    for Item { operation, point } in items {
+        match all.last_mut().filter(|last| last.operation == operation.id) {
+            Some(last) => last.points.push(point),
+            None => all.push(Listed {
+                operation: operation.id.into(),
+                group: heading(operation.id).into(),
+                summary: operation.summary.into(),
+                per: operation.per.into(),
+                points: vec![point],
+                headline: operation.headline,
+                like: operation.like.iter().map(ToString::to_string).collect(),
+                needs: operation.needs.iter().map(need).collect(),
+            }),
+        }
+    }
+    all
+}
+
+fn need(need: &Need) -> String {
+    match need {
+        Need::TwoCpus => "two CPUs".into(),
+        Need::Root => "root".into(),
+        Need::Program(path) => (*path).into(),
+        Need::Architecture(name) => (*name).into(),
+        Need::Memory(bytes) => format!("{} of memory", Bytes(*bytes)),
+    }
+}

@@ -1,0 +1,140 @@
+//! Between the command line and the instrument: settings in, a run out.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use measure::{Item, Order};
+use record::{Machine, Run, SCHEMA, Settings};
+use store::{Known, Store};
+
+use crate::cli::How;
+use crate::output::{Bar, Misuse, say};
+
+/// The fewest rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
+const ROUNDS: u32 = 6;
+/// Shortest batch in µs: 0.2 % of it are the two clock readings of a slow clock.
+const BATCH_US: f64 = 500.0;
+/// How far above the best width the checks around a quiet batch may be.
+const TOLERANCE: f64 = 0.05;
+
+/// What is to be measured.
+pub(crate) struct Wanted {
+    pub items: Vec<Item>,
+    pub patterns: Vec<String>,
+    pub full: bool,
+    /// Where the command line names none.
+    pub budget_s: f64,
+}
+
+/// A run, perhaps cut short by a signal.
+pub(crate) struct Measured {
+    pub run: Run,
+    pub interrupted: Option<i32>,
+}
+
+/// Measures what is wanted. What cannot work is refused before anything is measured.
+pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
+    let machine = measure::machine::describe();
+    check(&machine, how)?;
+    let settings = settings(&wanted, how);
+    let known = Store::of_user().map(|store| Known::load(&store)).unwrap_or_default();
+    let scratch = scratch_root();
+    let started = Timestamp::now();
+    let bar = Bar::new();
+    let order = Order {
+        items: wanted.items,
+        find: operations::find,
+        settings: settings.clone(),
+        best_width_cycles: known.best_width_cycles(&machine.cpu.signature),
+        scratch_root: &scratch,
+    };
+    let taken = measure::take(order, &mut |progress| bar.show(&progress));
+    bar.clear();
+    let mut taken = taken?;
+    for cost in &mut taken.costs {
+        cost.group = heading(&cost.operation).into();
+    }
+    let run = Run {
+        schema: SCHEMA.into(),
+        id: id(started),
+        started: format!("{started:.3}"),
+        finished: format!("{:.3}", Timestamp::now()),
+        howslow: env!("CARGO_PKG_VERSION").into(),
+        machine,
+        settings,
+        noise: taken.noise,
+        costs: taken.costs,
+        skipped: taken.skipped,
+    };
+    Ok(Measured { run, interrupted: taken.interrupted })
+}
+
+/// Keeps the run, and the best width it saw for the next one. Failing that is worth a warning, not the run.
+pub(crate) fn keep(run: &Run) {
+    let kept = Store::of_user().and_then(|store| {
+        store.keep(run)?;
+        let mut known = Known::load(&store);
+        known.learn(&run.machine.cpu.signature, run.noise.best_width_cycles);
+        known.save(&store)
+    });
+    if let Err(error) = kept {
+        say(&format!("warning: this run is not kept: {error}"));
+    }
+}
+
+/// The heading of an operation's family.
+pub(crate) fn heading(id: &str) -> &'static str {
+    let family =
+        operations::FAMILIES.iter().find(|family| family.operations.iter().any(|operation| operation.id == id));
+    family.map_or("", |family| family.title)
+}
+
+fn settings(wanted: &Wanted, how: &How) -> Settings {
+    Settings {
+        patterns: wanted.patterns.clone(),
+        full: wanted.full,
+        count: how.count,
+        rounds: how.rounds.unwrap_or(ROUNDS),
+        precision: how.precision,
+        budget_s: how.budget.unwrap_or(wanted.budget_s),
+        cpu: how.cpu,
+        seed: how.seed.unwrap_or_else(|| fastrand::u64(..)),
+        batch_us: BATCH_US,
+        tolerance: TOLERANCE,
+    }
+}
+
+fn check(machine: &Machine, how: &How) -> Result<(), Misuse> {
+    let usable = &machine.cpu.usable;
+    if let Some(cpu) = how.cpu.filter(|cpu| !usable.contains(cpu)) {
+        let may: Vec<String> = usable.iter().map(u32::to_string).collect();
+        return Err(Misuse(format!(
+            "--cpu {cpu}: this process may use the CPUs {}; choose one of them",
+            may.join(", ")
+        )));
+    }
+    if let Some(path) = &how.output {
+        store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
+    }
+    let scratch = scratch_root();
+    if !scratch.is_dir() {
+        return Err(Misuse(format!("TMPDIR: {} is no folder; name one for scratch files", scratch.display())));
+    }
+    Ok(())
+}
+
+/// Where scratch files go: where TMPDIR says, else /var/tmp, which unlike /tmp lies on a disk on most systems.
+pub(crate) fn scratch_root() -> PathBuf {
+    let var_tmp = PathBuf::from("/var/tmp");
+    match std::env::var_os("TMPDIR") {
+        Some(folder) if !folder.is_empty() => folder.into(),
+        _ if var_tmp.is_dir() => var_tmp,
+        _ => std::env::temp_dir(),
+    }
+}
+
+/// Start time and four random letters.
+fn id(started: Timestamp) -> String {
+    let letters: String = (0..4).map(|_| fastrand::lowercase()).collect();
+    format!("{}-{letters}", started.strftime("%Y%m%d-%H%M%S"))
+}

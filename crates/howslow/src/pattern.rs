@@ -1,0 +1,204 @@
+//! Patterns: which operations, at which points, are meant by what was typed.
+
+use measure::{Item, Operation};
+use record::{Point, Value};
+
+use crate::output::Misuse;
+
+/// An id, a family or a glob over ids, and what the point must be on some axes.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    text: String,
+    id: glob::Pattern,
+    at: Vec<(String, glob::Pattern)>,
+}
+
+impl Pattern {
+    /// Reads `memory.copy`, `pipe`, `syscall.*`, `pipe.*@size=4KiB,distance=other`.
+    ///
+    /// # Errors
+    /// A glob or a point that cannot be read.
+    pub(crate) fn parse(text: &str) -> Result<Pattern, Misuse> {
+        let bad = |why: String| Misuse(format!("cannot read the pattern '{}': {why}", record::printable(text)));
+        let glob = |part: &str| glob::Pattern::new(part).map_err(|error| bad(error.msg.into()));
+        let (id, point) = text.split_once('@').map_or((text, None), |(id, point)| (id, Some(point)));
+        let mut at = Vec::new();
+        for choice in point.into_iter().flat_map(|point| point.split(',')) {
+            let pair = choice.split_once('=').filter(|(axis, value)| !axis.is_empty() && !value.is_empty());
+            let (axis, value) = pair.ok_or_else(|| bad("a point is AXIS=VALUE,..., such as @size=64".into()))?;
+            let bytes = bytes_of(value).map(|bytes| bytes.to_string());
+            at.push((axis.to_string(), glob(bytes.as_deref().unwrap_or(value))?));
+        }
+        Ok(Pattern { text: text.into(), id: glob(id)?, at })
+    }
+
+    /// Whether it names one operation or family, so that its absence from the run must not go unnoticed.
+    pub(crate) fn is_by_name(&self) -> bool {
+        !self.id.as_str().contains(['*', '?', '['])
+    }
+
+    /// Whether it means this operation at this point. Axes it does not speak of are free.
+    pub(crate) fn means(&self, id: &str, point: &Point) -> bool {
+        self.means_id(id) && (point.0.is_empty() || self.means_point(point))
+    }
+
+    fn means_id(&self, id: &str) -> bool {
+        let family = id.split('.').next().unwrap_or(id);
+        self.id.matches(id) || self.id.as_str() == family
+    }
+
+    fn means_point(&self, point: &Point) -> bool {
+        self.at.iter().all(|(axis, wanted)| match point.0.get(axis) {
+            Some(Value::Number(number)) => wanted.matches(&number.to_string()),
+            Some(Value::Word(word)) => wanted.matches(word),
+            None => false,
+        })
+    }
+
+    /// The points of an operation that it means: axes it does not speak of take their headline values, or all.
+    fn points(&self, operation: &Operation, full: bool) -> Vec<Point> {
+        if !self.means_id(operation.id) {
+            return Vec::new();
+        }
+        let headline = operation.points(true);
+        let usual = |point: &Point| {
+            let free = point.0.iter().filter(|(axis, _)| !self.at.iter().any(|(spoken, _)| spoken == *axis));
+            free.into_iter().all(|(axis, value)| headline.iter().any(|usual| usual.0.get(axis) == Some(value)))
+        };
+        let all = operation.points(false).into_iter();
+        all.filter(|point| self.means_point(point) && (full || usual(point))).collect()
+    }
+
+    fn matches_nothing(&self) -> Misuse {
+        let named: Vec<&Operation> = operations::all().filter(|operation| self.means_id(operation.id)).collect();
+        let text = record::printable(&self.text);
+        match named.as_slice() {
+            [] => Misuse(format!(
+                "no operation is called '{text}'; {}`howslow list` shows all",
+                nearest(self.id.as_str())
+            )),
+            [operation, ..] => {
+                let points: Vec<String> = operation.points(false).iter().map(Point::to_string).collect();
+                let shown = match points.len() {
+                    0..=8 => points.join(" "),
+                    _ => format!("{} ...", points[..8].join(" ")),
+                };
+                let shown = if shown.trim().is_empty() { "without a point".into() } else { shown };
+                Misuse(format!("no point matches '{text}'; {} is measured {shown}", operation.id))
+            }
+        }
+    }
+}
+
+/// What patterns mean, in the order of the registry; no pattern means every operation.
+///
+/// # Errors
+/// A pattern that means nothing, with the nearest names.
+pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misuse> {
+    let everything = patterns.is_empty().then(|| Pattern::parse("*")).transpose()?;
+    let patterns: Vec<&Pattern> = patterns.iter().chain(&everything).collect();
+    for pattern in &patterns {
+        if !operations::all().any(|operation| !pattern.points(operation, true).is_empty()) {
+            return Err(pattern.matches_nothing());
+        }
+    }
+    let mut items = Vec::new();
+    for operation in operations::all() {
+        let meant: Vec<Point> = patterns.iter().flat_map(|pattern| pattern.points(operation, full)).collect();
+        let points = operation.points(false).into_iter().filter(|point| meant.contains(point));
+        items.extend(points.map(|point| Item { operation, point }));
+    }
+    Ok(items)
+}
+
+/// A size with a binary unit, `4K`, `64 KiB`, `1m`, in bytes.
+fn bytes_of(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
+        "b" => 0,
+        "k" | "kib" => 10,
+        "m" | "mib" => 20,
+        "g" | "gib" => 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// `did you mean pipe.self or pipe.roundtrip? `, or nothing where no name is near.
+fn nearest(wanted: &str) -> String {
+    let mut names: Vec<&str> = operations::all().flat_map(|operation| [operation.id, operation.family()]).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut near: Vec<(f64, &str)> = names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(wanted, name), name))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .collect();
+    near.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let near: Vec<&str> = near.iter().take(3).map(|(_, name)| *name).collect();
+    if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::{Choice, size, word};
+
+    use super::*;
+
+    const PIPE: Operation = Operation {
+        id: "pipe.roundtrip",
+        axes: &[
+            word("distance", &[Choice::Word("same"), Choice::Word("other")]),
+            size(&[Choice::Number(1), Choice::Number(64), Choice::Number(4096)]).headline(&[Choice::Number(64)]),
+        ],
+        ..Operation::DEFAULT
+    };
+
+    fn meant(text: &str, full: bool) -> Vec<String> {
+        let pattern = Pattern::parse(text).expect("a pattern");
+        pattern.points(&PIPE, full).iter().map(Point::to_string).collect()
+    }
+
+    #[test]
+    fn a_pattern_means_ids_families_globs_and_points() {
+        let headline = ["@distance=same,size=64", "@distance=other,size=64"];
+        for text in ["pipe.roundtrip", "pipe", "pipe.*", "*", "p?pe.*", "*trip"] {
+            assert_eq!(meant(text, false), headline, "{text}");
+            assert_eq!(meant(text, true).len(), 6, "{text}");
+        }
+        for text in ["pip", "roundtrip", "pipe.roundtrip.x", "", "PIPE"] {
+            assert!(meant(text, true).is_empty(), "{text}");
+        }
+        assert_eq!(meant("pipe@size=4KiB", false), ["@distance=same,size=4096", "@distance=other,size=4096"]);
+        assert_eq!(meant("pipe@size=1,distance=other", false), ["@distance=other,size=1"]);
+        assert_eq!(meant("pipe@size=*,distance=same", false).len(), 3);
+        assert!(meant("pipe@size=2", true).is_empty());
+        assert!(meant("pipe@tasks=2", true).is_empty());
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_read_says_why() {
+        for text in ["pipe@", "pipe@size", "pipe@=1", "pipe@size=", "pipe[", "a***b", "pipe@size=[", "@@"] {
+            assert!(Pattern::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_take_binary_units() {
+        assert_eq!(bytes_of("4K"), Some(4096));
+        assert_eq!(bytes_of("64KiB"), Some(65536));
+        assert_eq!(bytes_of("64B"), Some(64));
+        assert_eq!(bytes_of("1 mib"), Some(1 << 20));
+        for other in ["64", "other", "", "99999999999999999999K", "18446744073709551615G", "1*"] {
+            assert_eq!(bytes_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_brings_the_nearest() {
+        let error = choose(&[Pattern::parse("loop.emtpy").expect("a pattern")], false).err().expect("unknown");
+        assert!(error.0.contains("loop.empty"), "{error}");
+        let error = choose(&[Pattern::parse("loop.empty@size=1").expect("a pattern")], false).err().expect("unknown");
+        assert!(error.0.contains("without a point"), "{error}");
+    }
+}

@@ -1,0 +1,54 @@
+//! `howslow run`: what patterns name; and what every measuring verb does with its run.
+
+use crate::cli::{How, RunAsked};
+use crate::measuring::{self, Measured, Wanted};
+use crate::output::{self, Outcome, say};
+use crate::pattern::{self, Pattern};
+
+/// Seconds that operations asked for may take, and all of them at every point.
+const BUDGET: f64 = 60.0;
+const FULL_BUDGET: f64 = 600.0;
+
+pub(crate) fn run(asked: &RunAsked) -> anyhow::Result<Outcome> {
+    if asked.patterns.is_empty() && !asked.full {
+        return crate::headline::headline(&asked.how);
+    }
+    let patterns = asked.patterns.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let wanted = Wanted {
+        items: pattern::choose(&patterns, asked.full)?,
+        patterns: asked.patterns.clone(),
+        full: asked.full,
+        budget_s: if asked.full { FULL_BUDGET } else { BUDGET },
+    };
+    print_run(measuring::measure(wanted, &asked.how)?, &asked.how, &patterns)
+}
+
+/// Keeps a run and prints it. A run that cannot be kept is printed all the same.
+pub(crate) fn print_run(measured: Measured, how: &How, patterns: &[Pattern]) -> anyhow::Result<Outcome> {
+    let Measured { run, interrupted } = measured;
+    if interrupted.is_none() && !run.costs.is_empty() {
+        measuring::keep(&run);
+    }
+    // Written before it is printed: a reader that goes away must not cost the file.
+    let written = how.output.as_ref().map(|path| store::write_run(&run, path));
+    if how.json {
+        output::print_json(&run)?;
+    } else {
+        output::print(&report::page(&run, output::style()))?;
+    }
+    written.transpose()?;
+    if let Some(signal) = interrupted {
+        say("interrupted: this is what was measured until then; it is not kept (-o FILE writes it)");
+        return Ok(Outcome::Interrupted(signal));
+    }
+    let by_name = |skip: &record::Skip| {
+        patterns.iter().any(|pattern| pattern.is_by_name() && pattern.means(&skip.operation, &skip.at))
+    };
+    if run.skipped.iter().any(by_name) {
+        return Ok(Outcome::Skipped);
+    }
+    if run.costs.is_empty() {
+        anyhow::bail!("nothing could be measured here; `howslow doctor` says what is in the way");
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,39 @@
+//! `howslow schema`, `completions` and `man`: texts generated from the types and the command line.
+
+use std::path::Path;
+
+use anyhow::Context;
+use clap::CommandFactory;
+
+use crate::cli::Command;
+use crate::output::{self, Misuse, Outcome};
+
+pub(crate) fn schema() -> anyhow::Result<Outcome> {
+    output::print(&(serde_json::to_string_pretty(&record::run_schema())? + "\n"))?;
+    Ok(Outcome::Done)
+}
+
+pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Command::command(), "howslow", &mut text);
+    output::print(&String::from_utf8_lossy(&text))?;
+    Ok(Outcome::Done)
+}
+
+/// The page of the whole command to stdout, or one page per verb into a folder.
+pub(crate) fn man(folder: Option<&Path>) -> anyhow::Result<Outcome> {
+    let command = Command::command();
+    match folder {
+        Some(folder) if !folder.is_dir() => {
+            return Err(Misuse(format!("man: {} is no folder; make it first", folder.display())).into());
+        }
+        Some(folder) => clap_mangen::generate_to(command, folder)
+            .with_context(|| format!("cannot write the manual pages into {}", folder.display()))?,
+        None => {
+            let mut text = Vec::new();
+            clap_mangen::Man::new(command).render(&mut text)?;
+            output::print(&String::from_utf8_lossy(&text))?;
+        }
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,179 @@
+//! The run document: its published schema, its description, and what reading does with anything else.
+
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use record::{Bytes, Doubt, Nanoseconds, Point, ReadError, Run, Value, run_from_bytes, run_schema, units};
+
+const EXAMPLE: &str = include_str!("data/example-run.json");
+
+fn docs(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
+}
+
+fn example() -> Run {
+    run_from_bytes(EXAMPLE.as_bytes()).expect("the example is a run")
+}
+
+#[test]
+fn the_published_schema_is_the_one_the_types_give() {
+    let published = std::fs::read_to_string(docs("howslow-run-1.schema.json")).expect("the schema is in docs/");
+    let generated = serde_json::to_string_pretty(&run_schema()).expect("a schema is JSON");
+    assert!(
+        published.trim() == generated.trim(),
+        "docs/howslow-run-1.schema.json is stale: cargo run -- schema > docs/howslow-run-1.schema.json"
+    );
+}
+
+#[test]
+fn the_description_names_every_field_of_the_schema() {
+    fn fields(value: &serde_json::Value, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Object(object) => {
+                if let Some(serde_json::Value::Object(properties)) = object.get("properties") {
+                    found.extend(properties.keys().cloned());
+                }
+                if let Some(constant) = object.get("const").and_then(|constant| constant.as_str()) {
+                    found.push(constant.into());
+                }
+                object.values().for_each(|value| fields(value, found));
+            }
+            serde_json::Value::Array(items) => items.iter().for_each(|value| fields(value, found)),
+            _ => {}
+        }
+    }
+    let text = std::fs::read_to_string(docs("FORMAT.md")).expect("the description is in docs/");
+    let mut found = Vec::new();
+    fields(&serde_json::to_value(run_schema()).expect("a schema is JSON"), &mut found);
+    assert!(found.len() > 100, "the walk found only {} fields", found.len());
+    let missing: Vec<_> = found.iter().filter(|field| !text.contains(&format!("`{field}`"))).collect();
+    assert!(missing.is_empty(), "docs/FORMAT.md does not name {missing:?}");
+}
+
+#[test]
+fn the_example_survives_writing_and_reading() {
+    let run = example();
+    let text = serde_json::to_vec(&run).expect("a run is JSON");
+    assert_eq!(run_from_bytes(&text).expect("what was written can be read"), run);
+}
+
+#[test]
+fn anything_else_is_one_clear_error() {
+    let error = |text: &str| run_from_bytes(text.as_bytes()).expect_err("not a run");
+    assert!(matches!(error(""), ReadError::Empty));
+    assert!(matches!(error(" \n"), ReadError::Empty));
+    assert!(matches!(error("{}"), ReadError::NotARun));
+    assert!(matches!(error("[1, 2]"), ReadError::NotARun | ReadError::Damaged(_)));
+    assert!(matches!(error(r#"{"schema": "howslow-run/2"}"#), ReadError::Schema { .. }));
+    assert!(matches!(error(r#"{"schema": "another/1"}"#), ReadError::NotARun));
+    assert!(matches!(error(r#"{"schema": "howslow-run/1"}"#), ReadError::Malformed(_)));
+    assert!(matches!(error(&EXAMPLE.replacen("0.3312", "NaN", 1)), ReadError::Damaged(_)));
+    assert!(matches!(error(&EXAMPLE.replacen("0.3312", "null", 1)), ReadError::Malformed(_)));
+    assert!(matches!(error(&"[".repeat(100_000)), ReadError::Damaged(_) | ReadError::NotARun));
+}
+
+#[test]
+fn every_place_to_cut_a_run_gives_an_error_and_no_crash() {
+    for length in (0..EXAMPLE.trim_end().len()).step_by(97) {
+        assert!(run_from_bytes(&EXAMPLE.as_bytes()[..length]).is_err(), "cut at {length}");
+    }
+}
+
+#[test]
+fn more_costs_than_any_catalogue_has_are_refused() {
+    let mut run = example();
+    let cost = run.costs.swap_remove(0);
+    run.costs = vec![cost; 20_001];
+    let text = serde_json::to_vec(&run).expect("a run is JSON");
+    let error = run_from_bytes(&text).expect_err("too many");
+    assert!(error.to_string().contains("20001 costs"), "{error}");
+}
+
+#[test]
+fn control_characters_are_gone_from_every_string() {
+    let mut run = example();
+    run.machine.cpu.model = "\u{1b}[31mred\u{7}\u{9b}2J".into();
+    run.costs[0].operation = "loop.\u{1b}]0;title\u{7}".into();
+    run.costs[1].at = Point::default().with("si\u{1b}ze", Value::Word("\u{202e}evil".into()));
+    run.costs[2].doubts = vec![Doubt::RoundLost { reason: "\r\n\u{1b}c".into() }];
+    run.costs[3].rounds[0].lost = Some("\u{1b}c".into());
+    run.machine.kernel.mitigations.insert("\u{1b}x".into(), "y\u{7f}".into());
+    let text = serde_json::to_vec(&run).expect("a run is JSON");
+    let clean = run_from_bytes(&text).expect("it is a run");
+    let shown = format!("{clean:?}");
+    // `Debug` would print an escape as \u{1b}.
+    assert!(!shown.contains("\\u{1b}") && !shown.contains("\\u{7") && !shown.contains("\\u{9b}"), "{shown}");
+    assert!(!shown.contains("\\u{202e}"));
+}
+
+fn points() -> impl Strategy<Value = Point> {
+    let value = prop_oneof![any::<u64>().prop_map(Value::Number), "[a-z]{1,8}".prop_map(Value::Word)];
+    prop::collection::btree_map("[a-z]{1,8}", value, 0..4).prop_map(Point)
+}
+
+fn doubts() -> impl Strategy<Value = Doubt> {
+    prop_oneof![
+        Just(Doubt::NeverQuiet),
+        (any::<u32>(), any::<u32>()).prop_map(|(batches, rounds)| Doubt::FewQuiet { batches, rounds }),
+        (0.0..9.0, 0.0..9.0).prop_map(|(half_width, wanted)| Doubt::Wide { half_width, wanted }),
+        "\\PC{0,40}".prop_map(|reason| Doubt::RoundLost { reason: record::printable(&reason) }),
+        (-1e9..1e9).prop_map(|high| Doubt::AtMost { high: Nanoseconds(high) }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_run_survives_writing_and_reading(
+        net in prop::num::f64::NORMAL | prop::num::f64::ZERO,
+        samples in prop::collection::vec((prop::num::f64::NORMAL, 0.5f32..9.0, any::<bool>()), 0..20),
+        at in points(),
+        doubts in prop::collection::vec(doubts(), 0..4),
+        summary in "\\PC{0,60}",
+        seed in any::<u64>(),
+        bytes in any::<u64>(),
+    ) {
+        let mut run = example();
+        run.settings.seed = seed;
+        let cost = &mut run.costs[0];
+        cost.net_ns.quiet = Nanoseconds(net);
+        cost.at = at;
+        cost.doubts = doubts;
+        cost.summary = record::printable(&summary);
+        cost.bytes = Bytes(bytes);
+        cost.rounds[0].ns = samples.iter().map(|sample| sample.0).collect();
+        cost.rounds[0].width = samples.iter().map(|sample| sample.1).collect();
+        cost.rounds[0].quiet = samples.iter().map(|sample| sample.2).collect();
+        let text = serde_json::to_vec(&run).expect("a run is JSON");
+        prop_assert_eq!(run_from_bytes(&text).expect("what was written can be read"), run);
+    }
+
+    #[test]
+    fn bytes_of_any_kind_never_crash_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(run_from_bytes(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_printed_duration_is_within_half_a_unit_of_its_third_digit(ns in 0.01f64..1e14) {
+        let text = Nanoseconds(ns).to_string();
+        let (number, unit) = text.split_once(' ').expect("a number and a unit");
+        let factor = match unit { "ns" => 1.0, "µs" => 1e3, "ms" => 1e6, "s" => 1e9, other => panic!("{other}") };
+        let printed = number.parse::<f64>().expect("a number") * factor;
+        prop_assert!((printed - ns).abs() <= ns * 0.00501, "{} printed as {}", ns, text);
+        prop_assert!(!number.contains('e'));
+    }
+
+    #[test]
+    fn printed_bytes_are_exact(bytes in any::<u64>()) {
+        let text = Bytes(bytes).to_string();
+        let (number, unit) = text.split_once(' ').expect("a number and a unit");
+        let shift = 10 * ["B", "KiB", "MiB", "GiB", "TiB"].iter().position(|u| *u == unit).expect("a unit");
+        prop_assert_eq!(number.parse::<u64>().expect("a number") << shift, bytes);
+    }
+
+    #[test]
+    fn a_grouped_count_keeps_its_digits(value in 100.0f64..1e15) {
+        let text = units::grouped(value);
+        prop_assert_eq!(text.replace(' ', ""), format!("{value:.0}"));
+        prop_assert!(text.split(' ').skip(1).all(|group| group.len() == 3));
+    }
+}

@@ -1,0 +1,57 @@
+//! A table whose columns are aligned over the whole page, headings in between included.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+
+use crate::Style;
+
+/// What a row is, which decides how it is coloured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Heading,
+    Row,
+    Aside,
+}
+
+/// Rows of cells under the alignment of their columns.
+pub(crate) struct Grid {
+    columns: Vec<CellAlignment>,
+    rows: Vec<(Kind, Vec<String>)>,
+}
+
+impl Grid {
+    /// A grid whose columns are left-aligned where `columns` has `<`, right-aligned where it has `>`.
+    pub(crate) fn new(columns: &str) -> Grid {
+        let side = |c| if c == '>' { CellAlignment::Right } else { CellAlignment::Left };
+        Grid { columns: columns.chars().map(side).collect(), rows: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, kind: Kind, cells: Vec<String>) {
+        // A cell is one line, whatever a file holds.
+        self.rows.push((kind, cells.into_iter().map(|cell| cell.replace(['\n', '\r', '\t'], " ")).collect()));
+    }
+
+    /// The rows as lines, without trailing spaces.
+    pub(crate) fn render(&self, style: Style) -> String {
+        let mut table = Table::new();
+        table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        for (_, cells) in &self.rows {
+            let cells = cells.iter().zip(&self.columns);
+            table.add_row(cells.map(|(cell, &side)| Cell::new(cell).set_alignment(side)).collect::<Vec<_>>());
+        }
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
+        let mut text = String::new();
+        for (line, (kind, _)) in table.lines().zip(&self.rows) {
+            let line = line.trim_end();
+            text += &match kind {
+                Kind::Heading => style.bold(line),
+                Kind::Row => line.to_string(),
+                Kind::Aside => style.dim(line),
+            };
+            text.push('\n');
+        }
+        text
+    }
+}

@@ -1,0 +1,74 @@
+//! The first line of a page: what was measured where.
+
+use record::units::percent;
+use record::{Machine, Noise, Run};
+
+/// `howslow 0.1.0   Intel Xeon 2.50 GHz (Cascade Lake), 2 CPUs   Linux 6.18.44   KVM guest   our core alone 31 % of the time`.
+pub fn head_line(run: &Run) -> String {
+    let mut parts = vec![format!("howslow {}", run.howslow)];
+    parts.extend(machine_parts(&run.machine));
+    parts.extend(alone(&run.noise).map(|share| format!("our core alone {} of the time", percent(share))));
+    parts.join("   ")
+}
+
+/// Processor, kernel and what is around them, each as one part of a line.
+pub(crate) fn machine_parts(machine: &Machine) -> Vec<String> {
+    let cpu = &machine.cpu;
+    let mut processor = short_model(&cpu.model);
+    if processor.is_empty() {
+        processor = if machine.architecture.is_empty() { "unknown CPU".into() } else { machine.architecture.clone() };
+    }
+    if let Some(name) = &cpu.microarchitecture {
+        processor += &format!(" ({name})");
+    }
+    match cpu.online {
+        0 => {}
+        1 => processor += ", 1 CPU",
+        many => processor += &format!(", {many} CPUs"),
+    }
+    let kernel = format!("{} {}", machine.kernel.name, machine.kernel.release);
+    let around = &machine.virtualization;
+    let guest = around.hypervisor.as_ref().map(|name| format!("{name} guest"));
+    let container = around.container.as_ref().map(|name| format!("in {name}"));
+    let parts = [Some(processor), Some(kernel.trim().to_string()), guest, container];
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect()
+}
+
+/// The processor's name without what every name has: `Intel(R) Xeon(R) CPU @ 2.50GHz` is `Intel Xeon 2.50 GHz`.
+pub(crate) fn short_model(model: &str) -> String {
+    let bare = model.replace("(R)", " ").replace("(TM)", " ").replace("(tm)", " ").replace('@', " ");
+    let words = bare.split_whitespace().filter(|word| !["CPU", "Processor", "processor"].contains(word));
+    let words: Vec<String> = words
+        .map(|word| match word.strip_suffix("GHz") {
+            Some(number) if !number.is_empty() => format!("{number} GHz"),
+            _ => word.to_string(),
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// How often the cores used were ours alone, over all batches.
+fn alone(noise: &Noise) -> Option<f64> {
+    let batches: f64 = noise.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
+    let quiet: f64 = noise.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
+    (batches > 0.0).then(|| quiet / batches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_short() {
+        for (model, short) in [
+            ("Intel(R) Xeon(R) CPU @ 2.50GHz", "Intel Xeon 2.50 GHz"),
+            ("Intel(R) Core(TM) i7-8550U CPU @ 1.80GHz", "Intel Core i7-8550U 1.80 GHz"),
+            ("AMD EPYC 7B13", "AMD EPYC 7B13"),
+            ("AMD Ryzen 9 5950X 16-Core Processor", "AMD Ryzen 9 5950X 16-Core"),
+            ("Neoverse-N1", "Neoverse-N1"),
+            ("", ""),
+        ] {
+            assert_eq!(short_model(model), short);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Pages that are not a run: the operations there are, the runs kept, what this machine does to numbers.
+
+use analysis::doctor::{Finding, Severity};
+use record::{Machine, Point, Value};
+use serde::Serialize;
+
+use crate::grid::{Grid, Kind};
+use crate::head::{machine_parts, short_model};
+use crate::{Style, paragraph};
+
+/// An operation as `howslow list` shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listed {
+    /// Its id.
+    pub operation: String,
+    /// The heading it belongs under.
+    pub group: String,
+    /// One sentence.
+    pub summary: String,
+    /// What one iteration is.
+    pub per: String,
+    /// Every point it is measured at in a full run, or those asked for.
+    pub points: Vec<Point>,
+    /// Whether plain `howslow` measures it.
+    pub headline: bool,
+    /// The papers' names for it.
+    pub like: Vec<String>,
+    /// What it cannot do without, in words.
+    pub needs: Vec<String>,
+}
+
+/// A kept run as `howslow history` shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kept {
+    /// How it is named: `@1`.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// When it started.
+    pub started: String,
+    /// The processor.
+    pub model: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The patterns measured; empty for the headline operations.
+    pub patterns: Vec<String>,
+    /// Whether every point was asked for.
+    pub full: bool,
+    /// Its file.
+    pub path: String,
+}
+
+/// The table of operations; headline operations carry a star.
+pub fn list(operations: &[Listed], style: Style) -> String {
+    let mut grid = Grid::new("<<<");
+    let mut heading = None;
+    for listed in operations {
+        if heading != Some(&listed.group) {
+            heading = Some(&listed.group);
+            grid.add(Kind::Heading, vec![listed.group.clone(), "per".into(), String::new()]);
+        }
+        let star = if listed.headline { '*' } else { ' ' };
+        grid.add(Kind::Row, vec![format!("{star} {}", listed.operation), listed.per.clone(), listed.summary.clone()]);
+        let mut asides = axes(&listed.points);
+        if !listed.needs.is_empty() {
+            asides.push(format!("needs {}", listed.needs.join(", ")));
+        }
+        for aside in asides {
+            grid.add(Kind::Aside, vec![String::new(), String::new(), format!("  {aside}")]);
+        }
+    }
+    let stars = operations.iter().filter(|listed| listed.headline).count();
+    let points: usize = operations.iter().map(|listed| listed.points.len()).sum();
+    let count =
+        format!("{} operations, {points} points; plain `howslow` measures the {stars} with a star", operations.len());
+    grid.render(style) + &style.dim(&count) + "\n"
+}
+
+/// Each axis with its values, in the order met: `size 1 B, 64 B`.
+fn axes(points: &[Point]) -> Vec<String> {
+    let mut axes: Vec<(&String, Vec<String>)> = Vec::new();
+    for (axis, value) in points.iter().flat_map(|point| &point.0) {
+        let text = match value {
+            Value::Number(number) => {
+                let alone = Point::default().with(axis, Value::Number(*number)).values();
+                alone.strip_suffix(axis.as_str()).unwrap_or(&alone).trim_end().to_string()
+            }
+            Value::Word(word) => word.clone(),
+        };
+        match axes.iter_mut().find(|(name, _)| *name == axis) {
+            Some((_, values)) if values.contains(&text) => {}
+            Some((_, values)) => values.push(text),
+            None => axes.push((axis, vec![text])),
+        }
+    }
+    axes.iter().map(|(axis, values)| format!("{axis} {}", values.join(", "))).collect()
+}
+
+/// The table of kept runs, newest first.
+pub fn history(kept: &[Kept], style: Style) -> String {
+    if kept.is_empty() {
+        return "no run is kept yet; `howslow` makes the first\n".into();
+    }
+    let mut grid = Grid::new("<<<<<<");
+    let titles = ["run", "id", "started", "processor", "kernel", "measured"];
+    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    for run in kept {
+        let measured = match (run.patterns.as_slice(), run.full) {
+            ([], false) => "headline".into(),
+            ([], true) => "everything".into(),
+            (patterns, full) => patterns.join(" ") + if full { " --full" } else { "" },
+        };
+        // To the minute: the id holds the second.
+        let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
+        grid.add(
+            Kind::Row,
+            vec![run.name.clone(), run.id.clone(), started, short_model(&run.model), run.kernel.clone(), measured],
+        );
+    }
+    grid.render(style)
+}
+
+/// What will make numbers noisy or missing on this machine, each with a remedy.
+pub fn doctor(machine: &Machine, findings: &[Finding], style: Style) -> String {
+    let mut page = machine_parts(machine).join("   ") + "\n";
+    let sections = [
+        (Severity::Noise, "makes numbers noisy"),
+        (Severity::Missing, "keeps numbers from being taken"),
+        (Severity::Note, "worth knowing"),
+    ];
+    for (severity, title) in sections {
+        let these: Vec<&Finding> = findings.iter().filter(|finding| finding.severity == severity).collect();
+        if these.is_empty() {
+            continue;
+        }
+        page += &format!("\n{}\n", style.bold(title));
+        for finding in these {
+            page += &paragraph("  ", &finding.what);
+            page.push('\n');
+            if !finding.remedy.is_empty() {
+                page += &style.dim(&paragraph("      -> ", &finding.remedy));
+                page.push('\n');
+            }
+        }
+    }
+    if findings.is_empty() {
+        page += "\nnothing here makes numbers noisy or missing\n";
+    }
+    page
+}

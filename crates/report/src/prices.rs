@@ -1,0 +1,138 @@
+//! The price list: every cost of a run, what it is worth, and why to trust it.
+
+use record::units::{grouped, payload_rate, percent, rate, significant};
+use record::{Cost, Doubt, Run, Skip, Value};
+
+use crate::grid::{Grid, Kind};
+use crate::{Style, head_line, paragraph};
+
+/// The unit that every cost is also quoted in: copying so many bytes.
+const BLOCK: u64 = 512;
+
+/// A whole run as a page: machine, prices by family, doubts, what was not measured, findings.
+pub fn page(run: &Run, style: Style) -> String {
+    let mut page = head_line(run) + "\n\n";
+    let mut notes = Notes::default();
+    if run.costs.is_empty() {
+        page += "nothing was measured\n";
+    } else {
+        page += &prices(run, &mut notes).render(style);
+    }
+    for (index, note) in notes.0.iter().enumerate() {
+        page += &style.dim(&paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), note));
+        page.push('\n');
+    }
+    page += &not_measured(&run.skipped, style);
+    let findings = analysis::findings(run);
+    if !findings.is_empty() {
+        page += &format!("\n{}\n", style.bold("findings"));
+        for finding in findings {
+            page += &paragraph("  ", &finding);
+            page.push('\n');
+        }
+    }
+    page
+}
+
+/// Texts below the table, each told once.
+#[derive(Default)]
+struct Notes(Vec<String>);
+
+impl Notes {
+    fn number(&mut self, text: String) -> usize {
+        let known = self.0.iter().position(|note| *note == text);
+        known.unwrap_or_else(|| {
+            self.0.push(text);
+            self.0.len() - 1
+        }) + 1
+    }
+}
+
+fn prices(run: &Run, notes: &mut Notes) -> Grid {
+    let block = run
+        .cost("memory.copy", &[("size", Value::Number(BLOCK))])
+        .map(|cost| cost.quoted().0)
+        .filter(|&block| block > 0.0);
+    let mut grid = Grid::new("<>>>>>>><");
+    let width = |text: &str| textwrap::core::display_width(text);
+    let widest = run.costs.iter().map(|cost| width(&cost.operation) + 2 + width(&at(cost))).max().unwrap_or(0);
+    let mut heading = None;
+    for cost in &run.costs {
+        if heading != Some(cost.heading()) {
+            heading = Some(cost.heading());
+            let titles = ["cost", "+-", "neighbours", "cycles", "block moves", "per second"];
+            grid.add(Kind::Heading, [cost.heading()].into_iter().chain(titles).map(String::from).collect());
+        }
+        // Id and point share a column, the point at its right: long ids seldom have long points.
+        let gap = " ".repeat(widest - width(&cost.operation) - width(&at(cost)));
+        let name = format!("  {}{gap}{}", cost.operation, at(cost));
+        grid.add(Kind::Row, row(cost, name, block, notes));
+    }
+    grid
+}
+
+/// The point, and before a figure that is only a bound the words that say so.
+fn at(cost: &Cost) -> String {
+    let values = cost.at.values();
+    if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
+}
+
+fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Notes) -> Vec<String> {
+    let none = || "-".to_string();
+    let quoted = cost.quoted();
+    let told = !cost.holds_zero();
+    let worth = |value: Option<String>| value.filter(|_| told && quoted.0 > 0.0).unwrap_or_else(none);
+    let payload = if cost.bytes.0 > 0 { worth(Some(payload_rate(cost.bytes, quoted))) } else { String::new() };
+    vec![
+        name,
+        if told { quoted } else { cost.net_ns.high }.to_string(),
+        worth(cost.half_width().map(percent)),
+        cost.neighbour_tax().filter(|tax| tax.is_finite()).map_or_else(none, tax),
+        worth(Some(grouped(cost.cycles))),
+        worth(block.map(|block| blocks(quoted.0 / block))),
+        worth(Some(rate(quoted))),
+        payload,
+        footnotes(cost, notes),
+    ]
+}
+
+fn tax(tax: f64) -> String {
+    let share = ((tax - 1.0) * 100.0).round();
+    // A minus before a zero says nothing.
+    if share == 0.0 { "0 %".into() } else { format!("{share:+.0} %") }
+}
+
+fn blocks(times: f64) -> String {
+    if times >= 99.95 { grouped(times) } else { significant(times) }
+}
+
+/// The numbers of the notes on a cost: `[1,3]`.
+fn footnotes(cost: &Cost, notes: &mut Notes) -> String {
+    let texts = cost.doubts.iter().filter_map(|doubt| match doubt {
+        // The row says it already.
+        Doubt::AtMost { .. } if cost.holds_zero() => None,
+        doubt => Some(doubt.to_string()),
+    });
+    let mut numbers: Vec<usize> = texts.map(|text| notes.number(text)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    if numbers.is_empty() { String::new() } else { format!("[{}]", numbers.join(",")) }
+}
+
+fn not_measured(skipped: &[Skip], style: Style) -> String {
+    if skipped.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", style.bold("not measured here"));
+    for skip in skipped {
+        let why = if skip.remedy.is_empty() {
+            skip.reason.clone()
+        } else {
+            format!("{}; to measure it: {}", skip.reason, skip.remedy)
+        };
+        text += &paragraph("  ", &format!("{}{}: {why}", skip.operation, skip.at));
+        text.push('\n');
+    }
+    text
+}

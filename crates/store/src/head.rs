@@ -1,0 +1,125 @@
+//! What a listing says of a run, read from the beginning of its file: the samples behind it stay unread.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use record::printable;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+
+/// A head lies within this many bytes: machine and settings are a few kilobytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What a listing says of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Head {
+    /// The file it is in.
+    pub path: PathBuf,
+    /// The run's id.
+    pub id: String,
+    /// When it started, RFC 3339, UTC.
+    pub started: String,
+    /// The version of howslow that measured.
+    pub howslow: String,
+    /// The processor, as it names itself.
+    pub model: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// What was asked for: patterns, empty for the headline operations.
+    pub patterns: Vec<String>,
+    /// Whether every point was asked for.
+    pub full: bool,
+}
+
+impl Head {
+    /// Reads the head of the run in a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or does not begin like a run.
+    pub(crate) fn read(path: &Path) -> Result<Head, serde_json::Error> {
+        let file = File::open(path).map_err(serde_json::Error::io)?;
+        let mut head = Head { path: path.into(), ..Head::default() };
+        let mut text = serde_json::Deserializer::from_reader(BufReader::new(file.take(MOST_BYTES)));
+        // Reading stops by an error at the costs, so a head that is complete by then is what counts.
+        let done = HeadSeed(&mut head).deserialize(&mut text);
+        if head.id.is_empty() || head.started.is_empty() {
+            return Err(done.err().unwrap_or_else(|| serde::de::Error::custom("no run")));
+        }
+        Ok(head)
+    }
+}
+
+#[derive(Deserialize)]
+struct MachineHead {
+    #[serde(default)]
+    cpu: CpuHead,
+    #[serde(default)]
+    kernel: KernelHead,
+}
+
+#[derive(Default, Deserialize)]
+struct CpuHead {
+    #[serde(default)]
+    model: String,
+}
+
+#[derive(Default, Deserialize)]
+struct KernelHead {
+    #[serde(default)]
+    release: String,
+}
+
+#[derive(Deserialize)]
+struct SettingsHead {
+    #[serde(default)]
+    patterns: Vec<String>,
+    #[serde(default)]
+    full: bool,
+}
+
+struct HeadSeed<'a>(&'a mut Head);
+
+impl<'de> DeserializeSeed<'de> for HeadSeed<'_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for HeadSeed<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a run")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let head = self.0;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "id" => head.id = printable(&map.next_value::<String>()?),
+                "started" => head.started = printable(&map.next_value::<String>()?),
+                "howslow" => head.howslow = printable(&map.next_value::<String>()?),
+                "machine" => {
+                    let machine: MachineHead = map.next_value()?;
+                    head.model = printable(&machine.cpu.model);
+                    head.kernel = printable(&machine.kernel.release);
+                }
+                "settings" => {
+                    let settings: SettingsHead = map.next_value()?;
+                    head.patterns = settings.patterns.iter().map(|pattern| printable(pattern)).collect();
+                    head.full = settings.full;
+                }
+                // howslow writes the costs last, so all of the head has been seen.
+                "costs" => return Err(serde::de::Error::custom("the head ends here")),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! Writing a file so that it is there whole or not at all.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::StoreError;
+
+/// Says before a long measurement whether [`write_whole`] will be able to write there.
+///
+/// # Errors
+/// A folder that is missing or cannot be written, a path that is no file.
+pub fn check_writable(path: &Path) -> Result<(), StoreError> {
+    let io = |what, source| StoreError::Io { what, path: path.into(), source };
+    // A device must not be looked at as a file: taking its name would replace it.
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(StoreError::NotAFile { path: path.into(), is: "a folder" }),
+        Ok(found) if !found.is_file() => {
+            return Err(StoreError::NotAFile { path: path.into(), is: "a device or pipe" });
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(io("write", error)),
+    }
+    tempfile::Builder::new().prefix(".howslow-").tempfile_in(folder_of(path)).map_err(|error| io("write", error))?;
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Writes `bytes` to `path` by way of a temporary file beside it, which is on the device before it takes the name.
+///
+/// # Errors
+/// A folder that cannot be made or a file that cannot be written; nothing is left behind then.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    // A link keeps pointing where it points; the file behind it is replaced.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let folder = folder_of(path);
+    std::fs::create_dir_all(folder).map_err(|source| StoreError::Io {
+        what: "create the folder",
+        path: folder.into(),
+        source,
+    })?;
+    let write = || -> std::io::Result<()> {
+        // A temporary file is private to its owner; a run is as readable as the user's umask lets files be.
+        let readable = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        let mut file =
+            tempfile::Builder::new().prefix(".howslow-").suffix(".part").permissions(readable).tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        // The name itself is on the device only when the folder is; where that is not offered, the file is whole anyway.
+        let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
+    };
+    write().map_err(|source| StoreError::Io { what: "write", path: path.into(), source })
+}
