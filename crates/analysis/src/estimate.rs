@@ -19,9 +19,18 @@ pub struct Gross {
     pub rounds: usize,
 }
 
+/// How quiet batches are read: as timed, or at a clock whose cycle takes so many ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Clocking {
+    /// As timed.
+    AsRead,
+    /// In cycles, times this cycle in ns.
+    At(f64),
+}
+
 /// Estimates gross cost from rounds. `surveyed` tells of each round whether it took batches whatever the core was
 /// doing: only those show what is typical; rounds that sought quiet moments would flatter it. `None` without a sample.
-pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate) -> Option<Gross> {
+pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate, clocking: Clocking) -> Option<Gross> {
     let best = sorted(rounds.iter().flat_map(|round| round.ns.iter().copied())).first().copied()?;
     let all_typical = |only_surveyed: bool| {
         let chosen = rounds.iter().zip(surveyed).filter(move |(_, surveyed)| !only_surveyed || **surveyed);
@@ -32,7 +41,7 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate) -> Option<
         typicals = all_typical(false);
     }
     let typical = quantile(&typicals, 0.5)?;
-    let quiet_rounds = sorted(rounds.iter().filter_map(|round| median(quiet_samples(round))));
+    let quiet_rounds = sorted(rounds.iter().filter_map(|round| median(quiet_samples(round, clocking))));
     let quiet_batches: usize = rounds.iter().map(|round| round.quiet.iter().filter(|quiet| **quiet).count()).sum();
     let mut doubts = Vec::new();
     let quiet = if quiet_rounds.is_empty() {
@@ -57,7 +66,7 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate) -> Option<
     if by_round.len() < ENOUGH_ROUNDS && !matches!(doubts.last(), Some(Doubt::FewQuiet { .. } | Doubt::NeverQuiet)) {
         doubts.push(Doubt::FewRounds { rounds: by_round.len() as u32 });
     }
-    doubts.extend(groups(rounds, headline));
+    doubts.extend(groups(rounds, headline, clocking));
     let (low, high) = median_ranks(by_round.len());
     // Where rounds hold no quiet batch, the pooled quantile can lie outside the rounds' own: the interval holds it.
     let figure = match headline {
@@ -75,16 +84,21 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate) -> Option<
     Some(Gross { figures, doubts, rounds: by_round.len() })
 }
 
-fn quiet_samples(round: &Round) -> impl Iterator<Item = f64> + '_ {
-    round.ns.iter().zip(&round.quiet).filter(|(_, quiet)| **quiet).map(|(ns, _)| *ns)
+/// The quiet batches of a round, in ns per iteration.
+fn quiet_samples(round: &Round, clocking: Clocking) -> impl Iterator<Item = f64> + '_ {
+    let samples = round.ns.iter().zip(&round.cycle_ns).zip(&round.quiet);
+    samples.filter(|(_, quiet)| **quiet).map(move |((ns, cycle), _)| match clocking {
+        Clocking::AsRead => *ns,
+        Clocking::At(best) => ns / cycle * best,
+    })
 }
 
 /// The doubt that the samples which count fall into two groups.
-fn groups(rounds: &[Round], headline: Estimate) -> Option<Doubt> {
-    let counting = rounds.iter().flat_map(|round| {
-        let of_quiet = headline == Estimate::Quiet;
-        round.ns.iter().zip(&round.quiet).filter(move |(_, quiet)| **quiet || !of_quiet).map(|(ns, _)| *ns)
-    });
+fn groups(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Doubt> {
+    let counting: Vec<f64> = match headline {
+        Estimate::Quiet => rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(),
+        Estimate::Typical | Estimate::Best => rounds.iter().flat_map(|round| round.ns.iter().copied()).collect(),
+    };
     let groups = two_groups(&sorted(counting))?;
     Some(Doubt::Bimodal { low: Nanoseconds(groups.low), high: Nanoseconds(groups.high) })
 }

@@ -8,7 +8,7 @@ use crate::output::Outcome;
 use crate::run::print_run;
 
 /// Seconds that a first look may take.
-const BUDGET: f64 = 10.0;
+const BUDGET: f64 = 13.5;
 
 pub(crate) fn headline(how: &How) -> anyhow::Result<Outcome> {
     let operations = operations::all().filter(|operation| operation.headline);

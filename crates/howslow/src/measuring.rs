@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use measure::{Item, Order};
+use measure::{Best, Item, Order};
 use record::{Machine, Run, SCHEMA, Settings};
-use store::{Known, Store};
+use store::{Known, Shown, Store};
 
 use crate::cli::How;
 use crate::output::{Bar, Misuse, say};
@@ -45,7 +45,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
         items: wanted.items,
         find: operations::find,
         settings: settings.clone(),
-        best_width_cycles: known.best_width_cycles(&machine.cpu.signature),
+        best: known.of(&machine_name(&machine)).map(|shown| Best { share: shown.width_cycles, cycle: shown.cycle_ns }),
         scratch_root: &scratch,
     };
     let taken = measure::take(order, &mut |progress| bar.show(&progress));
@@ -74,12 +74,19 @@ pub(crate) fn keep(run: &Run) {
     let kept = Store::of_user().and_then(|store| {
         store.keep(run)?;
         let mut known = Known::load(&store);
-        known.learn(&run.machine.cpu.signature, run.noise.best_width_cycles);
+        let shown = Shown { width_cycles: run.noise.best_width_cycles, cycle_ns: run.noise.cycle_ns };
+        known.learn(&machine_name(&run.machine), shown);
         known.save(&store)
     });
     if let Err(error) = kept {
         say(&format!("warning: this run is not kept: {error}"));
     }
+}
+
+/// What the best checks are remembered by: the processor and the host, since one home folder may serve many.
+fn machine_name(machine: &Machine) -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{} {}", machine.cpu.signature, host.trim())
 }
 
 /// The heading of an operation's family.

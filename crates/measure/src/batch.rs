@@ -20,7 +20,7 @@ pub(crate) struct RoundPlan {
     pub time: f64,
     /// Batches at most.
     pub most: u32,
-    /// The widest speed check, in ns per add, at which the core counts as ours alone; batches begin only then.
+    /// The largest share (cycles per independent add) at which the core counts as ours alone; batches begin only then.
     /// `None`: batches begin whatever the core is doing.
     pub quiet_below: Option<f64>,
 }
@@ -32,6 +32,8 @@ pub(crate) struct Sample {
     pub ns: f64,
     /// The checks before and after.
     pub around: (Speed, Speed),
+    /// One core cycle in ns: the mean of the two checks.
+    pub cycle: f64,
     /// How often the task was switched out against its will meanwhile.
     pub switched_out: f64,
 }
@@ -41,8 +43,6 @@ pub(crate) struct Sample {
 pub(crate) struct Harvest {
     /// Iterations per batch.
     pub times: u64,
-    /// The core's cycle in ns.
-    pub cycle: f64,
     /// The batches, in the order taken.
     pub samples: Vec<Sample>,
     /// Gross ns per operation of batches of half the length.
@@ -74,7 +74,6 @@ pub(crate) fn sample(
     let each = work.operations_per_iteration() as f64;
     let mut harvest = Harvest {
         times,
-        cycle: 0.0,
         samples: Vec::with_capacity(64),
         halves: Vec::new(),
         usage: Usage::default(),
@@ -86,7 +85,7 @@ pub(crate) fn sample(
     let mut taken = 0;
     while taken < plan.most {
         let before = watch.speed();
-        if plan.quiet_below.is_some_and(|limit| before.width > limit) {
+        if plan.quiet_below.is_some_and(|limit| before.share() > limit) {
             if watch.now() - start > plan.time {
                 break;
             }
@@ -100,7 +99,7 @@ pub(crate) fn sample(
         if half {
             harvest.halves.push(ns);
         } else {
-            harvest.samples.push(Sample { ns, around: (before, after), switched_out: usage.involuntary });
+            harvest.samples.push(Sample { ns, around: (before, after), cycle: (before.chain + after.chain) / 2.0, switched_out: usage.involuntary });
             harvest.usage = harvest.usage.plus(usage);
             harvest.operations += count as f64 * each;
             harvest.elapsed += elapsed;

@@ -40,6 +40,8 @@ pub(crate) struct Entry {
     pub hint: Option<u64>,
     /// What a round takes beside its batches: start, set-up, warm-up.
     pub overhead: Duration,
+    /// What all its rounds have taken.
+    pub spent: Duration,
     /// Rounds lost one after the other since the last good one.
     pub failing: u32,
 }
@@ -48,7 +50,7 @@ impl Entry {
     pub fn new(operation: &'static Operation, point: Point, role: Role) -> Entry {
         let item = Item { operation, point };
         let overhead = Duration::from_millis(2);
-        Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, failing: 0 }
+        Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, spent: Duration::ZERO, failing: 0 }
     }
 
     /// Whether this is what the term names (and no twin of it).
@@ -64,6 +66,13 @@ impl Entry {
     /// Whether its headline figure needs quiet batches.
     pub fn wants_quiet(&self) -> bool {
         self.item.operation.quoted == Estimate::Quiet
+    }
+
+    /// Whether the quiet figure is quoted at the best clock. Where a partner wakes on another CPU, most of the time is
+    /// the hypervisor's or the interrupt controller's.
+    pub fn follows_clock(&self) -> bool {
+        let Item { operation, point } = &self.item;
+        (operation.follows_clock)(point) && !operation.uses_other_cpu(point)
     }
 
     /// Whether more rounds can bring more: not once it is skipped, or has failed thrice without a good round between.

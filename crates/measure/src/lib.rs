@@ -21,6 +21,7 @@ mod watch;
 
 pub use failure::Failure;
 pub use operation::{Axis, Choice, Need, Operation, TermOf, count, size, term, word};
+pub use quiet::Best;
 pub use repeat::{Loop, opaque, repeat};
 pub use setting::{Partner, Setting, pin};
 pub use take::{Item, MeasureError, Order, Progress, Taken, take};

@@ -24,6 +24,9 @@ pub struct Operation {
     pub headline: bool,
     /// The figure it is quoted by.
     pub quoted: Estimate,
+    /// Whether its time follows the core's clock, as that of work within the core and its own caches does: then its
+    /// quiet figure is quoted at the machine's best clock. Operations on two CPUs do not.
+    pub follows_clock: fn(&Point) -> bool,
     /// Payload per iteration in bytes.
     pub moves: fn(&Point) -> u64,
     /// Costs contained in it that are not meant, subtracted from gross.
@@ -55,6 +58,7 @@ impl Operation {
         axes: &[],
         headline: false,
         quoted: Estimate::Quiet,
+        follows_clock: |_| true,
         moves: |_| 0,
         terms: &[],
         explained_by: &[],

@@ -9,11 +9,20 @@ use rustix::thread::CpuSet;
 use crate::batch::{Harvest, Sample};
 use crate::clock::Clock;
 use crate::setting::pin;
-use crate::speed;
+use crate::speed::{self, Speed};
 use crate::take::MeasureError;
 
 /// More CPUs than this are not needed to find a quiet one.
 const MOST_CPUS: usize = 8;
+
+/// What a machine has shown at its best: kept from run to run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Best {
+    /// The smallest share: cycles per independent add.
+    pub share: f64,
+    /// The shortest cycle, in ns.
+    pub cycle: f64,
+}
 
 /// What the speed checks of a run have shown so far.
 pub(crate) struct Quietness {
@@ -24,14 +33,15 @@ pub(crate) struct Quietness {
     /// The CPUs that rounds take turns on.
     pub cpus: Vec<u32>,
     tolerance: f64,
-    known: Option<f64>,
-    /// Every chain and width seen, in ns per add.
-    chains: Vec<f64>,
-    widths: Vec<f64>,
-    /// The core's cycle in ns, and the best width in cycles, as far as seen.
-    cycle: f64,
-    best: f64,
+    known: Option<Best>,
+    checks: Vec<Speed>,
+    best: Best,
 }
+
+/// The clock may move by this much within a quiet batch; a step of any core's frequency is larger.
+const CLOCK_TOLERANCE: f64 = 0.015;
+/// What is known from earlier runs is forgotten where this run comes no nearer: the machine is another one by now.
+const STILL_THE_SAME: f64 = 0.1;
 
 impl Quietness {
     /// Looks at every CPU for some milliseconds.
@@ -41,7 +51,7 @@ impl Quietness {
     pub fn open(
         clock: Clock,
         asked: Option<u32>,
-        known: Option<f64>,
+        known: Option<Best>,
         tolerance: f64,
     ) -> Result<Quietness, MeasureError> {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
@@ -55,18 +65,8 @@ impl Quietness {
             None if usable.is_empty() => vec![0],
             None => usable.iter().step_by(usable.len().div_ceil(MOST_CPUS).max(1)).copied().collect(),
         };
-        let mut quietness = Quietness {
-            clock,
-            allowed,
-            usable,
-            cpus,
-            tolerance,
-            known,
-            chains: vec![],
-            widths: vec![],
-            cycle: 0.0,
-            best: 0.0,
-        };
+        let best = known.unwrap_or(Best { share: f64::INFINITY, cycle: f64::INFINITY });
+        let mut quietness = Quietness { clock, allowed, usable, cpus, tolerance, known, checks: vec![], best };
         quietness.look_around();
         Ok(quietness)
     }
@@ -76,58 +76,52 @@ impl Quietness {
         for cpu in self.cpus.clone() {
             if pin(cpu).is_ok() {
                 for _ in 0..CHECKS {
-                    let speed = speed::check(&self.clock);
-                    self.chains.push(speed.chain);
-                    self.widths.push(speed.width);
+                    self.checks.push(speed::check(&self.clock));
                 }
             }
         }
-        self.settle();
-    }
-
-    /// Derives the cycle and the best width from what was seen. Low quantiles instead of the least: one lucky reading
-    /// must not make every other look busy.
-    fn settle(&mut self) {
-        let low = |values: &[f64]| quantile(&sorted(values.iter().copied()), 0.01).unwrap_or(0.0);
-        self.cycle = low(&self.chains);
-        let seen = low(&self.widths) / self.cycle;
-        self.best = self.known.map_or(seen, |known| known.min(seen));
+        self.update();
     }
 
     /// Takes in what a round's checks have shown.
     pub fn take_in(&mut self, harvest: &Harvest) {
-        for sample in &harvest.samples {
-            for speed in [sample.around.0, sample.around.1] {
-                self.chains.push(speed.chain);
-                self.widths.push(speed.width);
-            }
-        }
+        self.checks.extend(harvest.samples.iter().flat_map(|sample| [sample.around.0, sample.around.1]));
     }
 
-    /// Derives the limits anew; cheap enough once per pass.
+    /// Derives anew what is best. Low quantiles instead of the least: one lucky reading must not make every other look
+    /// busy. The cycle is that of checks on a core of our own: a neighbour delays even dependent adds.
     pub fn update(&mut self) {
-        self.settle();
+        let low = |values: Vec<f64>| quantile(&sorted(values), 0.01).unwrap_or(f64::INFINITY);
+        let share = low(self.checks.iter().map(|speed| speed.share()).collect());
+        let known = self.known.filter(|known| known.share > share * (1.0 - STILL_THE_SAME));
+        let share = known.map_or(share, |known| known.share.min(share));
+        let quiet = |speed: &&Speed| speed.share() <= share * (1.0 + self.tolerance);
+        let cycle = low(self.checks.iter().filter(quiet).map(|speed| speed.chain).collect());
+        let known = self.known.filter(|known| known.cycle > cycle * (1.0 - STILL_THE_SAME));
+        self.best = Best { share, cycle: known.map_or(cycle, |known| known.cycle.min(cycle)) };
     }
 
-    /// The widest check, in ns per add, at which a core counts as ours alone.
+    /// The largest share at which a core counts as ours alone.
     pub fn limit(&self) -> f64 {
-        self.best * self.cycle * (1.0 + self.tolerance)
+        self.best.share * (1.0 + self.tolerance)
     }
 
-    /// The core's cycle in ns.
-    pub fn cycle(&self) -> f64 {
-        self.cycle
+    /// The best this machine has shown.
+    pub fn best(&self) -> Best {
+        self.best
     }
 
-    /// The worse width around a batch, over the best.
+    /// The larger share around a batch, over the best.
     pub fn width(&self, sample: &Sample) -> f64 {
-        sample.around.0.width.max(sample.around.1.width) / (self.best * self.cycle)
+        sample.around.0.share().max(sample.around.1.share()) / self.best.share
     }
 
-    /// Whether the core was ours alone for this batch, and no other task of this system took it: `usual` is how often a
-    /// batch is switched out by its own doing.
+    /// Whether the core was ours alone for this batch, at one clock, and no other task of this system took it: `usual`
+    /// is how often a batch is switched out by its own doing.
     pub fn is_quiet(&self, sample: &Sample, usual: f64) -> bool {
-        sample.switched_out <= usual && self.width(sample) <= 1.0 + self.tolerance
+        let (before, after) = (sample.around.0.chain, sample.around.1.chain);
+        let steady = (before / after - 1.0).abs() <= CLOCK_TOLERANCE;
+        steady && sample.switched_out <= usual && self.width(sample) <= 1.0 + self.tolerance
     }
 
     /// The CPU whose core is quiet now; the first of them in a random order, or the least busy. Leaves this process
@@ -140,7 +134,7 @@ impl Quietness {
             if pin(cpu).is_err() {
                 continue;
             }
-            let width = (0..3).map(|_| speed::check(&self.clock).width).fold(f64::INFINITY, f64::min);
+            let width = (0..3).map(|_| speed::check(&self.clock).share()).fold(f64::INFINITY, f64::min);
             if width <= self.limit() {
                 return cpu;
             }
@@ -172,8 +166,8 @@ impl Quietness {
         });
         Noise {
             cpus: cpus.collect(),
-            best_width_cycles: self.best,
-            cycle_ns: self.cycle,
+            best_width_cycles: self.best.share,
+            cycle_ns: self.best.cycle,
             clock_ns: self.clock.cost,
             clock_step_ns: self.clock.step,
             ..Noise::default()

@@ -1,6 +1,6 @@
 //! From entries to costs, skips and the run's noise.
 
-use analysis::estimate::{gross, subtract};
+use analysis::estimate::{Clocking, gross, subtract};
 use analysis::plausible;
 use analysis::statistics::{median, quantile, sorted};
 use record::{Band, Cost, Cpu, Doubt, Estimate, Faults, Nanoseconds, Noise, Round, Switches, Term};
@@ -52,7 +52,9 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
     let usual = entry.usual_switches();
     let rounds: Vec<Round> = entry.rounds.iter().map(|round| recorded(round, quietness, usual)).collect();
     let surveyed: Vec<bool> = entry.rounds.iter().map(|round| round.survey).collect();
-    let estimated = gross(&rounds, &surveyed, operation.quoted)?;
+    let follows_clock = entry.follows_clock();
+    let clocking = if follows_clock { Clocking::At(quietness.best().cycle) } else { Clocking::AsRead };
+    let estimated = gross(&rounds, &surveyed, operation.quoted, clocking)?;
     let totals = Totals::of(entry);
     let mut doubts = estimated.doubts;
     doubts.extend(round_doubts(entry, quietness, clock));
@@ -66,12 +68,13 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
         per: operation.per.into(),
         like: operation.like.iter().map(|name| (*name).into()).collect(),
         cpus: if operation.uses_other_cpu(&entry.item.point) { 2 } else { 1 },
+        follows_clock,
         net_ns: figures,
         headline: operation.quoted,
         gross_ns: figures,
         cpu_ns: totals.cpu,
         wait_ns: Nanoseconds(totals.elapsed - totals.cpu.user.0 - totals.cpu.system.0),
-        cycles: figures.get(operation.quoted).0 / cycle(entry, quietness),
+        cycles: figures.get(operation.quoted).0 / cycle(entry, quietness, follows_clock),
         bytes: operation.payload(&entry.item.point),
         faults: totals.faults,
         switches: totals.switches,
@@ -82,25 +85,26 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
     })
 }
 
-/// The core's cycle while this entry was measured: of rounds with quiet batches where there are any.
-fn cycle(entry: &Entry, quietness: &Quietness) -> f64 {
-    let usual = entry.usual_switches();
-    let is_quiet = |harvest: &Harvest| harvest.samples.iter().any(|sample| quietness.is_quiet(sample, usual));
-    let quiet = entry.harvests().filter(|(_, harvest)| is_quiet(harvest));
-    median(quiet.map(|(_, harvest)| harvest.cycle)).unwrap_or_else(|| quietness.cycle())
+/// The cycle that the headline figure is converted with: the best where it is quoted at that, else that of its batches.
+fn cycle(entry: &Entry, quietness: &Quietness, follows_clock: bool) -> f64 {
+    if follows_clock && entry.wants_quiet() {
+        return quietness.best().cycle;
+    }
+    let samples = entry.harvests().flat_map(|(_, harvest)| harvest.samples.iter().map(|sample| sample.cycle));
+    median(samples).unwrap_or_else(|| quietness.best().cycle)
 }
 
 fn recorded(round: &RoundTaken, quietness: &Quietness, usual: f64) -> Round {
-    let (times, cycle_ns, samples) = match &round.end {
-        Ok(harvest) => (harvest.times, harvest.cycle, harvest.samples.as_slice()),
-        Err(_) => (0, 0.0, [].as_slice()),
+    let (times, samples) = match &round.end {
+        Ok(harvest) => (harvest.times, harvest.samples.as_slice()),
+        Err(_) => (0, [].as_slice()),
     };
     Round {
         order: round.order,
         cpu: round.cpu,
         times,
-        cycle_ns: rounded(cycle_ns),
         ns: samples.iter().map(|sample| rounded(sample.ns)).collect(),
+        cycle_ns: samples.iter().map(|sample| (sample.cycle * 1e6).round() / 1e6).collect(),
         width: samples.iter().map(|sample| (quietness.width(sample) * 1e3).round() as f32 / 1e3).collect(),
         quiet: samples.iter().map(|sample| quietness.is_quiet(sample, usual)).collect(),
         lost: round.end.as_ref().err().cloned(),
@@ -142,6 +146,9 @@ impl Totals {
     }
 }
 
+/// A clock that moves by more than this is more than a step of turbo, which the conversion to the best clock removes.
+const CLOCK_MOVED: f64 = 1.08;
+
 /// The doubts that rounds raise beside their samples.
 fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock) -> Vec<Doubt> {
     let mut doubts = Vec::new();
@@ -155,10 +162,9 @@ fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock) -> Vec<Doubt
     if cut > 0.5 {
         doubts.push(Doubt::Interrupted { share: cut });
     }
-    let quiet = |harvest: &&&Harvest| harvest.samples.iter().any(|sample| quietness.is_quiet(sample, usual));
-    let cycles = sorted(harvests.iter().filter(quiet).map(|harvest| harvest.cycle));
-    if let (Some(fast), Some(slow)) = (quantile(&cycles, 0.0), quantile(&cycles, 1.0))
-        && slow > 1.03 * fast
+    let cycles = sorted(samples().filter(|sample| quietness.is_quiet(sample, usual)).map(|sample| sample.cycle));
+    if let (Some(fast), Some(slow)) = (quantile(&cycles, 0.05), quantile(&cycles, 0.95))
+        && slow > CLOCK_MOVED * fast
     {
         doubts.push(Doubt::FrequencyMoved { ratio: slow / fast });
     }

@@ -8,7 +8,6 @@ use crate::batch::{Harvest, RoundPlan, sample};
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::setting::{Setting, pin};
-use crate::speed;
 use crate::take::Item;
 use crate::watch::SystemWatch;
 
@@ -61,9 +60,8 @@ fn measured(item: &Item, order: &RoundOrder, clock: Clock, scratch: PathBuf) -> 
         Ok(work) => work,
         Err(failure) => return ended_by(failure, "setting up"),
     };
-    let cycle = speed::cycle(&clock);
     match sample(&mut work, &mut watch, &order.plan, clock.cost) {
-        Ok(harvest) => RoundEnd::Measured(Harvest { cycle, ..harvest }),
+        Ok(harvest) => RoundEnd::Measured(harvest),
         Err(failure) => ended_by(failure, "running"),
     }
 }

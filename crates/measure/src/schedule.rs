@@ -20,6 +20,8 @@ const SURVEY_ROUNDS: usize = 3;
 /// Bounds of the time for the batches of one round, in seconds.
 const SHORTEST_ROUND: f64 = 0.002;
 const LONGEST_ROUND: f64 = 0.06;
+/// An operation may take so many times its equal share of the budget, once it has had enough rounds.
+const MOST_SHARES: f64 = 4.0;
 /// Numbers of rounds at which the interval is looked at: a rule that looks after every round stops too early on luck.
 const LOOKS: [usize; 7] = [6, 10, 15, 20, 30, 50, 100];
 
@@ -85,7 +87,12 @@ impl Schedule<'_> {
 
     /// The entries that more rounds would help.
     fn wanting(&self) -> Vec<usize> {
-        let wants = |entry: &Entry| entry.alive() && !self.is_precise(entry);
+        let share = self.settings.budget_s / self.entries.len() as f64;
+        // What takes long to set up must not take the time of all others; with few entries a share is long enough.
+        let within_share = |entry: &Entry| {
+            entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share
+        };
+        let wants = |entry: &Entry| entry.alive() && within_share(entry) && !self.is_precise(entry);
         (0..self.entries.len()).filter(|&index| wants(&self.entries[index])).collect()
     }
 
@@ -106,10 +113,12 @@ impl Schedule<'_> {
             .is_some_and(|middle| figures[high] - figures[low] <= 2.0 * self.settings.precision * middle)
     }
 
-    /// What one round says of the headline figure.
+    /// What one round says of the headline figure, in ns or in cycles: only the relative width of the interval is asked for.
     fn figure(&self, entry: &Entry, usual: f64, harvest: &Harvest) -> Option<f64> {
         let counts = |sample: &&crate::batch::Sample| !entry.wants_quiet() || self.quietness.is_quiet(sample, usual);
-        median(harvest.samples.iter().filter(counts).map(|sample| sample.ns))
+        let in_cycles = entry.wants_quiet() && entry.follows_clock();
+        let of = |sample: &crate::batch::Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
+        median(harvest.samples.iter().filter(counts).map(of))
     }
 
     /// Seconds for the batches of one round of a pass over `wanting`, such that six passes fit into what is left.
@@ -160,6 +169,7 @@ impl Schedule<'_> {
         }
         let entry = &mut self.entries[next.entry];
         entry.take_in(*order, cpu, next.survey, end);
+        entry.spent += took;
         entry.overhead = took.saturating_sub(Duration::from_secs_f64(next.time));
         *order += 1;
         Ok(true)

@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::entry::{Entry, Role};
 use crate::launcher::Launcher;
 use crate::operation::Operation;
-use crate::quiet::Quietness;
+use crate::quiet::{Best, Quietness};
 use crate::result;
 use crate::schedule::Schedule;
 use crate::scratch::Scratch;
@@ -33,8 +33,8 @@ pub struct Order<'a> {
     pub find: fn(&str) -> Option<&'static Operation>,
     /// How.
     pub settings: Settings,
-    /// The best width this machine has shown before, in core cycles per add.
-    pub best_width_cycles: Option<f64>,
+    /// The best this machine has shown before.
+    pub best: Option<Best>,
     /// Where scratch folders are made.
     pub scratch_root: &'a Path,
 }
@@ -109,7 +109,7 @@ pub fn take(order: Order<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<T
     let scratch = Scratch::make(order.scratch_root)?;
     let launcher = Launcher::start(&items, clock, scratch.path())?;
     let signals = Signals::watch();
-    let quietness = Quietness::open(clock, order.settings.cpu, order.best_width_cycles, order.settings.tolerance)?;
+    let quietness = Quietness::open(clock, order.settings.cpu, order.best, order.settings.tolerance)?;
     let mut schedule =
         Schedule { entries, launcher, quietness, settings: &order.settings, started, on_progress, signals: &signals };
     let ended = schedule.work();

@@ -21,6 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         like: &["Block Move"],
         axes: &[COPIED],
         headline: true,
+        follows_clock: |point| point.number("size").unwrap_or(0) <= OWN_CACHE / 4,
         moves: |point| point.number("size").unwrap_or(0),
         prepare: |setting| bandwidth::copy(setting.size()),
         ..DEFAULT
@@ -31,6 +32,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "load",
         axes: &[CHASED.headline(CHASED_HEADLINE)],
         headline: true,
+        follows_clock: within_own_cache,
+        rises_with: &["set"],
         terms: chase::BESIDE_THE_LOADS,
         prepare: |setting| chase::loads(setting.number("set"), Pages::Huge, setting.seed()),
         ..DEFAULT
@@ -39,8 +42,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "memory.load.paged",
         summary: "the same in base pages, so that the address must be translated anew as well",
         per: "load",
-        axes: &[CHASED.headline(&[Choice::Number(256 * MIB)])],
+        axes: &[CHASED.headline(&[Choice::Number(64 * MIB)])],
         headline: true,
+        follows_clock: within_own_cache,
+        rises_with: &["set"],
         terms: chase::BESIDE_THE_LOADS,
         explained_by: &[term(1.0, "memory.load").same(&["set"])],
         prepare: |setting| chase::loads(setting.number("set"), Pages::Base, setting.seed()),
@@ -48,21 +53,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.read",
-        summary: "add up all words of a working set, in order, by the widest registers",
-        per: "pass",
+        summary: "add up the words of the next 64 KiB of a working set, by the widest registers",
+        per: "64 KiB",
         axes: &[PASSED],
         headline: true,
-        moves: set,
+        follows_clock: within_own_cache,
+        rises_with: &["set"],
+        moves: |_| bandwidth::PIECE,
         prepare: |setting| bandwidth::read(setting.number("set"), setting.seed()),
         ..DEFAULT
     },
     Operation {
         id: "memory.write",
-        summary: "store to all words of a working set, in order, from the widest registers",
-        per: "pass",
+        summary: "store to the words of the next 64 KiB of a working set, from the widest registers",
+        per: "64 KiB",
         axes: &[PASSED],
         headline: true,
-        moves: set,
+        follows_clock: within_own_cache,
+        rises_with: &["set"],
+        moves: |_| bandwidth::PIECE,
         prepare: |setting| bandwidth::write(setting.number("set")),
         ..DEFAULT
     },
@@ -102,8 +111,8 @@ const CHASED: Axis = count(
 const CHASED_HEADLINE: &[Choice] = &[
     Choice::Number(16 * KIB),
     Choice::Number(256 * KIB),
-    Choice::Number(4 * MIB),
-    Choice::Number(32 * MIB),
+    Choice::Number(8 * MIB),
+    Choice::Number(64 * MIB),
     Choice::Number(256 * MIB),
 ];
 
@@ -119,9 +128,11 @@ const PASSED: Axis = count(
 )
 .headline(&[Choice::Number(16 * KIB), Choice::Number(4 * MIB), Choice::Number(64 * MIB)]);
 
-/// A pass moves the whole working set.
-fn set(point: &Point) -> u64 {
-    point.number("set").unwrap_or(0)
+/// What the core's own caches hold on most machines of today: beyond, the clock is that of the shared cache.
+const OWN_CACHE: u64 = MIB;
+
+fn within_own_cache(point: &Point) -> bool {
+    point.number("set").is_some_and(|set| set <= OWN_CACHE)
 }
 
 #[cfg(test)]

@@ -123,6 +123,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "first write to a 2 MiB page of anonymous memory: the kernel finds one, clears it and maps it",
         per: "fault",
         headline: true,
+        follows_clock: |_| false,
         prepare: |_| huge_faults(),
         ..DEFAULT
     },

@@ -93,10 +93,10 @@ pub struct Round {
     pub cpu: u32,
     /// Iterations per batch.
     pub times: u64,
-    /// One core cycle, from the chain of dependent adds, in ns.
-    pub cycle_ns: f64,
     /// Gross cost per iteration of each batch, in ns, in the order taken.
     pub ns: Vec<f64>,
+    /// One core cycle around each batch, in ns, from the chain of dependent adds.
+    pub cycle_ns: Vec<f64>,
     /// The worse of the two width checks around each batch, over the best width of this machine: about 1 when
     /// the core was ours alone.
     pub width: Vec<f32>,
@@ -131,6 +131,10 @@ pub struct Cost {
     /// CPUs it keeps busy: 2 when a partner runs on another one.
     #[serde(default)]
     pub cpus: u32,
+    /// Whether its quiet figure is that at the run's best clock: each quiet batch's time in cycles, times the cycle of
+    /// `noise`. Else it is the time as read.
+    #[serde(default)]
+    pub follows_clock: bool,
     /// With the terms subtracted.
     pub net_ns: Figures,
     /// Which of the figures the cost is quoted by.

@@ -105,7 +105,8 @@ fn check(run: &Run) -> Result<(), ReadError> {
             }
         }
         for round in &cost.rounds {
-            if round.ns.len() != round.width.len() || round.ns.len() != round.quiet.len() {
+            let lengths = [round.cycle_ns.len(), round.width.len(), round.quiet.len()];
+            if lengths.iter().any(|&length| length != round.ns.len()) {
                 return malformed(format!("{}: a round's lists differ in length", cost.name()));
             }
         }

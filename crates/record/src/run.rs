@@ -68,7 +68,7 @@ pub struct Noise {
     pub cpus: Vec<CpuQuiet>,
     /// Best time per independent add this machine has shown, in core cycles.
     pub best_width_cycles: f64,
-    /// The core's cycle, in ns, while quiet.
+    /// The shortest core cycle this machine has shown, in ns: the clock that quiet figures are quoted at.
     pub cycle_ns: f64,
     /// Share of the machine's CPU time that other programs of this system used.
     pub others: f64,

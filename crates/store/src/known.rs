@@ -1,20 +1,38 @@
-//! What is remembered of this machine between runs: the best width each processor model has shown.
+//! What is remembered between runs: the best that each machine has shown in its speed checks.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Store, StoreError, write_whole};
 
 /// Core cycles per independent add that a processor can plausibly have: sixteen a cycle to ten cycles each.
-const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.06..=10.0;
+const PLAUSIBLE_WIDTH: RangeInclusive<f64> = 0.06..=10.0;
+/// Nanoseconds that a cycle can plausibly take: 10 GHz to 10 MHz.
+const PLAUSIBLE_CYCLE: RangeInclusive<f64> = 0.1..=100.0;
+
+/// The best one machine has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Core cycles per independent add.
+    pub width_cycles: f64,
+    /// One core cycle in ns.
+    pub cycle_ns: f64,
+}
+
+impl Shown {
+    fn is_plausible(&self) -> bool {
+        PLAUSIBLE_WIDTH.contains(&self.width_cycles) && PLAUSIBLE_CYCLE.contains(&self.cycle_ns)
+    }
+}
 
 /// What is remembered between runs; missing or damaged memory is an empty one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Known {
-    /// CPU signature to the best width it has shown, in core cycles per independent add.
+    /// By machine: processor signature and host name.
     #[serde(default)]
-    best_width_cycles: BTreeMap<String, f64>,
+    machines: BTreeMap<String, Shown>,
 }
 
 impl Known {
@@ -22,19 +40,19 @@ impl Known {
     pub fn load(store: &Store) -> Known {
         let text = std::fs::read(store.known_file()).unwrap_or_default();
         let mut known: Known = serde_json::from_slice(&text).unwrap_or_default();
-        known.best_width_cycles.retain(|_, width| PLAUSIBLE.contains(width));
+        known.machines.retain(|_, shown| shown.is_plausible());
         known
     }
 
-    /// The best width that processors of this signature have shown.
-    pub fn best_width_cycles(&self, signature: &str) -> Option<f64> {
-        self.best_width_cycles.get(signature).copied()
+    /// The best that this machine has shown.
+    pub fn of(&self, machine: &str) -> Option<Shown> {
+        self.machines.get(machine).copied()
     }
 
-    /// Remembers what a run showed, for this signature. An implausible value changes nothing.
-    pub fn learn(&mut self, signature: &str, width: f64) {
-        if !signature.is_empty() && PLAUSIBLE.contains(&width) {
-            self.best_width_cycles.insert(signature.into(), width);
+    /// Remembers what a run showed of this machine. An implausible value changes nothing.
+    pub fn learn(&mut self, machine: &str, shown: Shown) {
+        if shown.is_plausible() {
+            self.machines.insert(machine.into(), shown);
         }
     }
 

@@ -12,7 +12,7 @@ use etcetera::BaseStrategy;
 use record::{ReadError, Run};
 
 pub use head::Head;
-pub use known::Known;
+pub use known::{Known, Shown};
 pub use write::{check_writable, write_whole};
 
 /// Names the data directory in place of the XDG one.

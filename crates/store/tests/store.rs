@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use record::{Nanoseconds, Run, run_from_bytes};
-use store::{Known, Store, StoreError};
+use store::{Known, Shown, Store, StoreError};
 use tempfile::TempDir;
 
 fn example(id: &str, started: &str) -> Run {
@@ -179,23 +179,24 @@ fn a_read_only_file_system_is_one_clear_error() {
 }
 
 #[test]
-fn the_best_width_is_remembered_and_nonsense_forgotten() {
+fn the_best_checks_are_remembered_and_nonsense_forgotten() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::in_folder(folder.path());
     assert_eq!(Known::load(&store), Known::default());
     let mut known = Known::default();
-    known.learn("6/85/7", 0.27);
-    known.learn("bad", f64::NAN);
-    known.learn("worse", -1.0);
-    known.learn("", 0.3);
+    let good = Shown { width_cycles: 0.27, cycle_ns: 0.33 };
+    known.learn("6/85/7 host", good);
+    known.learn("bad", Shown { width_cycles: f64::NAN, ..good });
+    known.learn("worse", Shown { cycle_ns: -1.0, ..good });
     known.save(&store).expect("saved");
     let known = Known::load(&store);
-    assert_eq!(known.best_width_cycles("6/85/7"), Some(0.27));
-    assert_eq!(known.best_width_cycles("bad"), None);
-    fs::write(folder.path().join("known.json"), r#"{"best_width_cycles":{"a":0.3,"b":1e300,"c":0}}"#).expect("written");
-    assert_eq!(Known::load(&store).best_width_cycles("a"), Some(0.3));
-    assert_eq!(Known::load(&store).best_width_cycles("b"), None);
-    for damaged in ["", "{", "[]", r#"{"best_width_cycles":"x"}"#] {
+    assert_eq!(known.of("6/85/7 host"), Some(good));
+    assert_eq!((known.of("bad"), known.of("worse"), known.of("other")), (None, None, None));
+    let text = r#"{"machines":{"a":{"width_cycles":0.3,"cycle_ns":0.25},"b":{"width_cycles":1e300,"cycle_ns":1}}}"#;
+    fs::write(folder.path().join("known.json"), text).expect("written");
+    assert_eq!(Known::load(&store).of("a"), Some(Shown { width_cycles: 0.3, cycle_ns: 0.25 }));
+    assert_eq!(Known::load(&store).of("b"), None);
+    for damaged in ["", "{", "[]", r#"{"machines":"x"}"#] {
         fs::write(folder.path().join("known.json"), damaged).expect("written");
         assert_eq!(Known::load(&store), Known::default());
     }

@@ -42,49 +42,97 @@ pub(super) fn copy(size: usize) -> Result<Loop, Failure> {
     Ok(copies.before(before).verify(verify))
 }
 
-/// The loop that adds up `set` bytes.
+/// Bytes that one iteration of a pass moves, so that iterations over sets of any size compare. A smaller set is passed
+/// over several times, a larger one piece by piece.
+pub(super) const PIECE: u64 = 64 << 10;
+
+/// The loop that adds up a piece of `set` bytes.
 pub(super) fn read(set: u64, seed: u64) -> Result<Loop, Failure> {
     let region = filled(set, seed)?;
-    let expected = sum(region.words());
+    let mut pieces = Pieces::of(set);
+    let sums: Vec<u64> = (0..pieces.count).map(|piece| sum(pieces.words(&region, piece))).collect();
     let widest = widest().sum;
     let total = Rc::new(Cell::new(0u64));
     let reached = Rc::clone(&total);
+    let mut checked = Pieces::of(set);
     let passes = repeat(move || {
-        // SAFETY: this processor has what the function is compiled for.
-        let sum = unsafe { widest(region.words()) };
-        total.set(total.get().wrapping_add(sum));
+        for _ in 0..pieces.each {
+            // SAFETY: this processor has what the function is compiled for.
+            let sum = unsafe { widest(pieces.next(&region)) };
+            total.set(total.get().wrapping_add(sum));
+        }
         Ok(())
     });
     Ok(passes.verify(move |times| {
-        if reached.replace(0) == expected.wrapping_mul(times) {
+        let pieces = (0..times * checked.each).map(|_| sums[checked.step()]);
+        if reached.replace(0) == pieces.fold(0, u64::wrapping_add) {
             return Ok(());
         }
         Err(Failure::wrong("the words read do not add up to those written"))
     }))
 }
 
-/// The loop that stores to `set` bytes, another value in each pass.
+/// The loop that stores to a piece of `set` bytes, another value in each iteration.
 pub(super) fn write(set: u64) -> Result<Loop, Failure> {
     let region = Rc::new(filled(set, 0)?);
     let written = Rc::clone(&region);
     let widest = widest().fill;
-    let pass = Rc::new(Cell::new(0u64));
-    let last = Rc::clone(&pass);
+    let mut pieces = Pieces::of(set);
+    let mut checked = Pieces::of(set);
+    let mut value = 0u64;
     let passes = repeat(move || {
-        let value = pass.get().wrapping_add(1);
-        pass.set(value);
-        // SAFETY: this processor has what the function is compiled for.
-        unsafe { widest(region.words(), value) };
+        value = value.wrapping_add(1);
+        for _ in 0..pieces.each {
+            // SAFETY: this processor has what the function is compiled for.
+            unsafe { widest(pieces.next(&region), value) };
+        }
         Ok(())
     });
     let mut done = 0u64;
     Ok(passes.verify(move |times| {
         done = done.wrapping_add(times);
-        if last.get() == done && written.words().iter().step_by(CHECKED).all(|word| word.get() == done) {
+        let last = (0..times * checked.each).map(|_| checked.step()).last().unwrap_or(0);
+        if checked.words(&written, last).iter().step_by(CHECKED).all(|word| word.get() == done) {
             return Ok(());
         }
         Err(Failure::wrong("the words do not hold what the last pass wrote"))
     }))
+}
+
+/// A working set in pieces, passed over in order, again and again.
+struct Pieces {
+    words: usize,
+    count: usize,
+    /// Pieces per iteration: more than one only where the set is smaller than [`PIECE`].
+    each: u64,
+    next: usize,
+}
+
+impl Pieces {
+    fn of(set: u64) -> Pieces {
+        let bytes = set.min(PIECE);
+        let words = bytes as usize / size_of::<u64>();
+        Pieces { words, count: (set / bytes) as usize, each: PIECE / bytes, next: 0 }
+    }
+
+    /// The number of the piece that comes next.
+    #[inline(always)]
+    fn step(&mut self) -> usize {
+        let piece = self.next;
+        self.next = if piece + 1 < self.count { piece + 1 } else { 0 };
+        piece
+    }
+
+    #[inline(always)]
+    fn next<'a>(&mut self, region: &'a Region) -> &'a [Cell<u64>] {
+        let piece = self.step();
+        self.words(region, piece)
+    }
+
+    #[inline(always)]
+    fn words<'a>(&self, region: &'a Region, piece: usize) -> &'a [Cell<u64>] {
+        &region.words()[piece * self.words..(piece + 1) * self.words]
+    }
 }
 
 /// `bytes` of memory whose words count up from `first`; in huge pages where the kernel gives them, as what is asked
