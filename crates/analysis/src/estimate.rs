@@ -41,14 +41,15 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate, clocking: 
         typicals = all_typical(false);
     }
     let typical = quantile(&typicals, 0.5)?;
-    let quiet_rounds = sorted(rounds.iter().filter_map(|round| median(quiet_samples(round, clocking))));
-    let quiet_batches: usize = rounds.iter().map(|round| round.quiet.iter().filter(|quiet| **quiet).count()).sum();
+    let quiet_batches = sorted(rounds.iter().flat_map(|round| quiet_samples(round, clocking)));
+    let quiet_rounds = quiet_medians(rounds, clocking);
     let mut doubts = Vec::new();
-    let quiet = if quiet_rounds.is_empty() {
+    // Over batches, not over rounds: on a busy host a round with a single quiet batch is often a round with none.
+    let quiet = if quiet_batches.is_empty() {
         let everything = sorted(rounds.iter().flat_map(|round| round.ns.iter().copied()));
         quantile(&everything, 0.1)?
     } else {
-        quantile(&quiet_rounds, 0.5)?
+        quantile(&quiet_batches, 0.5)?
     };
     let by_round = match headline {
         Estimate::Quiet if quiet_rounds.is_empty() => {
@@ -56,8 +57,8 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate, clocking: 
             sorted(rounds.iter().filter_map(|round| quantile(&sorted(round.ns.iter().copied()), 0.1)))
         }
         Estimate::Quiet => {
-            if quiet_batches < ENOUGH_QUIET || quiet_rounds.len() < 3 {
-                doubts.push(Doubt::FewQuiet { batches: quiet_batches as u32, rounds: quiet_rounds.len() as u32 });
+            if quiet_batches.len() < ENOUGH_QUIET || quiet_rounds.len() < 3 {
+                doubts.push(Doubt::FewQuiet { batches: quiet_batches.len() as u32, rounds: quiet_rounds.len() as u32 });
             }
             quiet_rounds
         }
@@ -82,6 +83,16 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate, clocking: 
         high: Nanoseconds(by_round[high].max(figure)),
     };
     Some(Gross { figures, doubts, rounds: by_round.len() })
+}
+
+/// The medians of rounds' quiet batches, ascending: of rounds with at least two of them, where those are enough.
+fn quiet_medians(rounds: &[Round], clocking: Clocking) -> Vec<f64> {
+    let with = |least: usize| {
+        let enough = rounds.iter().filter(move |round| round.quiet.iter().filter(|quiet| **quiet).count() >= least);
+        sorted(enough.filter_map(|round| median(quiet_samples(round, clocking))))
+    };
+    let pairs = with(2);
+    if pairs.len() >= ENOUGH_ROUNDS { pairs } else { with(1) }
 }
 
 /// The quiet batches of a round, in ns per iteration.

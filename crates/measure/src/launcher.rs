@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::children::{self, Reaped};
-use crate::clock::Clock;
 use crate::round::{RoundEnd, RoundOrder, perform};
+use crate::speed::Checker;
 use crate::take::{Ended, Item, MeasureError, Signals};
 
 /// The parent's end.
@@ -26,7 +26,7 @@ impl Launcher {
     ///
     /// # Errors
     /// When the system has no process or descriptor left.
-    pub fn start(items: &[Item], clock: Clock, scratch: &Path) -> Result<Launcher, MeasureError> {
+    pub fn start(items: &[Item], checker: Checker, scratch: &Path) -> Result<Launcher, MeasureError> {
         // Should the launcher be killed, its rounds become our children and are ended by us.
         children::inherit_orphans(true);
         let (ours, theirs) = UnixStream::pair().map_err(MeasureError::Launcher)?;
@@ -35,7 +35,7 @@ impl Launcher {
             -1 => Err(MeasureError::Launcher(std::io::Error::last_os_error())),
             0 => {
                 drop(ours);
-                serve(theirs, items, clock, scratch);
+                serve(theirs, items, checker, scratch);
                 let _ = std::fs::remove_dir_all(scratch);
                 // SAFETY: leaves without running the parent's destructors, which belong to the parent.
                 unsafe { libc::_exit(0) }
@@ -87,7 +87,7 @@ impl Drop for Launcher {
 }
 
 /// The launcher's life: an order, a round, an answer, until the parent is gone.
-fn serve(stream: UnixStream, items: &[Item], clock: Clock, scratch: &Path) {
+fn serve(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path) {
     children::become_guard();
     let mut orders = BufReader::new(match stream.try_clone() {
         Ok(stream) => stream,
@@ -102,7 +102,7 @@ fn serve(stream: UnixStream, items: &[Item], clock: Clock, scratch: &Path) {
         }
         let Ok(order) = serde_json::from_str::<RoundOrder>(&line) else { return };
         let folder = scratch.join(number.to_string());
-        let end = one_round(&items[order.item], &order, clock, &folder, &answers);
+        let end = one_round(&items[order.item], &order, checker, &folder, &answers);
         let Some(end) = end else { return };
         let Ok(mut answer) = serde_json::to_vec(&end) else { return };
         answer.push(b'\n');
@@ -113,11 +113,17 @@ fn serve(stream: UnixStream, items: &[Item], clock: Clock, scratch: &Path) {
 }
 
 /// Forks the round's child and guards it; `None` when the parent has gone meanwhile.
-fn one_round(item: &Item, order: &RoundOrder, clock: Clock, folder: &Path, parent: &UnixStream) -> Option<RoundEnd> {
+fn one_round(
+    item: &Item,
+    order: &RoundOrder,
+    checker: Checker,
+    folder: &Path,
+    parent: &UnixStream,
+) -> Option<RoundEnd> {
     if let Err(error) = std::fs::create_dir(folder) {
         return Some(RoundEnd::Lost(format!("cannot make a scratch folder: {error}")));
     }
-    let end = guarded_round(item, order, clock, folder, parent);
+    let end = guarded_round(item, order, checker, folder, parent);
     let _ = std::fs::remove_dir_all(folder);
     end
 }
@@ -125,7 +131,7 @@ fn one_round(item: &Item, order: &RoundOrder, clock: Clock, folder: &Path, paren
 fn guarded_round(
     item: &Item,
     order: &RoundOrder,
-    clock: Clock,
+    checker: Checker,
     folder: &Path,
     parent: &UnixStream,
 ) -> Option<RoundEnd> {
@@ -138,7 +144,7 @@ fn guarded_round(
         0 => {
             children::become_round();
             children::keep_only(writer.as_raw_fd());
-            let end = quietly(|| perform(item, order, clock, folder.into()));
+            let end = quietly(|| perform(item, order, checker, folder.into()));
             report(&end, writer);
             // SAFETY: leaves without running the launcher's destructors, which belong to the launcher.
             unsafe { libc::_exit(0) }

@@ -90,7 +90,7 @@ impl Operation {
 
     /// Whether a partner works on another CPU at this point.
     pub fn uses_other_cpu(&self, point: &Point) -> bool {
-        point.word("distance") == Some("other") || self.needs.contains(&Need::TwoCpus)
+        matches!(point.word("distance"), Some("other" | "awake")) || self.needs.contains(&Need::TwoCpus)
     }
 
     /// The payload at this point.

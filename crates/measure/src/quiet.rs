@@ -7,9 +7,8 @@ use record::{CpuQuiet, Noise};
 use rustix::thread::CpuSet;
 
 use crate::batch::{Harvest, Sample};
-use crate::clock::Clock;
 use crate::setting::pin;
-use crate::speed::{self, Speed};
+use crate::speed::{Checker, Speed};
 use crate::take::MeasureError;
 
 /// More CPUs than this are not needed to find a quiet one.
@@ -26,7 +25,7 @@ pub struct Best {
 
 /// What the speed checks of a run have shown so far.
 pub(crate) struct Quietness {
-    clock: Clock,
+    checker: Checker,
     /// The CPUs this process could use at the start.
     allowed: CpuSet,
     usable: Vec<u32>,
@@ -49,7 +48,7 @@ impl Quietness {
     /// # Errors
     /// When the CPU asked for is not ours to use.
     pub fn open(
-        clock: Clock,
+        checker: Checker,
         asked: Option<u32>,
         known: Option<Best>,
         tolerance: f64,
@@ -66,7 +65,7 @@ impl Quietness {
             None => usable.iter().step_by(usable.len().div_ceil(MOST_CPUS).max(1)).copied().collect(),
         };
         let best = known.unwrap_or(Best { share: f64::INFINITY, cycle: f64::INFINITY });
-        let mut quietness = Quietness { clock, allowed, usable, cpus, tolerance, known, checks: vec![], best };
+        let mut quietness = Quietness { checker, allowed, usable, cpus, tolerance, known, checks: vec![], best };
         quietness.look_around();
         Ok(quietness)
     }
@@ -76,7 +75,7 @@ impl Quietness {
         for cpu in self.cpus.clone() {
             if pin(cpu).is_ok() {
                 for _ in 0..CHECKS {
-                    self.checks.push(speed::check(&self.clock));
+                    self.checks.push(self.checker.check());
                 }
             }
         }
@@ -91,12 +90,18 @@ impl Quietness {
     /// Derives anew what is best. Low quantiles instead of the least: one lucky reading must not make every other look
     /// busy. The cycle is that of checks on a core of our own: a neighbour delays even dependent adds.
     pub fn update(&mut self) {
-        let low = |values: Vec<f64>| quantile(&sorted(values), 0.01).unwrap_or(f64::INFINITY);
-        let share = low(self.checks.iter().map(|speed| speed.share()).collect());
+        let low = |part: f64, values: Vec<f64>| quantile(&sorted(values), part).unwrap_or(f64::INFINITY);
+        let fastest = low(0.01, self.checks.iter().map(|speed| speed.chain).collect());
+        // Whatever delays the chain makes the width beside it look small.
+        let undisturbed = |speed: &&Speed| speed.chain <= fastest * (1.0 + CLOCK_TOLERANCE);
+        let share = low(0.1, self.checks.iter().filter(undisturbed).map(|speed| speed.share()).collect());
         let known = self.known.filter(|known| known.share > share * (1.0 - STILL_THE_SAME));
         let share = known.map_or(share, |known| known.share.min(share));
         let quiet = |speed: &&Speed| speed.share() <= share * (1.0 + self.tolerance);
-        let cycle = low(self.checks.iter().filter(quiet).map(|speed| speed.chain).collect());
+        let chains: Vec<f64> = self.checks.iter().filter(quiet).map(|speed| speed.chain).collect();
+        // The low quantile finds the fastest step of the clock, the median of that step its cycle.
+        let step = low(0.01, chains.clone()) * (1.0 + CLOCK_TOLERANCE);
+        let cycle = low(0.5, chains.into_iter().filter(|chain| *chain <= step).collect());
         let known = self.known.filter(|known| known.cycle > cycle * (1.0 - STILL_THE_SAME));
         self.best = Best { share, cycle: known.map_or(cycle, |known| known.cycle.min(cycle)) };
     }
@@ -134,7 +139,7 @@ impl Quietness {
             if pin(cpu).is_err() {
                 continue;
             }
-            let width = (0..3).map(|_| speed::check(&self.clock).share()).fold(f64::INFINITY, f64::min);
+            let width = (0..3).map(|_| self.checker.check().share()).fold(f64::INFINITY, f64::min);
             if width <= self.limit() {
                 return cpu;
             }
@@ -168,8 +173,8 @@ impl Quietness {
             cpus: cpus.collect(),
             best_width_cycles: self.best.share,
             cycle_ns: self.best.cycle,
-            clock_ns: self.clock.cost,
-            clock_step_ns: self.clock.step,
+            clock_ns: self.checker.clock.cost,
+            clock_step_ns: self.checker.clock.step,
             ..Noise::default()
         }
     }

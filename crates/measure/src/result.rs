@@ -147,7 +147,7 @@ impl Totals {
 }
 
 /// A clock that moves by more than this is more than a step of turbo, which the conversion to the best clock removes.
-const CLOCK_MOVED: f64 = 1.08;
+const CLOCK_MOVED: f64 = 1.15;
 
 /// The doubts that rounds raise beside their samples.
 fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock) -> Vec<Doubt> {

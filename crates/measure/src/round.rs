@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{Harvest, RoundPlan, sample};
-use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::setting::{Setting, pin};
+use crate::speed::Checker;
 use crate::take::Item;
 use crate::watch::SystemWatch;
 
@@ -34,7 +34,7 @@ pub(crate) enum RoundEnd {
 }
 
 /// Does one round in this process. Never call it in a process that is to live on: limits and pinning stay.
-pub(crate) fn perform(item: &Item, order: &RoundOrder, clock: Clock, scratch: PathBuf) -> RoundEnd {
+pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, scratch: PathBuf) -> RoundEnd {
     limit(libc::RLIMIT_AS, item.operation.memory);
     limit(libc::RLIMIT_CORE, 0);
     // The first to go when memory runs out is the round, not the user's programs.
@@ -44,23 +44,23 @@ pub(crate) fn perform(item: &Item, order: &RoundOrder, clock: Clock, scratch: Pa
     }
     let mut random = fastrand::Rng::with_seed(order.seed);
     let _shift = shift_mappings(&mut random);
-    on_shifted_stack(random.usize(0..256), &mut || measured(item, order, clock, scratch.clone()))
+    on_shifted_stack(random.usize(0..256), &mut || measured(item, order, checker, scratch.clone()))
 }
 
-fn measured(item: &Item, order: &RoundOrder, clock: Clock, scratch: PathBuf) -> RoundEnd {
+fn measured(item: &Item, order: &RoundOrder, checker: Checker, scratch: PathBuf) -> RoundEnd {
     if let Some((reason, remedy)) = item.operation.needs.iter().find_map(|need| need.missing(order.other_cpu)) {
         return RoundEnd::Skipped(reason, remedy);
     }
     let other = item.operation.uses_other_cpu(&item.point);
     let setting = Setting::new(item.point.clone(), scratch, order.cpu, order.other_cpu, order.seed);
     let partners = setting.partners();
-    let mut watch = SystemWatch::new(clock, order.cpu, order.other_cpu.filter(|_| other), partners);
+    let mut watch = SystemWatch::new(checker, order.cpu, order.other_cpu.filter(|_| other), partners);
     // Whatever the set-up is refused cannot be measured here; the same refusal later is a fault of the round.
     let mut work = match (item.operation.prepare)(&setting).map_err(Failure::into_skip) {
         Ok(work) => work,
         Err(failure) => return ended_by(failure, "setting up"),
     };
-    match sample(&mut work, &mut watch, &order.plan, clock.cost) {
+    match sample(&mut work, &mut watch, &order.plan, checker.clock.cost) {
         Ok(harvest) => RoundEnd::Measured(harvest),
         Err(failure) => ended_by(failure, "running"),
     }

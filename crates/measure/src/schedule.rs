@@ -89,9 +89,8 @@ impl Schedule<'_> {
     fn wanting(&self) -> Vec<usize> {
         let share = self.settings.budget_s / self.entries.len() as f64;
         // What takes long to set up must not take the time of all others; with few entries a share is long enough.
-        let within_share = |entry: &Entry| {
-            entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share
-        };
+        let within_share =
+            |entry: &Entry| entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share;
         let wants = |entry: &Entry| entry.alive() && within_share(entry) && !self.is_precise(entry);
         (0..self.entries.len()).filter(|&index| wants(&self.entries[index])).collect()
     }

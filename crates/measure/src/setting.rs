@@ -16,12 +16,14 @@ pub struct Setting {
     other_cpu: Option<u32>,
     seed: u64,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
+    /// Keeps the partner's CPU from halting, at points that say so.
+    awake: RefCell<Option<Partner>>,
 }
 
 impl Setting {
     /// A setting at `point` with an existing empty folder, on `cpu`, with another CPU where there is one.
     pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
-        Setting { point, scratch, cpu, other_cpu, seed, partners: Rc::default() }
+        Setting { point, scratch, cpu, other_cpu, seed, partners: Rc::default(), awake: RefCell::default() }
     }
 
     /// The point measured.
@@ -59,15 +61,42 @@ impl Setting {
         self.cpu
     }
 
-    /// The CPU a partner belongs on: another one where the point says `distance=other`, else our own.
+    /// The CPU a partner belongs on: another one where the point says `distance=other`, another one that an idle task
+    /// keeps from halting where it says `distance=awake`, else our own.
     ///
     /// # Errors
     /// A skip where another CPU is asked for and there is none.
     pub fn partner_cpu(&self) -> Result<u32, Failure> {
-        if self.word("distance") != "other" {
-            return Ok(self.cpu);
+        match self.word("distance") {
+            "other" => self.other_cpu(),
+            "awake" => {
+                let cpu = self.other_cpu()?;
+                let mut awake = self.awake.borrow_mut();
+                if awake.is_none() {
+                    *awake = Some(self.sleepless(cpu)?);
+                }
+                Ok(cpu)
+            }
+            _ => Ok(self.cpu),
         }
-        self.other_cpu.ok_or_else(|| Failure::skip("only one CPU may be used", "allow a second CPU (taskset, cpuset)"))
+    }
+
+    /// A task on `cpu` that gives way to every other and never lets the CPU halt.
+    fn sleepless(&self, cpu: u32) -> Result<Partner, Failure> {
+        let partner = self.partner(cpu, || {
+            let nothing = libc::sched_param { sched_priority: 0 };
+            // SAFETY: concerns this process alone; the pointer is to a sched_param.
+            if unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &nothing) } != 0 {
+                return Err(Failure::last_os_error());
+            }
+            loop {
+                // No pause instruction: a hypervisor takes a CPU away that pauses for long.
+                std::hint::black_box(());
+            }
+        })?;
+        // It does no part of the work, so its processor time is nobody's cost.
+        self.partners.borrow_mut().retain(|&pid| pid != partner.pid());
+        Ok(partner)
     }
 
     /// Any CPU but our own.

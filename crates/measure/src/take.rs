@@ -15,6 +15,7 @@ use crate::quiet::{Best, Quietness};
 use crate::result;
 use crate::schedule::Schedule;
 use crate::scratch::Scratch;
+use crate::speed::Checker;
 
 /// One operation at one point.
 #[derive(Clone)]
@@ -102,14 +103,14 @@ pub enum MeasureError {
 /// When nothing can be measured at all; what a single operation meets is in the result.
 pub fn take(order: Order<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<Taken, MeasureError> {
     let started = Instant::now();
-    let clock = Clock::calibrate();
+    let checker = Checker::calibrate(Clock::calibrate());
     let accounts = result::Accounts::open();
     let entries = entries(&order)?;
     let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
     let scratch = Scratch::make(order.scratch_root)?;
-    let launcher = Launcher::start(&items, clock, scratch.path())?;
+    let launcher = Launcher::start(&items, checker, scratch.path())?;
     let signals = Signals::watch();
-    let quietness = Quietness::open(clock, order.settings.cpu, order.best, order.settings.tolerance)?;
+    let quietness = Quietness::open(checker, order.settings.cpu, order.best, order.settings.tolerance)?;
     let mut schedule =
         Schedule { entries, launcher, quietness, settings: &order.settings, started, on_progress, signals: &signals };
     let ended = schedule.work();
@@ -121,7 +122,7 @@ pub fn take(order: Order<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<T
         Err(Ended::Signal(signal)) => Some(signal),
         Err(Ended::Broken(error)) => return Err(error),
     };
-    Ok(result::assemble(entries, &quietness, clock, accounts, interrupted))
+    Ok(result::assemble(entries, &quietness, checker.clock, accounts, interrupted))
 }
 
 /// What ended the work before its end.

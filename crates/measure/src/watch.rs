@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::clock::Clock;
 use crate::setting::pin;
-use crate::speed::{self, Speed};
+use crate::speed::{Checker, Speed};
 
 /// What a round reads while it measures.
 pub(crate) trait Watch {
@@ -56,7 +55,7 @@ impl Usage {
 
 /// The real thing.
 pub(crate) struct SystemWatch {
-    clock: Clock,
+    checker: Checker,
     cpu: u32,
     /// The CPU a partner works on, where it is another one.
     other_cpu: Option<u32>,
@@ -64,22 +63,27 @@ pub(crate) struct SystemWatch {
 }
 
 impl SystemWatch {
-    pub fn new(clock: Clock, cpu: u32, other_cpu: Option<u32>, partners: Rc<RefCell<Vec<libc::pid_t>>>) -> SystemWatch {
-        SystemWatch { clock, cpu, other_cpu, partners }
+    pub fn new(
+        checker: Checker,
+        cpu: u32,
+        other_cpu: Option<u32>,
+        partners: Rc<RefCell<Vec<libc::pid_t>>>,
+    ) -> SystemWatch {
+        SystemWatch { checker, cpu, other_cpu, partners }
     }
 }
 
 impl Watch for SystemWatch {
     fn now(&mut self) -> f64 {
-        self.clock.now()
+        self.checker.clock.now()
     }
 
     fn speed(&mut self) -> Speed {
-        let Some(other) = self.other_cpu else { return speed::check(&self.clock) };
+        let Some(other) = self.other_cpu else { return self.checker.check() };
         // A visit to the partner's core needs none of the partner's help, and it waits for our message meanwhile.
-        let there = pin(other).map(|()| speed::check(&self.clock)).ok();
+        let there = pin(other).map(|()| self.checker.check()).ok();
         let home = pin(self.cpu).is_ok();
-        let here = speed::check(&self.clock);
+        let here = self.checker.check();
         match there {
             Some(there) if home => here.worse(there),
             _ => here,

@@ -15,7 +15,9 @@ pub(crate) const OPERATIONS: &[Operation] =
 
 /// Where the partner runs: on our own CPU, so that each message forces a switch, or on another one, so that each
 /// message wakes a CPU that may have gone idle.
-const DISTANCE: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other")]);
+/// `awake` is another CPU that an idle task keeps from halting: what is left of `other` when the wake-up finds it running.
+const DISTANCE: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other"), Choice::Word("awake")])
+    .headline(&[Choice::Word("same"), Choice::Word("other")]);
 
 /// The size of each message. 26 bytes are the 13 words of an RSX-11M message.
 const SIZE: Axis =
