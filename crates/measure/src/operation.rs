@@ -18,6 +18,11 @@ pub struct Operation {
     pub per: &'static str,
     /// The papers' names for it.
     pub like: &'static [&'static str],
+    /// The system calls one iteration makes, by the kernel's names; it is what times them in the list of all calls.
+    /// Empty where it times none in particular.
+    pub calls: &'static [&'static str],
+    /// Whether the calls are timed on the path that refuses them, because letting them through would alter the machine.
+    pub refused: bool,
     /// What it is measured over.
     pub axes: &'static [Axis],
     /// Whether it belongs to the headline run (at the axes' `headline` values).
@@ -55,6 +60,8 @@ impl Operation {
         version: 1,
         per: "call",
         like: &[],
+        calls: &[],
+        refused: false,
         axes: &[],
         headline: false,
         quoted: Estimate::Quiet,

@@ -1,6 +1,7 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
 mod channel;
+mod call;
 mod clock;
 mod empty;
 mod file;
@@ -41,6 +42,17 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "memory", operations: memory::OPERATIONS },
     Family { title: "clock", operations: clock::OPERATIONS },
     Family { title: "system calls", operations: syscall::OPERATIONS },
+    Family { title: "calls on descriptors", operations: call::descriptor::OPERATIONS },
+    Family { title: "calls on files", operations: call::path::OPERATIONS },
+    Family { title: "calls on mounts and notification", operations: call::mount::OPERATIONS },
+    Family { title: "calls on sockets", operations: call::socket::OPERATIONS },
+    Family { title: "calls on memory", operations: call::memory::OPERATIONS },
+    Family { title: "calls on processes", operations: call::process::OPERATIONS },
+    Family { title: "calls on identity", operations: call::identity::OPERATIONS },
+    Family { title: "calls on signals", operations: call::signal::OPERATIONS },
+    Family { title: "calls on time and scheduling", operations: call::time::OPERATIONS },
+    Family { title: "calls on queues and semaphores", operations: call::ipc::OPERATIONS },
+    Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },

@@ -1,0 +1,5 @@
+//! Calls on reading, writing, moving and watching descriptors.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,5 @@
+//! Calls on the address space.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,13 @@
+//! Every system call on the path that does its work, set up and torn down outside the timing; one file per subject.
+
+pub(crate) mod descriptor;
+pub(crate) mod identity;
+pub(crate) mod ipc;
+pub(crate) mod kernel;
+pub(crate) mod memory;
+pub(crate) mod mount;
+pub(crate) mod path;
+pub(crate) mod process;
+pub(crate) mod signal;
+pub(crate) mod socket;
+pub(crate) mod time;

@@ -1,0 +1,5 @@
+//! Calls on signals.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,5 @@
+//! Calls on sockets.
+
+use measure::Operation;
+
+pub(crate) const OPERATIONS: &[Operation] = &[];
