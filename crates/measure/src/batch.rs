@@ -83,7 +83,7 @@ pub(crate) fn sample(
     };
     let start = watch.now();
     let mut taken = 0;
-    while taken < plan.most {
+    while taken < plan.most.min(work.most_batches()) {
         let Some(before) = begin(watch, plan, start) else { break };
         let half = taken % HALF_EVERY == HALF_EVERY - 1 && times >= 4 && plan.quiet_below.is_none();
         let count = if half { times / 2 } else { times };

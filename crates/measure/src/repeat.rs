@@ -11,12 +11,13 @@ pub struct Loop {
     verify: Option<Run>,
     each: u64,
     most: u64,
+    batches: u32,
 }
 
 impl Loop {
     /// A loop of the operation's own: `run(times)` does `times` iterations. Use [`repeat`] unless it needs its own.
     pub fn new(run: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
-        Loop { run: Box::new(run), before: None, verify: None, each: 1, most: u64::MAX }
+        Loop { run: Box::new(run), before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX }
     }
 
     /// One iteration does the operation this often (an unrolled loop): costs are divided by it.
@@ -27,6 +28,11 @@ impl Loop {
     /// A batch has at most so many iterations, because state builds up in it.
     pub fn at_most(self, most: u64) -> Loop {
         Loop { most: most.max(1), ..self }
+    }
+
+    /// A round has at most so many batches, because the machine remembers what they did.
+    pub fn batches(self, batches: u32) -> Loop {
+        Loop { batches: batches.max(1), ..self }
     }
 
     /// Runs before every batch, outside the timing, with the batch's count.
@@ -53,6 +59,10 @@ impl Loop {
 
     pub(crate) fn operations_per_iteration(&self) -> u64 {
         self.each
+    }
+
+    pub(crate) fn most_batches(&self) -> u32 {
+        self.batches
     }
 
     pub(crate) fn most_iterations(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
-mod channel;
 mod call;
+mod channel;
 mod clock;
 mod empty;
 mod file;

@@ -18,8 +18,9 @@ use crate::syscall::{exactly, new_file, scratch};
 
 const MAPPED: &[Axis] = &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)])];
 
-/// Base pages a batch of faults may take.
-const PAGES: u64 = 1024;
+/// Pages touched from one dropping of them to the next: so few that clearing them stays within the core's own cache,
+/// where a fault costs the same whatever other tenants do with the shared one.
+const PAGES: u64 = 256;
 
 /// The kernel maps up to so many bytes of a file around a fault; a file with one page in each such stretch takes one
 /// fault for each page.
