@@ -3,7 +3,7 @@
 use analysis::estimate::{Clocking, gross, subtract};
 use analysis::plausible;
 use analysis::statistics::{median, quantile, sorted};
-use record::{Band, Cost, Cpu, Doubt, Estimate, Faults, Nanoseconds, Noise, Round, Switches, Term};
+use record::{Band, Cost, Cpu, Doubt, Faults, Nanoseconds, Noise, Round, Switches, Term};
 
 use crate::batch::Harvest;
 use crate::clock::Clock;
@@ -222,11 +222,8 @@ fn band(entries: &[Entry], costs: &[Option<Cost>]) -> Option<Band> {
     let pairs = entries.iter().zip(costs).filter_map(|(entry, twin)| {
         let Role::Twin(of) = entry.role else { return None };
         let (twin, first) = (twin.as_ref()?, costs[of].as_ref()?);
-        // One CPU, one way to be quiet: those that wake another CPU scatter by their own law.
-        (twin.headline == Estimate::Quiet && twin.cpus == 1).then(|| {
-            let ratio = twin.gross_ns.quiet.0 / first.gross_ns.quiet.0;
-            (first.name(), (ratio - 1.0).abs())
-        })
+        let ratio = twin.gross_ns.quiet.0 / first.gross_ns.quiet.0;
+        Some((first.name(), (ratio - 1.0).abs()))
     });
     let operations: Vec<(String, f64)> = pairs.map(|(name, apart)| (name, rounded(apart))).collect();
     let difference = operations.iter().map(|(_, apart)| *apart).fold(0.0, f64::max);

@@ -150,19 +150,22 @@ fn entries(order: &Order<'_>) -> Result<Vec<Entry>, MeasureError> {
         }
         index += 1;
     }
-    // Twins of four items spread over the order: more cost time, fewer say little.
-    const TWINS: usize = 4;
-    let asked = order.items.len();
-    let step = asked.div_ceil(TWINS).max(1);
-    let twins: Vec<Entry> = (0..asked)
-        .skip(step / 2)
-        .step_by(step)
-        .map(|of| Entry::new(order.items[of].operation, order.items[of].point.clone(), Role::Twin(of)))
-        .collect();
-    if asked >= TWINS {
-        entries.extend(twins);
-    }
+    entries.extend(twins(&entries[..order.items.len()]));
     Ok(entries)
+}
+
+/// Second measurements of a few items spread over the order: more cost time, fewer say little. What waits for another
+/// CPU, for a device or for memory shared with other tenants scatters by their law, which is no property of howslow.
+fn twins(asked: &[Entry]) -> Vec<Entry> {
+    const TWINS: usize = 5;
+    let own: Vec<usize> =
+        (0..asked.len()).filter(|&index| asked[index].wants_quiet() && asked[index].follows_clock()).collect();
+    if own.len() < TWINS {
+        return Vec::new();
+    }
+    let step = own.len() / TWINS;
+    let chosen = own.iter().skip(step / 2).step_by(step).take(TWINS);
+    chosen.map(|&of| Entry::new(asked[of].item.operation, asked[of].item.point.clone(), Role::Twin(of))).collect()
 }
 
 /// Signals that end the work early.

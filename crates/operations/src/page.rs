@@ -57,6 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "map anonymous memory, write one byte of it, and unmap it again",
         per: "pair",
         axes: MAPPED,
+        exceeds: &["page.map.unmap"],
         headline: true,
         explained_by: &[term(1.0, "page.map.unmap").same(&["size"]), term(1.0, "page.fault.anonymous")],
         prepare: |setting| {

@@ -17,6 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "syscall.getppid",
         summary: "ask for the parent's process id: the system call that does next to nothing",
         like: &["GSSW"],
+        exceeds: &["instruction.call"],
         headline: true,
         prepare: |_| {
             Ok(repeat(|| match Pid::as_raw(getppid()) {

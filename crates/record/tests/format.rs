@@ -141,6 +141,7 @@ proptest! {
         cost.summary = record::printable(&summary);
         cost.bytes = Bytes(bytes);
         cost.rounds[0].ns = samples.iter().map(|sample| sample.0).collect();
+        cost.rounds[0].cycle_ns = samples.iter().map(|sample| f64::from(sample.1)).collect();
         cost.rounds[0].width = samples.iter().map(|sample| sample.1).collect();
         cost.rounds[0].quiet = samples.iter().map(|sample| sample.2).collect();
         let text = serde_json::to_vec(&run).expect("a run is JSON");

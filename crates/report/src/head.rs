@@ -11,6 +11,19 @@ pub fn head_line(run: &Run) -> String {
     parts.join("   ")
 }
 
+/// The second line: at what clock the figures are quoted, how far two of the same lie apart here, and whether other
+/// programs were at work; empty where none of it is known.
+pub(crate) fn conditions(noise: &Noise) -> String {
+    /// Below this the system's own housekeeping is all there was.
+    const BUSY: f64 = 0.05;
+    let clock = (noise.cycle_ns > 0.0).then(|| format!("core clock {:.2} GHz", 1.0 / noise.cycle_ns));
+    let band =
+        noise.band.as_ref().map(|band| format!("measured twice, a cost differs by up to {}", percent(band.difference)));
+    let busy = (noise.others > BUSY)
+        .then(|| format!("the machine was busy: other programs took {} of its CPU time", percent(noise.others)));
+    [clock, band, busy].into_iter().flatten().collect::<Vec<_>>().join("   ")
+}
+
 /// Processor, kernel and what is around them, each as one part of a line.
 pub(crate) fn machine_parts(machine: &Machine) -> Vec<String> {
     let cpu = &machine.cpu;

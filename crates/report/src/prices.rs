@@ -4,6 +4,7 @@ use record::units::{grouped, payload_rate, percent, rate, significant};
 use record::{Cost, Doubt, Run, Skip, Value};
 
 use crate::grid::{Grid, Kind};
+use crate::head::conditions;
 use crate::{Style, head_line, paragraph};
 
 /// The unit that every cost is also quoted in: copying so many bytes.
@@ -11,7 +12,12 @@ const BLOCK: u64 = 512;
 
 /// A whole run as a page: machine, prices by family, doubts, what was not measured, findings.
 pub fn page(run: &Run, style: Style) -> String {
-    let mut page = head_line(run) + "\n\n";
+    let mut page = head_line(run) + "\n";
+    let conditions = conditions(&run.noise);
+    if !conditions.is_empty() {
+        page += &(style.dim(&conditions) + "\n");
+    }
+    page.push('\n');
     let mut notes = Notes::default();
     if run.costs.is_empty() {
         page += "nothing was measured\n";

@@ -1,0 +1,94 @@
+//! The house rules that a machine can check: layers, unsafe code, sizes of files, the commands that README gives.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// From the bottom up: each may use only those before it.
+const LAYERS: [&str; 7] = ["record", "analysis", "measure", "operations", "store", "report", "howslow"];
+/// The only crates that may hold unsafe code.
+const UNSAFE: [&str; 2] = ["measure", "operations"];
+const LONGEST_FILE: usize = 420;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && entry.file_name() != "target" {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn crates_depend_one_way() {
+    for (place, name) in LAYERS.iter().enumerate() {
+        let manifest = read(&root().join("crates").join(name).join("Cargo.toml"));
+        let dependencies = manifest.split("[dev-dependencies]").next().unwrap_or_default();
+        for above in &LAYERS[place..] {
+            let uses = dependencies.lines().any(|line| line.starts_with(&format!("{above} = {{")));
+            assert!(!uses, "{name} uses {above}, which is not below it");
+        }
+    }
+    let crates = fs::read_dir(root().join("crates")).expect("crates").flatten().count();
+    assert_eq!(crates, LAYERS.len(), "a crate stands in no layer");
+}
+
+#[test]
+fn unsafe_code_stays_where_it_is_allowed() {
+    for name in LAYERS {
+        let source = root().join("crates").join(name).join("src");
+        let head = ["lib.rs", "main.rs"].map(|file| source.join(file)).into_iter().find(|file| file.exists());
+        let forbidden = read(&head.expect("a crate has a lib or a main")).contains("#![forbid(unsafe_code)]");
+        assert_eq!(forbidden, !UNSAFE.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are_for() {
+    for path in sources(&root().join("crates")) {
+        let text = read(&path);
+        assert!(text.starts_with("//!"), "{} does not say what it is for", path.display());
+        let lines = text.lines().count();
+        assert!(lines <= LONGEST_FILE, "{} has {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn nothing_is_left_undone_in_the_sources() {
+    let marks =
+        [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["todo", "!("].concat(), ["unimplemented", "!("].concat()];
+    for path in sources(&root().join("crates")) {
+        let text = read(&path);
+        for mark in &marks {
+            assert!(!text.contains(mark.as_str()), "{} holds {mark}", path.display());
+        }
+    }
+}
+
+#[test]
+fn readme_gives_the_two_commands_and_the_check_runs_the_second() {
+    let readme = read(&root().join("README.md"));
+    assert!(readme.contains("cargo run --release\n"), "README does not give the main command");
+    assert!(readme.contains("cargo test --workspace\n"), "README does not give the test command");
+    assert!(read(&root().join(".ci/run")).contains("\ncargo test --workspace\n"));
+}
+
+#[test]
+fn every_verb_is_in_the_readme() {
+    let cli = read(&root().join("crates/howslow/src/cli.rs"));
+    let readme = read(&root().join("README.md"));
+    for verb in ["run", "list", "show", "history", "doctor", "schema", "completions", "man"] {
+        assert!(cli.to_lowercase().contains(verb) && readme.contains(&format!("howslow {verb}")), "{verb}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What holds for every operation of the registry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use measure::{Operation, TermOf};
+use record::Point;
+
+fn points(operation: &Operation) -> Vec<Point> {
+    operation.points(false)
+}
+
+#[test]
+fn ids_are_unique_and_well_formed() {
+    let mut seen = BTreeSet::new();
+    for operation in operations::all() {
+        assert!(seen.insert(operation.id), "{} stands twice", operation.id);
+        let parts: Vec<&str> = operation.id.split('.').collect();
+        assert!(parts.len() >= 2, "{} has no family", operation.id);
+        let plain = |part: &&str| {
+            !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        };
+        assert!(parts.iter().all(plain), "{} is not made of lower-case words and dots", operation.id);
+    }
+}
+
+#[test]
+fn every_operation_says_what_it_does() {
+    for operation in operations::all() {
+        let summary = operation.summary;
+        assert!(!summary.is_empty(), "{} says nothing", operation.id);
+        assert!(!summary.ends_with('.'), "{}: the summary ends with a full stop", operation.id);
+        assert!(operation.version >= 1 && !operation.per.is_empty(), "{}", operation.id);
+    }
+}
+
+#[test]
+fn axes_are_sound() {
+    for operation in operations::all() {
+        for axis in operation.axes {
+            let id = operation.id;
+            assert!(!axis.values.is_empty(), "{id}: the axis {} is empty", axis.name);
+            assert!(
+                axis.headline.iter().all(|value| axis.values.contains(value)),
+                "{id}: a headline value of {} is none",
+                axis.name
+            );
+        }
+        let all: BTreeSet<Point> = points(operation).into_iter().collect();
+        assert_eq!(all.len(), points(operation).len(), "{}: a point stands twice", operation.id);
+        assert!(operation.points(true).iter().all(|point| all.contains(point)), "{}", operation.id);
+    }
+}
+
+#[test]
+fn terms_name_points_that_exist() {
+    for operation in operations::all() {
+        for point in points(operation) {
+            for of in operation.terms.iter().chain(operation.explained_by) {
+                let term = of.resolve(&point);
+                let named = operations::find(&term.operation)
+                    .unwrap_or_else(|| panic!("{} names {}, which is no operation", operation.id, term.operation));
+                assert!(term.times > 0.0, "{}: {} so many times {}", operation.id, term.times, term.operation);
+                assert!(
+                    points(named).contains(&term.at),
+                    "{}{point} names {}{}, which is no point of it",
+                    operation.id,
+                    term.operation,
+                    term.at
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn terms_form_no_cycle() {
+    type Of = fn(&'static Operation) -> &'static [TermOf];
+    for of in [(|operation| operation.terms) as Of, |operation| operation.explained_by] {
+        let mut left: BTreeMap<&str, BTreeSet<&str>> = operations::all()
+            .map(|operation| (operation.id, of(operation).iter().map(|term| term.operation).collect()))
+            .collect();
+        while let Some(free) =
+            left.iter().find(|(_, needs)| needs.iter().all(|id| !left.contains_key(id))).map(|(id, _)| *id)
+        {
+            left.remove(free);
+        }
+        assert!(left.is_empty(), "these need each other: {:?}", left.keys());
+    }
+}
+
+#[test]
+fn rules_of_plausibility_name_operations_and_axes() {
+    for operation in operations::all() {
+        for cheaper in operation.exceeds {
+            assert!(operations::find(cheaper).is_some(), "{} exceeds {cheaper}, which is no operation", operation.id);
+        }
+        for axis in operation.rises_with {
+            assert!(operation.axes.iter().any(|own| own.name == *axis), "{} has no axis {axis}", operation.id);
+        }
+    }
+}
+
+#[test]
+fn the_headline_is_about_fifty_operations() {
+    let headline: Vec<&Operation> = operations::all().filter(|operation| operation.headline).collect();
+    let count: usize = headline.iter().map(|operation| operation.points(true).len()).sum();
+    assert!((45..=70).contains(&headline.len()), "{} operations", headline.len());
+    assert!(count <= 100, "{count} points do not fit the headline's time");
+}
