@@ -1,14 +1,16 @@
 //! Pages from records: a run, a listing or a machine in, text out. Prints nothing and asks the terminal nothing.
 #![forbid(unsafe_code)]
 
+mod accounts;
 mod grid;
 mod head;
 mod lists;
 mod prices;
 
+pub use accounts::COMMANDS;
 pub use head::head_line;
 pub use lists::{Kept, Listed, doctor, history, list};
-pub use prices::page;
+pub use prices::{BLOCK, page};
 
 /// Whether a page may carry colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,12 +3,13 @@
 use record::units::{grouped, payload_rate, percent, rate, significant};
 use record::{Cost, Doubt, Run, Skip, Value};
 
+use crate::accounts::accounts;
 use crate::grid::{Grid, Kind};
 use crate::head::conditions;
 use crate::{Style, head_line, paragraph};
 
 /// The unit that every cost is also quoted in: copying so many bytes.
-const BLOCK: u64 = 512;
+pub const BLOCK: u64 = 512;
 
 /// A whole run as a page: machine, prices by family, doubts, what was not measured, findings.
 pub fn page(run: &Run, style: Style) -> String {
@@ -28,6 +29,7 @@ pub fn page(run: &Run, style: Style) -> String {
         page += &style.dim(&paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), note));
         page.push('\n');
     }
+    page += &accounts(run, style);
     page += &not_measured(&run.skipped, style);
     let findings = analysis::findings(run);
     if !findings.is_empty() {
