@@ -24,7 +24,13 @@ pub const NOTHING: Operation = Operation {
     per: "run",
     prepare: |setting| {
         let program = do_nothing(setting)?;
-        prepared(&Command { arguments: vec![program.clone()], program, on_failure: OnFailure::Refuse, cpus: None })
+        prepared(&Command {
+            arguments: vec![program.clone()],
+            program,
+            on_failure: OnFailure::Refuse,
+            cpus: None,
+            warm: false,
+        })
     },
     ..Operation::DEFAULT
 };
@@ -98,6 +104,8 @@ struct Command {
     on_failure: OnFailure,
     /// The CPUs it may use, where it is not to stay on the round's.
     cpus: Option<CpuSet>,
+    /// Whether it is so long that the trial is all the warm-up it needs.
+    warm: bool,
 }
 
 /// The operation that runs these words, under this name, after one trial run apart.
@@ -116,6 +124,7 @@ pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried
         program: whole(program.as_os_str())?,
         on_failure: running.on_failure,
         cpus: (running.cpus == Cpus::All).then(|| sched_getaffinity(None).ok()).flatten(),
+        warm: false,
     };
     let (elapsed, busy) = match apart(Duration::from_secs_f64(running.patience), || trial(&command)) {
         Ok(Ok(measured)) => measured,
@@ -123,6 +132,7 @@ pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried
         Ok(Err((_, why))) => return Err(CommandError::NotExecutable { program: program.display().to_string(), why }),
         Err(why) => return Err(CommandError::Failed(why)),
     };
+    let command = Command { warm: elapsed > LONGER, ..command };
     let quoted = running.quoted.unwrap_or_else(|| quoted_by(elapsed, busy, running.cpus));
     let operation = Operation {
         // Named on the command line, so there are few, and they live as long as the process.
@@ -143,6 +153,8 @@ pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried
 
 /// A longer run is quoted by its typical time: the checks around it say nothing of the neighbours during it.
 const LONG: f64 = 0.02;
+/// A run this long takes a round's time by itself: warming up in every round would only multiply it.
+const LONGER: f64 = 0.1;
 /// A run that keeps the CPU busy for less of its time waits, for a timer, a device or another process.
 const BUSY: f64 = 0.8;
 
@@ -201,10 +213,11 @@ fn trial(command: &Command) -> Result<(f64, f64), (i32, String)> {
 
 fn prepared(command: &Command) -> Result<Loop, Failure> {
     let run = Run::of(command)?;
-    Ok(repeat(move || {
+    let work = repeat(move || {
         let status = run.once()?;
         run.judge(status)
-    }))
+    });
+    Ok(if command.warm { work.warm() } else { work })
 }
 
 /// A command ready to be run again and again.
