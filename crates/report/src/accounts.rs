@@ -1,31 +1,33 @@
 //! What a run of a command uses besides time: processor time, faults, switches.
 
 use record::units::grouped;
-use record::{Cost, Run};
+use record::{Cost, Nanoseconds, Run};
 
-use crate::Style;
 use crate::grid::{Grid, Kind};
+use crate::{Style, in_table};
 
 /// The heading under which commands stand.
 pub const COMMANDS: &str = "commands";
 
-/// A table of the commands of a run, as timed, their start included; nothing where there are none.
+/// A table of the commands of a run, means as timed, their start included; nothing where there are none.
 pub(crate) fn accounts(run: &Run, style: Style) -> String {
     let commands: Vec<&Cost> = run.costs.iter().filter(|cost| cost.heading() == COMMANDS).collect();
     if commands.is_empty() {
         return String::new();
     }
     let mut grid = Grid::new("<>>>>>>");
-    let titles = ["start included, a run takes", "elapsed", "user", "system", "waiting", "faults", "switches"];
+    let titles = ["a run on average, start included", "elapsed", "user", "system", "waiting", "faults", "switches"];
     grid.add(Kind::Heading, titles.map(String::from).to_vec());
     for cost in commands {
         let faults = match cost.faults.major {
             0.0 => grouped(cost.faults.minor),
             major => format!("{} + {} from disk", grouped(cost.faults.minor), grouped(major)),
         };
+        // Means over all batches, quiet or not, so that the row adds up.
+        let elapsed = Nanoseconds(cost.cpu_ns.user.0 + cost.cpu_ns.system.0 + cost.wait_ns.0);
         let row = [
-            format!("  {}", cost.operation),
-            cost.gross_ns.get(cost.headline).to_string(),
+            format!("  {}", in_table(&cost.operation)),
+            elapsed.to_string(),
             cost.cpu_ns.user.to_string(),
             cost.cpu_ns.system.to_string(),
             // Below zero its tasks overlapped, so that nothing can be said of how long each waited.
