@@ -12,6 +12,7 @@ mod pattern;
 mod run;
 mod show;
 mod texts;
+mod time;
 
 use cli::Verb;
 
@@ -20,6 +21,7 @@ fn main() -> std::process::ExitCode {
     output::finish(match command.verb {
         None => headline::headline(&command.how),
         Some(Verb::Run(asked)) => run::run(&asked),
+        Some(Verb::Time(asked)) => time::time(&asked),
         Some(Verb::List(asked)) => list::list(&asked),
         Some(Verb::Show(asked)) => show::show(&asked),
         Some(Verb::History(asked)) => history::history(&asked),

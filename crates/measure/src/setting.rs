@@ -1,5 +1,6 @@
 //! What an operation is given when it sets up: its point, a scratch folder, its CPUs, partners.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,6 +12,7 @@ use crate::failure::Failure;
 /// What an operation is given when it sets up.
 pub struct Setting {
     point: Point,
+    argument: Option<&'static (dyn Any + Send + Sync)>,
     scratch: PathBuf,
     cpu: u32,
     other_cpu: Option<u32>,
@@ -23,7 +25,22 @@ pub struct Setting {
 impl Setting {
     /// A setting at `point` with an existing empty folder, on `cpu`, with another CPU where there is one.
     pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
-        Setting { point, scratch, cpu, other_cpu, seed, partners: Rc::default(), awake: RefCell::default() }
+        let (partners, awake) = (Rc::default(), RefCell::default());
+        Setting { point, argument: None, scratch, cpu, other_cpu, seed, partners, awake }
+    }
+
+    /// The same setting, for an operation that works on something of the user's.
+    pub fn with_argument(self, argument: Option<&'static (dyn Any + Send + Sync)>) -> Setting {
+        Setting { argument, ..self }
+    }
+
+    /// What of the user's the operation works on.
+    ///
+    /// # Errors
+    /// When it was given nothing, or something else.
+    pub fn argument<T: 'static>(&self) -> Result<&'static T, Failure> {
+        let given = self.argument.and_then(|argument| argument.downcast_ref());
+        given.ok_or_else(|| Failure::wrong("the operation was not given what it works on"))
     }
 
     /// The point measured.

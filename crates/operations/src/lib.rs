@@ -3,6 +3,7 @@
 mod call;
 mod channel;
 mod clock;
+pub mod command;
 mod empty;
 mod file;
 mod instruction;
@@ -11,6 +12,7 @@ mod message;
 mod page;
 mod poll;
 mod process;
+pub mod routine;
 mod shared;
 mod signal;
 mod switch;
@@ -68,7 +70,8 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
     FAMILIES.iter().flat_map(|family| family.operations)
 }
 
-/// The operation with this id.
+/// The operation with this id; the baseline of commands, which is in no family, included.
 pub fn find(id: &str) -> Option<&'static Operation> {
-    all().find(|operation| operation.id == id)
+    const BASELINES: &[Operation] = &[command::NOTHING];
+    all().chain(BASELINES).find(|operation| operation.id == id)
 }
