@@ -42,6 +42,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "memory", operations: memory::OPERATIONS },
     Family { title: "clock", operations: clock::OPERATIONS },
     Family { title: "system calls", operations: syscall::OPERATIONS },
+    Family { title: "calls that move bytes", operations: call::transfer::OPERATIONS },
     Family { title: "calls on descriptors", operations: call::descriptor::OPERATIONS },
     Family { title: "calls on files", operations: call::path::OPERATIONS },
     Family { title: "calls on mounts and notification", operations: call::mount::OPERATIONS },

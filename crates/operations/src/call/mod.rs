@@ -8,6 +8,8 @@ pub(crate) mod memory;
 pub(crate) mod mount;
 pub(crate) mod path;
 pub(crate) mod process;
+mod raw;
 pub(crate) mod signal;
 pub(crate) mod socket;
 pub(crate) mod time;
+pub(crate) mod transfer;
