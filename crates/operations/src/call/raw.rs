@@ -19,8 +19,7 @@ pub(crate) const ENTRY: &[TermOf] = &[term(1.0, "syscall.getppid")];
 pub(crate) const CALL: Operation = Operation { explained_by: ENTRY, ..DEFAULT };
 
 /// Two calls that programs make in pairs.
-pub(crate) const PAIR: Operation =
-    Operation { per: "pair", explained_by: &[term(2.0, "syscall.getppid")], ..DEFAULT };
+pub(crate) const PAIR: Operation = Operation { per: "pair", explained_by: &[term(2.0, "syscall.getppid")], ..DEFAULT };
 
 /// Bytes that a call moves where nothing else is said: one block move.
 pub(crate) const BLOCK: usize = 512;
@@ -217,17 +216,20 @@ pub(crate) fn producing<T: 'static>(mut produce: impl FnMut() -> Result<T, Failu
     })
 }
 
-/// A loop that uses up one thing per iteration; they are made before the batch, outside the timing.
+/// A loop that uses up one thing per iteration, or makes another of it; they are made before the batch and what became
+/// of them is dropped after it, both outside the timing.
 #[inline(always)]
-pub(crate) fn consuming<T: 'static>(
+pub(crate) fn consuming<T: 'static, U: 'static>(
     mut make: impl FnMut() -> Result<T, Failure> + 'static,
-    mut consume: impl FnMut(T) -> Result<(), Failure> + 'static,
+    mut consume: impl FnMut(T) -> Result<U, Failure> + 'static,
 ) -> Loop {
     let stock = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
-    let made = Rc::clone(&stock);
+    let results = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let (made, finished) = (Rc::clone(&stock), Rc::clone(&results));
     Loop::new(move |times| {
+        let mut results = results.borrow_mut();
         for thing in stock.borrow_mut().drain(..times as usize) {
-            consume(thing)?;
+            results.push(consume(thing)?);
         }
         Ok(())
     })
@@ -239,5 +241,9 @@ pub(crate) fn consuming<T: 'static>(
             stock.push(make()?);
         }
         Ok(())
+    })
+    .verify(move |times| {
+        let finished: Vec<U> = finished.borrow_mut().drain(..).collect();
+        exactly(times as usize, finished.len())
     })
 }
