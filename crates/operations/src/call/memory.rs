@@ -234,7 +234,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (key, area) = (Key::new().map_err(without_keys)?, Area::touched(1)?);
             let both = PROT_READ | PROT_WRITE;
             Ok(repeat(move || {
-                exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, key.0)?)?;
+                exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, key.number())?)?;
                 exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, 0)?)
             })
             .each(2))
@@ -365,6 +365,10 @@ impl Drop for Area {
 struct Key(usize);
 
 impl Key {
+    fn number(&self) -> usize {
+        self.0
+    }
+
     #[inline(always)]
     fn new() -> Result<Key, Failure> {
         Ok(Key(call!(pkey_alloc, 0, 0)?))

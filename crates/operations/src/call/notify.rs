@@ -2,7 +2,6 @@
 
 use std::os::fd::OwnedFd;
 
-
 use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
 use measure::{Failure, Operation, repeat};
 

@@ -14,6 +14,9 @@ use crate::syscall::{exactly, new_file, scratch};
 /// A page of most machines.
 const PAGE: usize = 4096;
 
+/// `Q_SYNC` for the quotas of users, as `linux/quota.h` numbers and shifts it.
+const SYNC_QUOTAS: u32 = 0x80_0001 << 8;
+
 /// A call that moves one block.
 const MOVE: Operation = Operation { moves: |_| BLOCK as u64, ..CALL };
 
@@ -332,6 +335,23 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "wait until the devices have all that was written to any file system, 4 KiB of it ours",
         calls: &["sync"],
         prepare: |setting| after_a_write(setting, |_| exactly(0, call!(sync)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.quotactl",
+        summary: "wait until the devices have all quotas of all file systems, with 4 KiB of a file that were overwritten",
+        calls: &["quotactl"],
+        prepare: |setting| after_a_write(setting, |_| exactly(0, call!(quotactl, SYNC_QUOTAS, 0, 0, 0)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.quotactl_fd",
+        summary: "wait until the device has all quotas of a file system, with 4 KiB of a file that were overwritten",
+        calls: &["quotactl_fd"],
+        prepare: |setting| {
+            call!(quotactl_fd, &scratch(setting)?, SYNC_QUOTAS, 0, 0)?;
+            after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?))
+        },
         ..SYNC
     },
     Operation {
