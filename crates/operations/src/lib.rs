@@ -1,11 +1,13 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
-mod channel;
+mod asynchronous;
 mod call;
+mod channel;
 mod clock;
 mod empty;
 mod file;
 mod instruction;
+mod mask;
 mod memory;
 mod message;
 mod page;
@@ -57,6 +59,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "files", operations: file::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },
+    Family { title: "asynchronous completion", operations: asynchronous::OPERATIONS },
     Family { title: "signals", operations: signal::OPERATIONS },
     Family { title: "switches", operations: switch::OPERATIONS },
     Family { title: "threads", operations: thread::OPERATIONS },

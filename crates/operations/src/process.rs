@@ -66,7 +66,7 @@ const NOT_STARTED: c_int = 127;
 
 /// Forks a child that does `work` and exits with its status. `work` must keep to what a child of a process with
 /// threads may do: system calls.
-fn fork(work: impl FnOnce() -> c_int) -> Result<pid_t, Failure> {
+pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<pid_t, Failure> {
     // SAFETY: the child makes system calls only.
     match unsafe { libc::fork() } {
         -1 => Err(Failure::last_os_error()),
@@ -92,7 +92,7 @@ fn spawn(arguments: &[&CStr]) -> Result<pid_t, Failure> {
 }
 
 /// Waits for a child and checks that it ended well.
-fn wait_for(child: pid_t) -> Result<(), Failure> {
+pub(crate) fn wait_for(child: pid_t) -> Result<(), Failure> {
     let mut status = 0;
     // SAFETY: the status is valid to write.
     while unsafe { libc::waitpid(child, &mut status, 0) } != child {
