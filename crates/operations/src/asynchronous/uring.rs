@@ -53,7 +53,8 @@ pub(super) const POLLED: Operation = Operation {
     prepare: |setting| {
         let mut builder = IoUring::builder();
         builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(setting.other_cpu()?);
-        let mut batch = Batch::new(setting, build(builder, entries(setting))?)?;
+        // The kernel's thread may complete a batch before it has said that the batch's places are free again.
+        let mut batch = Batch::new(setting, build(builder, 2 * entries(setting))?)?;
         batch.register()?;
         Ok(batch.watched_for())
     },
