@@ -130,6 +130,7 @@ impl Setting {
     /// # Errors
     /// When it cannot be forked.
     pub fn partner(&self, cpu: u32, body: impl FnOnce() -> Result<(), Failure>) -> Result<Partner, Failure> {
+        let ours = std::process::id();
         // SAFETY: a round's process has one thread here, so the child may do anything after the fork.
         let pid = unsafe { libc::fork() };
         match pid {
@@ -137,6 +138,11 @@ impl Setting {
             0 => {
                 // SAFETY: sets this process's own death signal.
                 unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+                if std::os::unix::process::parent_id() != ours {
+                    // It died before its death was our business.
+                    // SAFETY: leaves without running the parent's destructors.
+                    unsafe { libc::_exit(1) };
+                }
                 let done = pin(cpu).and_then(|()| body());
                 // SAFETY: leaves without running the parent's destructors, which belong to the parent.
                 unsafe { libc::_exit(if done.is_ok() { 0 } else { 1 }) }

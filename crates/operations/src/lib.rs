@@ -1,5 +1,6 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
+mod asynchronous;
 mod call;
 mod channel;
 mod clock;
@@ -7,6 +8,7 @@ pub mod command;
 mod empty;
 mod file;
 mod instruction;
+mod mask;
 mod memory;
 mod message;
 mod page;
@@ -65,6 +67,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "files", operations: file::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },
+    Family { title: "asynchronous completion", operations: asynchronous::OPERATIONS },
     Family { title: "signals", operations: signal::OPERATIONS },
     Family { title: "switches", operations: switch::OPERATIONS },
     Family { title: "threads", operations: thread::OPERATIONS },

@@ -92,7 +92,7 @@ fn spawn(arguments: &[&CStr]) -> Result<pid_t, Failure> {
 }
 
 /// Waits for a child and checks that it ended well.
-fn wait_for(child: pid_t) -> Result<(), Failure> {
+pub(crate) fn wait_for(child: pid_t) -> Result<(), Failure> {
     let mut status = 0;
     // SAFETY: the status is valid to write.
     while unsafe { libc::waitpid(child, &mut status, 0) } != child {
