@@ -1,7 +1,7 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
-mod channel;
 mod call;
+mod channel;
 mod clock;
 mod empty;
 mod file;
@@ -15,11 +15,13 @@ mod shared;
 mod signal;
 mod switch;
 mod syscall;
+mod table;
 mod thread;
 #[cfg(test)]
 mod trial;
 
 use measure::{Operation, TermOf, term};
+pub use table::{Call, every_call, timing};
 
 /// What most operations are: a call, quoted by its quiet figure, with the empty loop as its baseline.
 pub const DEFAULT: Operation = Operation { terms: EMPTY_LOOP, ..Operation::DEFAULT };

@@ -7,7 +7,7 @@ mod lists;
 mod prices;
 
 pub use head::head_line;
-pub use lists::{Kept, Listed, doctor, history, list};
+pub use lists::{Kept, Listed, ListedCall, doctor, history, list, syscalls};
 pub use prices::page;
 
 /// Whether a page may carry colours.
