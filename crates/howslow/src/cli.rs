@@ -83,7 +83,8 @@ pub(crate) struct How {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunAsked {
-    /// Ids, families or globs, optionally at a point: memory.copy, pipe, 'syscall.*', 'pipe.*@size=4KiB,distance=other'
+    /// Ids, families or globs, optionally at a point: memory.copy, pipe, 'syscall.*', 'pipe.*@size=4KiB,distance=other';
+    /// or a system call: openat2
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
     /// At every point, not only the headline ones; without patterns: every operation
@@ -134,9 +135,12 @@ pub(crate) struct TimeAsked {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListAsked {
-    /// As `howslow run` takes them
+    /// As `howslow run` takes them; with --syscalls also a call's name, a glob over names, or a number
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
+    /// Every system call of this architecture: the operation that times it, or why none does
+    #[arg(long)]
+    pub syscalls: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

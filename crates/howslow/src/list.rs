@@ -10,6 +10,9 @@ use crate::output::{self, Outcome};
 use crate::pattern::{self, Pattern};
 
 pub(crate) fn list(asked: &ListAsked) -> anyhow::Result<Outcome> {
+    if asked.syscalls {
+        return crate::syscalls::list(asked);
+    }
     let patterns = asked.patterns.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let listed = listed(pattern::choose(&patterns, true)?);
     if asked.json {

@@ -11,6 +11,7 @@ mod output;
 mod pattern;
 mod run;
 mod show;
+mod syscalls;
 mod texts;
 mod time;
 

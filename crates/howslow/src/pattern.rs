@@ -10,11 +10,13 @@ use crate::output::Misuse;
 pub(crate) struct Pattern {
     text: String,
     id: glob::Pattern,
+    /// What times the system call of this name, where it is the name of nothing else.
+    timing: Vec<&'static str>,
     at: Vec<(String, glob::Pattern)>,
 }
 
 impl Pattern {
-    /// Reads `memory.copy`, `pipe`, `syscall.*`, `pipe.*@size=4KiB,distance=other`.
+    /// Reads `memory.copy`, `pipe`, `syscall.*`, `pipe.*@size=4KiB,distance=other`, `openat2`, `call.openat2`.
     ///
     /// # Errors
     /// A glob or a point that cannot be read.
@@ -29,7 +31,26 @@ impl Pattern {
             let bytes = bytes_of(value).map(|bytes| bytes.to_string());
             at.push((axis.to_string(), glob(bytes.as_deref().unwrap_or(value))?));
         }
-        Ok(Pattern { text: text.into(), id: glob(id)?, at })
+        let mut pattern = Pattern { text: text.into(), id: glob(id)?, timing: Vec::new(), at };
+        if !operations::all().any(|operation| pattern.names(operation.id)) {
+            pattern.timing = operations::timing(called(id)).map(|operation| operation.id).collect();
+        }
+        Ok(pattern)
+    }
+
+    /// What was typed.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it says what the point must be.
+    pub(crate) fn has_point(&self) -> bool {
+        !self.at.is_empty()
+    }
+
+    /// Whether this name is the one it gives, or one that its glob takes in.
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        self.id.matches(name)
     }
 
     /// Whether it names one operation or family, so that its absence from the run must not go unnoticed.
@@ -43,8 +64,13 @@ impl Pattern {
     }
 
     fn means_id(&self, id: &str) -> bool {
+        self.names(id) || self.timing.contains(&id)
+    }
+
+    /// Whether it is this id or its family, or a glob that takes the id in.
+    pub(crate) fn names(&self, id: &str) -> bool {
         let family = id.split('.').next().unwrap_or(id);
-        self.id.matches(id) || self.id.as_str() == family
+        self.matches(id) || self.id.as_str() == family
     }
 
     fn means_point(&self, point: &Point) -> bool {
@@ -73,10 +99,12 @@ impl Pattern {
         let named: Vec<&Operation> = operations::all().filter(|operation| self.means_id(operation.id)).collect();
         let text = record::printable(&self.text);
         match named.as_slice() {
-            [] => Misuse(format!(
-                "no operation is called '{text}'; {}`howslow list` shows all",
-                nearest(self.id.as_str())
-            )),
+            [] => Misuse(match untimed(self.id.as_str()) {
+                Some(reason) => format!("no operation times the system call '{text}': {reason}"),
+                None => {
+                    format!("no operation is called '{text}'; {}`howslow list` shows all", nearest(self.id.as_str()))
+                }
+            }),
             [operation, ..] => {
                 let points: Vec<String> = operation.points(false).iter().map(Point::to_string).collect();
                 let shown = match points.len() {
@@ -124,9 +152,27 @@ fn bytes_of(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// `did you mean pipe.self or pipe.roundtrip? `, or nothing where no name is near.
+/// The system call that `openat2` and `call.openat2` name.
+fn called(id: &str) -> &str {
+    id.strip_prefix("call.").unwrap_or(id)
+}
+
+/// Why nothing times the system call of this name; `None` where it names none.
+fn untimed(id: &str) -> Option<&'static str> {
+    let call = operations::every_call().into_iter().find(|call| call.name == called(id))?;
+    call.operation.is_none().then_some(call.reason.unwrap_or("howslow has no operation for it"))
+}
+
+/// As [`nearest_of`], among operations, families and system calls timed.
 fn nearest(wanted: &str) -> String {
-    let mut names: Vec<&str> = operations::all().flat_map(|operation| [operation.id, operation.family()]).collect();
+    let named = |operation: &'static Operation| {
+        [operation.id, operation.family()].into_iter().chain(operation.calls.iter().copied())
+    };
+    nearest_of(wanted, operations::all().flat_map(named).collect())
+}
+
+/// `did you mean pipe.self or pipe.roundtrip? `, or nothing where no name is near.
+pub(crate) fn nearest_of(wanted: &str, mut names: Vec<&str>) -> String {
     names.sort_unstable();
     names.dedup();
     let mut near: Vec<(f64, &str)> = names
@@ -200,5 +246,24 @@ mod tests {
         assert!(error.0.contains("loop.empty"), "{error}");
         let error = choose(&[Pattern::parse("loop.empty@size=1").expect("a pattern")], false).err().expect("unknown");
         assert!(error.0.contains("without a point"), "{error}");
+    }
+
+    #[test]
+    fn a_system_call_means_what_times_it() {
+        let chosen = |text: &str| -> Vec<&str> {
+            let items = choose(&[Pattern::parse(text).expect("a pattern")], false).expect(text);
+            items.iter().map(|item| item.operation.id).collect()
+        };
+        for text in ["openat", "call.openat"] {
+            let ids = chosen(text);
+            assert!(ids.contains(&"syscall.open.close"), "{text}: {ids:?}");
+            assert!(ids.iter().all(|id| operations::find(id).is_some_and(|found| found.calls.contains(&"openat"))));
+        }
+        // A family or an id comes first, whatever calls are named like it.
+        assert!(chosen("pipe").iter().all(|id| id.starts_with("pipe.")));
+        for text in ["opena*", "openat@size=1"] {
+            let wanted = choose(&[Pattern::parse(text).expect("a pattern")], false);
+            assert!(wanted.is_err() || text.contains('*'), "{text}");
+        }
     }
 }

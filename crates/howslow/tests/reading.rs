@@ -40,6 +40,47 @@ fn list_shows_what_there_is() {
 }
 
 #[test]
+fn every_system_call_is_listed_with_what_times_it() {
+    let data = folder();
+    let all = howslow(&data).args(["list", "--syscalls"]).assert().success().stderr(is_empty());
+    all.stdout(contains("openat2").and(contains("getppid")).and(contains("timed at work")));
+    let json = howslow(&data).args(["list", "--syscalls", "--json"]).assert().success();
+    let calls: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    assert!(calls.as_array().expect("an array").len() > 300);
+    let call = |name: &str| {
+        let calls = calls.as_array().expect("an array").iter();
+        calls.into_iter().find(|call| call["call"] == name).cloned().expect("it is listed")
+    };
+    assert_eq!(call("getppid")["path"], "works");
+    assert!(call("getppid")["operation"].is_string() && call("getppid")["reason"].is_null());
+    let never = call("nfsservctl");
+    assert!(never["operation"].is_null() && never["path"].is_null() && never["reason"].is_string(), "{never}");
+    assert!(fs::read_dir(data.path()).expect("read").next().is_none(), "listing leaves nothing behind");
+}
+
+#[test]
+fn the_list_of_system_calls_takes_patterns() {
+    let data = folder();
+    let number = libc::SYS_openat2.to_string();
+    for pattern in ["openat2", "opena?2", "call.openat2", &number] {
+        let result = howslow(&data).args(["list", "--syscalls", pattern]).assert().success();
+        result.stdout(contains("openat2").and(contains("\n1 calls: ")));
+    }
+    howslow(&data).args(["list", "--syscalls", "syscall.stat"]).assert().success();
+    howslow(&data).args(["list", "--syscalls", "opennat2"]).assert().code(2).stderr(contains("did you mean openat2"));
+    howslow(&data).args(["list", "--syscalls", "openat2@size=1"]).assert().code(2).stderr(contains("no points"));
+    howslow(&data).args(["list", "--syscalls", "openat2", "9999"]).assert().code(2).stdout("");
+}
+
+#[test]
+fn a_system_call_is_named_like_an_operation() {
+    let data = folder();
+    howslow(&data).args(["list", "close"]).assert().success().stdout(contains("syscall.open.close"));
+    let result = howslow(&data).args(["run", "nfsservctl"]).assert().code(2).stdout("");
+    result.stderr(contains("no operation times the system call 'nfsservctl': gone"));
+}
+
+#[test]
 fn every_operation_stands_under_a_heading_in_the_list() {
     let json = howslow(&folder()).args(["list", "--json"]).assert().success();
     let listed: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");

@@ -19,11 +19,13 @@ mod shared;
 mod signal;
 mod switch;
 mod syscall;
+mod table;
 mod thread;
 #[cfg(test)]
 mod trial;
 
 use measure::{Operation, TermOf, term};
+pub use table::{Call, every_call, timing};
 
 /// What most operations are: a call, quoted by its quiet figure, with the empty loop as its baseline.
 pub const DEFAULT: Operation = Operation { terms: EMPTY_LOOP, ..Operation::DEFAULT };

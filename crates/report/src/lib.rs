@@ -9,7 +9,7 @@ mod prices;
 
 pub use accounts::COMMANDS;
 pub use head::head_line;
-pub use lists::{Kept, Listed, doctor, history, list};
+pub use lists::{Kept, Listed, ListedCall, doctor, history, list, syscalls};
 pub use prices::{BLOCK, page};
 
 /// Whether a page may carry colours.

@@ -29,6 +29,21 @@ pub struct Listed {
     pub needs: Vec<String>,
 }
 
+/// A system call as `howslow list --syscalls` shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedCall {
+    /// Its number on this architecture.
+    pub number: i32,
+    /// The kernel's name for it.
+    pub call: String,
+    /// The operation that times it.
+    pub operation: Option<String>,
+    /// What is timed: `works`, the path that does the call's work, or `refused`.
+    pub path: Option<String>,
+    /// Why nothing times it.
+    pub reason: Option<String>,
+}
+
 /// A kept run as `howslow history` shows it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kept {
@@ -73,6 +88,35 @@ pub fn list(operations: &[Listed], style: Style) -> String {
     let points: usize = operations.iter().map(|listed| listed.points.len()).sum();
     let count =
         format!("{} operations, {points} points; plain `howslow` measures the {stars} with a star", operations.len());
+    grid.render(style) + &style.dim(&count) + "\n"
+}
+
+/// The table of system calls, with a last line that sums up.
+pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
+    let mut grid = Grid::new("><<<");
+    grid.add(Kind::Heading, ["number", "call", "operation", "path"].map(String::from).to_vec());
+    for call in calls {
+        let start = [call.number.to_string(), call.call.clone()];
+        match &call.operation {
+            Some(operation) => {
+                let path = call.path.clone().unwrap_or_default();
+                grid.add(Kind::Row, start.into_iter().chain([operation.clone(), path]).collect());
+            }
+            None => {
+                let reason = call.reason.as_deref().unwrap_or("no operation times it");
+                let end = ["-".into(), format!("not timed: {reason}")];
+                grid.add(Kind::Aside, start.into_iter().chain(end).collect());
+            }
+        }
+    }
+    let on = |path: &str| calls.iter().filter(|call| call.path.as_deref() == Some(path)).count();
+    let count = format!(
+        "{} calls: {} timed at work, {} refused, {} not timed",
+        calls.len(),
+        on("works"),
+        on("refused"),
+        calls.iter().filter(|call| call.operation.is_none()).count()
+    );
     grid.render(style) + &style.dim(&count) + "\n"
 }
 

@@ -2,7 +2,7 @@
 
 use analysis::doctor::{Finding, Severity};
 use record::{Doubt, Machine, Nanoseconds, Point, Run, Value};
-use report::{Kept, Listed, Style};
+use report::{Kept, Listed, ListedCall, Style};
 
 fn example() -> Run {
     record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run")
@@ -90,6 +90,24 @@ fn a_list() {
         ],
         Style::Plain
     ));
+}
+
+#[test]
+fn a_list_of_system_calls() {
+    let call = |number, call: &str, operation: Option<&str>, path: Option<&str>, reason: Option<&str>| ListedCall {
+        number,
+        call: call.into(),
+        operation: operation.map(Into::into),
+        path: path.map(Into::into),
+        reason: reason.map(Into::into),
+    };
+    let calls = [
+        call(0, "read", Some("syscall.read.zero"), Some("works"), None),
+        call(169, "reboot", Some("call.reboot"), Some("refused"), None),
+        call(182, "putpmsg", None, None, Some("a reserved name: Linux never had it")),
+        call(470, "listns", None, None, None),
+    ];
+    insta::assert_snapshot!(report::syscalls(&calls, Style::Plain));
 }
 
 #[test]

@@ -18,7 +18,6 @@ pub(super) const ITSELF: Operation = Operation {
     id: "shared.self",
     summary: "copy a message into shared memory and out again, one task",
     axes: &[SIZE],
-    explained_by: &[term(2.0, "memory.copy").same(&["size"])],
     prepare: |setting| itself(setting, Shared::new(Board::new())?),
     ..TO_ITSELF
 };

@@ -1,0 +1,56 @@
+//! `howslow list --syscalls`: every system call, with the operation that times it or the reason why none does.
+
+use operations::{Call, every_call};
+use report::ListedCall;
+
+use crate::cli::ListAsked;
+use crate::output::{self, Misuse, Outcome};
+use crate::pattern::{Pattern, nearest_of};
+
+pub(crate) fn list(asked: &ListAsked) -> anyhow::Result<Outcome> {
+    let calls = chosen(every_call(), &asked.patterns)?;
+    let listed: Vec<ListedCall> = calls.iter().map(listed).collect();
+    if asked.json {
+        output::print_json(&listed)?;
+    } else {
+        output::print(&report::syscalls(&listed, output::style()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The calls that the patterns mean; no pattern means all.
+fn chosen(mut calls: Vec<Call>, patterns: &[String]) -> Result<Vec<Call>, Misuse> {
+    let patterns = patterns.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    for pattern in &patterns {
+        let text = record::printable(pattern.text());
+        if pattern.has_point() {
+            return Err(Misuse(format!("'{text}': a system call has no points; leave out what follows the @")));
+        }
+        if !calls.iter().any(|call| means(pattern, call)) {
+            let near = nearest_of(pattern.text(), calls.iter().map(|call| call.name).collect());
+            return Err(Misuse(format!(
+                "no system call is meant by '{text}'; {near}`howslow list --syscalls` shows all"
+            )));
+        }
+    }
+    calls.retain(|call| patterns.is_empty() || patterns.iter().any(|pattern| means(pattern, call)));
+    Ok(calls)
+}
+
+/// By its number, its name, or the operation that times it.
+fn means(pattern: &Pattern, call: &Call) -> bool {
+    pattern.text() == call.number.to_string()
+        || pattern.matches(call.name)
+        || pattern.text().strip_prefix("call.") == Some(call.name)
+        || call.operation.is_some_and(|operation| pattern.names(operation.id))
+}
+
+fn listed(call: &Call) -> ListedCall {
+    ListedCall {
+        number: call.number,
+        call: call.name.into(),
+        operation: call.operation.map(|operation| operation.id.into()),
+        path: call.operation.map(|operation| if operation.refused { "refused" } else { "works" }.into()),
+        reason: call.reason.map(Into::into),
+    }
+}
