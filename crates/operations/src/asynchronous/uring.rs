@@ -64,9 +64,9 @@ pub(super) const POLLED: Operation = Operation {
     ..READ
 };
 
-/// Milliseconds that the kernel's thread polls on after the last request: more than any pause in a batch, and few, for
+/// Milliseconds that the kernel's thread polls on after the last request: longer than any pause in a batch, and the fewest there are, for
 /// it would run beside the clock's checks between batches.
-const AWAKE: u32 = 2;
+const AWAKE: u32 = 1;
 
 /// A ring with room for so many requests.
 ///
