@@ -13,6 +13,9 @@ use super::{READ, check, zeros};
 /// Reads asked for by one call.
 const BATCH: Axis = count("batch", &[Choice::Number(1), Choice::Number(8), Choice::Number(64), Choice::Number(512)]);
 
+/// The same, where its ends say enough.
+const FEWER: Axis = count("batch", &[Choice::Number(1), Choice::Number(64)]);
+
 /// One call asks for a batch of reads and waits for them all.
 pub(super) const BATCHES: Operation = Operation {
     id: "async.read.ring",
@@ -33,7 +36,7 @@ pub(super) const BATCHES: Operation = Operation {
 pub(super) const REGISTERED: Operation = Operation {
     id: "async.read.ring.registered",
     summary: "read one byte of /dev/zero by io_uring, file and buffer registered, so many reads by one call",
-    axes: &[BATCH],
+    axes: &[FEWER],
     explained_by: &[term(1.0, "async.read.ring").same(&["batch"])],
     prepare: |setting| {
         let mut batch = Batch::new(setting, ring(entries(setting))?)?;
@@ -47,7 +50,7 @@ pub(super) const REGISTERED: Operation = Operation {
 pub(super) const POLLED: Operation = Operation {
     id: "async.read.ring.polled",
     summary: "read one byte of /dev/zero by io_uring whose kernel thread on another CPU polls for requests (SQPOLL)",
-    axes: &[BATCH],
+    axes: &[FEWER],
     needs: &[Need::TwoCpus],
     explained_by: &[term(1.0, "async.read.ring.registered").same(&["batch"])],
     prepare: |setting| {
@@ -61,9 +64,9 @@ pub(super) const POLLED: Operation = Operation {
     ..READ
 };
 
-/// Milliseconds that the kernel's thread polls on after the last request: more than any pause in a batch, and few, for
+/// Milliseconds that the kernel's thread polls on after the last request: longer than any pause in a batch, and the fewest there are, for
 /// it would run beside the clock's checks between batches.
-const AWAKE: u32 = 2;
+const AWAKE: u32 = 1;
 
 /// A ring with room for so many requests.
 ///

@@ -11,7 +11,7 @@ use rustix::net::{
     SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-use super::{DISTANCE, EXOTIC, TO_ITSELF, not_answered};
+use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 
 /// A descriptor to oneself.
 pub(super) const ITSELF: Operation = Operation {
@@ -40,7 +40,7 @@ pub(super) const ITSELF: Operation = Operation {
 pub(super) const PASS: Operation = Operation {
     id: "descriptor.pass",
     summary: "pass a descriptor to a partner process, which passes its copy back; both copies are closed",
-    axes: &[DISTANCE],
+    axes: &[NEAR_OR_FAR],
     moves: |_| 2,
     explained_by: &[term(2.0, "descriptor.self")],
     prepare: |setting: &Setting| {

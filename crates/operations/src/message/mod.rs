@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 const DISTANCE: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other"), Choice::Word("awake")])
     .headline(&[Choice::Word("same"), Choice::Word("other")]);
 
-/// The same, where an idle task beside the partner would say nothing more.
+/// The same, where an idle task beside the partner would show no more than it does for the mechanisms above.
 const NEAR_OR_FAR: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other")]);
 
 /// The message of 13 words of RSX-11M, the one of 256 words of RSX-11M-Plus, a page, and the largest that fits a pipe.
@@ -94,8 +94,11 @@ const SIZE: Axis = size(&[RSX, BLOCK, PAGE, LARGE]).headline(&[RSX]);
 /// The size of each message that fits one datagram or one message of a queue as large as is usually allowed.
 const SIZE_OF_ONE: Axis = size(&[RSX, BLOCK, PAGE]).headline(&[RSX]);
 
-/// The size of each message, where a smaller mechanism of the same kind shows the rest.
+/// The size of each message, where it is copied in another way than elsewhere.
 const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]);
+
+/// The size of each message, where another mechanism that copies in the same way shows what is between.
+const ENDS: Axis = size(&[RSX, LARGE]);
 
 /// The size of each message, where another mechanism with the same path of data shows the rest.
 const SMALL: Axis = size(&[RSX]);

@@ -6,7 +6,9 @@ use measure::{Choice, Failure, Operation, Setting, size, term};
 use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
-use super::{DISTANCE, EXOTIC, ROUNDTRIP as SHAPE, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, roundtrip, there_and_back};
+use super::{
+    DISTANCE, ENDS, EXOTIC, NEAR_OR_FAR, ROUNDTRIP as SHAPE, SIZE, SMALL, TO_ITSELF, itself, roundtrip, there_and_back,
+};
 use crate::channel::End;
 
 /// A message to oneself: what the calls and the copies cost when nobody has to be woken.
@@ -53,7 +55,7 @@ pub(super) const ROUNDTRIP: Operation = Operation {
 pub(super) const FIFO_ITSELF: Operation = Operation {
     id: "fifo.self",
     summary: "write to a named pipe (FIFO) and read it back, one task",
-    axes: &[SIZE],
+    axes: &[ENDS],
     explained_by: &[term(1.0, "pipe.self").same(&["size"])],
     prepare: |setting| {
         let (receiver, sender) = fifo(setting, "fifo")?;
@@ -68,7 +70,7 @@ pub(super) const FIFO_ITSELF: Operation = Operation {
 pub(super) const FIFO: Operation = Operation {
     id: "fifo.roundtrip",
     summary: "a message to a partner process through a named pipe (FIFO), and the answer through another",
-    axes: &[DISTANCE, SIZE_OF_TWO],
+    axes: &[NEAR_OR_FAR, SMALL],
     moves: there_and_back,
     explained_by: &[term(2.0, "fifo.self").same(&["size"])],
     prepare: |setting| {

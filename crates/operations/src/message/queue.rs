@@ -7,7 +7,7 @@ use std::rc::Rc;
 use libc::{c_int, c_long};
 use measure::{Failure, Operation, Setting, term};
 
-use super::{DISTANCE, EXOTIC, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, namespace, roundtrip, there_and_back};
+use super::{EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, namespace, roundtrip, there_and_back};
 use crate::channel::Channel;
 
 /// A POSIX queue to oneself.
@@ -28,7 +28,7 @@ pub(super) const POSIX_ITSELF: Operation = Operation {
 pub(super) const POSIX: Operation = Operation {
     id: "mq.posix.roundtrip",
     summary: "a message to a partner process through a POSIX queue, and the answer through another",
-    axes: &[DISTANCE, SIZE_OF_TWO],
+    axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
     moves: there_and_back,
     explained_by: &[term(2.0, "mq.posix.self").same(&["size"])],
     prepare: |setting| {
@@ -59,7 +59,7 @@ pub(super) const SYSTEM_V_ITSELF: Operation = Operation {
 pub(super) const SYSTEM_V: Operation = Operation {
     id: "mq.systemv.roundtrip",
     summary: "a message to a partner process through a System V queue, and the answer through another",
-    axes: &[DISTANCE, SIZE_OF_TWO],
+    axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
     moves: there_and_back,
     explained_by: &[term(2.0, "mq.systemv.self").same(&["size"])],
     prepare: |setting| {

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 use measure::{Failure, Operation, Setting, repeat, term};
 
-use super::{DISTANCE, EXOTIC, TO_ITSELF, not_answered};
+use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 
 /// A message from a ring to itself.
 pub(super) const ITSELF: Operation = Operation {
@@ -30,7 +30,7 @@ pub(super) const ITSELF: Operation = Operation {
 pub(super) const ROUNDTRIP: Operation = Operation {
     id: "ring.message",
     summary: "a message of a word from an io_uring to a partner process's, and the answer, one call each",
-    axes: &[DISTANCE],
+    axes: &[NEAR_OR_FAR],
     moves: |_| 16,
     explained_by: &[term(2.0, "ring.self")],
     prepare: |setting: &Setting| {

@@ -7,7 +7,7 @@ use libc::{c_int, c_short};
 use measure::{Failure, Operation, Setting, repeat, term};
 use rustix::io::Errno;
 
-use super::{DISTANCE, EXOTIC, TO_ITSELF, namespace, not_answered};
+use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, namespace, not_answered};
 use crate::shared::Shared;
 
 /// A semaphore nobody sleeps at: no call is needed.
@@ -32,7 +32,7 @@ pub(super) const POSIX_ITSELF: Operation = Operation {
 pub(super) const POSIX: Operation = Operation {
     id: "semaphore.posix.roundtrip",
     summary: "post a POSIX semaphore in shared memory that a partner process waits at, and wait at another",
-    axes: &[DISTANCE],
+    axes: &[NEAR_OR_FAR],
     explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"])],
     prepare: |setting: &Setting| {
         let board = Shared::new(Board { theirs: Posix::new(), ours: Posix::new(), answers: AtomicU32::new(0) })?;
@@ -80,7 +80,7 @@ pub(super) const SYSTEM_V: Operation = Operation {
     id: "semaphore.systemv.roundtrip",
     summary: "raise a System V semaphore that a partner process waits at, and wait at another",
     like: &["SETF/Group", "WTSE"],
-    axes: &[DISTANCE],
+    axes: &[NEAR_OR_FAR],
     explained_by: &[term(2.0, "semaphore.systemv.self")],
     prepare: |setting: &Setting| {
         let set = SystemV::new()?;

@@ -9,7 +9,7 @@ use measure::{Failure, Operation, Setting, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
 use super::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
-use super::{DISTANCE, EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, not_answered, there_and_back};
+use super::{ENDS, EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, not_answered, there_and_back};
 use crate::channel::Channel;
 use crate::shared::Shared;
 
@@ -26,7 +26,7 @@ pub(super) const ITSELF: Operation = Operation {
 pub(super) const SPIN: Operation = Operation {
     id: "shared.spin.roundtrip",
     summary: "a message to a partner process through shared memory, each watching a word for its turn, and the answer",
-    axes: &[NEAR_OR_FAR, SIZE],
+    axes: &[NEAR_OR_FAR, ENDS],
     moves: there_and_back,
     explained_by: &[term(2.0, "shared.self").same(&["size"])],
     prepare: |setting: &Setting| {
@@ -58,7 +58,7 @@ pub(super) const SPIN: Operation = Operation {
 pub(super) const FUTEX: Operation = Operation {
     id: "shared.futex.roundtrip",
     summary: "a message to a partner process through shared memory, each asleep at a futex until its turn, and the answer",
-    axes: &[DISTANCE, SIZE_OF_TWO],
+    axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
     moves: there_and_back,
     explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"]), term(2.0, "shared.self").same(&["size"])],
     prepare: |setting: &Setting| {

@@ -5,7 +5,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use libc::{c_int, pid_t, signalfd_siginfo};
 use measure::{Failure, Operation, Setting, repeat, term};
 
-use super::{DISTANCE, EXOTIC, TO_ITSELF, not_answered};
+use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 
 /// A signal to oneself.
 pub(super) const ITSELF: Operation = Operation {
@@ -30,7 +30,7 @@ pub(super) const ITSELF: Operation = Operation {
 pub(super) const ROUNDTRIP: Operation = Operation {
     id: "signalfd.roundtrip",
     summary: "signal a partner process that reads a signal descriptor, and read its signal in return",
-    axes: &[DISTANCE],
+    axes: &[NEAR_OR_FAR],
     explained_by: &[term(2.0, "signalfd.self")],
     prepare: |setting: &Setting| {
         let process = std::process::id() as pid_t;

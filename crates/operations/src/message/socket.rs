@@ -8,7 +8,8 @@ use measure::{Failure, Loop, Operation, Setting, term};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::{
-    DISTANCE, EXOTIC, ROUNDTRIP, SIZE, SIZE_OF_ONE, SIZE_OF_TWO, SMALL, TO_ITSELF, itself, roundtrip, there_and_back,
+    DISTANCE, ENDS, EXOTIC, NEAR_OR_FAR, ROUNDTRIP, SIZE, SIZE_OF_ONE, SMALL, TO_ITSELF, itself, roundtrip,
+    there_and_back,
 };
 use crate::channel::End;
 
@@ -46,7 +47,7 @@ pub(super) const DATAGRAM_ITSELF: Operation = Operation {
 pub(super) const DATAGRAM: Operation = Operation {
     id: "socketpair.datagram.roundtrip",
     summary: "a message to a partner process through a pair of Unix datagram sockets, and the answer",
-    axes: &[DISTANCE, SIZE_OF_TWO],
+    axes: &[NEAR_OR_FAR, SMALL],
     moves: there_and_back,
     explained_by: &[term(2.0, "socketpair.datagram.self").same(&["size"])],
     prepare: |setting| pair_to_partner(setting, SocketType::DGRAM),
@@ -57,7 +58,7 @@ pub(super) const DATAGRAM: Operation = Operation {
 pub(super) const SEQPACKET_ITSELF: Operation = Operation {
     id: "socketpair.seqpacket.self",
     summary: "send through a pair of Unix sockets of sequenced packets and receive, one task",
-    axes: &[SIZE],
+    axes: &[ENDS],
     prepare: |setting| pair_to_itself(setting, SocketType::SEQPACKET),
     ..TO_ITSELF
 };
@@ -66,7 +67,7 @@ pub(super) const SEQPACKET_ITSELF: Operation = Operation {
 pub(super) const SEQPACKET: Operation = Operation {
     id: "socketpair.seqpacket.roundtrip",
     summary: "a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer",
-    axes: &[DISTANCE, SIZE_OF_TWO],
+    axes: &[NEAR_OR_FAR, SMALL],
     moves: there_and_back,
     explained_by: &[term(2.0, "socketpair.seqpacket.self").same(&["size"])],
     prepare: |setting| pair_to_partner(setting, SocketType::SEQPACKET),
@@ -90,7 +91,7 @@ pub(super) const NAMED_STREAM_ITSELF: Operation = Operation {
 pub(super) const NAMED_STREAM: Operation = Operation {
     id: "unix.named.stream.roundtrip",
     summary: "a message to a partner process through a Unix stream socket connected by name, and the answer",
-    axes: &[DISTANCE, SMALL],
+    axes: &[NEAR_OR_FAR, SMALL],
     moves: there_and_back,
     explained_by: &[term(2.0, "unix.named.stream.self").same(&["size"])],
     prepare: |setting| {
@@ -117,7 +118,7 @@ pub(super) const NAMED_DATAGRAM_ITSELF: Operation = Operation {
 pub(super) const NAMED_DATAGRAM: Operation = Operation {
     id: "unix.named.datagram.roundtrip",
     summary: "a message to a partner process through named Unix datagram sockets, and the answer",
-    axes: &[DISTANCE, SMALL],
+    axes: &[NEAR_OR_FAR, SMALL],
     moves: there_and_back,
     explained_by: &[term(2.0, "unix.named.datagram.self").same(&["size"])],
     prepare: |setting| {
@@ -171,7 +172,7 @@ pub(super) const NAGLE_ITSELF: Operation = Operation {
 pub(super) const NAGLE: Operation = Operation {
     id: "tcp.nagle.roundtrip",
     summary: "a message to a partner process through TCP without NODELAY over loopback, and the answer",
-    axes: &[DISTANCE, SMALL],
+    axes: &[NEAR_OR_FAR, SMALL],
     moves: there_and_back,
     explained_by: &[term(1.0, "tcp.roundtrip").same(&["distance", "size"])],
     prepare: |setting| {

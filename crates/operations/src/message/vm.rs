@@ -8,7 +8,7 @@ use libc::{iovec, pid_t};
 use measure::{Failure, Operation, Partner, Setting, repeat, term};
 
 use super::futex::{OURS, THEIRS, await_turn, pass_turn};
-use super::{DISTANCE, EXOTIC, SIZE, SIZE_OF_TWO, TO_ITSELF, not_answered, there_and_back};
+use super::{ENDS, EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, not_answered, there_and_back};
 use crate::shared::Shared;
 
 /// What all of them are: a transfer from one process to another that sleeps. Where it sleeps makes no difference.
@@ -18,6 +18,7 @@ const TRANSFER: Operation = Operation { per: "transfer", axes: &[SIZE], ..TO_ITS
 pub(super) const ITSELF: Operation = Operation {
     id: "vm.self",
     summary: "read a message from one's own memory as if it were another process's (process_vm_readv)",
+    axes: &[ENDS],
     prepare: |setting| {
         let own = Memory { process: std::process::id() as pid_t, place: vec![PATTERN; setting.size()] };
         let mut block = own.place.clone();
@@ -83,7 +84,7 @@ pub(super) const WRITE: Operation = Operation {
 pub(super) const ROUNDTRIP: Operation = Operation {
     id: "vm.roundtrip",
     summary: "write a message into the memory of a partner process, wake it by a futex, and read the answer out of it",
-    axes: &[DISTANCE, SIZE_OF_TWO],
+    axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
     moves: there_and_back,
     explained_by: &[
         term(1.0, "vm.write").same(&["size"]),

@@ -33,6 +33,9 @@ const WOKEN: Axis = word(
 /// Requests that a partner's ring has room for; it makes one at a time.
 const ENTRIES: u32 = 8;
 
+/// Where a partner on another CPU is woken as one at a pipe is.
+const NEAR: Axis = word("distance", &[Choice::Word("same")]);
+
 /// All messages are of 13 words.
 const BYTES: usize = 26;
 
@@ -58,6 +61,7 @@ pub(super) const PIPE: Operation = Operation {
 pub(super) const UNIX: Operation = Operation {
     id: "unix.woken",
     summary: "26 bytes through a Unix stream socket to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+    axes: &[NEAR, WOKEN],
     explained_by: &[term(1.0, "unix.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
     prepare: |setting| woken(setting, socket::pair(SocketType::STREAM)?),
     ..BY
@@ -67,6 +71,7 @@ pub(super) const UNIX: Operation = Operation {
 pub(super) const UDP: Operation = Operation {
     id: "udp.woken",
     summary: "26 bytes through UDP to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+    axes: &[NEAR, WOKEN],
     explained_by: &[term(1.0, "udp.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
     prepare: |setting| woken(setting, socket::udp()?),
     ..BY
