@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use measure::{Item, Operation};
 use operations::command::{self, CommandError, Cpus, OnFailure, Running};
 use operations::routine;
-use record::{Estimate, Point, Skip, Value, printable};
+use record::{Estimate, Point, Skip, printable};
 use report::COMMANDS;
 
 use crate::cli::TimeAsked;
@@ -113,11 +113,9 @@ fn try_all(
     Ok((tried, failed))
 }
 
-/// What was named, the do-nothing command beside commands, and the block move that every cost is also quoted in.
+/// What was named, and the do-nothing command beside commands.
 fn items(routines: &[&'static Operation], commands: &[&'static Operation]) -> Vec<Item> {
     let baseline = (!commands.is_empty()).then(|| operations::find(command::NOTHING.id)).flatten();
     let own = routines.iter().chain(commands).copied().chain(baseline);
-    let block = operations::find("memory.copy")
-        .map(|operation| Item { operation, point: Point::default().with("size", Value::Number(report::BLOCK)) });
-    own.map(|operation| Item { operation, point: Point::default() }).chain(block).collect()
+    own.map(|operation| Item { operation, point: Point::default() }).collect()
 }

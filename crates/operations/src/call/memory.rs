@@ -115,7 +115,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let written = Rc::clone(&area);
             Ok(numbered(move |turn| exactly(0, call!(madvise, area.page(turn), PAGE, libc::MADV_DONTNEED)?))
                 .at_most(STOCK)
-                .before(for_each(move |turn| Ok(written.touch(turn)))))
+                .before(for_each(move |turn| {
+                    written.touch(turn);
+                    Ok(())
+                })))
         },
         ..CALL
     },
@@ -132,7 +135,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(PAGE, call!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0)?)
             })
             .at_most(STOCK)
-            .before(for_each(move |turn| Ok(written.touch(turn)))))
+            .before(for_each(move |turn| {
+                written.touch(turn);
+                Ok(())
+            })))
         },
         ..CALL
     },
