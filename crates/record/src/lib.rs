@@ -1,6 +1,7 @@
 //! Plain data: what a run is made of, its file format, its units. Knows nothing of how a cost is taken or shown.
 #![forbid(unsafe_code)]
 
+mod book;
 mod cost;
 mod doubt;
 mod machine;
@@ -9,6 +10,7 @@ mod read;
 mod run;
 pub mod units;
 
+pub use book::{Book, BookError, Departure, Difference, Entry};
 pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Round, Switches, Term};
 pub use doubt::Doubt;
 pub use machine::*;

@@ -1,14 +1,11 @@
 //! The price list: every cost of a run, what it is worth, and why to trust it.
 
 use record::units::{grouped, payload_rate, percent, rate, significant};
-use record::{Cost, Doubt, Run, Skip, Value};
+use record::{Cost, Doubt, Run, Skip};
 
 use crate::grid::{Grid, Kind};
 use crate::head::conditions;
 use crate::{Style, head_line, paragraph};
-
-/// The unit that every cost is also quoted in: copying so many bytes.
-const BLOCK: u64 = 512;
 
 /// A whole run as a page: machine, prices by family, doubts, what was not measured, findings.
 pub fn page(run: &Run, style: Style) -> String {
@@ -55,10 +52,7 @@ impl Notes {
 }
 
 fn prices(run: &Run, notes: &mut Notes) -> Grid {
-    let block = run
-        .cost("memory.copy", &[("size", Value::Number(BLOCK))])
-        .map(|cost| cost.quoted().0)
-        .filter(|&block| block > 0.0);
+    let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     let mut grid = Grid::new("<>>>>>>><");
     let width = |text: &str| textwrap::core::display_width(text);
     let widest = run.costs.iter().map(|cost| width(&cost.operation) + 2 + width(&at(cost))).max().unwrap_or(0);
@@ -94,7 +88,7 @@ fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Notes) -> Vec<
         if told { quoted } else { cost.net_ns.high }.to_string(),
         worth(cost.half_width().map(percent)),
         cost.neighbour_tax().filter(|tax| tax.is_finite()).map_or_else(none, tax),
-        worth(Some(grouped(cost.cycles))),
+        worth((cost.cycles > 0.0).then(|| grouped(cost.cycles))),
         worth(block.map(|block| blocks(quoted.0 / block))),
         worth(Some(rate(quoted))),
         payload,
@@ -108,7 +102,7 @@ fn tax(tax: f64) -> String {
     if share == 0.0 { "0 %".into() } else { format!("{share:+.0} %") }
 }
 
-fn blocks(times: f64) -> String {
+pub(crate) fn blocks(times: f64) -> String {
     if times >= 99.95 { grouped(times) } else { significant(times) }
 }
 
