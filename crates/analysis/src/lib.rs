@@ -8,5 +8,6 @@ pub mod explain;
 mod findings;
 pub mod plausible;
 pub mod statistics;
+pub mod study;
 
 pub use findings::findings;

@@ -5,6 +5,7 @@ mod channel;
 mod clock;
 mod empty;
 mod file;
+mod flag;
 mod instruction;
 mod memory;
 mod message;
@@ -55,6 +56,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
+    Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },
     Family { title: "signals", operations: signal::OPERATIONS },
