@@ -62,6 +62,11 @@ impl Part {
         format!("{}{}", self.operation, self.point())
     }
 
+    /// Id and the point's values, for tables.
+    pub fn short(&self) -> String {
+        format!("{} {}", self.operation, self.point().values()).trim_end().into()
+    }
+
     /// The cost it names in this run.
     pub fn find<'a>(&self, run: &'a Run) -> Option<&'a Cost> {
         let point = self.point();
@@ -110,8 +115,17 @@ impl Route {
         if missing.is_empty() { Ok(weighted_sum(&parts)) } else { Err(missing) }
     }
 
-    /// What is added, subtracted and divided, as a formula.
+    /// What is added, subtracted and divided, as a formula of ids and points as they are typed.
     pub fn formula(&self) -> String {
+        self.formula_of(Part::name)
+    }
+
+    /// The same for tables: of the points only the values.
+    pub fn short_formula(&self) -> String {
+        self.formula_of(Part::short)
+    }
+
+    fn formula_of(&self, name: fn(&Part) -> String) -> String {
         let mut text = String::new();
         for (sign, part) in self.parts() {
             text += match (text.is_empty(), sign > 0.0) {
@@ -123,9 +137,13 @@ impl Route {
             if part.times != 1.0 {
                 text += &format!("{} x ", part.times);
             }
-            text += &part.name();
+            text += &name(part);
         }
-        if self.divide_by == 1.0 { text } else { format!("({text}) / {}", self.divide_by) }
+        match (self.divide_by == 1.0, self.plus.len() + self.minus.len()) {
+            (true, _) => text,
+            (false, 1) => format!("{text} / {}", self.divide_by),
+            (false, _) => format!("({text}) / {}", self.divide_by),
+        }
     }
 }
 
@@ -314,6 +332,7 @@ mod tests {
                 "switch.process@set=0",
             ]
         );
+        assert_eq!(DERIVATIONS[1].routes[0].short_formula(), "(pipe.roundtrip same 26 B - 2 x pipe.self 26 B) / 2");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod cli;
 mod doctor;
+mod explain;
 mod headline;
 mod history;
 mod list;
@@ -11,6 +12,7 @@ mod output;
 mod pattern;
 mod run;
 mod show;
+mod study;
 mod texts;
 
 use cli::Verb;
@@ -22,6 +24,8 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Run(asked)) => run::run(&asked),
         Some(Verb::List(asked)) => list::list(&asked),
         Some(Verb::Show(asked)) => show::show(&asked),
+        Some(Verb::Explain(asked)) => explain::explain(&asked),
+        Some(Verb::Study(asked)) => study::study(&asked),
         Some(Verb::History(asked)) => history::history(&asked),
         Some(Verb::Doctor(asked)) => doctor::doctor(&asked),
         Some(Verb::Schema) => texts::schema(),

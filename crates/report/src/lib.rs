@@ -1,14 +1,18 @@
 //! Pages from records: a run, a listing or a machine in, text out. Prints nothing and asks the terminal nothing.
 #![forbid(unsafe_code)]
 
+mod explain;
 mod grid;
 mod head;
 mod lists;
 mod prices;
+mod study;
 
+pub use explain::{explained, explanations};
 pub use head::head_line;
 pub use lists::{Kept, Listed, doctor, history, list};
 pub use prices::page;
+pub use study::study;
 
 /// Whether a page may carry colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,8 +38,8 @@ fn the_departures_of_rsx_are_known() {
             "VSDA/VRCD: 458 kbit/s is 458.752",
             "SDAT/RCST: 25 kbit/s is 25.584",
             "SDRC/RCVX: 12.34 ms is 12.346",
-            "AST processing, SDAT/RCVD: 1.43 ms is 1.423",
-            "AST processing, SDAT/RCVD: 1.05 block moves is 1.043",
+            "AST by SDAT/RCVD: 1.43 ms is 1.423",
+            "AST by SDAT/RCVD: 1.05 block moves is 1.043",
             "S/R (1 task): 4.87 block moves is 4.887",
             "Context switch: 0.95 block moves is 0.931",
         ]

@@ -7,7 +7,7 @@ const SMALL_OTHER: &[(&str, At)] = &[("size", At::Number(26)), ("distance", At::
 const SMALL: &[(&str, At)] = &[("size", At::Number(26))];
 const SAME: &[(&str, At)] = &[("distance", At::Word("same"))];
 const OTHER: &[(&str, At)] = &[("distance", At::Word("other"))];
-const BLOCKED: &[(&str, At)] = &[("distance", At::Word("same")), ("woken", At::Word("blocking"))];
+const POLLED: &[(&str, At)] = &[("distance", At::Word("same")), ("woken", At::Word("poll"))];
 const SIGNALLED: &[(&str, At)] = &[("distance", At::Word("same")), ("woken", At::Word("signal"))];
 
 /// The name of the derived cost of a signal's delivery.
@@ -33,9 +33,9 @@ pub const DERIVATIONS: &[Derivation] = &[
                 divide_by: 1.0,
             },
             Route {
-                name: "a message whose receiver a signal wakes, less one that waits in read and needs no second",
+                name: "a message whose receiver a signal wakes, less one that waits in poll",
                 plus: &[cost("pipe.woken").at(SIGNALLED)],
-                minus: &[cost("pipe.woken").at(BLOCKED), cost("syscall.read.null")],
+                minus: &[cost("pipe.woken").at(POLLED)],
                 divide_by: 1.0,
             },
         ],

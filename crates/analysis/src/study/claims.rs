@@ -107,7 +107,7 @@ impl Claim {
 
     fn compare(&self, pair: &Pair, run: &Run) -> Compared {
         let figure = |route: &Route| Figure {
-            name: if route.name.is_empty() { route.formula() } else { route.name.into() },
+            name: if route.name.is_empty() { route.short_formula() } else { route.name.into() },
             figure: route.follow(run).map_err(|missing| why_missing(run, &missing)),
         };
         let one = figure(&pair.one);

@@ -100,6 +100,7 @@ impl Study {
         let nothing = RowAnswer {
             printed: printed(book, row.paper),
             here: String::new(),
+            short: String::new(),
             figure: Err("nothing of the kind here".into()),
             block_moves: None,
             bytes: 0,
@@ -114,6 +115,7 @@ impl Study {
             RowAnswer {
                 printed: if index == 0 { nothing.printed.clone() } else { None },
                 here: route.formula(),
+                short: route.short_formula(),
                 block_moves: now.zip(block).and_then(|(now, block)| ratio(now, block)),
                 bytes: payload(route, run),
                 faster: then.zip(now).and_then(|(then, now)| ratio(then, now)),
@@ -188,8 +190,10 @@ pub struct TableAnswer {
 pub struct RowAnswer {
     /// As printed; `None` for further analogues of the row before.
     pub printed: Option<Printed>,
-    /// What was measured here, as a formula of ids.
+    /// What was measured here, as a formula of ids and points.
     pub here: String,
+    /// The same, for tables.
+    pub short: String,
     /// What it costs here in ns, or why that is not known.
     pub figure: Result<Interval, String>,
     /// In block moves of this machine.

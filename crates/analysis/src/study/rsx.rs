@@ -81,7 +81,7 @@ const TABLES: &[Table] = &[
         ],
     ),
     table(
-        "flags of one task, of all tasks, of a group",
+        "whose flags",
         &[
             row("rsx.setf", &[Route::of(&[FLAG])]),
             row("rsx.setf.global", &[Route::of(&[SHARED_FLAG])]),
@@ -89,7 +89,7 @@ const TABLES: &[Table] = &[
         ],
     ),
     table(
-        "waiting for a flag that is set",
+        "waiting for set flags",
         &[
             row(
                 "rsx.wtlo",
@@ -140,7 +140,7 @@ const TABLES: &[Table] = &[
         &[row("rsx.self.13", &[Route::of(&[ITSELF])]), row("rsx.self.256", &[Route::of(&[ITSELF_LARGE])])],
     ),
     messages(
-        "messages to a partner that is woken for them",
+        "messages to a partner",
         &[
             row("rsx.send.13.flag", &[Route::of(&[WOKEN_POLL])]),
             row("rsx.send.13.ast", &[Route::of(&[WOKEN_SIGNAL])]),
@@ -153,7 +153,7 @@ const TABLES: &[Table] = &[
         ],
     ),
     table(
-        "an AST, and a signal",
+        "AST and signal",
         &[
             row("rsx.qiow.ast", &[Route::of(&[cost("async.read.signal")])]),
             row("rsx.qiow", &[Route::of(&[cost("async.read.plain")])]),
