@@ -28,7 +28,7 @@ const AWAITED: &[&str] = &[
     "call.remap_file_pages",
     "call.rt_sigsuspend",
     "call.sched_yield",
-    "pair.mlock",
+    "pair.lock.memory",
     "pipe.woken",
 ];
 

@@ -106,7 +106,7 @@ const TABLES: &[Table] = &[
     table(
         "pairs",
         &[
-            row("rsx.encp.dscp", &[Route::of(&[cost("pair.mlock")])]),
+            row("rsx.encp.dscp", &[Route::of(&[cost("pair.lock.memory")])]),
             row("rsx.enar.dsar", &[Route::of(&[cost("signal.block.unblock")])]),
         ],
     ),
@@ -337,7 +337,7 @@ const CLAIMS: &[Claim] = &[
         claim: "A pair in a loop that runs 300 times a second takes more than 1 % of the CPU",
         test: Test::Load { per_second: 300.0, share: 0.01 },
         there: load!(cost("rsx.encp.dscp")),
-        here: &[load!(cost("signal.block.unblock")), load!(cost("pair.mlock"))],
+        here: &[load!(cost("signal.block.unblock")), load!(cost("pair.lock.memory"))],
         note: "the loop that began the paper made 300 directives, half as many pairs",
     },
     Claim {
