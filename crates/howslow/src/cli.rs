@@ -26,6 +26,8 @@ pub(crate) struct Command {
 pub(crate) enum Verb {
     /// Measure the operations that patterns name
     Run(RunAsked),
+    /// Time routines and commands of your own
+    Time(TimeAsked),
     /// The operations there are
     List(ListAsked),
     /// Print a run again
@@ -66,7 +68,7 @@ pub(crate) struct How {
     /// Half the width of the 95 % interval at which a cost needs no more rounds
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub precision: f64,
-    /// Time the whole run may take [default: 10s; 60s with patterns; 10m with --full]
+    /// Time the whole run may take [default: 10s; 60s with patterns; 10m with --full; 30s for `time`]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// Measure on this CPU only
@@ -91,6 +93,45 @@ pub(crate) struct RunAsked {
     /// At every point, not only the headline ones; without patterns: every operation
     #[arg(long)]
     pub full: bool,
+    #[command(flatten)]
+    pub how: How,
+}
+
+const TIMED: &str = "\
+A routine is `void NAME(void)`, called once per iteration; one whose name ends in _times is
+`void NAME_times(uint64_t)` and does so many iterations itself. A command runs with its input and
+output on /dev/null, and costs what it takes beyond starting a program that does nothing.
+Everything named is interleaved round by round, each round in a new process.
+Examples: howslow time ./mine.so:sum ./mine.so:sum_fast_times
+          howslow time -- sort words.txt
+          howslow time -c 'sort words.txt' -c 'sort -u words.txt'
+Exit status: 0 done; 1 nothing named could be timed; 2 misused: no such file, routine or program;
+3 some of them could not be timed.";
+
+#[derive(Debug, Args)]
+#[command(after_help = TIMED, arg_required_else_help = true)]
+pub(crate) struct TimeAsked {
+    /// Routines of shared objects: ./mine.so:routine
+    #[arg(value_name = "FILE:ROUTINE")]
+    pub routines: Vec<String>,
+    /// A command, its words split as the shell splits them; may be repeated
+    #[arg(short, long = "command", value_name = "COMMAND")]
+    pub commands: Vec<String>,
+    /// One more command, as it stands
+    #[arg(last = true, value_name = "COMMAND")]
+    pub words: Vec<String>,
+    /// Time a command whatever its exit status is
+    #[arg(long)]
+    pub ignore_failure: bool,
+    /// Let a command use every CPU, instead of the one that its round is pinned to
+    #[arg(long)]
+    pub all_cpus: bool,
+    /// Quote the typical time, for what waits for a timer, a device or another process
+    #[arg(long)]
+    pub waits: bool,
+    /// Give a round up after this time [default: a tenth of the budget; 10m for a command]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
+    pub patience: Option<f64>,
     #[command(flatten)]
     pub how: How,
 }

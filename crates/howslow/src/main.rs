@@ -14,6 +14,7 @@ mod run;
 mod show;
 mod study;
 mod texts;
+mod time;
 
 use cli::Verb;
 
@@ -22,6 +23,7 @@ fn main() -> std::process::ExitCode {
     output::finish(match command.verb {
         None => headline::headline(&command.how),
         Some(Verb::Run(asked)) => run::run(&asked),
+        Some(Verb::Time(asked)) => time::time(&asked),
         Some(Verb::List(asked)) => list::list(&asked),
         Some(Verb::Show(asked)) => show::show(&asked),
         Some(Verb::Explain(asked)) => explain::explain(&asked),

@@ -1,5 +1,7 @@
 //! `howslow run`: what patterns name; and what every measuring verb does with its run.
 
+use record::Skip;
+
 use crate::cli::{How, RunAsked};
 use crate::measuring::{self, Measured, Wanted};
 use crate::output::{self, Outcome, say};
@@ -20,11 +22,14 @@ pub(crate) fn run(asked: &RunAsked) -> anyhow::Result<Outcome> {
         full: asked.full,
         budget_s: if asked.full { FULL_BUDGET } else { BUDGET },
     };
-    print_run(measuring::measure(wanted, &asked.how)?, &asked.how, &patterns)
+    let by_name =
+        |skip: &Skip| patterns.iter().any(|pattern| pattern.is_by_name() && pattern.means(&skip.operation, &skip.at));
+    print_run(measuring::measure(wanted, &asked.how)?, &asked.how, &by_name)
 }
 
-/// Keeps a run and prints it. A run that cannot be kept is printed all the same.
-pub(crate) fn print_run(measured: Measured, how: &How, patterns: &[Pattern]) -> anyhow::Result<Outcome> {
+/// Keeps a run and prints it; `by_name` tells whether a skip is of something asked for by name. A run that cannot be
+/// kept is printed all the same.
+pub(crate) fn print_run(measured: Measured, how: &How, by_name: &dyn Fn(&Skip) -> bool) -> anyhow::Result<Outcome> {
     let Measured { run, interrupted } = measured;
     if interrupted.is_none() && !run.costs.is_empty() {
         measuring::keep(&run);
@@ -41,9 +46,6 @@ pub(crate) fn print_run(measured: Measured, how: &How, patterns: &[Pattern]) -> 
         say("interrupted: this is what was measured until then; it is not kept (-o FILE writes it)");
         return Ok(Outcome::Interrupted(signal));
     }
-    let by_name = |skip: &record::Skip| {
-        patterns.iter().any(|pattern| pattern.is_by_name() && pattern.means(&skip.operation, &skip.at))
-    };
     if run.skipped.iter().any(by_name) {
         return Ok(Outcome::Skipped);
     }

@@ -15,22 +15,7 @@ const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
 
 /// Operations that studies and books name although this version does not have them yet. One that exists may not stand
 /// here, so that the list can only shrink.
-const AWAITED: &[&str] = &[
-    "async.read.linux",
-    "async.read.plain",
-    "async.read.posix",
-    "async.read.ring",
-    "async.read.signal",
-    "call.futex",
-    "call.futex_waitv",
-    "call.madvise",
-    "call.mremap",
-    "call.remap_file_pages",
-    "call.rt_sigsuspend",
-    "call.sched_yield",
-    "pair.lock.memory",
-    "pipe.woken",
-];
+const AWAITED: &[&str] = &["call.futex", "call.futex_waitv", "call.rt_sigsuspend"];
 
 fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");

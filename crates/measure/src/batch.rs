@@ -145,6 +145,9 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
 /// How many iterations fill a batch. What it runs to find out is the warm-up too.
 fn find_times(work: &mut Loop, watch: &mut impl Watch, plan: &RoundPlan) -> Result<u64, Failure> {
     let most = work.most_iterations();
+    if work.is_warm() {
+        return Ok(plan.count.unwrap_or(1).clamp(1, most));
+    }
     if let Some(count) = plan.count {
         let count = count.clamp(1, most);
         timed(work, watch, count, 0.0)?;
@@ -256,6 +259,14 @@ mod tests {
         let mut work = scripted(&watch, 1.0).at_most(100);
         let harvest = sample(&mut work, &mut watch.clone(), &RoundPlan { most: 3, ..PLAN }, 0.0).expect("a harvest");
         assert_eq!((harvest.times, harvest.samples.len()), (100, 3));
+    }
+
+    #[test]
+    fn warm_work_runs_for_its_time_alone() {
+        let watch = ScriptedWatch::default();
+        let harvest = sample(&mut scripted(&watch, 80e6).warm(), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+        // The first, slower by a millisecond, is the only one.
+        assert_eq!((harvest.times, harvest.samples.len(), harvest.samples[0].ns), (1, 1, 81e6));
     }
 
     #[test]

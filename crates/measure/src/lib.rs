@@ -5,6 +5,7 @@ mod children;
 mod clock;
 mod entry;
 mod failure;
+mod guard;
 mod launcher;
 pub mod machine;
 mod operation;
@@ -20,6 +21,7 @@ mod take;
 mod watch;
 
 pub use failure::Failure;
+pub use guard::apart;
 pub use operation::{Axis, Choice, Need, Operation, TermOf, count, size, term, word};
 pub use quiet::Best;
 pub use repeat::{Loop, opaque, repeat};

@@ -1,5 +1,7 @@
 //! What an operation is: one block of data and the function that prepares its loop.
 
+use std::any::Any;
+
 use record::{Bytes, Estimate, Point, Term, Value};
 
 use crate::failure::Failure;
@@ -48,6 +50,9 @@ pub struct Operation {
     pub memory: u64,
     /// Seconds one round may take before it counts as hung, beyond its share of the time.
     pub patience: f64,
+    /// What of the user's it works on, such as a routine named on the command line: [`Setting::argument`] hands it to
+    /// `prepare`. Nothing in the registry.
+    pub argument: Option<&'static (dyn Any + Send + Sync)>,
     /// Sets up outside the timing and returns the loop; dropping the loop cleans up.
     pub prepare: fn(&Setting) -> Result<Loop, Failure>,
 }
@@ -74,6 +79,7 @@ impl Operation {
         needs: &[],
         memory: 4 << 30,
         patience: 10.0,
+        argument: None,
         prepare: |_| Err(Failure::Wrong(String::new())),
     };
 

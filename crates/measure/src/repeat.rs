@@ -12,12 +12,13 @@ pub struct Loop {
     each: u64,
     most: u64,
     batches: u32,
+    warm: bool,
 }
 
 impl Loop {
     /// A loop of the operation's own: `run(times)` does `times` iterations. Use [`repeat`] unless it needs its own.
     pub fn new(run: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
-        Loop { run: Box::new(run), before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX }
+        Loop { run: Box::new(run), before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX, warm: false }
     }
 
     /// One iteration does the operation this often (an unrolled loop): costs are divided by it.
@@ -33,6 +34,12 @@ impl Loop {
     /// A round has at most so many batches, because the machine remembers what they did.
     pub fn batches(self, batches: u32) -> Loop {
         Loop { batches: batches.max(1), ..self }
+    }
+
+    /// An iteration is far longer than a batch, and nothing that a round does warms it up: rounds run it for its time
+    /// alone.
+    pub fn warm(self) -> Loop {
+        Loop { warm: true, ..self }
     }
 
     /// Runs before every batch, outside the timing, with the batch's count.
@@ -63,6 +70,10 @@ impl Loop {
 
     pub(crate) fn most_batches(&self) -> u32 {
         self.batches
+    }
+
+    pub(crate) fn is_warm(&self) -> bool {
+        self.warm
     }
 
     pub(crate) fn most_iterations(&self) -> u64 {

@@ -52,7 +52,8 @@ fn measured(item: &Item, order: &RoundOrder, checker: Checker, scratch: PathBuf)
         return RoundEnd::Skipped(reason, remedy);
     }
     let other = item.operation.uses_other_cpu(&item.point);
-    let setting = Setting::new(item.point.clone(), scratch, order.cpu, order.other_cpu, order.seed);
+    let setting = Setting::new(item.point.clone(), scratch, order.cpu, order.other_cpu, order.seed)
+        .with_argument(item.operation.argument);
     let partners = setting.partners();
     let mut watch = SystemWatch::new(checker, order.cpu, order.other_cpu.filter(|_| other), partners);
     // Whatever the set-up is refused cannot be measured here; the same refusal later is a fault of the round.
@@ -73,7 +74,8 @@ fn ended_by(failure: Failure, doing: &str) -> RoundEnd {
     }
 }
 
-fn limit(resource: libc::__rlimit_resource_t, soft: u64) {
+/// Sets a limit of this process, as far as it may.
+pub(crate) fn limit(resource: libc::__rlimit_resource_t, soft: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the pointer is to an rlimit.
     if unsafe { libc::getrlimit(resource, &mut limit) } != 0 {

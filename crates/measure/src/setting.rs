@@ -1,5 +1,6 @@
 //! What an operation is given when it sets up: its point, a scratch folder, its CPUs, partners.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,6 +12,7 @@ use crate::failure::Failure;
 /// What an operation is given when it sets up.
 pub struct Setting {
     point: Point,
+    argument: Option<&'static (dyn Any + Send + Sync)>,
     scratch: PathBuf,
     cpu: u32,
     other_cpu: Option<u32>,
@@ -23,7 +25,22 @@ pub struct Setting {
 impl Setting {
     /// A setting at `point` with an existing empty folder, on `cpu`, with another CPU where there is one.
     pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
-        Setting { point, scratch, cpu, other_cpu, seed, partners: Rc::default(), awake: RefCell::default() }
+        let (partners, awake) = (Rc::default(), RefCell::default());
+        Setting { point, argument: None, scratch, cpu, other_cpu, seed, partners, awake }
+    }
+
+    /// The same setting, for an operation that works on something of the user's.
+    pub fn with_argument(self, argument: Option<&'static (dyn Any + Send + Sync)>) -> Setting {
+        Setting { argument, ..self }
+    }
+
+    /// What of the user's the operation works on.
+    ///
+    /// # Errors
+    /// When it was given nothing, or something else.
+    pub fn argument<T: 'static>(&self) -> Result<&'static T, Failure> {
+        let given = self.argument.and_then(|argument| argument.downcast_ref());
+        given.ok_or_else(|| Failure::wrong("the operation was not given what it works on"))
     }
 
     /// The point measured.
@@ -113,6 +130,7 @@ impl Setting {
     /// # Errors
     /// When it cannot be forked.
     pub fn partner(&self, cpu: u32, body: impl FnOnce() -> Result<(), Failure>) -> Result<Partner, Failure> {
+        let ours = std::process::id();
         // SAFETY: a round's process has one thread here, so the child may do anything after the fork.
         let pid = unsafe { libc::fork() };
         match pid {
@@ -120,6 +138,11 @@ impl Setting {
             0 => {
                 // SAFETY: sets this process's own death signal.
                 unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+                if std::os::unix::process::parent_id() != ours {
+                    // It died before its death was our business.
+                    // SAFETY: leaves without running the parent's destructors.
+                    unsafe { libc::_exit(1) };
+                }
                 let done = pin(cpu).and_then(|()| body());
                 // SAFETY: leaves without running the parent's destructors, which belong to the parent.
                 unsafe { libc::_exit(if done.is_ok() { 0 } else { 1 }) }

@@ -1,16 +1,40 @@
-//! Bytes between two tasks: an end holds what it reads from and what it writes to.
+//! Messages between two tasks: an end holds what it receives from and what it sends to.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use measure::Failure;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
 
-/// One task's end of a channel in both directions.
+/// One task's end of whatever carries whole messages in both directions.
+pub(crate) trait Channel {
+    /// Room for a message of `size` bytes, after whatever header the channel wants before them.
+    fn block(&self, size: usize) -> Vec<u8> {
+        vec![0; size]
+    }
+
+    /// Sends the whole message.
+    fn send(&self, block: &[u8]) -> Result<(), Failure>;
+
+    /// Waits until a whole message is there.
+    fn receive(&self, block: &mut [u8]) -> Result<(), Failure>;
+
+    /// Closes this process's copy of an end that belongs to the process it was forked from, where that matters.
+    fn close_inherited(&self) {}
+}
+
+/// One task's end of a channel of bytes in both directions.
 pub(crate) struct End {
     receiver: OwnedFd,
     sender: OwnedFd,
 }
 
 impl End {
+    /// An end that receives from one descriptor and sends to another.
+    pub(crate) fn new(receiver: OwnedFd, sender: OwnedFd) -> End {
+        End { receiver, sender }
+    }
+
     /// An end that reads and writes one socket, which it holds twice.
     pub(crate) fn socket(socket: OwnedFd) -> Result<End, Failure> {
         Ok(End { receiver: socket.try_clone()?, sender: socket })
@@ -28,6 +52,16 @@ impl End {
     pub(crate) fn to_itself() -> Result<End, Failure> {
         let (receiver, sender) = rustix::pipe::pipe()?;
         Ok(End { receiver, sender })
+    }
+
+    /// An end to oneself: what goes to the partner of `ours` is received here.
+    pub(crate) fn joined(ours: End, theirs: End) -> End {
+        End { receiver: theirs.receiver, sender: ours.sender }
+    }
+
+    /// What it reads from.
+    pub(crate) fn receiver(&self) -> &OwnedFd {
+        &self.receiver
     }
 
     /// What it writes to.
@@ -58,6 +92,23 @@ impl End {
         Ok(())
     }
 
+    /// From now on receiving never waits: [`End::receive_now`] then tells whether there was a message.
+    pub(crate) fn never_wait(&self) -> Result<(), Failure> {
+        no_wait(&self.receiver)
+    }
+
+    /// Receives a block if one is there, and tells whether there was. Only for blocks small enough to come whole.
+    #[inline]
+    pub(crate) fn receive_now(&self, block: &mut [u8]) -> Result<bool, Failure> {
+        match rustix::io::read(&self.receiver, &mut *block) {
+            Ok(0) => Err(Failure::wrong("the other task is gone")),
+            Ok(length) if length == block.len() => Ok(true),
+            Ok(_) => Err(Failure::wrong("a message came in part")),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
     /// Closes this process's copy of an end that belongs to the process it was forked from, which keeps its own:
     /// only then does the death of that process end this one's reading.
     pub(crate) fn close_inherited(&self) {
@@ -66,4 +117,26 @@ impl End {
             unsafe { libc::close(descriptor) };
         }
     }
+}
+
+impl Channel for End {
+    #[inline]
+    fn send(&self, block: &[u8]) -> Result<(), Failure> {
+        self.send(block)
+    }
+
+    #[inline]
+    fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
+        self.receive(block)
+    }
+
+    fn close_inherited(&self) {
+        self.close_inherited();
+    }
+}
+
+/// Makes reading an open file never wait, for all who share it.
+fn no_wait(file: impl AsFd) -> Result<(), Failure> {
+    let flags = fcntl_getfl(&file)?;
+    Ok(fcntl_setfl(&file, flags | OFlags::NONBLOCK)?)
 }

@@ -24,8 +24,8 @@ const FILE: usize = 512 << 10;
 
 /// Files created and deleted in one batch, and batches of them in a round. Some file systems pass over inodes deleted within the last minutes, so each
 /// makes the next one dearer: 40,000 of them made it twice as dear (ext4).
-const CREATED_AT_ONCE: u64 = 16;
-const BATCHES_OF_CREATED: u32 = 16;
+const CREATED_AT_ONCE: u64 = 4;
+const BATCHES_OF_CREATED: u32 = 8;
 
 /// Bytes written before each sync.
 const SYNCED: usize = 4 << 10;

@@ -155,27 +155,33 @@ fn chain(turn: impl Fn(u64) -> u64 + 'static, expected: impl Fn(u64, u64) -> u64
 }
 
 /// The loop of branches that go by the bits of `directions`, whose length is a power of two; it counts those that
-/// were not taken.
+/// were not taken. Each batch goes on where the one before ended: from the beginning again, a predictor of today learns
+/// the first hundred thousand directions by heart, and a misprediction seemed to cost 38 % less in shorter batches.
 fn branches(directions: Vec<u64>) -> Result<Loop, Failure> {
     let directions: Rc<[u64]> = directions.into();
     let table = Rc::clone(&directions);
     let passed = Rc::new(Cell::new(0));
     let counted = Rc::clone(&passed);
     let mask = table.len() - 1;
+    let mut start = 0;
     let run = move |times| {
         let mut count = 0;
-        let mut word = table[0];
-        for index in 0..times as usize {
+        let mut word = table[start & mask];
+        for index in start..start + times as usize {
             // Fetched a turn ahead, so that no branch waits for memory; opaque, or the compiler fetches it later.
             let next = opaque(table[(index + 1) & mask]);
             count = text::branch(word, count);
             word = next;
         }
+        start += times as usize;
         passed.set(count);
         Ok(())
     };
+    let mut checked = 0;
     let verify = move |times: u64| {
-        let taken: u64 = directions.iter().cycle().take(times as usize).map(|word| u64::from(word.count_ones())).sum();
+        let passed = checked..checked + times as usize;
+        checked = passed.end;
+        let taken: u64 = passed.map(|index| u64::from(directions[index & mask].count_ones())).sum();
         let wanted = times * BRANCHES - taken;
         if counted.get() == wanted {
             return Ok(());

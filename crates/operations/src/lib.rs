@@ -1,17 +1,21 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
+mod asynchronous;
 mod call;
 mod channel;
 mod clock;
+pub mod command;
 mod empty;
 mod file;
 mod flag;
 mod instruction;
+mod mask;
 mod memory;
 mod message;
 mod page;
 mod poll;
 mod process;
+pub mod routine;
 mod shared;
 mod signal;
 mod switch;
@@ -43,11 +47,17 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "memory", operations: memory::OPERATIONS },
     Family { title: "clock", operations: clock::OPERATIONS },
     Family { title: "system calls", operations: syscall::OPERATIONS },
+    Family { title: "calls that move bytes", operations: call::transfer::OPERATIONS },
     Family { title: "calls on descriptors", operations: call::descriptor::OPERATIONS },
+    Family { title: "calls that wait for descriptors", operations: call::watch::OPERATIONS },
+    Family { title: "calls that ask and collect", operations: call::asynchronous::OPERATIONS },
     Family { title: "calls on files", operations: call::path::OPERATIONS },
-    Family { title: "calls on mounts and notification", operations: call::mount::OPERATIONS },
+    Family { title: "calls on attributes", operations: call::attribute::OPERATIONS },
+    Family { title: "calls on mounts", operations: call::mount::OPERATIONS },
+    Family { title: "calls that watch and find files", operations: call::notify::OPERATIONS },
     Family { title: "calls on sockets", operations: call::socket::OPERATIONS },
     Family { title: "calls on memory", operations: call::memory::OPERATIONS },
+    Family { title: "calls on where memory is", operations: call::policy::OPERATIONS },
     Family { title: "calls on processes", operations: call::process::OPERATIONS },
     Family { title: "calls on identity", operations: call::identity::OPERATIONS },
     Family { title: "calls on signals", operations: call::signal::OPERATIONS },
@@ -59,6 +69,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },
+    Family { title: "asynchronous completion", operations: asynchronous::OPERATIONS },
     Family { title: "signals", operations: signal::OPERATIONS },
     Family { title: "switches", operations: switch::OPERATIONS },
     Family { title: "threads", operations: thread::OPERATIONS },
@@ -70,7 +81,8 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
     FAMILIES.iter().flat_map(|family| family.operations)
 }
 
-/// The operation with this id.
+/// The operation with this id; the baseline of commands, which is in no family, included.
 pub fn find(id: &str) -> Option<&'static Operation> {
-    all().find(|operation| operation.id == id)
+    const BASELINES: &[Operation] = &[command::NOTHING];
+    all().chain(BASELINES).find(|operation| operation.id == id)
 }

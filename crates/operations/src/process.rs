@@ -62,11 +62,11 @@ const SHELL: Operation = Operation {
 };
 
 /// The exit status of a child that could not start its program, as the shell has it.
-const NOT_STARTED: c_int = 127;
+pub(crate) const NOT_STARTED: c_int = 127;
 
 /// Forks a child that does `work` and exits with its status. `work` must keep to what a child of a process with
 /// threads may do: system calls.
-fn fork(work: impl FnOnce() -> c_int) -> Result<pid_t, Failure> {
+pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<pid_t, Failure> {
     // SAFETY: the child makes system calls only.
     match unsafe { libc::fork() } {
         -1 => Err(Failure::last_os_error()),
@@ -92,7 +92,7 @@ fn spawn(arguments: &[&CStr]) -> Result<pid_t, Failure> {
 }
 
 /// Waits for a child and checks that it ended well.
-fn wait_for(child: pid_t) -> Result<(), Failure> {
+pub(crate) fn wait_for(child: pid_t) -> Result<(), Failure> {
     let mut status = 0;
     // SAFETY: the status is valid to write.
     while unsafe { libc::waitpid(child, &mut status, 0) } != child {
@@ -105,7 +105,7 @@ fn wait_for(child: pid_t) -> Result<(), Failure> {
 }
 
 /// Writes the smallest program that does nothing into the scratch folder and returns its path.
-fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
+pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
     let path = setting.scratch().join("nothing");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o700).open(&path)?;
     file.write_all(&program())?;
@@ -125,13 +125,15 @@ fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
 #[cfg(target_arch = "x86_64")]
 const EXIT: &[u8] = &[0x31, 0xff, 0xb8, 60, 0, 0, 0, 0x0f, 0x05];
 #[cfg(target_arch = "x86_64")]
-const ELF_MACHINE: u16 = 62;
+/// The number of this processor in an ELF header.
+pub(crate) const ELF_MACHINE: u16 = 62;
 
 /// `exit(0)`: mov x0, 0; mov x8, 93; svc 0.
 #[cfg(target_arch = "aarch64")]
 const EXIT: &[u8] = &[0x00, 0x00, 0x80, 0xd2, 0xa8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4];
 #[cfg(target_arch = "aarch64")]
-const ELF_MACHINE: u16 = 183;
+/// The number of this processor in an ELF header.
+pub(crate) const ELF_MACHINE: u16 = 183;
 
 /// A static executable of one segment that holds the whole file: two headers and the code. The layout is that of
 /// the ELF-64 object file format, little-endian, version 1.

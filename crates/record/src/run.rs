@@ -10,8 +10,8 @@ use crate::point::{Point, Value};
 /// The name and version of the run document's format.
 pub const SCHEMA: &str = "howslow-run/1";
 
-/// Bytes in a block.
-const BLOCK: u64 = 512;
+/// Bytes in a block: copying so many is the unit that every cost is also quoted in.
+pub const BLOCK: u64 = 512;
 
 /// The costs measured on one machine at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! Pages from records: a run, a listing or a machine in, text out. Prints nothing and asks the terminal nothing.
 #![forbid(unsafe_code)]
 
+mod accounts;
 mod explain;
 mod grid;
 mod head;
@@ -8,10 +9,12 @@ mod lists;
 mod prices;
 mod study;
 
+pub use accounts::COMMANDS;
 pub use explain::{explained, explanations};
 pub use head::head_line;
 pub use lists::{Kept, Listed, doctor, history, list};
 pub use prices::page;
+pub use record::BLOCK;
 pub use study::study;
 
 /// Whether a page may carry colours.
@@ -43,6 +46,18 @@ impl Style {
     }
 }
 
+/// An id in a table: a whole command line can be one, and its middle says least.
+fn in_table(id: &str) -> String {
+    const MOST: usize = 48;
+    let characters: Vec<char> = id.chars().collect();
+    if characters.len() <= MOST {
+        return id.into();
+    }
+    let part = |range: &[char]| range.iter().collect::<String>();
+    let half = MOST / 2;
+    format!("{}…{}", part(&characters[..half]), part(&characters[characters.len() - half + 1..]))
+}
+
 /// Running text filled to the page's width: the first line after `first`, the others after as many spaces.
 fn paragraph(first: &str, text: &str) -> String {
     let rest = " ".repeat(textwrap::core::display_width(first));
@@ -50,4 +65,18 @@ fn paragraph(first: &str, text: &str) -> String {
         &text.replace('\n', " "),
         textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(&rest),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_ids_lose_their_middle() {
+        assert_eq!(in_table("pipe.self"), "pipe.self");
+        let long = format!("command: sort {} end", "é".repeat(100));
+        let shown = in_table(&long);
+        assert_eq!(shown.chars().count(), 48);
+        assert!(shown.starts_with("command: sort é") && shown.contains('…') && shown.ends_with("é end"));
+    }
 }

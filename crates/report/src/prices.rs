@@ -3,9 +3,10 @@
 use record::units::{grouped, payload_rate, percent, rate, significant};
 use record::{Cost, Doubt, Run, Skip};
 
+use crate::accounts::accounts;
 use crate::grid::{Grid, Kind};
 use crate::head::conditions;
-use crate::{Style, head_line, paragraph};
+use crate::{Style, head_line, in_table, paragraph};
 
 /// A whole run as a page: machine, prices by family, doubts, what was not measured, findings.
 pub fn page(run: &Run, style: Style) -> String {
@@ -25,6 +26,7 @@ pub fn page(run: &Run, style: Style) -> String {
         page += &style.dim(&paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), note));
         page.push('\n');
     }
+    page += &accounts(run, style);
     page += &not_measured(&run.skipped, style);
     let findings = analysis::findings(run);
     if !findings.is_empty() {
@@ -55,7 +57,8 @@ fn prices(run: &Run, notes: &mut Notes) -> Grid {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     let mut grid = Grid::new("<>>>>>>><");
     let width = |text: &str| textwrap::core::display_width(text);
-    let widest = run.costs.iter().map(|cost| width(&cost.operation) + 2 + width(&at(cost))).max().unwrap_or(0);
+    let widest =
+        run.costs.iter().map(|cost| width(&in_table(&cost.operation)) + 2 + width(&at(cost))).max().unwrap_or(0);
     let mut heading = None;
     for cost in &run.costs {
         if heading != Some(cost.heading()) {
@@ -64,8 +67,9 @@ fn prices(run: &Run, notes: &mut Notes) -> Grid {
             grid.add(Kind::Heading, [cost.heading()].into_iter().chain(titles).map(String::from).collect());
         }
         // Id and point share a column, the point at its right: long ids seldom have long points.
-        let gap = " ".repeat(widest - width(&cost.operation) - width(&at(cost)));
-        let name = format!("  {}{gap}{}", cost.operation, at(cost));
+        let id = in_table(&cost.operation);
+        let gap = " ".repeat(widest - width(&id) - width(&at(cost)));
+        let name = format!("  {id}{gap}{}", at(cost));
         grid.add(Kind::Row, row(cost, name, block, notes));
     }
     grid

@@ -2,6 +2,7 @@
 //!
 //! The harness runs one test after the other in the only thread there is: taking costs forks.
 
+mod apart;
 mod count;
 mod faults;
 mod kills;
@@ -12,6 +13,7 @@ use libtest_mimic::{Arguments, Trial};
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let tests: Vec<Trial> = [faults::tests(), count::tests(), kills::tests()].into_iter().flatten().collect();
+    let tests: Vec<Trial> =
+        [apart::tests(), faults::tests(), count::tests(), kills::tests()].into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }

@@ -1,13 +1,20 @@
 //! Every system call on the path that does its work, set up and torn down outside the timing; one file per subject.
 
+pub(crate) mod asynchronous;
+pub(crate) mod attribute;
 pub(crate) mod descriptor;
 pub(crate) mod identity;
 pub(crate) mod ipc;
 pub(crate) mod kernel;
 pub(crate) mod memory;
 pub(crate) mod mount;
+pub(crate) mod notify;
 pub(crate) mod path;
+pub(crate) mod policy;
 pub(crate) mod process;
+mod raw;
 pub(crate) mod signal;
 pub(crate) mod socket;
 pub(crate) mod time;
+pub(crate) mod transfer;
+pub(crate) mod watch;

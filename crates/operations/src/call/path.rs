@@ -1,5 +1,304 @@
-//! Calls on files by name, their attributes and folders.
+//! Calls that make, name, move and remove files and folders. Names are single components in the scratch folder, which
+//! is the working folder too, so that the cost does not depend on where it is.
 
-use measure::Operation;
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
-pub(crate) const OPERATIONS: &[Operation] = &[];
+use measure::{Failure, Loop, Operation, Setting, repeat};
+
+use super::raw::{CALL, FILES, PAIR, call, enter, for_each, names, numbered};
+use crate::syscall::{exactly, new_file};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.mkdir",
+        summary: "make a folder",
+        calls: &["mkdir"],
+        prepare: |setting| making(setting, Kind::Folder, |_, name| exactly(0, call!(mkdir, name, 0o700)?)),
+        ..CALL
+    },
+    Operation {
+        id: "call.mkdirat",
+        summary: "make a folder in an open folder",
+        calls: &["mkdirat"],
+        prepare: |setting| {
+            making(setting, Kind::Folder, |folder, name| exactly(0, call!(mkdirat, folder, name, 0o700)?))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.rmdir",
+        summary: "remove an empty folder",
+        calls: &["rmdir"],
+        prepare: |setting| removing(setting, Kind::Folder, |_, name| exactly(0, call!(rmdir, name)?)),
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.mknod",
+        summary: "make a FIFO",
+        calls: &["mknod"],
+        prepare: |setting| {
+            making(setting, Kind::File, |_, name| exactly(0, call!(mknod, name, libc::S_IFIFO | 0o600, 0)?))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mknodat",
+        summary: "make a FIFO in an open folder",
+        calls: &["mknodat"],
+        prepare: |setting| {
+            making(setting, Kind::File, |folder, name| {
+                exactly(0, call!(mknodat, folder, name, libc::S_IFIFO | 0o600, 0)?)
+            })
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.symlink",
+        summary: "make a symbolic link",
+        calls: &["symlink"],
+        prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call!(symlink, c"file", name)?)),
+        ..CALL
+    },
+    Operation {
+        id: "call.symlinkat",
+        summary: "make a symbolic link in an open folder",
+        calls: &["symlinkat"],
+        prepare: |setting| {
+            making(setting, Kind::File, |folder, name| exactly(0, call!(symlinkat, c"file", folder, name)?))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.link",
+        summary: "give a file a second name",
+        calls: &["link"],
+        prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call!(link, c"file", name)?)),
+        ..CALL
+    },
+    Operation {
+        id: "call.linkat",
+        summary: "give a file of an open folder a second name there",
+        calls: &["linkat"],
+        prepare: |setting| {
+            making(setting, Kind::File, |folder, name| exactly(0, call!(linkat, folder, c"file", folder, name, 0)?))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.unlink",
+        summary: "remove one of a file's names",
+        calls: &["unlink"],
+        prepare: |setting| removing(setting, Kind::File, |_, name| exactly(0, call!(unlink, name)?)),
+        ..CALL
+    },
+    Operation {
+        id: "call.unlinkat",
+        summary: "remove one of a file's names in an open folder",
+        calls: &["unlinkat"],
+        prepare: |setting| removing(setting, Kind::File, |folder, name| exactly(0, call!(unlinkat, folder, name, 0)?)),
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.rename",
+        summary: "give a file another name",
+        calls: &["rename"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            Ok(there_and_back(|from, to| exactly(0, call!(rename, from, to)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.renameat",
+        summary: "give a file of an open folder another name",
+        calls: &["renameat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            Ok(there_and_back(move |from, to| exactly(0, call!(renameat, &folder, from, &folder, to)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.renameat2",
+        summary: "give a file of an open folder another name, unless that is taken",
+        calls: &["renameat2"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            let free = libc::RENAME_NOREPLACE;
+            Ok(there_and_back(move |from, to| exactly(0, call!(renameat2, &folder, from, &folder, to, free)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.readlink",
+        summary: "read what a symbolic link says",
+        calls: &["readlink"],
+        prepare: |setting| {
+            exactly(0, call!(symlinkat, c"file", &enter(setting)?, c"link")?)?;
+            let mut text = [0_u8; 16];
+            Ok(repeat(move || exactly(4, call!(readlink, c"link", &mut text, 16)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.readlinkat",
+        summary: "read what a symbolic link of an open folder says",
+        calls: &["readlinkat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            exactly(0, call!(symlinkat, c"file", &folder, c"link")?)?;
+            let mut text = [0_u8; 16];
+            Ok(repeat(move || exactly(4, call!(readlinkat, &folder, c"link", &mut text, 16)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getcwd",
+        summary: "ask for the working folder",
+        calls: &["getcwd"],
+        prepare: |setting| {
+            enter(setting)?;
+            let mut path = [0_u8; 4096];
+            let length = call!(getcwd, &mut path, 4096)?;
+            Ok(repeat(move || exactly(length, call!(getcwd, &mut path, 4096)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.chdir",
+        summary: "make a folder the working one by its name",
+        calls: &["chdir"],
+        prepare: |setting| {
+            enter(setting)?;
+            Ok(repeat(|| exactly(0, call!(chdir, c".")?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fchdir",
+        summary: "make an open folder the working one",
+        calls: &["fchdir"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            Ok(repeat(move || exactly(0, call!(fchdir, &folder)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.getdents",
+        summary: "list a folder of one file, and go back to its beginning",
+        calls: &["getdents", "lseek"],
+        prepare: |setting| {
+            let folder = Rc::new(enter(setting)?);
+            new_file(&folder)?;
+            let (mut entries, rewound) = ([0_u8; 1024], Rc::clone(&folder));
+            Ok(repeat(move || match call!(getdents, &*folder, &mut entries, 1024)? {
+                0 => Err(Failure::wrong("a folder held nothing")),
+                _ => exactly(0, call!(lseek, &*rewound, 0, libc::SEEK_SET)?),
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.getdents64",
+        summary: "list a folder of one file in the newer form, and go back to its beginning",
+        calls: &["getdents64", "lseek"],
+        prepare: |setting| {
+            let folder = Rc::new(enter(setting)?);
+            new_file(&folder)?;
+            let (mut entries, rewound) = ([0_u8; 1024], Rc::clone(&folder));
+            Ok(repeat(move || match call!(getdents64, &*folder, &mut entries, 1024)? {
+                0 => Err(Failure::wrong("a folder held nothing")),
+                _ => exactly(0, call!(lseek, &*rewound, 0, libc::SEEK_SET)?),
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.umask",
+        summary: "set the permissions that new files do not get",
+        calls: &["umask"],
+        prepare: |_| {
+            Ok(repeat(|| match call!(umask, 0o22)? {
+                0..=0o777 => Ok(()),
+                other => exactly(0, other),
+            }))
+        },
+        ..CALL
+    },
+];
+
+/// What a name names.
+#[derive(Clone, Copy)]
+enum Kind {
+    File,
+    Folder,
+}
+
+impl Kind {
+    fn removal(self) -> i32 {
+        match self {
+            Kind::File => 0,
+            Kind::Folder => libc::AT_REMOVEDIR,
+        }
+    }
+
+    /// A new name of this kind.
+    fn make(self, folder: &OwnedFd, name: &CString) -> Result<(), Failure> {
+        exactly(
+            0,
+            match self {
+                Kind::File => call!(linkat, folder, c"file", folder, name, 0)?,
+                Kind::Folder => call!(mkdirat, folder, name, 0o700)?,
+            },
+        )
+    }
+}
+
+type Named = fn(&OwnedFd, &CString) -> Result<(), Failure>;
+
+/// A loop that makes a new name in each iteration; all are removed after the batch.
+fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
+    let folder = Rc::new(enter(setting)?);
+    new_file(&folder)?;
+    let names = Rc::new(names("new", FILES)?);
+    let (removed, from) = (Rc::clone(&names), Rc::clone(&folder));
+    Ok(numbered(move |turn| make(&folder, &names[turn]))
+        .at_most(FILES)
+        .batches(FILES as u32)
+        .verify(for_each(move |turn| exactly(0, call!(unlinkat, &*from, &removed[turn], kind.removal())?))))
+}
+
+/// A loop that removes a name in each iteration; all are made before the batch.
+fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failure> {
+    let folder = Rc::new(enter(setting)?);
+    new_file(&folder)?;
+    let names = Rc::new(names("old", FILES)?);
+    let (made, to) = (Rc::clone(&names), Rc::clone(&folder));
+    Ok(numbered(move |turn| remove(&folder, &names[turn]))
+        .at_most(FILES)
+        .batches(FILES as u32)
+        .before(for_each(move |turn| kind.make(&to, &made[turn]))))
+}
+
+/// A loop that gives the scratch file another name and then its own again, and counts both.
+fn there_and_back(mut rename: impl FnMut(&CStr, &CStr) -> Result<(), Failure> + 'static) -> Loop {
+    repeat(move || {
+        rename(c"file", c"other")?;
+        rename(c"other", c"file")
+    })
+    .each(2)
+}

@@ -7,11 +7,11 @@ use measure::{Failure, Operation, Setting, repeat};
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
 
-use super::{DISTANCE, ROUNDTRIP as SHAPE};
+use super::{DISTANCE, ROUNDTRIP as SHAPE, TO_ITSELF, not_answered};
 use crate::shared::Shared;
 
-const OURS: u32 = 0;
-const THEIRS: u32 = 1;
+pub(super) const OURS: u32 = 0;
+pub(super) const THEIRS: u32 = 1;
 
 /// What both tasks see.
 #[derive(Default)]
@@ -19,6 +19,24 @@ struct Board {
     turn: AtomicU32,
     answers: AtomicU32,
 }
+
+/// A hand-over to nobody: the call alone.
+pub(super) const ITSELF: Operation = Operation {
+    id: "futex.self",
+    summary: "change a word of shared memory that nobody sleeps at, wake whoever does, and change it back",
+    per: "pair",
+    moves: |_| 0,
+    calls: &["futex"],
+    prepare: |_| {
+        let board = Shared::new(Board::default())?;
+        Ok(repeat(move || {
+            let woken = pass_turn(&board.turn, THEIRS)?;
+            let theirs = board.turn.swap(OURS, Ordering::AcqRel);
+            if woken == 0 && theirs == THEIRS { Ok(()) } else { not_answered() }
+        }))
+    },
+    ..TO_ITSELF
+};
 
 /// Two hand-overs, one each way.
 pub(super) const ROUNDTRIP: Operation = Operation {
@@ -52,13 +70,13 @@ pub(super) const ROUNDTRIP: Operation = Operation {
 };
 
 /// Gives the turn away and wakes whoever sleeps for it; returns how many did.
-fn pass_turn(turn: &AtomicU32, whose: u32) -> Result<usize, Failure> {
+pub(super) fn pass_turn(turn: &AtomicU32, whose: u32) -> Result<usize, Failure> {
     turn.store(whose, Ordering::Release);
     Ok(wake(turn, Flags::empty(), 1)?)
 }
 
 /// Sleeps until the turn is `whose`. There are two tasks, so the word is the other's until then.
-fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
+pub(super) fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
     while turn.load(Ordering::Acquire) != whose {
         match wait(turn, Flags::empty(), OURS + THEIRS - whose, None) {
             Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
@@ -72,7 +90,7 @@ fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
 /// met awake once would otherwise stay so, at a twentieth of the cost, and a batch would be of the one kind or the
 /// other by chance.
 #[cold]
-fn let_fall_asleep() {
+pub(super) fn let_fall_asleep() {
     let start = Instant::now();
     while start.elapsed() < Duration::from_micros(5) {
         std::hint::spin_loop();

@@ -1,17 +1,20 @@
-//! Pipes: to oneself, and a pair of them to a partner.
+//! Pipes, nameless and named: to oneself, and a pair of them to a partner.
 
-use measure::{Choice, Failure, Operation, Setting, repeat, size, term};
+use std::os::fd::OwnedFd;
+
+use measure::{Choice, Failure, Operation, Setting, size, term};
+use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
-use super::{DISTANCE, ROUNDTRIP as SHAPE, SIZE, roundtrip, there_and_back};
+use super::{DISTANCE, EXOTIC, ROUNDTRIP as SHAPE, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, roundtrip, there_and_back};
 use crate::channel::End;
 
 /// A message to oneself: what the calls and the copies cost when nobody has to be woken.
 pub(super) const ITSELF: Operation = Operation {
     id: "pipe.self",
     summary: "write to a pipe and read it back, one task",
-    per: "message",
-    like: &["SDAT/RCVD"],
+    like: &["SDAT/RCVD", "VSDA/VRCD"],
+    calls: &["pipe2", "read", "write"],
     headline: true,
     axes: &[size(&[
         Choice::Number(1),
@@ -22,31 +25,20 @@ pub(super) const ITSELF: Operation = Operation {
         Choice::Number(65536),
     ])
     .headline(&[Choice::Number(26), Choice::Number(64)])],
-    moves: |point| point.number("size").unwrap_or(0),
     explained_by: &[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")],
     prepare: |setting| {
         let pipe = End::to_itself()?;
-        // A message larger than the pipe would wait for a reader for ever. The usual capacity is 64 KiB, but a user
-        // with many pipes gets smaller ones.
-        if fcntl_getpipe_size(pipe.sender())? < setting.size() {
-            fcntl_setpipe_size(pipe.sender(), setting.size()).map_err(|_| {
-                Failure::skip("the pipe is smaller than the message", "raise /proc/sys/fs/pipe-user-pages-soft")
-            })?;
-        }
-        let mut block = vec![0; setting.size()];
-        Ok(repeat(move || {
-            pipe.send(&block)?;
-            pipe.receive(&mut block)
-        }))
+        hold(&pipe, setting.size())?;
+        itself(setting, pipe)
     },
-    ..crate::DEFAULT
+    ..TO_ITSELF
 };
 
 /// A pair of pipes to a partner. What two messages to oneself do not explain is the waking of two tasks.
 pub(super) const ROUNDTRIP: Operation = Operation {
     id: "pipe.roundtrip",
     summary: "a message to a partner process through a pipe, and the answer through another",
-    like: &["SDAT/RCVD"],
+    like: &["SDAT/RCVD", "VSDA/VRCD"],
     axes: &[DISTANCE, SIZE],
     moves: there_and_back,
     explained_by: &[term(2.0, "pipe.self").same(&["size"])],
@@ -56,3 +48,56 @@ pub(super) const ROUNDTRIP: Operation = Operation {
     },
     ..SHAPE
 };
+
+/// Once open, a FIFO is a pipe; what differs is that its inode is the file system's.
+pub(super) const FIFO_ITSELF: Operation = Operation {
+    id: "fifo.self",
+    summary: "write to a named pipe (FIFO) and read it back, one task",
+    axes: &[SIZE],
+    explained_by: &[term(1.0, "pipe.self").same(&["size"])],
+    prepare: |setting| {
+        let (receiver, sender) = fifo(setting, "fifo")?;
+        let fifo = End::new(receiver, sender);
+        hold(&fifo, setting.size())?;
+        itself(setting, fifo)
+    },
+    ..TO_ITSELF
+};
+
+/// A pair of FIFOs to a partner.
+pub(super) const FIFO: Operation = Operation {
+    id: "fifo.roundtrip",
+    summary: "a message to a partner process through a named pipe (FIFO), and the answer through another",
+    axes: &[DISTANCE, SIZE_OF_TWO],
+    moves: there_and_back,
+    explained_by: &[term(2.0, "fifo.self").same(&["size"])],
+    prepare: |setting| {
+        let (our_receiver, their_sender) = fifo(setting, "answers")?;
+        let (their_receiver, our_sender) = fifo(setting, "messages")?;
+        roundtrip(setting, End::new(our_receiver, our_sender), End::new(their_receiver, their_sender))
+    },
+    ..EXOTIC
+};
+
+/// Makes room for `size` bytes. A message larger than the pipe would wait for a reader for ever. The usual capacity is
+/// 64 KiB, but a user with many pipes gets smaller ones.
+fn hold(pipe: &End, size: usize) -> Result<(), Failure> {
+    if fcntl_getpipe_size(pipe.sender())? < size {
+        fcntl_setpipe_size(pipe.sender(), size).map_err(|_| {
+            Failure::skip("the pipe is smaller than the message", "raise /proc/sys/fs/pipe-user-pages-soft")
+        })?;
+    }
+    Ok(())
+}
+
+/// Both ends of a FIFO in the scratch folder, whose name is gone again.
+fn fifo(setting: &Setting, name: &str) -> Result<(OwnedFd, OwnedFd), Failure> {
+    let path = setting.scratch().join(name);
+    mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR)?;
+    // Reading first and without waiting, for each side would wait for the other one to be opened.
+    let receiver = open(&path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    let sender = open(&path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    fcntl_setfl(&receiver, OFlags::empty())?;
+    unlink(&path)?;
+    Ok((receiver, sender))
+}

@@ -1,24 +1,142 @@
-//! Sockets: a Unix pair, and TCP and UDP over loopback.
+//! Sockets: Unix pairs of all kinds, named Unix sockets, and TCP and UDP over loopback.
 
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
-use measure::Operation;
+use measure::{Failure, Loop, Operation, Setting, term};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use super::{DISTANCE, ROUNDTRIP, SIZE, roundtrip, there_and_back};
+use super::{
+    DISTANCE, EXOTIC, ROUNDTRIP, SIZE, SIZE_OF_ONE, SIZE_OF_TWO, SMALL, TO_ITSELF, itself, roundtrip, there_and_back,
+};
 use crate::channel::End;
+
+/// One task at both ends of a pair of Unix stream sockets.
+pub(super) const UNIX_ITSELF: Operation = Operation {
+    id: "unix.self",
+    summary: "write to a Unix stream socket (socketpair) and read it back, one task",
+    calls: &["socketpair"],
+    axes: &[SIZE],
+    prepare: |setting| pair_to_itself(setting, SocketType::STREAM),
+    ..TO_ITSELF
+};
 
 /// A connected pair of Unix stream sockets.
 pub(super) const UNIX: Operation = Operation {
     id: "unix.roundtrip",
-    summary: "a message to a partner process through a Unix stream socket, and the answer",
+    summary: "a message to a partner process through a Unix stream socket (socketpair), and the answer",
     axes: &[DISTANCE, SIZE],
     moves: there_and_back,
-    prepare: |setting| {
-        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        roundtrip(setting, End::socket(ours)?, End::socket(theirs)?)
-    },
+    explained_by: &[term(2.0, "unix.self").same(&["size"])],
+    prepare: |setting| pair_to_partner(setting, SocketType::STREAM),
     ..ROUNDTRIP
+};
+
+/// One task at both ends of a pair of Unix datagram sockets.
+pub(super) const DATAGRAM_ITSELF: Operation = Operation {
+    id: "socketpair.datagram.self",
+    summary: "send through a pair of Unix datagram sockets and receive, one task",
+    axes: &[SIZE],
+    prepare: |setting| pair_to_itself(setting, SocketType::DGRAM),
+    ..TO_ITSELF
+};
+
+/// A connected pair of Unix datagram sockets.
+pub(super) const DATAGRAM: Operation = Operation {
+    id: "socketpair.datagram.roundtrip",
+    summary: "a message to a partner process through a pair of Unix datagram sockets, and the answer",
+    axes: &[DISTANCE, SIZE_OF_TWO],
+    moves: there_and_back,
+    explained_by: &[term(2.0, "socketpair.datagram.self").same(&["size"])],
+    prepare: |setting| pair_to_partner(setting, SocketType::DGRAM),
+    ..EXOTIC
+};
+
+/// One task at both ends of a pair of Unix sockets that keep messages apart and are connections.
+pub(super) const SEQPACKET_ITSELF: Operation = Operation {
+    id: "socketpair.seqpacket.self",
+    summary: "send through a pair of Unix sockets of sequenced packets and receive, one task",
+    axes: &[SIZE],
+    prepare: |setting| pair_to_itself(setting, SocketType::SEQPACKET),
+    ..TO_ITSELF
+};
+
+/// A connected pair of Unix sockets that keep messages apart.
+pub(super) const SEQPACKET: Operation = Operation {
+    id: "socketpair.seqpacket.roundtrip",
+    summary: "a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer",
+    axes: &[DISTANCE, SIZE_OF_TWO],
+    moves: there_and_back,
+    explained_by: &[term(2.0, "socketpair.seqpacket.self").same(&["size"])],
+    prepare: |setting| pair_to_partner(setting, SocketType::SEQPACKET),
+    ..EXOTIC
+};
+
+/// One task at both ends of a connection to a name.
+pub(super) const NAMED_STREAM_ITSELF: Operation = Operation {
+    id: "unix.named.stream.self",
+    summary: "write to a Unix stream socket connected by name and read it back, one task",
+    axes: &[SMALL],
+    explained_by: &[term(1.0, "unix.self").same(&["size"])],
+    prepare: |setting| {
+        let (ours, theirs) = named_streams(setting)?;
+        itself(setting, End::joined(ours, theirs))
+    },
+    ..TO_ITSELF
+};
+
+/// A connection to a name; once it stands it is like a pair.
+pub(super) const NAMED_STREAM: Operation = Operation {
+    id: "unix.named.stream.roundtrip",
+    summary: "a message to a partner process through a Unix stream socket connected by name, and the answer",
+    axes: &[DISTANCE, SMALL],
+    moves: there_and_back,
+    explained_by: &[term(2.0, "unix.named.stream.self").same(&["size"])],
+    prepare: |setting| {
+        let (ours, theirs) = named_streams(setting)?;
+        roundtrip(setting, ours, theirs)
+    },
+    ..EXOTIC
+};
+
+/// One task at both of two named datagram sockets.
+pub(super) const NAMED_DATAGRAM_ITSELF: Operation = Operation {
+    id: "unix.named.datagram.self",
+    summary: "send to a named Unix datagram socket and receive, one task",
+    axes: &[SMALL],
+    explained_by: &[term(1.0, "socketpair.datagram.self").same(&["size"])],
+    prepare: |setting| {
+        let (ours, theirs) = named_datagrams(setting)?;
+        itself(setting, End::joined(ours, theirs))
+    },
+    ..TO_ITSELF
+};
+
+/// Two named datagram sockets connected to each other.
+pub(super) const NAMED_DATAGRAM: Operation = Operation {
+    id: "unix.named.datagram.roundtrip",
+    summary: "a message to a partner process through named Unix datagram sockets, and the answer",
+    axes: &[DISTANCE, SMALL],
+    moves: there_and_back,
+    explained_by: &[term(2.0, "unix.named.datagram.self").same(&["size"])],
+    prepare: |setting| {
+        let (ours, theirs) = named_datagrams(setting)?;
+        roundtrip(setting, ours, theirs)
+    },
+    ..EXOTIC
+};
+
+/// One task at both ends of a TCP connection.
+pub(super) const TCP_ITSELF: Operation = Operation {
+    id: "tcp.self",
+    summary: "write to a TCP connection over loopback and read it back, one task",
+    axes: &[SIZE],
+    prepare: |setting| {
+        let (ours, theirs) = tcp(Sending::AtOnce)?;
+        itself(setting, End::joined(ours, theirs))
+    },
+    ..TO_ITSELF
 };
 
 /// TCP with the waiting for fuller packets (Nagle) off, as every service that answers requests has it.
@@ -27,29 +145,143 @@ pub(super) const TCP: Operation = Operation {
     summary: "a message to a partner process through TCP over loopback, and the answer",
     axes: &[DISTANCE, SIZE],
     moves: there_and_back,
+    explained_by: &[term(2.0, "tcp.self").same(&["size"])],
     prepare: |setting| {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let ours = TcpStream::connect(listener.local_addr()?)?;
-        let (theirs, _) = listener.accept()?;
-        ours.set_nodelay(true)?;
-        theirs.set_nodelay(true)?;
-        roundtrip(setting, End::socket(ours.into())?, End::socket(theirs.into())?)
+        let (ours, theirs) = tcp(Sending::AtOnce)?;
+        roundtrip(setting, ours, theirs)
     },
     ..ROUNDTRIP
 };
 
-/// UDP between sockets connected to each other; a message is one datagram, which loopback does not lose.
+/// One task at both ends of a TCP connection as it is by default.
+pub(super) const NAGLE_ITSELF: Operation = Operation {
+    id: "tcp.nagle.self",
+    summary: "write to a TCP connection without NODELAY over loopback and read it back, one task",
+    axes: &[SMALL],
+    explained_by: &[term(1.0, "tcp.self").same(&["size"])],
+    prepare: |setting| {
+        let (ours, theirs) = tcp(Sending::Nagle)?;
+        itself(setting, End::joined(ours, theirs))
+    },
+    ..TO_ITSELF
+};
+
+/// TCP as it is by default. A message written with one call and answered before the next never waits for a fuller
+/// packet, so that this should cost what it costs with NODELAY.
+pub(super) const NAGLE: Operation = Operation {
+    id: "tcp.nagle.roundtrip",
+    summary: "a message to a partner process through TCP without NODELAY over loopback, and the answer",
+    axes: &[DISTANCE, SMALL],
+    moves: there_and_back,
+    explained_by: &[term(1.0, "tcp.roundtrip").same(&["distance", "size"])],
+    prepare: |setting| {
+        let (ours, theirs) = tcp(Sending::Nagle)?;
+        roundtrip(setting, ours, theirs)
+    },
+    ..EXOTIC
+};
+
+/// One task at both of two UDP sockets.
+pub(super) const UDP_ITSELF: Operation = Operation {
+    id: "udp.self",
+    summary: "send a datagram through UDP over loopback and receive it, one task",
+    axes: &[SIZE_OF_ONE],
+    prepare: |setting| {
+        let (ours, theirs) = udp()?;
+        itself(setting, End::joined(ours, theirs))
+    },
+    ..TO_ITSELF
+};
+
+/// UDP between sockets connected to each other; a message is one datagram, which loopback does not lose. There is no
+/// datagram of 64 KiB: the longest has 65507 bytes.
 pub(super) const UDP: Operation = Operation {
     id: "udp.roundtrip",
     summary: "a message to a partner process through UDP over loopback, and the answer",
-    axes: &[DISTANCE, SIZE],
+    axes: &[DISTANCE, SIZE_OF_ONE],
     moves: there_and_back,
+    explained_by: &[term(2.0, "udp.self").same(&["size"])],
     prepare: |setting| {
-        let ours = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let theirs = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-        ours.connect(theirs.local_addr()?)?;
-        theirs.connect(ours.local_addr()?)?;
-        roundtrip(setting, End::socket(ours.into())?, End::socket(theirs.into())?)
+        let (ours, theirs) = udp()?;
+        roundtrip(setting, ours, theirs)
     },
     ..ROUNDTRIP
 };
+
+/// Two connected Unix sockets.
+pub(super) fn pair(kind: SocketType) -> Result<(End, End), Failure> {
+    let (ours, theirs) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
+    Ok((End::socket(ours)?, End::socket(theirs)?))
+}
+
+fn pair_to_itself(setting: &Setting, kind: SocketType) -> Result<Loop, Failure> {
+    let (ours, theirs) = pair(kind)?;
+    itself(setting, End::joined(ours, theirs))
+}
+
+fn pair_to_partner(setting: &Setting, kind: SocketType) -> Result<Loop, Failure> {
+    let (ours, theirs) = pair(kind)?;
+    roundtrip(setting, ours, theirs)
+}
+
+/// Two UDP sockets connected to each other.
+pub(super) fn udp() -> Result<(End, End), Failure> {
+    let ours = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let theirs = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    ours.connect(theirs.local_addr()?)?;
+    theirs.connect(ours.local_addr()?)?;
+    Ok((End::socket(ours.into())?, End::socket(theirs.into())?))
+}
+
+/// When TCP sends what is less than a packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sending {
+    /// At once (NODELAY).
+    AtOnce,
+    /// When nothing sent before is unacknowledged (RFC 896).
+    Nagle,
+}
+
+/// Both ends of a TCP connection over loopback.
+fn tcp(sending: Sending) -> Result<(End, End), Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let ours = TcpStream::connect(listener.local_addr()?)?;
+    let (theirs, _) = listener.accept()?;
+    for socket in [&ours, &theirs] {
+        socket.set_nodelay(sending == Sending::AtOnce)?;
+    }
+    Ok((End::socket(ours.into())?, End::socket(theirs.into())?))
+}
+
+/// Both ends of a connection to a name in the scratch folder; the name is gone again.
+fn named_streams(setting: &Setting) -> Result<(End, End), Failure> {
+    let path = setting.scratch().join("stream");
+    let listener = UnixListener::bind(&path).map_err(short_name)?;
+    let ours = UnixStream::connect(&path)?;
+    let (theirs, _) = listener.accept()?;
+    std::fs::remove_file(&path)?;
+    Ok((End::socket(ours.into())?, End::socket(theirs.into())?))
+}
+
+/// Two datagram sockets connected to each other's name in the scratch folder; the names are gone again.
+fn named_datagrams(setting: &Setting) -> Result<(End, End), Failure> {
+    let paths = ["ours", "theirs"].map(|name| setting.scratch().join(name));
+    let ours = UnixDatagram::bind(&paths[0]).map_err(short_name)?;
+    let theirs = UnixDatagram::bind(&paths[1]).map_err(short_name)?;
+    ours.connect(&paths[1])?;
+    theirs.connect(&paths[0])?;
+    for path in paths {
+        std::fs::remove_file(path)?;
+    }
+    Ok((End::socket(ours.into())?, End::socket(theirs.into())?))
+}
+
+/// A socket's name has 107 bytes at most.
+fn short_name(error: std::io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::InvalidInput => {
+            Failure::skip("the scratch folder's name is too long for a socket in it", "set TMPDIR to a shorter one")
+        }
+        _ => error.into(),
+    }
+}

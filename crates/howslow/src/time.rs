@@ -1,0 +1,123 @@
+//! `howslow time`: routines and commands of the user's own, measured like any operation.
+
+use std::ffi::OsString;
+
+use measure::{Item, Operation};
+use operations::command::{self, CommandError, Cpus, OnFailure, Running};
+use operations::routine;
+use record::{Estimate, Point, Skip, Value, printable};
+use report::COMMANDS;
+
+use crate::cli::TimeAsked;
+use crate::measuring::{self, Wanted};
+use crate::output::{Misuse, Outcome, say};
+use crate::run::print_run;
+
+const BUDGET: f64 = 30.0;
+/// Seconds after which a round of a command counts as hung; commands are known to take long.
+const PATIENCE: f64 = 600.0;
+/// A routine that hangs is given up after three rounds, which must leave most of the budget to the others.
+const PATIENCE_SHARE: f64 = 0.1;
+/// The heading of the page's routines.
+const ROUTINES: &str = "routines";
+/// A trial that used more processor time than this part of its elapsed time ran on several CPUs at once.
+const PARALLEL: f64 = 1.15;
+
+pub(crate) fn time(asked: &TimeAsked) -> anyhow::Result<Outcome> {
+    let commands = commands(asked)?;
+    let names: Vec<String> = asked
+        .routines
+        .iter()
+        .map(|name| printable(name))
+        .chain(commands.iter().map(|(name, _)| name.clone()))
+        .collect();
+    if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+        return Err(Misuse(format!("'{}' is named twice; name it once, every round repeats it", twice.1)).into());
+    }
+    let routines = asked.routines.iter().map(|name| routine_of(name, asked)).collect::<Result<Vec<_>, _>>()?;
+    let (tried, failed) = try_all(&commands, asked)?;
+    if routines.is_empty() && tried.is_empty() {
+        let reasons: Vec<String> = failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason)).collect();
+        anyhow::bail!("{}", reasons.join("\n"));
+    }
+    let wanted = Wanted { items: items(&routines, &tried), patterns: names.clone(), full: false, budget_s: BUDGET };
+    let mut measured = measuring::measure(wanted, &asked.how)?;
+    let run = &mut measured.run;
+    for cost in run.costs.iter_mut().filter(|cost| cost.group.is_empty()) {
+        let is_routine = routines.iter().any(|routine| routine.id == cost.operation);
+        cost.group = if is_routine { ROUTINES } else { COMMANDS }.into();
+    }
+    run.skipped.extend(failed);
+    for skip in run.skipped.iter_mut().filter(|skip| skip.remedy.is_empty() && skip.reason.contains("it hung")) {
+        skip.remedy = "give it more time (--patience)".into();
+    }
+    let is_named = |skip: &Skip| names.contains(&skip.operation);
+    let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
+    let outcome = print_run(measured, &asked.how, &is_named)?;
+    if none {
+        anyhow::bail!("nothing that was named could be timed; the page says why");
+    }
+    Ok(outcome)
+}
+
+fn routine_of(name: &str, asked: &TimeAsked) -> Result<&'static Operation, Misuse> {
+    let patience = (asked.how.budget.unwrap_or(BUDGET) * PATIENCE_SHARE).max(1.0);
+    let quoted = if asked.waits { Estimate::Typical } else { Estimate::Quiet };
+    routine::routine(name, asked.patience.unwrap_or(patience), quoted)
+        .map_err(|error| Misuse(printable(&error.to_string())))
+}
+
+/// The commands named, each with its name and its words.
+fn commands(asked: &TimeAsked) -> Result<Vec<(String, Vec<String>)>, Misuse> {
+    let split =
+        |text: &String| shell_words::split(text).map_err(|error| Misuse(format!("-c '{}': {error}", printable(text))));
+    let mut commands = asked.commands.iter().map(split).collect::<Result<Vec<_>, _>>()?;
+    if !asked.words.is_empty() {
+        commands.push(asked.words.clone());
+    }
+    let named =
+        commands.into_iter().map(|words| (format!("command: {}", printable(&shell_words::join(&words))), words));
+    Ok(named.collect())
+}
+
+/// Tries every command once; those that fail when tried are skips.
+fn try_all(
+    commands: &[(String, Vec<String>)],
+    asked: &TimeAsked,
+) -> Result<(Vec<&'static Operation>, Vec<Skip>), Misuse> {
+    let running = Running {
+        patience: asked.patience.unwrap_or(PATIENCE),
+        on_failure: if asked.ignore_failure { OnFailure::Ignore } else { OnFailure::Refuse },
+        cpus: if asked.all_cpus { Cpus::All } else { Cpus::One },
+        quoted: asked.waits.then_some(Estimate::Typical),
+    };
+    let (mut tried, mut failed) = (Vec::new(), Vec::new());
+    for (name, words) in commands {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        match command::command(name, &words, running) {
+            Ok(good) => {
+                if good.busy > PARALLEL && running.cpus == Cpus::One {
+                    say(&format!("{name} keeps {:.1} CPUs busy, and is timed on one; --all-cpus frees it", good.busy));
+                }
+                tried.push(good.operation);
+            }
+            Err(CommandError::Failed(reason)) => failed.push(Skip {
+                operation: name.clone(),
+                at: Point::default(),
+                reason: printable(&reason),
+                remedy: String::new(),
+            }),
+            Err(misuse) => return Err(Misuse(printable(&misuse.to_string()))),
+        }
+    }
+    Ok((tried, failed))
+}
+
+/// What was named, the do-nothing command beside commands, and the block move that every cost is also quoted in.
+fn items(routines: &[&'static Operation], commands: &[&'static Operation]) -> Vec<Item> {
+    let baseline = (!commands.is_empty()).then(|| operations::find(command::NOTHING.id)).flatten();
+    let own = routines.iter().chain(commands).copied().chain(baseline);
+    let block = operations::find("memory.copy")
+        .map(|operation| Item { operation, point: Point::default().with("size", Value::Number(report::BLOCK)) });
+    own.map(|operation| Item { operation, point: Point::default() }).chain(block).collect()
+}

@@ -1,0 +1,172 @@
+//! Work in a child process of its own, that may crash, hang, multiply or vanish: the guard's part, for rounds and for
+//! trying things out.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::children::{self, Reaped};
+use crate::round::limit;
+
+/// Does `work` once in a child process that cannot harm this one, and returns what it returned. What the child has
+/// started is gone afterwards. Forks: call it while the process has one thread.
+///
+/// # Errors
+/// Why nothing was returned: it crashed, exited, multiplied, or took more than `patience`; or the system has no
+/// process left.
+pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnOnce() -> T) -> Result<T, String> {
+    let (mut ours, theirs) = UnixStream::pair().map_err(|error| format!("cannot make a socket: {error}"))?;
+    // A guard between us and the child inherits and ends every process below it, and no other child of ours.
+    // SAFETY: this process has one thread, as the function demands, so the child may do anything.
+    match unsafe { libc::fork() } {
+        -1 => Err(cannot_fork()),
+        0 => {
+            drop(ours);
+            children::become_guard();
+            let mut answers = &theirs;
+            let end = guarded(patience, &theirs, || {
+                limit(libc::RLIMIT_CORE, 0);
+                work()
+            });
+            if let Some(text) = end.and_then(|end| serde_json::to_vec(&end).ok()) {
+                let _ = answers.write_all(&text);
+            }
+            // SAFETY: leaves without running the parent's destructors, which belong to the parent.
+            unsafe { libc::_exit(0) }
+        }
+        pid => {
+            drop(theirs);
+            let mut text = Vec::new();
+            let read = ours.read_to_end(&mut text);
+            children::wait_for(pid);
+            let answer = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
+            answer.unwrap_or_else(|| Err("the process that guards it is gone".into()))
+        }
+    }
+}
+
+/// Does `work` in a child and guards it, as a launcher does; `None` when the parent has gone meanwhile.
+pub(crate) fn guarded<T: Serialize + DeserializeOwned>(
+    patience: Duration,
+    parent: &UnixStream,
+    work: impl FnOnce() -> T,
+) -> Option<Result<T, String>> {
+    let Some((reader, writer)) = pipe() else {
+        return Some(Err(format!("cannot make a pipe: {}", std::io::Error::last_os_error())));
+    };
+    // SAFETY: a guard has one thread, so the child may do anything.
+    let pid = match unsafe { libc::fork() } {
+        -1 => return Some(Err(cannot_fork())),
+        0 => {
+            children::become_round();
+            children::keep_only(writer.as_raw_fd());
+            report(&quietly(work), writer);
+            // SAFETY: leaves without running the guard's destructors, which belong to the guard.
+            unsafe { libc::_exit(0) }
+        }
+        pid => pid,
+    };
+    drop(writer);
+    watch_over(pid, reader, parent, patience)
+}
+
+fn cannot_fork() -> String {
+    format!("cannot fork: {}", std::io::Error::last_os_error())
+}
+
+/// Turns a panic into a lost round instead of a message on the user's terminal.
+fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    std::panic::set_hook(Box::new(|_| {}));
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("it panicked: {}", text.unwrap_or("without a message"))
+    })
+}
+
+/// Waits for the child's report, its death, its time to run out, or the parent's going, whichever is first, and leaves
+/// no descendant alive. The launcher looks up every 50 ms, to notice a child that multiplies.
+fn watch_over<T: DeserializeOwned>(
+    pid: libc::pid_t,
+    reader: OwnedFd,
+    parent: &UnixStream,
+    patience: Duration,
+) -> Option<Result<T, String>> {
+    const LOOK: Duration = Duration::from_millis(50);
+    let start = Instant::now();
+    let crowd = children::processes();
+    loop {
+        let (reported, parent_gone) = wait_readable(&reader, parent, LOOK);
+        if parent_gone {
+            children::end(pid);
+            return None;
+        }
+        if reported {
+            let end = read_report(reader);
+            let reaped = children::end(pid);
+            return Some(end.unwrap_or_else(|| Err(death(reaped))));
+        }
+        if children::processes().saturating_sub(crowd) > children::MOST_EXTRA {
+            children::end(pid);
+            return Some(Err("it started processes without end, and was stopped".into()));
+        }
+        if start.elapsed() > patience {
+            children::end(pid);
+            return Some(Err(format!("it hung: no result within {:.0} s", patience.as_secs_f64())));
+        }
+    }
+}
+
+fn death(reaped: Reaped) -> String {
+    match reaped {
+        Reaped::Signal(libc::SIGKILL) => "killed by SIGKILL (out of memory?)".into(),
+        Reaped::Signal(signal) => format!("it crashed: killed by {}", children::signal_name(signal)),
+        Reaped::Exit(code) => format!("it left with exit status {code} before it had measured"),
+        Reaped::Unknown => "it vanished before it had measured".into(),
+    }
+}
+
+fn pipe() -> Option<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: the pointer is to two descriptors.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return None;
+    }
+    // SAFETY: the descriptor is new and nobody else's.
+    let reader = unsafe { OwnedFd::from_raw_fd(ends[0]) };
+    // SAFETY: the descriptor is new and nobody else's.
+    let writer = unsafe { OwnedFd::from_raw_fd(ends[1]) };
+    Some((reader, writer))
+}
+
+/// The report is preceded by its length: a leaked copy of the writing end must not keep the reader waiting.
+fn report(end: &impl Serialize, writer: OwnedFd) {
+    let Ok(text) = serde_json::to_vec(end) else { return };
+    let mut writer = std::fs::File::from(writer);
+    let _ = writer.write_all(&(text.len() as u64).to_le_bytes()).and_then(|()| writer.write_all(&text));
+}
+
+fn read_report<T: DeserializeOwned>(reader: OwnedFd) -> Option<T> {
+    const MOST: u64 = 64 << 20;
+    let mut reader = std::fs::File::from(reader);
+    let mut length = [0; 8];
+    reader.read_exact(&mut length).ok()?;
+    let length = u64::from_le_bytes(length);
+    let mut text = vec![0; length.min(MOST) as usize];
+    reader.read_exact(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Whether the child's pipe has something (or has closed), and whether the parent's end has closed.
+fn wait_readable(reader: &OwnedFd, parent: &UnixStream, at_most: Duration) -> (bool, bool) {
+    let mut polled = [
+        libc::pollfd { fd: reader.as_raw_fd(), events: libc::POLLIN, revents: 0 },
+        libc::pollfd { fd: parent.as_raw_fd(), events: libc::POLLRDHUP, revents: 0 },
+    ];
+    // SAFETY: the pointer is to two pollfds.
+    unsafe { libc::poll(polled.as_mut_ptr(), 2, at_most.as_millis() as libc::c_int) };
+    (polled[0].revents != 0, polled[1].revents != 0)
+}

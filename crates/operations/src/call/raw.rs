@@ -1,0 +1,249 @@
+//! How the files of this folder make their calls: by number, with nothing around them, and every result looked at.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
+
+use measure::{Failure, Loop, Operation, Setting, TermOf, term};
+use rustix::fs::{Mode, OFlags, open};
+use syscalls::Sysno;
+
+use crate::DEFAULT;
+use crate::syscall::{exactly, new_file, scratch};
+
+/// Entering the kernel and leaving it again, once.
+pub(crate) const ENTRY: &[TermOf] = &[term(1.0, "syscall.getppid")];
+
+/// One call, explained by its entry.
+pub(crate) const CALL: Operation = Operation { explained_by: ENTRY, ..DEFAULT };
+
+/// Two calls that programs make in pairs.
+pub(crate) const PAIR: Operation = Operation { per: "pair", explained_by: &[term(2.0, "syscall.getppid")], ..DEFAULT };
+
+/// Bytes that a call moves where nothing else is said: one block move.
+pub(crate) const BLOCK: usize = 512;
+
+/// How many descriptors, mappings and the like one batch makes or uses up: a quarter of the usual limit on open files.
+pub(crate) const STOCK: u64 = 256;
+
+/// Files made in one batch, and batches of them in a round, since some file systems make each dearer than the last.
+pub(crate) const FILES: u64 = 16;
+
+/// `call!(name, arguments...)` makes the system call of that name: `Result<usize, Failure>`.
+macro_rules! call {
+    ($name:ident $(, $argument:expr)* $(,)?) => {
+        $crate::call::raw::system_call(
+            syscalls::Sysno::$name,
+            [$($crate::call::raw::Argument::word($argument)),*],
+        )
+    };
+}
+pub(crate) use call;
+
+/// `refused!(ERRNO, name, arguments...)` makes a call that must be answered by exactly this error.
+macro_rules! refused {
+    ($errno:ident, $name:ident $(, $argument:expr)* $(,)?) => {
+        $crate::call::raw::answered(libc::$errno, $crate::call::raw::call!($name $(, $argument)*))
+    };
+}
+pub(crate) use refused;
+
+/// What a register holds for an argument. Memory is handed over as an array, a string or a raw pointer that the
+/// operation's block owns; the lengths beside it are the block's to get right.
+pub(crate) trait Argument {
+    /// The register's content.
+    fn word(self) -> usize;
+}
+
+macro_rules! number_arguments {
+    ($($number:ty)*) => {$(
+        impl Argument for $number {
+            #[inline(always)]
+            fn word(self) -> usize {
+                self as usize
+            }
+        }
+    )*};
+}
+number_arguments!(i32 u32 i64 u64 isize usize);
+
+impl<T> Argument for *const T {
+    #[inline(always)]
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl<T> Argument for *mut T {
+    #[inline(always)]
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl<T, const N: usize> Argument for &[T; N] {
+    #[inline(always)]
+    fn word(self) -> usize {
+        self.as_ptr() as usize
+    }
+}
+
+impl<T, const N: usize> Argument for &mut [T; N] {
+    #[inline(always)]
+    fn word(self) -> usize {
+        self.as_mut_ptr() as usize
+    }
+}
+
+impl Argument for &CStr {
+    #[inline(always)]
+    fn word(self) -> usize {
+        self.as_ptr() as usize
+    }
+}
+
+impl Argument for &CString {
+    #[inline(always)]
+    fn word(self) -> usize {
+        self.as_ptr() as usize
+    }
+}
+
+impl Argument for &OwnedFd {
+    #[inline(always)]
+    fn word(self) -> usize {
+        self.as_raw_fd() as usize
+    }
+}
+
+/// Makes one system call; use it through [`call!`].
+///
+/// # Errors
+/// The error the kernel answers.
+#[inline(always)]
+pub(crate) fn system_call<const N: usize>(number: Sysno, arguments: [usize; N]) -> Result<usize, Failure> {
+    let mut all = [0; 6];
+    all[..N].copy_from_slice(&arguments);
+    let [first, second, third, fourth, fifth, sixth] = all;
+    // SAFETY: each block hands over memory of its own, by the types that `Argument` allows, and the right lengths.
+    let returned = unsafe { syscalls::raw::syscall6(number as usize, first, second, third, fourth, fifth, sixth) };
+    // The kernel returns errors as the last page of numbers.
+    if returned > usize::MAX - 4096 { Err(failed(returned)) } else { Ok(returned) }
+}
+
+#[cold]
+fn failed(returned: usize) -> Failure {
+    Failure::Errno { errno: returned.wrapping_neg() as i32 }
+}
+
+/// Fails unless a call was answered by this error.
+#[inline(always)]
+pub(crate) fn answered(errno: i32, result: Result<usize, Failure>) -> Result<(), Failure> {
+    match result {
+        Err(Failure::Errno { errno: answer }) if answer == errno => Ok(()),
+        Err(other) => Err(other),
+        Ok(returned) => Err(let_through(returned)),
+    }
+}
+
+#[cold]
+fn let_through(returned: usize) -> Failure {
+    Failure::wrong(format!("a call returned {returned} where it must be refused"))
+}
+
+/// The descriptor that a call returned, closed when dropped.
+#[inline(always)]
+pub(crate) fn owned(descriptor: usize) -> OwnedFd {
+    // SAFETY: a call just returned it, and nothing else knows of it.
+    unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) }
+}
+
+/// The file `file` in the scratch folder, of so many bytes.
+pub(crate) fn file_of(setting: &Setting, length: usize) -> Result<OwnedFd, Failure> {
+    let file = new_file(&scratch(setting)?)?;
+    exactly(length, rustix::io::pwrite(&file, &vec![1; length], 0)?)?;
+    Ok(file)
+}
+
+/// A device that every system has, for reading and writing.
+pub(crate) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
+    Ok(open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Makes the scratch folder the working one, so that names are single components; returned open.
+pub(crate) fn enter(setting: &Setting) -> Result<OwnedFd, Failure> {
+    let folder = scratch(setting)?;
+    rustix::process::fchdir(&folder)?;
+    Ok(folder)
+}
+
+/// Names of files: one for each iteration of a batch of at most `count`.
+pub(crate) fn names(prefix: &str, count: u64) -> Result<Vec<CString>, Failure> {
+    let name = |number| CString::new(format!("{prefix}{number}")).map_err(|_| Failure::wrong("a name holds a zero"));
+    (0..count).map(name).collect()
+}
+
+/// A loop that is told the number of each iteration within its batch.
+#[inline(always)]
+pub(crate) fn numbered(mut body: impl FnMut(usize) -> Result<(), Failure> + 'static) -> Loop {
+    Loop::new(move |times| (0..times as usize).try_for_each(&mut body))
+}
+
+/// Does `body` for each iteration of a batch, before or after it.
+pub(crate) fn for_each(
+    mut body: impl FnMut(usize) -> Result<(), Failure> + 'static,
+) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
+    move |times| (0..times as usize).try_for_each(&mut body)
+}
+
+/// A loop that makes one thing per iteration; they are dropped after the batch, outside the timing.
+#[inline(always)]
+pub(crate) fn producing<T: 'static>(mut produce: impl FnMut() -> Result<T, Failure> + 'static) -> Loop {
+    let stock = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let made = Rc::clone(&stock);
+    Loop::new(move |times| {
+        let mut stock = stock.borrow_mut();
+        for _ in 0..times {
+            stock.push(produce()?);
+        }
+        Ok(())
+    })
+    .at_most(STOCK)
+    .verify(move |times| {
+        let made: Vec<T> = made.borrow_mut().drain(..).collect();
+        exactly(times as usize, made.len())
+    })
+}
+
+/// A loop that uses up one thing per iteration, or makes another of it; they are made before the batch and what became
+/// of them is dropped after it, both outside the timing.
+#[inline(always)]
+pub(crate) fn consuming<T: 'static, U: 'static>(
+    mut make: impl FnMut() -> Result<T, Failure> + 'static,
+    mut consume: impl FnMut(T) -> Result<U, Failure> + 'static,
+) -> Loop {
+    let stock = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let results = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let (made, finished) = (Rc::clone(&stock), Rc::clone(&results));
+    Loop::new(move |times| {
+        let mut results = results.borrow_mut();
+        for thing in stock.borrow_mut().drain(..times as usize) {
+            results.push(consume(thing)?);
+        }
+        Ok(())
+    })
+    .at_most(STOCK)
+    .before(move |times| {
+        let mut stock = made.borrow_mut();
+        stock.clear();
+        for _ in 0..times {
+            stock.push(make()?);
+        }
+        Ok(())
+    })
+    .verify(move |times| {
+        let finished: Vec<U> = finished.borrow_mut().drain(..).collect();
+        exactly(times as usize, finished.len())
+    })
+}

@@ -1,0 +1,441 @@
+//! Calls that read, write and move the bytes of descriptors, and that look after a file's pages.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use libc::iovec;
+use measure::{Failure, Operation, Setting, repeat};
+use record::Estimate;
+use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
+
+use super::raw::{BLOCK, CALL, PAIR, STOCK, call, device, enter, file_of};
+use crate::syscall::{exactly, new_file, scratch};
+
+/// A page of most machines.
+const PAGE: usize = 4096;
+
+/// `Q_SYNC` for the quotas of users, as `linux/quota.h` numbers and shifts it.
+const SYNC_QUOTAS: u32 = 0x80_0001 << 8;
+
+/// A call that moves one block.
+const MOVE: Operation = Operation { moves: |_| BLOCK as u64, ..CALL };
+
+/// A call that waits for a device.
+const SYNC: Operation = Operation { quoted: Estimate::Typical, patience: 60.0, ..CALL };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.read",
+        summary: "read 512 bytes of a file that is in memory",
+        calls: &["read"],
+        prepare: |setting| {
+            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let mut block = [0_u8; BLOCK];
+            Ok(repeat(move || exactly(BLOCK, call!(read, &*file, &mut block, BLOCK)?))
+                .at_most(STOCK)
+                .before(move |_| rewind(&rewound)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.write",
+        summary: "overwrite 512 bytes of a file, without waiting for the device",
+        calls: &["write"],
+        prepare: |setting| {
+            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let block = [0_u8; BLOCK];
+            Ok(repeat(move || exactly(BLOCK, call!(write, &*file, &block, BLOCK)?))
+                .at_most(STOCK)
+                .before(move |_| rewind(&rewound)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.readv",
+        summary: "read 512 bytes of a file into two places",
+        calls: &["readv"],
+        prepare: |setting| {
+            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let mut halves = Halves::new();
+            Ok(repeat(move || exactly(BLOCK, call!(readv, &*file, halves.vectors(), 2)?))
+                .at_most(STOCK)
+                .before(move |_| rewind(&rewound)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.writev",
+        summary: "overwrite 512 bytes of a file from two places",
+        calls: &["writev"],
+        prepare: |setting| {
+            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let mut halves = Halves::new();
+            Ok(repeat(move || exactly(BLOCK, call!(writev, &*file, halves.vectors(), 2)?))
+                .at_most(STOCK)
+                .before(move |_| rewind(&rewound)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.pread64",
+        summary: "read 512 bytes at a place of a file",
+        calls: &["pread64"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut block = [0_u8; BLOCK];
+            Ok(repeat(move || exactly(BLOCK, call!(pread64, &file, &mut block, BLOCK, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.pwrite64",
+        summary: "overwrite 512 bytes at a place of a file",
+        calls: &["pwrite64"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let block = [0_u8; BLOCK];
+            Ok(repeat(move || exactly(BLOCK, call!(pwrite64, &file, &block, BLOCK, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.preadv",
+        summary: "read 512 bytes at a place of a file into two places",
+        calls: &["preadv"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            Ok(repeat(move || exactly(BLOCK, call!(preadv, &file, halves.vectors(), 2, 0, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.pwritev",
+        summary: "overwrite 512 bytes at a place of a file from two places",
+        calls: &["pwritev"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            Ok(repeat(move || exactly(BLOCK, call!(pwritev, &file, halves.vectors(), 2, 0, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.preadv2",
+        summary: "read 512 bytes at a place of a file into two places, only if no wait is needed",
+        calls: &["preadv2"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            let now = libc::RWF_NOWAIT;
+            Ok(repeat(move || exactly(BLOCK, call!(preadv2, &file, halves.vectors(), 2, 0, 0, now)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.pwritev2",
+        summary: "overwrite 512 bytes at a place of a file from two places, with flags",
+        calls: &["pwritev2"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            Ok(repeat(move || exactly(BLOCK, call!(pwritev2, &file, halves.vectors(), 2, 0, 0, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.lseek",
+        summary: "go to the end of a file",
+        calls: &["lseek"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            Ok(repeat(move || exactly(PAGE, call!(lseek, &file, 0, libc::SEEK_END)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sendfile",
+        summary: "send 512 bytes of a file into another one",
+        calls: &["sendfile"],
+        prepare: |setting| {
+            let source = file_of(setting, PAGE)?;
+            let target = Rc::new(second(setting)?);
+            let again = Rc::clone(&target);
+            let mut offset = [0_u64];
+            Ok(repeat(move || {
+                offset[0] = 0;
+                exactly(BLOCK, call!(sendfile, &*target, &source, &mut offset, BLOCK)?)
+            })
+            .at_most(STOCK)
+            .before(move |_| rewind(&again)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.copy_file_range",
+        summary: "copy 512 bytes of a file into another one, within the kernel",
+        calls: &["copy_file_range"],
+        prepare: |setting| {
+            let (source, target) = (file_of(setting, PAGE)?, second(setting)?);
+            let (mut from, mut to) = ([0_u64], [0_u64]);
+            Ok(repeat(move || {
+                (from[0], to[0]) = (0, 0);
+                exactly(BLOCK, call!(copy_file_range, &source, &mut from, &target, &mut to, BLOCK, 0)?)
+            }))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.splice",
+        summary: "move a page of a file into a pipe, and from there to /dev/null, without copying it",
+        calls: &["splice"],
+        moves: |_| PAGE as u64,
+        prepare: |setting| {
+            let (file, null) = (file_of(setting, PAGE)?, device(c"/dev/null")?);
+            let (reader, writer) = rustix::pipe::pipe()?;
+            let mut offset = [0_u64];
+            Ok(repeat(move || {
+                offset[0] = 0;
+                exactly(PAGE, call!(splice, &file, &mut offset, &writer, 0, PAGE, 0)?)?;
+                exactly(PAGE, call!(splice, &reader, 0, &null, 0, PAGE, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.tee",
+        summary: "let a second pipe have a page that is in a first one, without copying it",
+        calls: &["tee"],
+        moves: |_| PAGE as u64,
+        prepare: |_| {
+            let (source, filler) = rustix::pipe::pipe()?;
+            exactly(PAGE, rustix::io::write(&filler, &[1; PAGE])?)?;
+            let (reader, writer) = roomy_pipe()?;
+            Ok(repeat(move || {
+                let _open = &filler;
+                exactly(PAGE, call!(tee, &source, &writer, PAGE, 0)?)
+            })
+            .at_most(STOCK)
+            .before(move |_| drain(&reader)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.vmsplice",
+        summary: "put a page of memory into a pipe without copying it",
+        calls: &["vmsplice"],
+        moves: |_| PAGE as u64,
+        prepare: |_| {
+            let (reader, writer) = roomy_pipe()?;
+            let mut page = vec![1_u8; 2 * PAGE];
+            let start = page.as_mut_ptr().wrapping_add(page.as_ptr().align_offset(PAGE));
+            let vector = [iovec { iov_base: start.cast(), iov_len: PAGE }];
+            Ok(repeat(move || {
+                let _kept = &page;
+                exactly(PAGE, call!(vmsplice, &writer, &vector, 1, 0)?)
+            })
+            .at_most(STOCK)
+            .before(move |_| drain(&reader)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.readahead",
+        summary: "ask for a page of a file to be read in, which is in memory already",
+        calls: &["readahead"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            Ok(repeat(move || exactly(0, call!(readahead, &file, 0, PAGE)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fadvise64",
+        summary: "say that a page of a file will be needed, which is in memory already",
+        calls: &["fadvise64"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            Ok(repeat(move || exactly(0, call!(fadvise64, &file, 0, PAGE, libc::POSIX_FADV_WILLNEED)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fallocate",
+        summary: "reserve room for 64 KiB of a file, and give it back",
+        calls: &["fallocate"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            Ok(repeat(move || {
+                exactly(0, call!(fallocate, &file, 0, 0, 64 << 10)?)?;
+                exactly(0, call!(fallocate, &file, hole, 0, 64 << 10)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.ftruncate",
+        summary: "lengthen an open file by a page that is a hole, and shorten it again",
+        calls: &["ftruncate"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            Ok(repeat(move || {
+                exactly(0, call!(ftruncate, &file, PAGE)?)?;
+                exactly(0, call!(ftruncate, &file, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.truncate",
+        summary: "lengthen a file by a page that is a hole, and shorten it again, both by its name",
+        calls: &["truncate"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            Ok(repeat(move || {
+                exactly(0, call!(truncate, c"file", PAGE)?)?;
+                exactly(0, call!(truncate, c"file", 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.fsync",
+        summary: "wait until the device has 4 KiB of a file that were just overwritten, and the file's attributes",
+        calls: &["fsync"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fsync, file)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.fdatasync",
+        summary: "wait until the device has 4 KiB of a file that were just overwritten",
+        calls: &["fdatasync"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fdatasync, file)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.sync_file_range",
+        summary: "write 4 KiB of a file to the device and wait for it, without the file's attributes",
+        calls: &["sync_file_range"],
+        prepare: |setting| {
+            let all = libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+            after_a_write(setting, move |file| exactly(0, call!(sync_file_range, file, 0, PAGE, all)?))
+        },
+        ..SYNC
+    },
+    Operation {
+        id: "call.syncfs",
+        summary: "wait until the device has all that was written to a file system, 4 KiB of it ours",
+        calls: &["syncfs"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(syncfs, file)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.sync",
+        summary: "wait until the devices have all that was written to any file system, 4 KiB of it ours",
+        calls: &["sync"],
+        prepare: |setting| after_a_write(setting, |_| exactly(0, call!(sync)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.quotactl",
+        summary: "wait until the devices have all quotas of all file systems, with 4 KiB of a file that were overwritten",
+        calls: &["quotactl"],
+        prepare: |setting| after_a_write(setting, |_| exactly(0, call!(quotactl, SYNC_QUOTAS, 0, 0, 0)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.quotactl_fd",
+        summary: "wait until the device has all quotas of a file system, with 4 KiB of a file that were overwritten",
+        calls: &["quotactl_fd"],
+        prepare: |setting| {
+            call!(quotactl_fd, &scratch(setting)?, SYNC_QUOTAS, 0, 0)?;
+            after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?))
+        },
+        ..SYNC
+    },
+    Operation {
+        id: "call.cachestat",
+        summary: "ask which of a file's pages are in memory",
+        calls: &["cachestat"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let (range, mut pages) = ([0_u64, PAGE as u64], [0_u64; 5]);
+            Ok(repeat(move || {
+                exactly(0, call!(cachestat, &file, &range, &mut pages, 0)?)?;
+                exactly(1, pages[0] as usize)
+            }))
+        },
+        ..CALL
+    },
+];
+
+/// One block in two places.
+struct Halves {
+    block: [u8; BLOCK],
+    vectors: [iovec; 2],
+}
+
+impl Halves {
+    fn new() -> Halves {
+        let nothing = iovec { iov_base: std::ptr::null_mut(), iov_len: BLOCK / 2 };
+        Halves { block: [1; BLOCK], vectors: [nothing; 2] }
+    }
+
+    /// Where they are now; they move with the loop that owns them.
+    #[inline(always)]
+    fn vectors(&mut self) -> &[iovec; 2] {
+        let start = self.block.as_mut_ptr();
+        self.vectors[0].iov_base = start.cast();
+        self.vectors[1].iov_base = start.wrapping_add(BLOCK / 2).cast();
+        &self.vectors
+    }
+}
+
+/// A file of so many bytes, for the loop and for what happens before each batch.
+fn twice(setting: &Setting, length: usize) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
+    let file = Rc::new(file_of(setting, length)?);
+    Ok((Rc::clone(&file), file))
+}
+
+/// A second scratch file.
+fn second(setting: &Setting) -> Result<OwnedFd, Failure> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+    Ok(openat(scratch(setting)?, c"second", flags, Mode::RUSR | Mode::WUSR)?)
+}
+
+fn rewind(file: &OwnedFd) -> Result<(), Failure> {
+    exactly(0, call!(lseek, file, 0, libc::SEEK_SET)?)
+}
+
+/// A pipe with room for a page from each iteration of a batch; reading it never waits.
+fn roomy_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    fcntl_setpipe_size(&writer, STOCK as usize * PAGE)?;
+    Ok((reader, writer))
+}
+
+/// Reads a pipe until it is empty.
+fn drain(reader: &OwnedFd) -> Result<(), Failure> {
+    let mut bytes = vec![0; 16 * PAGE];
+    loop {
+        match rustix::io::read(reader, &mut bytes) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::AGAIN) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// A loop of one call per batch, before which a page of a scratch file is overwritten.
+fn after_a_write(
+    setting: &Setting,
+    sync: impl Fn(&OwnedFd) -> Result<(), Failure> + 'static,
+) -> Result<measure::Loop, Failure> {
+    let (file, written) = twice(setting, PAGE)?;
+    rustix::fs::fsync(&*file)?;
+    Ok(repeat(move || sync(&file))
+        .at_most(1)
+        .before(move |_| exactly(PAGE, rustix::io::pwrite(&*written, &[2; PAGE], 0)?)))
+}

@@ -1,0 +1,270 @@
+//! Calls that wait for descriptors, and the descriptors made to be waited for.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use measure::{Failure, Operation, repeat};
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::raw::{CALL, PAIR, call, owned, producing};
+use crate::syscall::exactly;
+
+/// Bytes of the kernel's set of signals.
+const SIGNALS: usize = 8;
+
+/// `struct epoll_event` is three words of 32 bits on x86-64 and four elsewhere.
+const EVENT: usize = size_of::<libc::epoll_event>();
+
+/// A minute: an alarm that never rings within a round's batch, or rings unheard.
+const MINUTE: [i64; 4] = [0, 0, 60, 0];
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.poll",
+        summary: "wait with poll for one descriptor that is ready",
+        calls: &["poll"],
+        prepare: |_| {
+            let counter = ready()?;
+            let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+            Ok(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(poll, &mut wait, 1, -1)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.ppoll",
+        summary: "wait with ppoll for one descriptor that is ready",
+        calls: &["ppoll"],
+        prepare: |_| {
+            let counter = ready()?;
+            let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+            let mask = [0_u64];
+            Ok(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(ppoll, &mut wait, 1, 0, &mask, SIGNALS)?)
+            }))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.select",
+        summary: "wait with select for one descriptor that is ready",
+        calls: &["select"],
+        prepare: |_| {
+            let (counter, mut set) = ready_set()?;
+            let bound = counter.as_raw_fd() + 1;
+            Ok(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(select, bound, &mut set, 0, 0, 0)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pselect6",
+        summary: "wait with pselect for one descriptor that is ready",
+        calls: &["pselect6"],
+        prepare: |_| {
+            let (counter, mut set) = ready_set()?;
+            let bound = counter.as_raw_fd() + 1;
+            Ok(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(pselect6, bound, &mut set, 0, 0, 0, 0)?)
+            }))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.epoll_create",
+        summary: "make an epoll set",
+        calls: &["epoll_create"],
+        prepare: |_| Ok(producing(|| Ok(owned(call!(epoll_create, 1)?)))),
+        ..CALL
+    },
+    Operation {
+        id: "call.epoll_create1",
+        summary: "make an epoll set that is closed on exec",
+        calls: &["epoll_create1"],
+        prepare: |_| Ok(producing(|| Ok(owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?)))),
+        ..CALL
+    },
+    Operation {
+        id: "call.epoll_ctl",
+        summary: "change what an epoll set waits for on a descriptor",
+        calls: &["epoll_ctl"],
+        prepare: |_| {
+            let (set, counter) = epoll_of_one()?;
+            let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
+            Ok(repeat(move || exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_MOD, &counter, &event)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.epoll",
+        summary: "add a ready descriptor to an epoll set, and take it out again",
+        calls: &["epoll_ctl"],
+        prepare: |_| {
+            let (set, counter) = (owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?), ready()?);
+            let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
+            Ok(repeat(move || {
+                exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
+                exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_DEL, &counter, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.epoll_wait",
+        summary: "wait with epoll_wait for one descriptor that is ready",
+        calls: &["epoll_wait"],
+        prepare: |_| {
+            let (set, counter) = epoll_of_one()?;
+            let mut events = [0_u8; 8 * EVENT];
+            Ok(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(epoll_wait, &set, &mut events, 8, -1)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.epoll_pwait",
+        summary: "wait with epoll_pwait for one descriptor that is ready",
+        calls: &["epoll_pwait"],
+        prepare: |_| {
+            let (set, counter) = epoll_of_one()?;
+            let (mut events, mask) = ([0_u8; 8 * EVENT], [0_u64]);
+            Ok(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(epoll_pwait, &set, &mut events, 8, -1, &mask, SIGNALS)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.epoll_pwait2",
+        summary: "wait with epoll_pwait2 for one descriptor that is ready, for a second at most",
+        calls: &["epoll_pwait2"],
+        prepare: |_| {
+            let (set, counter) = epoll_of_one()?;
+            let (mut events, mask, second) = ([0_u8; 8 * EVENT], [0_u64], [1_u64, 0]);
+            Ok(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(epoll_pwait2, &set, &mut events, 8, &second, &mask, SIGNALS)?)
+            }))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.eventfd",
+        summary: "make an event counter",
+        calls: &["eventfd"],
+        prepare: |_| Ok(producing(|| Ok(owned(call!(eventfd, 0)?)))),
+        ..CALL
+    },
+    Operation {
+        id: "call.eventfd2",
+        summary: "make an event counter that is closed on exec",
+        calls: &["eventfd2"],
+        prepare: |_| Ok(producing(|| Ok(owned(call!(eventfd2, 0, libc::EFD_CLOEXEC)?)))),
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.signalfd",
+        summary: "make a descriptor that a signal is read from",
+        calls: &["signalfd"],
+        prepare: |_| {
+            let set = [1_u64 << (libc::SIGUSR1 - 1)];
+            Ok(producing(move || Ok(owned(call!(signalfd, -1, &set, SIGNALS)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.signalfd4",
+        summary: "make a descriptor that a signal is read from, closed on exec",
+        calls: &["signalfd4"],
+        prepare: |_| {
+            let set = [1_u64 << (libc::SIGUSR1 - 1)];
+            Ok(producing(move || Ok(owned(call!(signalfd4, -1, &set, SIGNALS, libc::SFD_CLOEXEC)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.timerfd_create",
+        summary: "make a timer that is read from a descriptor",
+        calls: &["timerfd_create"],
+        prepare: |_| Ok(producing(timer)),
+        ..CALL
+    },
+    Operation {
+        id: "call.timerfd_settime",
+        summary: "set a timer that is set already to ring a minute from now",
+        calls: &["timerfd_settime"],
+        prepare: |_| {
+            let timer = timer()?;
+            Ok(repeat(move || exactly(0, call!(timerfd_settime, &timer, 0, &MINUTE, 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.timerfd",
+        summary: "set a timer to ring a minute from now, and stop it",
+        calls: &["timerfd_settime"],
+        prepare: |_| {
+            let (timer, never) = (timer()?, [0_i64; 4]);
+            Ok(repeat(move || {
+                exactly(0, call!(timerfd_settime, &timer, 0, &MINUTE, 0)?)?;
+                exactly(0, call!(timerfd_settime, &timer, 0, &never, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.timerfd_gettime",
+        summary: "ask when a timer will ring",
+        calls: &["timerfd_gettime"],
+        prepare: |_| {
+            let (timer, mut left) = (timer()?, [0_i64; 4]);
+            exactly(0, call!(timerfd_settime, &timer, 0, &[3600_i64, 0, 3600, 0], 0)?)?;
+            Ok(repeat(move || {
+                exactly(0, call!(timerfd_gettime, &timer, &mut left)?)?;
+                exactly(3600, left[0] as usize)
+            }))
+        },
+        ..CALL
+    },
+];
+
+/// An event counter that can be read.
+fn ready() -> Result<OwnedFd, Failure> {
+    Ok(eventfd(1, EventfdFlags::CLOEXEC)?)
+}
+
+/// An event counter that can be read, and the set that select knows it by.
+fn ready_set() -> Result<(OwnedFd, [u64; 16]), Failure> {
+    let counter = ready()?;
+    let number = counter.as_raw_fd() as usize;
+    let mut set = [0_u64; 16];
+    let word = set.get_mut(number / 64).ok_or_else(|| Failure::skip("too many open files for select", ""))?;
+    *word |= 1 << (number % 64);
+    Ok((counter, set))
+}
+
+/// An epoll set of one descriptor that is ready.
+fn epoll_of_one() -> Result<(OwnedFd, OwnedFd), Failure> {
+    let (set, counter) = (owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?), ready()?);
+    let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
+    exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
+    Ok((set, counter))
+}
+
+fn timer() -> Result<OwnedFd, Failure> {
+    Ok(owned(call!(timerfd_create, libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC)?))
+}

@@ -1,0 +1,217 @@
+//! Message queues: POSIX and System V. A queue to oneself, and a pair of them to a partner.
+
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::rc::Rc;
+
+use libc::{c_int, c_long};
+use measure::{Failure, Operation, Setting, term};
+
+use super::{DISTANCE, EXOTIC, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, namespace, roundtrip, there_and_back};
+use crate::channel::Channel;
+
+/// A POSIX queue to oneself.
+pub(super) const POSIX_ITSELF: Operation = Operation {
+    id: "mq.posix.self",
+    summary: "send a message to a POSIX queue and receive it, one task",
+    calls: &["mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive"],
+    axes: &[SIZE],
+    prepare: |setting| {
+        enter_for_posix(setting)?;
+        let queue = Rc::new(posix_queue(setting, 0)?);
+        itself(setting, PosixEnd { receiver: Rc::clone(&queue), sender: queue })
+    },
+    ..TO_ITSELF
+};
+
+/// A pair of POSIX queues to a partner.
+pub(super) const POSIX: Operation = Operation {
+    id: "mq.posix.roundtrip",
+    summary: "a message to a partner process through a POSIX queue, and the answer through another",
+    axes: &[DISTANCE, SIZE_OF_TWO],
+    moves: there_and_back,
+    explained_by: &[term(2.0, "mq.posix.self").same(&["size"])],
+    prepare: |setting| {
+        enter_for_posix(setting)?;
+        let messages = Rc::new(posix_queue(setting, 0)?);
+        let answers = Rc::new(posix_queue(setting, 1)?);
+        let ours = PosixEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
+        roundtrip(setting, ours, PosixEnd { receiver: messages, sender: answers })
+    },
+    ..EXOTIC
+};
+
+/// A System V queue to oneself.
+pub(super) const SYSTEM_V_ITSELF: Operation = Operation {
+    id: "mq.systemv.self",
+    summary: "send a message to a System V queue and receive it, one task",
+    calls: &["msgget", "msgsnd", "msgrcv"],
+    axes: &[SIZE],
+    prepare: |setting| {
+        enter_for_system_v(setting)?;
+        let queue = Rc::new(SystemVQueue::new()?);
+        itself(setting, SystemVEnd { receiver: Rc::clone(&queue), sender: queue })
+    },
+    ..TO_ITSELF
+};
+
+/// A pair of System V queues to a partner.
+pub(super) const SYSTEM_V: Operation = Operation {
+    id: "mq.systemv.roundtrip",
+    summary: "a message to a partner process through a System V queue, and the answer through another",
+    axes: &[DISTANCE, SIZE_OF_TWO],
+    moves: there_and_back,
+    explained_by: &[term(2.0, "mq.systemv.self").same(&["size"])],
+    prepare: |setting| {
+        enter_for_system_v(setting)?;
+        let messages = Rc::new(SystemVQueue::new()?);
+        let answers = Rc::new(SystemVQueue::new()?);
+        let ours = SystemVEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
+        roundtrip(setting, ours, SystemVEnd { receiver: messages, sender: answers })
+    },
+    ..EXOTIC
+};
+
+/// The longest message that a queue takes where nobody changed it (`msgsize_max`, `msgmax`).
+const USUAL: usize = 8192;
+
+/// POSIX queues lose their name at once, so that a namespace only serves to allow longer messages, and to leave
+/// nothing behind if we are killed right between.
+fn enter_for_posix(setting: &Setting) -> Result<(), Failure> {
+    match namespace::enter() {
+        Ok(()) if setting.size() > USUAL => namespace::raise("fs/mqueue/msgsize_max", setting.size()),
+        Err(skip) if setting.size() > USUAL => Err(skip),
+        _ => Ok(()),
+    }
+}
+
+/// System V queues have no owner with whom they go; only the namespace's end removes them in any case.
+fn enter_for_system_v(setting: &Setting) -> Result<(), Failure> {
+    namespace::enter()?;
+    if setting.size() > USUAL {
+        namespace::raise("kernel/msgmax", setting.size())?;
+        namespace::raise("kernel/msgmnb", setting.size())?;
+    }
+    Ok(())
+}
+
+/// A POSIX queue without a name. On Linux its descriptor is a file descriptor.
+fn posix_queue(setting: &Setting, number: u64) -> Result<OwnedFd, Failure> {
+    let name = format!("/howslow.{}.{:x}.{number}", std::process::id(), setting.seed());
+    let name = CString::new(name).map_err(|_| Failure::wrong("a queue's name holds a zero"))?;
+    // SAFETY: zero is a valid value of every field.
+    let mut attributes: libc::mq_attr = unsafe { std::mem::zeroed() };
+    attributes.mq_maxmsg = 1;
+    attributes.mq_msgsize = setting.size() as _;
+    let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;
+    // SAFETY: the name ends in a zero, and with O_CREAT a mode and attributes follow.
+    let queue = unsafe { libc::mq_open(name.as_ptr(), flags, 0o600 as libc::mode_t, &mut attributes) };
+    if queue < 0 {
+        let failure = Failure::last_os_error();
+        return Err(match failure {
+            Failure::Errno { errno: libc::EMFILE } => {
+                Failure::skip("too many bytes in POSIX queues already", "ulimit -q unlimited")
+            }
+            other => other,
+        });
+    }
+    // SAFETY: the name ends in a zero.
+    unsafe { libc::mq_unlink(name.as_ptr()) };
+    // SAFETY: the descriptor is new and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(queue) })
+}
+
+/// One task's end of POSIX queues. Both tasks hold both queues, which nobody's death closes: a partner's death is
+/// noticed by the round's patience.
+struct PosixEnd {
+    receiver: Rc<OwnedFd>,
+    sender: Rc<OwnedFd>,
+}
+
+impl Channel for PosixEnd {
+    #[inline]
+    fn send(&self, block: &[u8]) -> Result<(), Failure> {
+        // SAFETY: the block is valid for as many bytes.
+        match unsafe { libc::mq_send(self.sender.as_raw_fd(), block.as_ptr().cast(), block.len(), 0) } {
+            0 => Ok(()),
+            _ => Err(Failure::last_os_error()),
+        }
+    }
+
+    #[inline]
+    fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
+        let (queue, room) = (self.receiver.as_raw_fd(), block.len());
+        // SAFETY: the block is valid to write for as many bytes; no priority is asked for.
+        let length = unsafe { libc::mq_receive(queue, block.as_mut_ptr().cast(), room, std::ptr::null_mut()) };
+        whole(length, room)
+    }
+}
+
+/// A System V queue, removed when dropped.
+struct SystemVQueue {
+    id: c_int,
+}
+
+impl SystemVQueue {
+    fn new() -> Result<SystemVQueue, Failure> {
+        // SAFETY: touches no memory.
+        match unsafe { libc::msgget(libc::IPC_PRIVATE, libc::IPC_CREAT | 0o600) } {
+            -1 => Err(Failure::last_os_error()),
+            id => Ok(SystemVQueue { id }),
+        }
+    }
+}
+
+impl Drop for SystemVQueue {
+    fn drop(&mut self) {
+        // SAFETY: removing takes no buffer.
+        unsafe { libc::msgctl(self.id, libc::IPC_RMID, std::ptr::null_mut()) };
+    }
+}
+
+/// One task's end of System V queues. The kernel wants the message's kind, a positive number, before its bytes.
+struct SystemVEnd {
+    receiver: Rc<SystemVQueue>,
+    sender: Rc<SystemVQueue>,
+}
+
+impl SystemVEnd {
+    const KIND: c_long = 1;
+    const HEADER: usize = size_of::<c_long>();
+}
+
+impl Channel for SystemVEnd {
+    fn block(&self, size: usize) -> Vec<u8> {
+        let mut block = Self::KIND.to_ne_bytes().to_vec();
+        block.resize(Self::HEADER + size, 0);
+        block
+    }
+
+    #[inline]
+    fn send(&self, block: &[u8]) -> Result<(), Failure> {
+        let size = block.len() - Self::HEADER;
+        // SAFETY: the block holds a kind and as many bytes.
+        match unsafe { libc::msgsnd(self.sender.id, block.as_ptr().cast(), size, 0) } {
+            0 => Ok(()),
+            _ => Err(Failure::last_os_error()),
+        }
+    }
+
+    #[inline]
+    fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
+        let size = block.len() - Self::HEADER;
+        // SAFETY: the block has room for a kind and as many bytes.
+        let length = unsafe { libc::msgrcv(self.receiver.id, block.as_mut_ptr().cast(), size, Self::KIND, 0) };
+        whole(length, size)
+    }
+}
+
+/// What receiving `length` bytes of `size` amounts to.
+#[inline]
+fn whole(length: isize, size: usize) -> Result<(), Failure> {
+    match usize::try_from(length) {
+        Ok(length) if length == size => Ok(()),
+        Ok(_) => Err(Failure::wrong("a message came in part")),
+        Err(_) => Err(Failure::last_os_error()),
+    }
+}

@@ -1,0 +1,200 @@
+//! Memory that both tasks see: a message is copied in and out, and the partner finds it by watching a word, or sleeps
+//! at the word (a futex) until it is woken.
+
+use std::cell::UnsafeCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use measure::{Failure, Operation, Setting, repeat, term};
+use rustix::thread::{futex, sched_yield};
+
+use super::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
+use super::{DISTANCE, EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, not_answered, there_and_back};
+use crate::channel::Channel;
+use crate::shared::Shared;
+
+/// Copying in and out, with nobody to tell.
+pub(super) const ITSELF: Operation = Operation {
+    id: "shared.self",
+    summary: "copy a message into shared memory and out again, one task",
+    axes: &[SIZE],
+    explained_by: &[term(2.0, "memory.copy").same(&["size"])],
+    prepare: |setting| itself(setting, Shared::new(Board::new())?),
+    ..TO_ITSELF
+};
+
+/// Neither task sleeps. On one CPU each gives it to the other instead of watching on.
+pub(super) const SPIN: Operation = Operation {
+    id: "shared.spin.roundtrip",
+    summary: "a message to a partner process through shared memory, each watching a word for its turn, and the answer",
+    axes: &[NEAR_OR_FAR, SIZE],
+    moves: there_and_back,
+    explained_by: &[term(2.0, "shared.self").same(&["size"])],
+    prepare: |setting: &Setting| {
+        let board = Rc::new(Shared::new(Board::new())?);
+        let cpu = setting.partner_cpu()?;
+        let watch = if cpu == setting.cpu() { give_way } else { std::hint::spin_loop };
+        let mut block = vec![0; setting.size()];
+        let mut theirs = block.clone();
+        let partner = setting.partner(cpu, || board.play(&mut theirs, watch))?;
+        let (before, after) = (Rc::clone(&board), Rc::clone(&board));
+        let last = block.len() - 1;
+        let turns = repeat(move || {
+            let _alive = &partner;
+            let expected = block[last].wrapping_add(1);
+            board.put(&block);
+            board.turn.store(THEIRS, Ordering::Release);
+            while board.turn.load(Ordering::Acquire) != OURS {
+                watch();
+            }
+            board.take(&mut block);
+            if block[last] == expected { Ok(()) } else { not_answered() }
+        });
+        Ok(turns.before(move |_| before.begin()).verify(move |_| after.end()))
+    },
+    ..EXOTIC
+};
+
+/// Both tasks sleep until it is their turn.
+pub(super) const FUTEX: Operation = Operation {
+    id: "shared.futex.roundtrip",
+    summary: "a message to a partner process through shared memory, each asleep at a futex until its turn, and the answer",
+    axes: &[DISTANCE, SIZE_OF_TWO],
+    moves: there_and_back,
+    explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"]), term(2.0, "shared.self").same(&["size"])],
+    prepare: |setting: &Setting| {
+        let board = Shared::new(Board::new())?;
+        let mut block = vec![0; setting.size()];
+        let last = block.len() - 1;
+        let mut theirs = block.clone();
+        let partner = setting.partner(setting.partner_cpu()?, || {
+            loop {
+                await_turn(&board.turn, THEIRS)?;
+                board.answer(&mut theirs);
+                pass_turn(&board.turn, OURS)?;
+            }
+        })?;
+        let apart = setting.partner_cpu()? != setting.cpu();
+        Ok(repeat(move || {
+            let _alive = &partner;
+            let expected = block[last].wrapping_add(1);
+            board.put(&block);
+            let woken = pass_turn(&board.turn, THEIRS)?;
+            await_turn(&board.turn, OURS)?;
+            if woken == 0 && apart {
+                let_fall_asleep();
+            }
+            board.take(&mut block);
+            if block[last] == expected { Ok(()) } else { not_answered() }
+        }))
+    },
+    ..EXOTIC
+};
+
+/// The largest message.
+const ROOM: usize = 65536;
+
+/// What both tasks see. The block belongs to the task whose turn it is.
+struct Board {
+    turn: AtomicU32,
+    /// Whether a partner that watches shall; it sleeps between batches, or it would run beside the clock's checks.
+    playing: AtomicU32,
+    /// Whether it does.
+    watching: AtomicU32,
+    block: UnsafeCell<[u8; ROOM]>,
+}
+
+// SAFETY: the block is touched only by the task that has the turn, which is passed on by releasing and acquiring.
+unsafe impl Sync for Board {}
+
+impl Board {
+    fn new() -> Board {
+        Board {
+            turn: AtomicU32::new(OURS),
+            playing: AtomicU32::new(0),
+            watching: AtomicU32::new(0),
+            block: UnsafeCell::new([0; ROOM]),
+        }
+    }
+
+    /// Copies a message in. Only the task whose turn it is calls this.
+    #[inline]
+    fn put(&self, block: &[u8]) {
+        let length = block.len().min(ROOM);
+        // SAFETY: the caller has the turn, and the board's block is at least as long.
+        unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), self.block.get().cast(), length) };
+    }
+
+    /// Copies a message out. Only the task whose turn it is calls this.
+    #[inline]
+    fn take(&self, block: &mut [u8]) {
+        let length = block.len().min(ROOM);
+        // SAFETY: the caller has the turn, and the board's block is at least as long.
+        unsafe { std::ptr::copy_nonoverlapping(self.block.get().cast(), block.as_mut_ptr(), length) };
+    }
+
+    /// Takes the message, counts its last byte up, and puts it back.
+    #[inline]
+    fn answer(&self, block: &mut [u8]) {
+        self.take(block);
+        if let Some(last) = block.last_mut() {
+            *last = last.wrapping_add(1);
+        }
+        self.put(block);
+    }
+
+    /// Has the partner watch, and waits until it does: its waking up is no part of the batch.
+    fn begin(&self) -> Result<(), Failure> {
+        self.playing.store(1, Ordering::Release);
+        futex::wake(&self.playing, futex::Flags::empty(), 1)?;
+        while self.watching.load(Ordering::Acquire) == 0 {
+            sched_yield();
+        }
+        Ok(())
+    }
+
+    /// Sends the partner to sleep, and waits until it goes.
+    fn end(&self) -> Result<(), Failure> {
+        self.playing.store(0, Ordering::Release);
+        while self.watching.load(Ordering::Acquire) == 1 {
+            sched_yield();
+        }
+        Ok(())
+    }
+
+    /// The watching partner's part: an answer to every message.
+    fn play(&self, block: &mut [u8], watch: fn()) -> Result<(), Failure> {
+        loop {
+            while self.playing.load(Ordering::Acquire) == 0 {
+                self.watching.store(0, Ordering::Release);
+                // Whatever ends the sleep, the word says whether to go on.
+                let _ = futex::wait(&self.playing, futex::Flags::empty(), 0, None);
+            }
+            self.watching.store(1, Ordering::Release);
+            if self.turn.load(Ordering::Acquire) == THEIRS {
+                self.answer(block);
+                self.turn.store(OURS, Ordering::Release);
+            }
+            watch();
+        }
+    }
+}
+
+impl Channel for Shared<Board> {
+    #[inline]
+    fn send(&self, block: &[u8]) -> Result<(), Failure> {
+        self.put(block);
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
+        self.take(block);
+        Ok(())
+    }
+}
+
+/// Lets the other task on this CPU run.
+fn give_way() {
+    sched_yield();
+}

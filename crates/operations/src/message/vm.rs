@@ -1,0 +1,181 @@
+//! Another process's memory, read and written without its doing anything (`process_vm_readv`, `process_vm_writev`).
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use libc::{iovec, pid_t};
+use measure::{Failure, Operation, Partner, Setting, repeat, term};
+
+use super::futex::{OURS, THEIRS, await_turn, pass_turn};
+use super::{DISTANCE, EXOTIC, SIZE, SIZE_OF_TWO, TO_ITSELF, not_answered, there_and_back};
+use crate::shared::Shared;
+
+/// What all of them are: a transfer from one process to another that sleeps. Where it sleeps makes no difference.
+const TRANSFER: Operation = Operation { per: "transfer", axes: &[SIZE], ..TO_ITSELF };
+
+/// Our own memory by the same call.
+pub(super) const ITSELF: Operation = Operation {
+    id: "vm.self",
+    summary: "read a message from one's own memory as if it were another process's (process_vm_readv)",
+    prepare: |setting| {
+        let own = Memory { process: std::process::id() as pid_t, place: vec![PATTERN; setting.size()] };
+        let mut block = own.place.clone();
+        let last = block.len() - 1;
+        Ok(repeat(move || {
+            block[last] = 0;
+            own.read(&mut block)?;
+            if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
+        }))
+    },
+    ..TRANSFER
+};
+
+/// The memory of a partner that sleeps.
+pub(super) const READ: Operation = Operation {
+    id: "vm.read",
+    summary: "read a message from the memory of a partner process that sleeps (process_vm_readv)",
+    calls: &["process_vm_readv"],
+    prepare: |setting| {
+        let (memory, partner) = sleeper(setting)?;
+        let mut block = memory.place.clone();
+        let last = block.len() - 1;
+        Ok(repeat(move || {
+            let _alive = &partner;
+            block[last] = 0;
+            memory.read(&mut block)?;
+            if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
+        }))
+    },
+    ..TRANSFER
+};
+
+/// The memory of a partner that sleeps.
+pub(super) const WRITE: Operation = Operation {
+    id: "vm.write",
+    summary: "write a message into the memory of a partner process that sleeps (process_vm_writev)",
+    calls: &["process_vm_writev"],
+    prepare: |setting| {
+        let (memory, partner) = sleeper(setting)?;
+        let memory = Rc::new(memory);
+        let there = Rc::clone(&memory);
+        let mut block = memory.place.clone();
+        let mut found = block.clone();
+        let last = block.len() - 1;
+        let written = Rc::new(Cell::new(0_u8));
+        let expected = Rc::clone(&written);
+        let writes = repeat(move || {
+            let _alive = &partner;
+            block[last] = block[last].wrapping_add(1);
+            written.set(block[last]);
+            memory.write(&block)
+        });
+        Ok(writes.verify(move |_| {
+            there.read(&mut found)?;
+            let arrived = found[last] == expected.get();
+            if arrived { Ok(()) } else { Err(Failure::wrong("the partner's memory is not what was written")) }
+        }))
+    },
+    ..TRANSFER
+};
+
+/// As libraries for message passing do it: the sender writes into the receiver's memory and wakes it.
+pub(super) const ROUNDTRIP: Operation = Operation {
+    id: "vm.roundtrip",
+    summary: "write a message into the memory of a partner process, wake it by a futex, and read the answer out of it",
+    axes: &[DISTANCE, SIZE_OF_TWO],
+    moves: there_and_back,
+    explained_by: &[
+        term(1.0, "vm.write").same(&["size"]),
+        term(1.0, "vm.read").same(&["size"]),
+        term(1.0, "futex.roundtrip").same(&["distance"]),
+    ],
+    prepare: |setting: &Setting| {
+        let turn = Shared::new(AtomicU32::new(OURS))?;
+        let mut place = vec![0_u8; setting.size()];
+        let last = place.len() - 1;
+        let partner = setting.partner(setting.partner_cpu()?, || {
+            loop {
+                await_turn(&turn, THEIRS)?;
+                // The other process has changed it behind the compiler's back.
+                let message = std::hint::black_box(&mut place);
+                message[last] = message[last].wrapping_add(1);
+                std::hint::black_box(message);
+                pass_turn(&turn, OURS)?;
+            }
+        })?;
+        let mut block = place.clone();
+        let memory = Memory { process: partner.pid(), place };
+        Ok(repeat(move || {
+            let _alive = &partner;
+            let expected = block[last].wrapping_add(1);
+            memory.write(&block)?;
+            pass_turn(&turn, THEIRS)?;
+            await_turn(&turn, OURS)?;
+            memory.read(&mut block)?;
+            if block[last] == expected { Ok(()) } else { not_answered() }
+        }))
+    },
+    ..EXOTIC
+};
+
+/// What a partner's memory holds.
+const PATTERN: u8 = 0x5a;
+
+/// A place in a process's memory. In a forked partner it has the address that it has here.
+struct Memory {
+    process: pid_t,
+    place: Vec<u8>,
+}
+
+impl Memory {
+    /// Where it is there.
+    fn there(&self) -> iovec {
+        iovec { iov_base: self.place.as_ptr().cast_mut().cast(), iov_len: self.place.len() }
+    }
+
+    #[inline]
+    fn read(&self, block: &mut [u8]) -> Result<(), Failure> {
+        let here = iovec { iov_base: block.as_mut_ptr().cast(), iov_len: block.len() };
+        // SAFETY: our block is valid to write; the kernel checks the other address.
+        whole(unsafe { libc::process_vm_readv(self.process, &here, 1, &self.there(), 1, 0) }, block.len())
+    }
+
+    /// Only for another process, whose memory no reference of ours points to.
+    #[inline]
+    fn write(&self, block: &[u8]) -> Result<(), Failure> {
+        let here = iovec { iov_base: block.as_ptr().cast_mut().cast(), iov_len: block.len() };
+        // SAFETY: our block is only read; what is written is a place that the partner keeps for it.
+        whole(unsafe { libc::process_vm_writev(self.process, &here, 1, &self.there(), 1, 0) }, block.len())
+    }
+}
+
+/// What a transfer of `length` bytes of `size` amounts to.
+#[inline]
+fn whole(length: isize, size: usize) -> Result<(), Failure> {
+    match usize::try_from(length) {
+        Ok(length) if length == size => Ok(()),
+        Ok(_) => Err(Failure::wrong("a message was transferred in part")),
+        Err(_) => Err(Failure::last_os_error()),
+    }
+}
+
+/// A partner that has filled its memory with the pattern and sleeps.
+fn sleeper(setting: &Setting) -> Result<(Memory, Partner), Failure> {
+    let filled = Shared::new(AtomicU32::new(0))?;
+    let mut place = vec![0; setting.size()];
+    let partner = setting.partner(setting.cpu(), || {
+        std::hint::black_box(&mut place).fill(PATTERN);
+        filled.store(THEIRS, Ordering::Release);
+        loop {
+            pass_turn(&filled, THEIRS)?;
+            // SAFETY: sleeps until a signal ends the process.
+            unsafe { libc::pause() };
+        }
+    })?;
+    await_turn(&filled, THEIRS)?;
+    let memory = Memory { process: partner.pid(), place };
+    // Whether it is allowed is known only by trying.
+    memory.read(&mut memory.place.clone())?;
+    Ok((memory, partner))
+}

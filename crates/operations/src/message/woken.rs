@@ -1,0 +1,235 @@
+//! How the partner learns of a message: asleep in the receiving call, in `poll` or `epoll_wait`, interrupted by a
+//! signal, by a completion of io_uring, or started for the message and gone after it.
+
+use std::cell::Cell;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use io_uring::{opcode, types};
+use libc::c_int;
+use measure::{Axis, Choice, Failure, Loop, Operation, Setting, pin, repeat, term, word};
+use rustix::event::{PollFd, PollFlags, epoll, poll};
+use rustix::net::SocketType;
+
+use super::{EXOTIC, NEAR_OR_FAR, not_answered, socket};
+use crate::channel::End;
+use crate::mask::Mask;
+use crate::process::{fork, wait_for};
+
+/// What wakes the partner, in the paper's words: receive or stop, an event flag, the logical or of flags, an AST,
+/// I/O completion, and send and request with receive or exit.
+const WOKEN: Axis = word(
+    "woken",
+    &[
+        Choice::Word("blocking"),
+        Choice::Word("poll"),
+        Choice::Word("epoll"),
+        Choice::Word("signal"),
+        Choice::Word("ring"),
+        Choice::Word("start"),
+    ],
+);
+
+/// Requests that a partner's ring has room for; it makes one at a time.
+const ENTRIES: u32 = 8;
+
+/// All messages are of 13 words.
+const BYTES: usize = 26;
+
+/// What all of them are. Whoever is told of a message by anything but the message itself has to receive until there is
+/// no more; so do the paper's partners.
+const BY: Operation = Operation {
+    like: &["SDAT/RCVD flag", "SDAT/RCVD AST", "SDAT/RCST", "SDRC/RCVX"],
+    axes: &[NEAR_OR_FAR, WOKEN],
+    moves: |_| 2 * BYTES as u64,
+    ..EXOTIC
+};
+
+/// Through a pair of pipes.
+pub(super) const PIPE: Operation = Operation {
+    id: "pipe.woken",
+    summary: "26 bytes through a pipe to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+    explained_by: &[term(1.0, "pipe.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
+    prepare: |setting| woken(setting, End::pipes()?),
+    ..BY
+};
+
+/// Through a pair of Unix stream sockets.
+pub(super) const UNIX: Operation = Operation {
+    id: "unix.woken",
+    summary: "26 bytes through a Unix stream socket to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+    explained_by: &[term(1.0, "unix.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
+    prepare: |setting| woken(setting, socket::pair(SocketType::STREAM)?),
+    ..BY
+};
+
+/// Through UDP over loopback.
+pub(super) const UDP: Operation = Operation {
+    id: "udp.woken",
+    summary: "26 bytes through UDP to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+    explained_by: &[term(1.0, "udp.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
+    prepare: |setting| woken(setting, socket::udp()?),
+    ..BY
+};
+
+/// A round trip with a partner woken as the setting says.
+fn woken(setting: &Setting, (ours, theirs): (End, End)) -> Result<Loop, Failure> {
+    let how = setting.word("woken");
+    if !matches!(how, "blocking" | "ring") {
+        theirs.never_wait()?;
+    }
+    if how == "ring" {
+        // To be refused here is a skip; a partner could not tell.
+        drop(crate::asynchronous::ring(ENTRIES)?);
+    }
+    if how == "start" {
+        return started(setting, ours, theirs);
+    }
+    let partner = setting.partner(setting.partner_cpu()?, || {
+        ours.close_inherited();
+        match how {
+            "poll" => by_poll(&theirs),
+            "epoll" => by_epoll(&theirs),
+            "signal" => by_signal(&theirs),
+            "ring" => by_ring(&theirs),
+            _ => by_blocking(&theirs),
+        }
+    })?;
+    // With this copy closed, the partner alone holds its end, so that its death ends our reading.
+    drop(theirs);
+    let mut block = [0; BYTES];
+    Ok(repeat(move || {
+        let _alive = &partner;
+        exchange(&ours, &mut block, || Ok(()))
+    }))
+}
+
+/// A round trip with a partner that exists for one message.
+fn started(setting: &Setting, ours: End, theirs: End) -> Result<Loop, Failure> {
+    let cpu = setting.partner_cpu()?;
+    let apart = cpu != setting.cpu();
+    let mut block = [0; BYTES];
+    Ok(repeat(move || {
+        let child = Cell::new(0);
+        exchange(&ours, &mut block, || {
+            child.set(fork(|| {
+                let there = if apart { pin(cpu) } else { Ok(()) };
+                c_int::from(there.and_then(|()| answer(&theirs)).is_err())
+            })?);
+            Ok(())
+        })?;
+        wait_for(child.get())
+    }))
+}
+
+/// Sends a message, does what it takes to have it answered, and checks the answer.
+#[inline]
+fn exchange(ours: &End, block: &mut [u8; BYTES], wake: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    let expected = block[0].wrapping_add(1);
+    ours.send(block)?;
+    wake()?;
+    ours.receive(block)?;
+    if block[0] == expected { Ok(()) } else { not_answered() }
+}
+
+/// Receives until there is no more, and answers the last message. Nothing may be there, for a wake-up that was meant
+/// for a message already received.
+#[inline]
+fn answer(theirs: &End) -> Result<(), Failure> {
+    let mut block = [0; BYTES];
+    let mut any = false;
+    while theirs.receive_now(&mut block)? {
+        any = true;
+    }
+    if any { reply(theirs, &mut block) } else { Ok(()) }
+}
+
+/// Answers a message.
+#[inline]
+fn reply(theirs: &End, block: &mut [u8; BYTES]) -> Result<(), Failure> {
+    block[0] = block[0].wrapping_add(1);
+    theirs.send(block)
+}
+
+/// A partner asleep in the receiving call, which is both the wait and the receipt.
+fn by_blocking(theirs: &End) -> Result<(), Failure> {
+    let mut block = [0; BYTES];
+    loop {
+        theirs.receive(&mut block)?;
+        reply(theirs, &mut block)?;
+    }
+}
+
+/// A partner asleep in `poll`.
+fn by_poll(theirs: &End) -> Result<(), Failure> {
+    let mut waits = [PollFd::new(theirs.receiver(), PollFlags::IN)];
+    loop {
+        poll(&mut waits, None)?;
+        answer(theirs)?;
+    }
+}
+
+/// A partner asleep in `epoll_wait`.
+fn by_epoll(theirs: &End) -> Result<(), Failure> {
+    let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    epoll::add(&set, theirs.receiver(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+    let nothing = epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) };
+    let mut events = [nothing; 64];
+    loop {
+        epoll::wait(&set, &mut events, None)?;
+        answer(theirs)?;
+    }
+}
+
+/// Whether the signal's handler has run. A handler is given nothing of its process's own.
+static RUNG: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn ring_bell(_signal: c_int) {
+    RUNG.store(true, Ordering::Relaxed);
+}
+
+/// A partner asleep for any signal; the kernel sends one when a message is there (O_ASYNC), and its handler runs.
+fn by_signal(theirs: &End) -> Result<(), Failure> {
+    let signals = Mask::hold_off(libc::SIGIO)?;
+    let handler = ring_bell as extern "C" fn(c_int) as libc::sighandler_t;
+    // SAFETY: the handler does nothing but one atomic store.
+    if unsafe { libc::signal(libc::SIGIO, handler) } == libc::SIG_ERR {
+        return Err(Failure::last_os_error());
+    }
+    let descriptor = theirs.receiver().as_raw_fd();
+    let process = std::process::id() as c_int;
+    // SAFETY: touches no memory.
+    if unsafe { libc::fcntl(descriptor, libc::F_SETOWN, process) } != 0 {
+        return Err(Failure::last_os_error());
+    }
+    // SAFETY: touches no memory.
+    if unsafe { libc::fcntl(descriptor, libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) } != 0 {
+        return Err(Failure::last_os_error());
+    }
+    loop {
+        // Also before the first sleep: the message may have been there before the signals were asked for.
+        answer(theirs)?;
+        while !RUNG.swap(false, Ordering::Relaxed) {
+            signals.sleep();
+        }
+    }
+}
+
+/// A partner asleep until a read by io_uring completes; the completion says that the message is in its place.
+fn by_ring(theirs: &End) -> Result<(), Failure> {
+    let mut ring = crate::asynchronous::ring(ENTRIES)?;
+    let mut block = [0; BYTES];
+    loop {
+        let read = opcode::Read::new(types::Fd(theirs.receiver().as_raw_fd()), block.as_mut_ptr(), BYTES as u32);
+        // The position of what has none: as `read` does it.
+        let read = read.offset(u64::MAX).build();
+        // SAFETY: the block outlives the read, which is waited for here.
+        unsafe { ring.submission().push(&read) }.map_err(|_| Failure::wrong("the ring is full"))?;
+        ring.submit_and_wait(1)?;
+        match ring.completion().next().map(|completion| completion.result()) {
+            Some(length) if length == BYTES as i32 => reply(theirs, &mut block)?,
+            Some(errno) if errno < 0 => return Err(Failure::Errno { errno: -errno }),
+            _ => return Err(Failure::wrong("a message came in part, or not at all")),
+        }
+    }
+}

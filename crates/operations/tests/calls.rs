@@ -1,0 +1,66 @@
+//! Every operation that times one system call or a pair of them does its work, each in a process of its own, since
+//! many change what their process is; what cannot be done here is named.
+
+use std::io::Read;
+use std::path::Path;
+
+use measure::{Failure, Operation, Setting};
+
+/// Seconds after which a process counts as hung.
+const PATIENCE: u32 = 60;
+
+#[test]
+fn every_call_does_its_work() {
+    let (mut done, mut refused, mut skipped, mut failed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for operation in operations::all().filter(|operation| matches!(operation.family(), "call" | "pair")) {
+        match in_a_child(operation) {
+            Ok(()) if operation.refused => refused.push(operation.id),
+            Ok(()) => done.push(operation.id),
+            Err(Failure::Skip { reason, remedy }) => skipped.push(format!("{}: {reason}; {remedy}", operation.id)),
+            Err(failure) => failed.push(format!("{}: {failure}", operation.id)),
+        }
+    }
+    skipped.iter().for_each(|line| eprintln!("skipped {line}"));
+    eprintln!("{} did their work, {} were refused, {} skipped", done.len(), refused.len(), skipped.len());
+    assert!(failed.is_empty(), "failed:\n{}", failed.join("\n"));
+    assert!(done.len() > 100, "only {} operations did their work", done.len());
+}
+
+/// Performs an operation in a forked process and brings back what became of it.
+fn in_a_child(operation: &Operation) -> Result<(), Failure> {
+    let scratch = tempfile::tempdir()?;
+    let (mut reader, writer) = std::io::pipe()?;
+    // SAFETY: the child keeps to itself and leaves by `_exit`; the C library keeps its allocator usable in it.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        drop(reader);
+        let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| perform(operation, scratch.path())))
+            .unwrap_or_else(|_| Err(Failure::wrong("it panicked")));
+        let told = serde_json::to_writer(&writer, &end).is_ok();
+        // SAFETY: leaves without running the parent's destructors.
+        unsafe { libc::_exit(i32::from(!told)) }
+    }
+    drop(writer);
+    let mut text = String::new();
+    reader.read_to_string(&mut text)?;
+    let mut status = 0;
+    // SAFETY: the process is our own child; the status is written to our own variable.
+    unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    serde_json::from_str(&text).unwrap_or_else(|_| Err(Failure::wrong(format!("it ended with status {status:#x}"))))
+}
+
+fn perform(operation: &Operation, scratch: &Path) -> Result<(), Failure> {
+    // SAFETY: the alarm ends this process alone.
+    unsafe { libc::alarm(PATIENCE) };
+    let memory = libc::rlimit { rlim_cur: operation.memory, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: lowers this process's own limit, as a round does; the pointer is to an rlimit.
+    unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const memory) };
+    let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
+    for point in operation.points(false) {
+        let setting = Setting::new(point, scratch.into(), 0, other_cpu, 1);
+        // A refusal while setting up is a skip; one while running is a failure.
+        let mut work = (operation.prepare)(&setting).map_err(Failure::into_skip)?;
+        [3, 1, 40].into_iter().try_for_each(|times| work.perform(times))?;
+    }
+    Ok(())
+}

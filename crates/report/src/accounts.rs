@@ -1,0 +1,41 @@
+//! What a run of a command uses besides time: processor time, faults, switches.
+
+use record::units::grouped;
+use record::{Cost, Nanoseconds, Run};
+
+use crate::grid::{Grid, Kind};
+use crate::{Style, in_table};
+
+/// The heading under which commands stand.
+pub const COMMANDS: &str = "commands";
+
+/// A table of the commands of a run, means as timed, their start included; nothing where there are none.
+pub(crate) fn accounts(run: &Run, style: Style) -> String {
+    let commands: Vec<&Cost> = run.costs.iter().filter(|cost| cost.heading() == COMMANDS).collect();
+    if commands.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<>>>>>>");
+    let titles = ["a run on average, start included", "elapsed", "user", "system", "waiting", "faults", "switches"];
+    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    for cost in commands {
+        let faults = match cost.faults.major {
+            0.0 => grouped(cost.faults.minor),
+            major => format!("{} + {} from disk", grouped(cost.faults.minor), grouped(major)),
+        };
+        // Means over all batches, quiet or not, so that the row adds up.
+        let elapsed = Nanoseconds(cost.cpu_ns.user.0 + cost.cpu_ns.system.0 + cost.wait_ns.0);
+        let row = [
+            format!("  {}", in_table(&cost.operation)),
+            elapsed.to_string(),
+            cost.cpu_ns.user.to_string(),
+            cost.cpu_ns.system.to_string(),
+            // Below zero its tasks overlapped, so that nothing can be said of how long each waited.
+            if cost.wait_ns.0 < 0.0 { "-".into() } else { cost.wait_ns.to_string() },
+            faults,
+            grouped(cost.switches.voluntary + cost.switches.involuntary),
+        ];
+        grid.add(Kind::Row, row.to_vec());
+    }
+    format!("\n{}", grid.render(style))
+}
