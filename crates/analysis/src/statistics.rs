@@ -82,6 +82,39 @@ pub struct Interval {
     pub high: f64,
 }
 
+impl Interval {
+    /// Whether it cannot be told from zero: only its upper end says something.
+    pub fn holds_zero(&self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+
+    /// Half the interval.
+    pub fn half(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+}
+
+/// The ratio of two independent positive values with its interval, by the same method as [`weighted_sum`] (Donner and
+/// Zou, Statistical Methods in Medical Research 21:347, 2012). `None` where either is not told from zero.
+pub fn ratio(over: Interval, under: Interval) -> Option<Interval> {
+    if over.low <= 0.0 || under.low <= 0.0 {
+        return None;
+    }
+    let product = over.value * under.value;
+    let end = |over_end: f64, under_end: f64, side: f64| {
+        let under_rest = 2.0 * under.value - under_end;
+        let inside = product.powi(2) - over_end * under_end * (2.0 * over.value - over_end) * under_rest;
+        let end = (product + side * inside.max(0.0).sqrt()) / (under_end * under_rest);
+        // An interval wider than its value has no such end: the quotient of the ends is the safe one.
+        if under_rest > 0.0 && end.is_finite() { end } else { over_end / under_end }
+    };
+    Some(Interval {
+        value: over.value / under.value,
+        low: end(over.low, under.high, -1.0),
+        high: end(over.high, under.low, 1.0),
+    })
+}
+
 /// The sum of `factor` x value with its interval, from the intervals of independent parts, which need not be
 /// symmetric: the method of variance estimates recovery (Zou and Donner, Statistics in Medicine 27:1693, 2008).
 pub fn weighted_sum(parts: &[(f64, Interval)]) -> Interval {
@@ -143,5 +176,18 @@ mod tests {
         assert_eq!(net, Interval { value: 8.0, low: 3.0, high: 13.0 });
         let skew = weighted_sum(&[(-1.0, Interval { value: 5.0, low: 4.0, high: 9.0 })]);
         assert_eq!(skew, Interval { value: -5.0, low: -9.0, high: -4.0 });
+    }
+
+    #[test]
+    fn a_ratio_carries_both_intervals() {
+        let part = |value, half| Interval { value, low: value - half, high: value + half };
+        let exact = ratio(part(10.0, 1.0), part(2.0, 0.0)).expect("told from zero");
+        assert!((exact.low - 4.5).abs() < 1e-12 && (exact.high - 5.5).abs() < 1e-12 && exact.value == 5.0);
+        let both = ratio(part(10.0, 0.3), part(2.0, 0.08)).expect("told from zero");
+        // Relative half-widths of 3 and 4 % give about 5 %.
+        assert!((both.high / 5.0 - 1.05).abs() < 2e-3 && (1.0 - both.low / 5.0 - 0.05).abs() < 2e-3, "{both:?}");
+        assert_eq!(ratio(part(10.0, 11.0), part(2.0, 0.1)), None);
+        let wide = ratio(part(10.0, 1.0), Interval { value: 2.0, low: 1.0, high: 9.0 }).expect("told from zero");
+        assert!(wide.low <= wide.value && wide.value <= wide.high, "{wide:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 const STATUS: &str = "\
-RUN is a file, @1 (the newest kept run), @2 ..., or the beginning of a kept run's id.
+RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24).
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
 130 interrupted (what was measured is printed, and kept only by -o).
 Environment: HOWSLOW_DATA folder for kept runs (else XDG_DATA_HOME), TMPDIR scratch files, NO_COLOR no colours.";
@@ -32,6 +32,10 @@ pub(crate) enum Verb {
     List(ListAsked),
     /// Print a run again
     Show(ShowAsked),
+    /// What costs consist of: derived costs, parts and what they leave unexplained
+    Explain(ExplainAsked),
+    /// A paper's tables and sentences, tested on this machine
+    Study(StudyAsked),
     /// The runs kept, newest first
     History(JsonAsked),
     /// What will make numbers noisy or missing on this machine
@@ -76,7 +80,7 @@ pub(crate) struct How {
     /// Write the run document to this file too
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Print the run document instead of the page
+    /// Print JSON instead of the page
     #[arg(long)]
     pub json: bool,
 }
@@ -148,11 +152,35 @@ pub(crate) struct ListAsked {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowAsked {
-    /// A file, @1, or the beginning of a kept run's id
+    /// A file, @1, the beginning of a kept run's id, or a book
     pub run: String,
     /// Print the run document
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainAsked {
+    /// A file, @1, the beginning of a kept run's id, or a book
+    pub run: String,
+    /// Only these costs of the run, part by part: an id, family or glob, optionally at a point
+    #[arg(value_name = "OPERATION")]
+    pub operation: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyAsked {
+    /// The paper
+    #[arg(value_name = "PAPER", value_parser = ["rsx"])]
+    pub paper: String,
+    /// Take the costs of this run, instead of measuring what the study needs
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]
+    pub run: Option<String>,
+    #[command(flatten)]
+    pub how: How,
 }
 
 #[derive(Debug, Args)]

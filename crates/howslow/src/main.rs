@@ -3,6 +3,7 @@
 
 mod cli;
 mod doctor;
+mod explain;
 mod headline;
 mod history;
 mod list;
@@ -11,6 +12,7 @@ mod output;
 mod pattern;
 mod run;
 mod show;
+mod study;
 mod syscalls;
 mod texts;
 mod time;
@@ -25,6 +27,8 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Time(asked)) => time::time(&asked),
         Some(Verb::List(asked)) => list::list(&asked),
         Some(Verb::Show(asked)) => show::show(&asked),
+        Some(Verb::Explain(asked)) => explain::explain(&asked),
+        Some(Verb::Study(asked)) => study::study(&asked),
         Some(Verb::History(asked)) => history::history(&asked),
         Some(Verb::Doctor(asked)) => doctor::doctor(&asked),
         Some(Verb::Schema) => texts::schema(),

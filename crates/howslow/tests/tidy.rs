@@ -88,7 +88,7 @@ fn readme_gives_the_two_commands_and_the_check_runs_the_second() {
 fn every_verb_is_in_the_readme() {
     let cli = read(&root().join("crates/howslow/src/cli.rs"));
     let readme = read(&root().join("README.md"));
-    for verb in ["run", "list", "show", "history", "doctor", "schema", "completions", "man"] {
+    for verb in ["run", "list", "show", "explain", "study", "history", "doctor", "schema", "completions", "man"] {
         assert!(cli.to_lowercase().contains(verb) && readme.contains(&format!("howslow {verb}")), "{verb}");
     }
 }

@@ -7,6 +7,7 @@ mod clock;
 pub mod command;
 mod empty;
 mod file;
+mod flag;
 mod instruction;
 mod mask;
 mod memory;
@@ -67,6 +68,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
+    Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },
     Family { title: "asynchronous completion", operations: asynchronous::OPERATIONS },

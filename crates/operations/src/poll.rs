@@ -12,8 +12,9 @@ use crate::DEFAULT;
 use crate::syscall::exactly;
 
 /// Descriptors waited for; select cannot name more than 1024.
-const FEW: &[Axis] = &[count("descriptors", &[Number(10), Number(100)]).headline(&[Number(100)])];
-const MANY: &[Axis] = &[count("descriptors", &[Number(10), Number(100), Number(1000)]).headline(&[Number(100)])];
+const FEW: &[Axis] = &[count("descriptors", &[Number(1), Number(10), Number(100)]).headline(&[Number(100)])];
+const MANY: &[Axis] =
+    &[count("descriptors", &[Number(1), Number(10), Number(100), Number(1000)]).headline(&[Number(100)])];
 
 /// Descriptors a process has besides those waited for, at most.
 const OTHERS: u64 = 64;

@@ -176,10 +176,11 @@ impl Cost {
         (quoted > 0.0).then(|| (self.net_ns.high.0 - self.net_ns.low.0) / 2.0 / quoted)
     }
 
-    /// What sharing the hardware costs here: typical over quiet, both gross.
+    /// What sharing the hardware costs here: typical over quiet, both gross. A published cost does not tell.
     pub fn neighbour_tax(&self) -> Option<f64> {
         let never = self.doubts.iter().any(|doubt| matches!(doubt, Doubt::NeverQuiet));
-        (!never && self.gross_ns.quiet.0 > 0.0).then(|| self.gross_ns.typical.0 / self.gross_ns.quiet.0)
+        (!never && !self.rounds.is_empty() && self.gross_ns.quiet.0 > 0.0)
+            .then(|| self.gross_ns.typical.0 / self.gross_ns.quiet.0)
     }
 
     /// Whether the interval of the net cost holds zero, so that only its upper end can be told.

@@ -1,6 +1,7 @@
 //! Plain data: what a run is made of, its file format, its units. Knows nothing of how a cost is taken or shown.
 #![forbid(unsafe_code)]
 
+mod book;
 mod cost;
 mod doubt;
 mod machine;
@@ -9,10 +10,11 @@ mod read;
 mod run;
 pub mod units;
 
+pub use book::{Book, BookError, Departure, Difference, Entry};
 pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Round, Switches, Term};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use point::{Point, Value};
 pub use read::{ReadError, printable, read_run, run_from_bytes};
-pub use run::{Band, CpuQuiet, Noise, Run, SCHEMA, Settings, Skip, run_schema};
+pub use run::{BLOCK, Band, CpuQuiet, Noise, Run, SCHEMA, Settings, Skip, run_schema};
 pub use units::{Bytes, Nanoseconds};

@@ -10,6 +10,9 @@ use crate::point::{Point, Value};
 /// The name and version of the run document's format.
 pub const SCHEMA: &str = "howslow-run/1";
 
+/// Bytes in a block: copying so many is the unit that every cost is also quoted in.
+pub const BLOCK: u64 = 512;
+
 /// The costs measured on one machine at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
@@ -17,11 +20,11 @@ pub struct Run {
     pub schema: String,
     /// Start time and four random letters: `20261121-033006-qxtz`.
     pub id: String,
-    /// When the run started, RFC 3339, UTC.
+    /// When the run started, RFC 3339, UTC; of a book the year.
     pub started: String,
     /// When it finished, RFC 3339, UTC.
     pub finished: String,
-    /// The version of howslow that measured.
+    /// The version of howslow that measured; empty for a book.
     pub howslow: String,
     /// Where it was taken.
     pub machine: Machine,
@@ -124,6 +127,12 @@ impl Run {
                 && cost.at.0.len() == at.len()
                 && at.iter().all(|(axis, value)| cost.at.0.get(*axis) == Some(value))
         })
+    }
+
+    /// The cost that every other is also quoted in: copying 512 bytes.
+    pub fn block_move(&self) -> Option<&Cost> {
+        let published = |cost: &&Cost| cost.bytes.0 == BLOCK && cost.like.iter().any(|name| name == "Block Move");
+        self.cost("memory.copy", &[("size", Value::Number(BLOCK))]).or_else(|| self.costs.iter().find(published))
     }
 }
 

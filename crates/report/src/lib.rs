@@ -2,15 +2,20 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod explain;
 mod grid;
 mod head;
 mod lists;
 mod prices;
+mod study;
 
 pub use accounts::COMMANDS;
+pub use explain::{explained, explanations};
 pub use head::head_line;
 pub use lists::{Kept, Listed, ListedCall, doctor, history, list, syscalls};
-pub use prices::{BLOCK, page};
+pub use prices::page;
+pub use record::BLOCK;
+pub use study::study;
 
 /// Whether a page may carry colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,12 @@
 //! The price list: every cost of a run, what it is worth, and why to trust it.
 
 use record::units::{grouped, payload_rate, percent, rate, significant};
-use record::{Cost, Doubt, Run, Skip, Value};
+use record::{Cost, Doubt, Run, Skip};
 
 use crate::accounts::accounts;
 use crate::grid::{Grid, Kind};
 use crate::head::conditions;
 use crate::{Style, head_line, in_table, paragraph};
-
-/// The unit that every cost is also quoted in: copying so many bytes.
-pub const BLOCK: u64 = 512;
 
 /// A whole run as a page: machine, prices by family, doubts, what was not measured, findings.
 pub fn page(run: &Run, style: Style) -> String {
@@ -57,10 +54,7 @@ impl Notes {
 }
 
 fn prices(run: &Run, notes: &mut Notes) -> Grid {
-    let block = run
-        .cost("memory.copy", &[("size", Value::Number(BLOCK))])
-        .map(|cost| cost.quoted().0)
-        .filter(|&block| block > 0.0);
+    let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     let mut grid = Grid::new("<>>>>>>><");
     let width = |text: &str| textwrap::core::display_width(text);
     let widest =
@@ -98,7 +92,7 @@ fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Notes) -> Vec<
         if told { quoted } else { cost.net_ns.high }.to_string(),
         worth(cost.half_width().map(percent)),
         cost.neighbour_tax().filter(|tax| tax.is_finite()).map_or_else(none, tax),
-        worth(Some(grouped(cost.cycles))),
+        worth((cost.cycles > 0.0).then(|| grouped(cost.cycles))),
         worth(block.map(|block| blocks(quoted.0 / block))),
         worth(Some(rate(quoted))),
         payload,
@@ -112,7 +106,7 @@ fn tax(tax: f64) -> String {
     if share == 0.0 { "0 %".into() } else { format!("{share:+.0} %") }
 }
 
-fn blocks(times: f64) -> String {
+pub(crate) fn blocks(times: f64) -> String {
     if times >= 99.95 { grouped(times) } else { significant(times) }
 }
 

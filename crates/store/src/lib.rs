@@ -2,15 +2,18 @@
 //! Knows nothing of what a run means.
 #![forbid(unsafe_code)]
 
+mod books;
 mod head;
 mod known;
 mod write;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
-use record::{ReadError, Run};
+use record::{Book, BookError, ReadError, Run};
 
+pub use books::{book, book_names};
 pub use head::Head;
 pub use known::{Known, Shown};
 pub use write::{check_writable, write_whole};
@@ -56,8 +59,16 @@ pub enum StoreError {
         /// What is wrong with it.
         source: ReadError,
     },
+    /// The text is not a book.
+    #[error("{name}: {source}")]
+    Book {
+        /// Its name or file.
+        name: String,
+        /// What is wrong with it.
+        source: BookError,
+    },
     /// No kept run is meant.
-    #[error("{name} names no run: {found}; `howslow history` lists the kept ones")]
+    #[error("{name} names no run: {found}; `howslow history` lists the kept ones, the books are {}", all_books())]
     Unknown {
         /// As it was typed.
         name: String,
@@ -101,12 +112,18 @@ impl Store {
         Store { folder: folder.into() }
     }
 
-    /// Reads the run that is meant by `name`; a file needs no store.
+    /// Reads the run that is meant by `name`; a file or a book needs no store.
     ///
     /// # Errors
     /// As [`Store::open`], and where there is no store to look in.
     pub fn open_any(name: &str) -> Result<Run, StoreError> {
-        if is_file(name) { open_file(Path::new(name)) } else { Store::of_user()?.open(name) }
+        if is_file(name) {
+            return open_file(Path::new(name));
+        }
+        match book(name) {
+            Some(book) => Ok(book?.run()),
+            None => Store::of_user()?.open(name),
+        }
     }
 
     /// Keeps a run, whole or not at all; returns the file it is now in.
@@ -198,12 +215,28 @@ impl Store {
     }
 }
 
-/// Reads the run in a file.
+/// Reads the run in a file; a file that ends in `.toml` is a book.
 ///
 /// # Errors
-/// A file that is not a run.
+/// A file that is neither.
 pub fn open_file(path: &Path) -> Result<Run, StoreError> {
+    if path.extension().is_some_and(|end| end == "toml") {
+        return Ok(open_book(path)?.run());
+    }
     record::read_run(path).map_err(|source| StoreError::Read { path: path.into(), source })
+}
+
+fn open_book(path: &Path) -> Result<Book, StoreError> {
+    let io = |source| StoreError::Io { what: "read", path: path.into(), source };
+    // One byte more than a book may have, so that a longer file is refused without being read whole.
+    let file = std::fs::File::open(path).map_err(io)?;
+    let mut text = String::new();
+    file.take((1 << 20) + 1).read_to_string(&mut text).map_err(io)?;
+    Book::from_toml(&text).map_err(|source| StoreError::Book { name: path.display().to_string(), source })
+}
+
+fn all_books() -> String {
+    book_names().collect::<Vec<_>>().join(", ")
 }
 
 /// Writes a run's document to a file, whole or not at all; a folder of the store is made where it is missing.
@@ -230,7 +263,7 @@ fn is_id(id: &str) -> bool {
 
 /// Whether a file is meant, if only by its look, so that a missing one is reported as such.
 fn is_file(name: &str) -> bool {
-    name.contains('/') || name.ends_with(".json") || Path::new(name).is_file()
+    name.contains('/') || name.ends_with(".json") || name.ends_with(".toml") || Path::new(name).is_file()
 }
 
 fn some_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {

@@ -1,0 +1,103 @@
+//! `howslow explain`: what costs consist of, and what is left over.
+
+use analysis::derived::{Agreement, Derived, EntryShare, derive, entry_shares};
+use analysis::explain::{Explanation, explain_all};
+use analysis::statistics::Interval;
+use record::Run;
+use serde_json::{Value, json};
+use store::Store;
+
+use crate::cli::ExplainAsked;
+use crate::output::{self, Misuse, Outcome};
+use crate::pattern::Pattern;
+
+pub(crate) fn explain(asked: &ExplainAsked) -> anyhow::Result<Outcome> {
+    let run = Store::open_any(&asked.run)?;
+    match &asked.operation {
+        Some(operation) => one(&run, operation, asked.json),
+        None => all(&run, asked.json),
+    }
+}
+
+fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
+    let (derived, shares, explanations) = (derive(run), entry_shares(run), explain_all(run));
+    if json {
+        output::print_json(&json!({
+            "derived": derived.iter().map(derived_json).collect::<Vec<_>>(),
+            "entry_shares": shares.iter().map(share_json).collect::<Vec<_>>(),
+            "explained": explanations.iter().map(explanation_json).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        output::print(&report::explained(run, &derived, &shares, &explanations, output::style()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The costs of the run that a pattern means, part by part.
+fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
+    let pattern = Pattern::parse(operation)?;
+    let meant: Vec<_> = run.costs.iter().filter(|cost| pattern.means(&cost.operation, &cost.at)).collect();
+    if meant.is_empty() {
+        let text = record::printable(operation);
+        return Err(Misuse(format!("this run has no cost called '{text}'; `howslow show` lists what it has")).into());
+    }
+    let mut explanations: Vec<Explanation> = explain_all(run);
+    explanations.retain(|it| meant.iter().any(|cost| cost.name() == it.name));
+    if explanations.is_empty() && !json {
+        let names: Vec<String> = meant.iter().map(|cost| cost.name()).collect();
+        output::print(&format!("nothing is said to explain {}: it is a part itself\n", names.join(", ")))?;
+    } else if json {
+        let explained: Vec<Value> = explanations.iter().map(explanation_json).collect();
+        output::print_json(&json!({ "explained": explained }))?;
+    } else {
+        output::print(&report::explanations(run, &explanations, output::style()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// A figure in ns with its interval.
+pub(crate) fn figure_json(of: &Interval) -> Value {
+    json!({ "ns": of.value, "low_ns": of.low, "high_ns": of.high })
+}
+
+/// A ratio or share with its interval.
+pub(crate) fn ratio_json(of: &Interval) -> Value {
+    json!({ "value": of.value, "low": of.low, "high": of.high })
+}
+
+fn derived_json(it: &Derived) -> Value {
+    let routes = it.routes.iter().map(|followed| {
+        json!({
+            "route": followed.route.name,
+            "formula": followed.route.formula(),
+            "figure": followed.figure.as_ref().ok().map(figure_json),
+            "missing": followed.figure.as_ref().err(),
+        })
+    });
+    let agreement = it.agreement.map(|Agreement { ratio, overlap }| json!({ "ratio": ratio, "overlap": overlap }));
+    json!({ "derived": it.name, "routes": routes.collect::<Vec<_>>(), "agreement": agreement })
+}
+
+fn share_json(it: &EntryShare) -> Value {
+    json!({ "cost": it.name, "entries": it.entries, "share": ratio_json(&it.share) })
+}
+
+fn explanation_json(it: &Explanation) -> Value {
+    let parts = it.parts.iter().map(|part| {
+        json!({
+            "times": part.term.times,
+            "operation": part.term.operation,
+            "at": part.term.at,
+            "each": part.each.as_ref().map(figure_json),
+            "together": part.total.as_ref().map(figure_json),
+        })
+    });
+    json!({
+        "cost": it.name,
+        "whole": figure_json(&it.whole),
+        "parts": parts.collect::<Vec<_>>(),
+        "sum": figure_json(&it.sum),
+        "residual": figure_json(&it.residual),
+        "residual_share": it.residual_share(),
+    })
+}

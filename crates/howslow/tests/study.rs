@@ -1,0 +1,193 @@
+//! `howslow study`, `howslow explain` and books, from the command line; and what their data names, against the registry.
+
+use std::fs;
+use std::time::Duration;
+
+use analysis::derived::{DERIVATIONS, RSX_DERIVATIONS, Route};
+use analysis::study::STUDIES;
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
+use record::Point;
+use tempfile::TempDir;
+
+const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
+
+/// Operations that studies and books name although this version does not have them yet. One that exists may not stand
+/// here, so that the list can only shrink.
+const AWAITED: &[&str] = &["call.futex", "call.futex_waitv", "call.rt_sigsuspend"];
+
+fn howslow(data: &TempDir) -> Command {
+    let mut command = Command::cargo_bin("howslow").expect("the binary is built");
+    command.env("HOWSLOW_DATA", data.path()).timeout(Duration::from_secs(120));
+    command
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// Fails unless the registry has the operation and measures it at this point, or it is awaited.
+fn check(id: &str, point: &Point, problems: &mut Vec<String>) {
+    match operations::find(id) {
+        None if AWAITED.contains(&id) => {}
+        None => problems.push(format!("{id} is no operation")),
+        Some(operation) if !operation.points(false).contains(point) => {
+            problems.push(format!("{id} is not measured at '{point}'"));
+        }
+        Some(_) => {}
+    }
+}
+
+#[test]
+fn what_is_awaited_is_not_there_yet() {
+    let there: Vec<_> = AWAITED.iter().filter(|id| operations::find(id).is_some()).collect();
+    assert!(there.is_empty(), "take them out of AWAITED, they exist now: {there:?}");
+}
+
+#[test]
+fn every_operation_that_studies_and_derivations_name_exists() {
+    let mut problems = Vec::new();
+    for study in STUDIES {
+        for (id, point) in study.needs() {
+            check(id, &point, &mut problems);
+        }
+    }
+    for (_, part) in DERIVATIONS.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
+        check(part.operation, &part.point(), &mut problems);
+    }
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+#[test]
+fn every_printed_cost_that_a_study_names_is_in_its_book() {
+    for study in STUDIES {
+        let book = store::book(study.book).expect("the book").expect("it can be read");
+        let missing: Vec<_> = study.printed().into_iter().filter(|id| book.entry(id).is_none()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        let shown = study.tables.iter().flat_map(|table| table.rows).map(|row| row.paper).collect::<Vec<_>>();
+        let unused: Vec<_> = book.costs.iter().filter(|entry| !shown.contains(&entry.operation.as_str())).collect();
+        assert!(unused.is_empty(), "{unused:?}");
+    }
+    let rsx = store::book("pdp-11-24").expect("the book").expect("it can be read");
+    for (_, part) in RSX_DERIVATIONS.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
+        assert!(rsx.entry(part.operation).is_some(), "{}", part.operation);
+    }
+}
+
+#[test]
+fn the_analogues_of_every_book_exist() {
+    let mut problems = Vec::new();
+    for name in store::book_names() {
+        for entry in store::book(name).expect("listed").expect("a book").costs {
+            for analogue in &entry.analogues {
+                let (id, at) = analogue.split_once('@').unwrap_or((analogue, ""));
+                let point = at.split(',').filter_map(|choice| choice.split_once('=')).fold(
+                    Point::default(),
+                    |point, (axis, value)| {
+                        let word = |_| record::Value::Word(value.into());
+                        point.with(axis, value.parse().map_or_else(word, record::Value::Number))
+                    },
+                );
+                check(id, &point, &mut problems);
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+#[test]
+fn a_book_is_shown_and_explained_like_a_run() {
+    let data = folder();
+    let show = howslow(&data).args(["show", "pdp-11-24"]).assert().success().stderr(is_empty());
+    show.stdout(starts_with("pdp-11-24   PDP-11/24, 1 CPU   RSX-11M-Plus V3.0").and(contains("rsx.qiow.ast")));
+    let json = howslow(&data).args(["show", "pdp-11-24", "--json"]).assert().success();
+    let path = data.path().join("book.json");
+    fs::write(&path, &json.get_output().stdout).expect("written");
+    howslow(&data).arg("show").arg(path).assert().success().stdout(contains("rsx.gssw"));
+    let explain = howslow(&data).args(["explain", "pdp-11-24"]).assert().success().stderr(is_empty());
+    explain.stdout(contains("AST processing").and(contains("1.40 ms")).and(contains("1.43 ms")));
+    howslow(&data).args(["show", "pdp-11-70"]).assert().code(1).stderr(contains("the books are pdp-11-24"));
+}
+
+#[test]
+fn a_cost_is_explained_with_its_residual() {
+    let data = folder();
+    let result = howslow(&data).args(["explain", "pdp-11-24", "rsx.qio.wtse"]).assert().success();
+    result.stdout(contains("1 x rsx.qiow").and(contains("residual")).and(contains("-320 µs")));
+    let json = howslow(&data).args(["explain", "pdp-11-24", "rsx.send.2", "--json"]).assert().success();
+    let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    let cost = &said["explained"][0];
+    assert_eq!((&cost["cost"], &cost["whole"]["ns"]), (&"rsx.send.2".into(), &7_940_000.0.into()));
+    let number = |value: &serde_json::Value| value["ns"].as_f64().expect("a figure");
+    assert!((number(&cost["sum"]) + number(&cost["residual"]) - number(&cost["whole"])).abs() < 1e-3);
+    let part = howslow(&data).args(["explain", "pdp-11-24", "rsx.null"]).assert().success();
+    part.stdout(contains("nothing is said to explain rsx.null"));
+    let unknown = howslow(&data).args(["explain", "pdp-11-24", "rsx.nothing"]).assert().code(2);
+    unknown.stdout("").stderr(contains("this run has no cost called 'rsx.nothing'"));
+}
+
+#[test]
+fn everything_explained_is_also_json() {
+    let data = folder();
+    let path = data.path().join("run.json");
+    fs::write(&path, EXAMPLE).expect("written");
+    let json = howslow(&data).arg("explain").arg(&path).arg("--json").assert().success();
+    let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    let names: Vec<&str> =
+        said["derived"].as_array().expect("derived").iter().filter_map(|it| it["derived"].as_str()).collect();
+    assert_eq!(names[..2], ["signal delivery", "context switch"]);
+    assert_eq!(said["derived"][1]["routes"][2]["figure"]["ns"], 1310.0);
+    assert_eq!(said["derived"][1]["routes"][0]["missing"][0], "pipe.roundtrip@distance=same,size=26");
+    assert!(said["explained"].is_array() && said["entry_shares"].is_array());
+}
+
+#[test]
+fn a_study_of_a_run_prints_every_row_and_says_what_is_missing() {
+    let data = folder();
+    let path = data.path().join("run.json");
+    fs::write(&path, EXAMPLE).expect("written");
+    let page = howslow(&data).args(["study", "rsx", "--run"]).arg(&path).assert().success().stderr(is_empty());
+    page.stdout(
+        starts_with("How Fast (Slow) Is RSX?: PDP-11/24")
+            .and(contains("not in this run: flag.set@scope=private, flag.clear")),
+    );
+    let json = howslow(&data).args(["study", "rsx", "--json", "--run"]).arg(&path).assert().success();
+    let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    assert_eq!(said["paper"], "rsx");
+    for table in said["tables"].as_array().expect("tables") {
+        let columns = table["columns"].as_array().expect("columns").len();
+        for row in table["rows"].as_array().expect("rows") {
+            assert_eq!(row.as_array().expect("a row").len(), columns);
+        }
+    }
+    assert_eq!(said["tables"][0]["rows"][1][0], "Block Move");
+    assert_eq!(said["tables"][0]["rows"][1][9]["ns"], 10.2);
+    for finding in said["findings"].as_array().expect("findings") {
+        assert!(finding["claim"].is_string() && finding["figures"][0]["where"] == "paper", "{finding}");
+        assert!(finding["holds"].is_boolean() || finding["holds"].is_null());
+    }
+    let third = &said["findings"][1];
+    assert_eq!((&third["holds"], &third["holds_in_the_paper"]), (&false.into(), &true.into()));
+}
+
+#[test]
+fn a_study_that_does_not_exist_or_is_asked_for_both_ways_is_misuse() {
+    let data = folder();
+    howslow(&data).args(["study", "pdp"]).assert().code(2).stderr(contains("rsx"));
+    let both = howslow(&data).args(["study", "rsx", "--run", "@1", "--budget", "5s"]).assert().code(2);
+    both.stderr(contains("cannot be used with"));
+    howslow(&data).args(["study", "rsx", "--run", "@1"]).assert().code(1).stderr(contains("no run is kept"));
+}
+
+#[test]
+fn a_study_measures_what_it_needs_and_keeps_the_run() {
+    let data = folder();
+    let quick = ["--rounds", "1", "--precision", "100%", "--budget", "3s", "--count", "1"];
+    let result = howslow(&data).args(["study", "rsx"]).args(quick).assert().success();
+    result.stdout(contains("the paper's sentences, tested here"));
+    let kept = howslow(&data).args(["show", "@1", "--json"]).assert().success();
+    let run = record::run_from_bytes(&kept.get_output().stdout).expect("a run");
+    assert!(run.costs.iter().any(|cost| cost.name() == "poll.poll@descriptors=1"));
+    assert!(run.costs.iter().any(|cost| cost.operation == "syscall.getppid"));
+}

@@ -1,0 +1,155 @@
+//! What costs consist of: derived costs with their routes, and costs beside the parts they are explained by.
+
+use analysis::derived::{Derived, EntryShare};
+use analysis::explain::Explanation;
+use analysis::statistics::{Interval, median, quantile, sorted};
+use record::units::{percent, significant};
+use record::{Nanoseconds, Run};
+
+use crate::grid::{Grid, Kind};
+use crate::{Style, head_line, paragraph};
+
+/// Shares of the bare entry that a page shows at each end.
+const ENDS: usize = 5;
+
+/// Everything that a run explains: derived costs, the kernel entry's share, and how much of each cost is explained.
+pub fn explained(
+    run: &Run,
+    derived: &[Derived],
+    shares: &[EntryShare],
+    explanations: &[Explanation],
+    style: Style,
+) -> String {
+    let mut page = head_line(run) + "\n\n";
+    page += &derived_costs(derived, style);
+    page += &entry(shares, style);
+    page += &format!("\n{}\n", style.bold("costs beside their parts, the least explained first"));
+    if explanations.is_empty() {
+        return page + "  no cost of this run names its parts\n";
+    }
+    let mut grid = Grid::new("<>>>>");
+    let titles = ["", "cost", "parts", "residual", "of it"];
+    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    for it in explanations {
+        let lacks = if it.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
+        let share = it.residual_share().map_or_else(|| "-".into(), percent);
+        let cells = [format!("  {}{lacks}", it.name), told(&it.whole), told(&it.sum), told(&it.residual), share];
+        grid.add(Kind::Row, cells.to_vec());
+    }
+    page + &grid.render(style)
+}
+
+/// Costs with every part, their sum and the residual.
+pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> String {
+    let mut page = head_line(run) + "\n";
+    for it in explanations {
+        let mut grid = Grid::new("<>>>>");
+        let titles = [it.name.as_str(), "each", "together", "+-", "share"];
+        grid.add(Kind::Heading, titles.map(String::from).to_vec());
+        for part in &it.parts {
+            let name = format!("  {} x {}{}", significant_times(part.term.times), part.term.operation, part.term.at);
+            let cells = match (part.each, part.total) {
+                (Some(each), Some(total)) => line(it, name, told(&each), &total),
+                _ => vec![name, "not in this run".into(), "-".into(), String::new(), "-".into()],
+            };
+            grid.add(Kind::Row, cells);
+        }
+        grid.add(Kind::Row, line(it, "  sum of the parts".into(), String::new(), &it.sum));
+        grid.add(Kind::Row, line(it, "  residual".into(), String::new(), &it.residual));
+        grid.add(Kind::Row, line(it, "  the cost".into(), String::new(), &it.whole));
+        page += &format!("\n{}", grid.render(style));
+        if !it.summary.is_empty() {
+            page += &(style.dim(&paragraph("  ", &it.summary)) + "\n");
+        }
+    }
+    page
+}
+
+/// Derived costs, every route with its figure or what it lacks, and how far the routes agree.
+fn derived_costs(derived: &[Derived], style: Style) -> String {
+    let mut grid = Grid::new("<>>");
+    let aside = |text: String| vec![text, String::new(), String::new()];
+    for it in derived {
+        grid.add(Kind::Heading, vec![it.name.into(), "cost".into(), "+-".into()]);
+        for followed in &it.routes {
+            let (cells, how) = match &followed.figure {
+                Ok(figure) => ([told(figure), open(figure)], followed.route.short_formula()),
+                Err(missing) => (["-".into(), "-".into()], format!("not in this run: {}", missing.join(", "))),
+            };
+            let [figure, width] = cells;
+            grid.add(Kind::Row, vec![format!("  {}", followed.route.name), figure, width]);
+            grid.add(Kind::Aside, aside(format!("    {how}")));
+        }
+        grid.add(Kind::Aside, aside(format!("  {}", agreement(it))));
+    }
+    grid.render(style)
+}
+
+fn agreement(derived: &Derived) -> String {
+    let figures = derived.routes.iter().filter(|route| route.figure.is_ok()).count();
+    match derived.agreement {
+        Some(it) => format!(
+            "routes agree to a factor of {}; intervals {}",
+            significant(it.ratio),
+            if it.overlap { "overlap" } else { "do not overlap" }
+        ),
+        None if derived.routes.len() == 1 => "one route only: nothing to agree with".into(),
+        None if figures < 2 => "fewer than two routes were measured: nothing to agree with".into(),
+        None => "a route cannot be told from zero, so agreement cannot be told".into(),
+    }
+}
+
+/// The share of the bare kernel entry: a line for the whole, and the calls at either end.
+fn entry(shares: &[EntryShare], style: Style) -> String {
+    let all = sorted(shares.iter().map(|share| share.share.value));
+    let (Some(middle), Some(low), Some(high)) =
+        (median(all.iter().copied()), quantile(&all, 0.25), quantile(&all, 0.75))
+    else {
+        return String::new();
+    };
+    let mut grid = Grid::new("<>>");
+    grid.add(Kind::Heading, vec!["the bare kernel entry's share".into(), "share".into(), "+-".into()]);
+    let row = |share: &EntryShare| {
+        let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };
+        vec![format!("  {}{times}", share.name), percent(share.share.value), percent(share.share.half())]
+    };
+    let hidden = shares.len().saturating_sub(2 * ENDS);
+    for (index, share) in shares.iter().enumerate() {
+        if hidden > 0 && index == ENDS {
+            grid.add(Kind::Aside, vec![format!("  ... {hidden} more ..."), String::new(), String::new()]);
+        }
+        if hidden == 0 || index < ENDS || index >= ENDS + hidden {
+            grid.add(Kind::Row, row(share));
+        }
+    }
+    let summary = format!(
+        "half of the {} calls spend between {} and {} of their time on it, the middle one {}",
+        shares.len(),
+        percent(low),
+        percent(high),
+        percent(middle)
+    );
+    format!("\n{}{}\n", grid.render(style), style.dim(&paragraph("  ", &summary)))
+}
+
+fn line(it: &Explanation, name: String, each: String, of: &Interval) -> Vec<String> {
+    vec![name, each, told(of), open(of), it.share(of).map_or_else(|| "-".into(), percent)]
+}
+
+fn significant_times(times: f64) -> String {
+    if times.fract() == 0.0 { format!("{times:.0}") } else { format!("{times}") }
+}
+
+/// A figure in the unit that fits; where it cannot be told from zero, what it is at most.
+pub(crate) fn told(figure: &Interval) -> String {
+    if figure.holds_zero() && figure.low < figure.high {
+        format!("at most {}", Nanoseconds(figure.high))
+    } else {
+        Nanoseconds(figure.value).to_string()
+    }
+}
+
+/// Half the interval, where the figure itself is told.
+pub(crate) fn open(figure: &Interval) -> String {
+    if figure.holds_zero() { String::new() } else { Nanoseconds(figure.half()).to_string() }
+}
