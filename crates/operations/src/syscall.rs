@@ -16,6 +16,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.getppid",
         summary: "ask for the parent's process id: the system call that does next to nothing",
+        calls: &["getppid"],
         like: &["GSSW"],
         exceeds: &["instruction.call"],
         headline: true,
@@ -30,6 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.read.null",
         summary: "read from /dev/null, which is at its end",
+        calls: &["read"],
         like: &["QIOW"],
         headline: true,
         explained_by: ENTRY,
@@ -43,6 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.read.zero",
         summary: "read one byte from /dev/zero",
+        calls: &["read"],
         headline: true,
         moves: |_| 1,
         explained_by: ENTRY,
@@ -56,6 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.write.null",
         summary: "write one byte to /dev/null",
+        calls: &["write"],
         headline: true,
         moves: |_| 1,
         explained_by: ENTRY,
@@ -69,6 +73,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.fstat",
         summary: "ask for the attributes of an open file",
+        calls: &["fstat"],
         headline: true,
         explained_by: ENTRY,
         prepare: |setting| {
@@ -80,6 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.stat",
         summary: "ask for the attributes of a file by its name in an open folder",
+        calls: &["newfstatat"],
         headline: true,
         explained_by: ENTRY,
         prepare: |setting| {
@@ -92,6 +98,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.open.close",
         summary: "open a file by its name in an open folder, and close it",
+        calls: &["openat", "close"],
         per: "pair",
         headline: true,
         explained_by: &[term(2.0, "syscall.getppid")],
