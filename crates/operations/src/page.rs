@@ -42,6 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "page.map.unmap",
         summary: "map anonymous memory and unmap it again, untouched",
+        calls: &["mmap", "munmap"],
         per: "pair",
         axes: MAPPED,
         headline: true,
@@ -55,6 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "page.map.touch.unmap",
         summary: "map anonymous memory, write one byte of it, and unmap it again",
+        calls: &["mmap", "munmap"],
         per: "pair",
         axes: MAPPED,
         exceeds: &["page.map.unmap"],

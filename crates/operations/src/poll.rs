@@ -23,6 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "poll.select",
         summary: "wait with select for many descriptors, the last one ready; the set is written anew each time",
+        calls: &["pselect6"],
         like: &["WTLO"],
         axes: FEW,
         headline: true,
@@ -46,6 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "poll.poll",
         summary: "wait with poll for many descriptors, the last one ready",
+        calls: &["ppoll"],
         like: &["WTLO"],
         axes: MANY,
         headline: true,
@@ -70,6 +72,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "poll.epoll",
         summary: "wait with epoll for many descriptors, the last one ready",
+        calls: &["epoll_pwait"],
         like: &["WTLO"],
         axes: MANY,
         headline: true,
@@ -93,6 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "poll.epoll.add.delete",
         summary: "add a descriptor to an epoll set, and take it out again",
+        calls: &["epoll_ctl"],
         per: "pair",
         headline: true,
         explained_by: &[term(2.0, "syscall.getppid")],

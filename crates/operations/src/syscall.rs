@@ -16,6 +16,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.getppid",
         summary: "ask for the parent's process id: the system call that does next to nothing",
+        calls: &["getppid"],
         like: &["GSSW"],
         exceeds: &["instruction.call"],
         calls: &["getppid"],
@@ -31,6 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.read.null",
         summary: "read from /dev/null, which is at its end",
+        calls: &["read"],
         like: &["QIOW"],
         calls: &["read"],
         headline: true,
@@ -98,6 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.open.close",
         summary: "open a file by its name in an open folder, and close it",
+        calls: &["openat", "close"],
         per: "pair",
         calls: &["openat", "close"],
         headline: true,

@@ -8,7 +8,7 @@ use measure::{Failure, Operation, repeat};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
-use super::raw::{BLOCK, CALL, STOCK, answered, call, consuming, device, file_of, owned, producing};
+use super::raw::{BLOCK, CALL, STOCK, answered, call, consuming, device, file_of, owned, producing, tried};
 use crate::syscall::exactly;
 
 /// Contexts made in one batch: the machine has room for few, which all users share.
@@ -30,20 +30,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.io_setup",
         summary: "make a context for asynchronous reads and writes",
         calls: &["io_setup"],
-        prepare: |_| {
-            drop(Context::new(1)?);
-            Ok(producing(|| Context::new(1)).at_most(CONTEXTS))
-        },
+        prepare: |_| tried(producing(|| Context::new(1)).at_most(CONTEXTS)),
         ..CALL
     },
     Operation {
         id: "call.io_destroy",
         summary: "give up a context for asynchronous reads and writes",
         calls: &["io_destroy"],
-        prepare: |_| {
-            drop(Context::new(1)?);
-            Ok(consuming(|| Context::new(1), Context::destroy).at_most(CONTEXTS))
-        },
+        prepare: |_| tried(consuming(|| Context::new(1), Context::destroy).at_most(CONTEXTS)),
         ..CALL
     },
     Operation {
@@ -54,9 +48,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
             let emptied = Rc::clone(&context);
-            Ok(repeat(move || reading.submit(&context))
-                .at_most(STOCK)
-                .verify(move |times| (0..times).try_for_each(|_| emptied.take())))
+            tried(
+                repeat(move || reading.submit(&context))
+                    .at_most(STOCK)
+                    .verify(move |times| (0..times).try_for_each(|_| emptied.take())),
+            )
         },
         ..CALL
     },
@@ -67,9 +63,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
             let filled = Rc::clone(&context);
-            Ok(repeat(move || context.take())
-                .at_most(STOCK)
-                .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))))
+            tried(
+                repeat(move || context.take())
+                    .at_most(STOCK)
+                    .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
+            )
         },
         ..CALL
     },
@@ -82,12 +80,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let filled = Rc::clone(&context);
             let (mut event, mask) = ([0_u64; 4], Box::new([0_u64]));
             let signals = [mask.as_ptr() as usize, 8];
-            Ok(repeat(move || {
-                let _kept = &mask;
-                exactly(1, call!(io_pgetevents, context.0, 1, 1, &mut event, 0, &signals)?)
-            })
-            .at_most(STOCK)
-            .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))))
+            tried(
+                repeat(move || {
+                    let _kept = &mask;
+                    exactly(1, call!(io_pgetevents, context.0, 1, 1, &mut event, 0, &signals)?)
+                })
+                .at_most(STOCK)
+                .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
+            )
         },
         ..CALL
     },
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 Ok(waiting)
             };
             let mut event = [0_u64; 4];
-            Ok(consuming(make, move |waiting: Request| {
+            tried(consuming(make, move |waiting: Request| {
                 // Done, says this error, and the result is where all results are.
                 answered(libc::EINPROGRESS, call!(io_cancel, context.0, waiting.block(), &mut event))?;
                 Ok(Cancelled { context: Rc::clone(&context), _request: waiting })
@@ -117,12 +117,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "make an io_uring of one entry",
         calls: &["io_uring_setup"],
         prepare: |_| {
-            allowed()?;
-            Ok(producing(|| {
-                let mut parameters = [0_u32; 30];
-                Ok(owned(call!(io_uring_setup, 1, &mut parameters)?))
-            })
-            .at_most(CONTEXTS))
+            tried(
+                producing(|| {
+                    let mut parameters = [0_u32; 30];
+                    Ok(owned(call!(io_uring_setup, 1, &mut parameters)?))
+                })
+                .at_most(CONTEXTS),
+            )
         },
         ..CALL
     },
@@ -132,7 +133,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["io_uring_enter"],
         prepare: |_| {
             let ring = Ring::new()?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 ring.ask();
                 exactly(1, call!(io_uring_enter, &ring.descriptor, 1, 1, GET_EVENTS, 0, 0)?)?;
                 exactly(1, ring.take() as usize)
@@ -149,7 +150,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let files = Box::new([null.as_raw_fd()]);
             exactly(0, call!(io_uring_register, &ring.descriptor, REGISTER_FILES, &*files, 1)?)?;
             let update = [0_u64, files.as_ptr() as u64];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _kept = (&files, &null);
                 exactly(1, call!(io_uring_register, &ring.descriptor, UPDATE_FILES, &update, 1)?)
             }))
@@ -241,13 +242,6 @@ impl Drop for Cancelled {
     fn drop(&mut self) {
         let _ = self.context.take();
     }
-}
-
-/// A skip where io_uring is switched off.
-fn allowed() -> Result<(), Failure> {
-    let mut parameters = [0_u32; 30];
-    drop(owned(call!(io_uring_setup, 1, &mut parameters)?));
-    Ok(())
 }
 
 /// An io_uring of one entry, which asks for nothing.

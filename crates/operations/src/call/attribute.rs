@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use measure::{Operation, repeat};
 use rustix::process::{getegid, geteuid};
 
-use super::raw::{CALL, PAIR, call, enter, file_of};
+use super::raw::{CALL, PAIR, call, enter, file_of, tried};
 use crate::syscall::{exactly, new_file};
 
 /// Room for any of the structures that describe a file or a file system.
@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let mut room: Room = [0; 64];
-            Ok(repeat(move || exactly(0, call!(stat, c"file", &mut room)?)))
+            tried(repeat(move || exactly(0, call!(stat, c"file", &mut room)?)))
         },
         ..CALL
     },
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let mut room: Room = [0; 64];
-            Ok(repeat(move || exactly(0, call!(lstat, c"file", &mut room)?)))
+            tried(repeat(move || exactly(0, call!(lstat, c"file", &mut room)?)))
         },
         ..CALL
     },
@@ -47,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             let mut room: Room = [0; 64];
-            Ok(repeat(move || exactly(0, call!(fstat, &file, &mut room)?)))
+            tried(repeat(move || exactly(0, call!(fstat, &file, &mut room)?)))
         },
         ..CALL
     },
@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let mut room: Room = [0; 64];
-            Ok(repeat(move || exactly(0, call!(newfstatat, &folder, c"file", &mut room, 0)?)))
+            tried(repeat(move || exactly(0, call!(newfstatat, &folder, c"file", &mut room, 0)?)))
         },
         ..CALL
     },
@@ -72,7 +72,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let mut room: Room = [0; 64];
-            Ok(repeat(move || exactly(0, call!(statx, &folder, c"file", 0, libc::STATX_ALL, &mut room)?)))
+            tried(repeat(move || exactly(0, call!(statx, &folder, c"file", 0, libc::STATX_ALL, &mut room)?)))
         },
         ..CALL
     },
@@ -83,7 +83,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["access"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(repeat(move || exactly(0, call!(access, c"file", libc::R_OK)?)))
+            tried(repeat(move || exactly(0, call!(access, c"file", libc::R_OK)?)))
         },
         ..CALL
     },
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            Ok(repeat(move || exactly(0, call!(faccessat, &folder, c"file", libc::R_OK)?)))
+            tried(repeat(move || exactly(0, call!(faccessat, &folder, c"file", libc::R_OK)?)))
         },
         ..CALL
     },
@@ -105,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            Ok(repeat(move || exactly(0, call!(faccessat2, &folder, c"file", libc::R_OK, libc::AT_EACCESS)?)))
+            tried(repeat(move || exactly(0, call!(faccessat2, &folder, c"file", libc::R_OK, libc::AT_EACCESS)?)))
         },
         ..CALL
     },
@@ -116,7 +116,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["chmod"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(repeat(move || exactly(0, call!(chmod, c"file", 0o600)?)))
+            tried(repeat(move || exactly(0, call!(chmod, c"file", 0o600)?)))
         },
         ..CALL
     },
@@ -126,7 +126,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fchmod"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            Ok(repeat(move || exactly(0, call!(fchmod, &file, 0o600)?)))
+            tried(repeat(move || exactly(0, call!(fchmod, &file, 0o600)?)))
         },
         ..CALL
     },
@@ -137,7 +137,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            Ok(repeat(move || exactly(0, call!(fchmodat, &folder, c"file", 0o600)?)))
+            tried(repeat(move || exactly(0, call!(fchmodat, &folder, c"file", 0o600)?)))
         },
         ..CALL
     },
@@ -148,7 +148,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            Ok(repeat(move || exactly(0, call!(fchmodat2, &folder, c"file", 0o600, libc::AT_SYMLINK_NOFOLLOW)?)))
+            tried(repeat(move || exactly(0, call!(fchmodat2, &folder, c"file", 0o600, libc::AT_SYMLINK_NOFOLLOW)?)))
         },
         ..CALL
     },
@@ -160,7 +160,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-            Ok(repeat(move || exactly(0, call!(chown, c"file", user, group)?)))
+            tried(repeat(move || exactly(0, call!(chown, c"file", user, group)?)))
         },
         ..CALL
     },
@@ -172,7 +172,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-            Ok(repeat(move || exactly(0, call!(lchown, c"file", user, group)?)))
+            tried(repeat(move || exactly(0, call!(lchown, c"file", user, group)?)))
         },
         ..CALL
     },
@@ -183,7 +183,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-            Ok(repeat(move || exactly(0, call!(fchown, &file, user, group)?)))
+            tried(repeat(move || exactly(0, call!(fchown, &file, user, group)?)))
         },
         ..CALL
     },
@@ -195,7 +195,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-            Ok(repeat(move || exactly(0, call!(fchownat, &folder, c"file", user, group, 0)?)))
+            tried(repeat(move || exactly(0, call!(fchownat, &folder, c"file", user, group, 0)?)))
         },
         ..CALL
     },
@@ -206,7 +206,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["utime"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(repeat(move || exactly(0, call!(utime, c"file", &[1_i64, 2])?)))
+            tried(repeat(move || exactly(0, call!(utime, c"file", &[1_i64, 2])?)))
         },
         ..CALL
     },
@@ -217,7 +217,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["utimes"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(repeat(move || exactly(0, call!(utimes, c"file", &[1_i64, 2, 3, 4])?)))
+            tried(repeat(move || exactly(0, call!(utimes, c"file", &[1_i64, 2, 3, 4])?)))
         },
         ..CALL
     },
@@ -229,7 +229,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            Ok(repeat(move || exactly(0, call!(futimesat, &folder, c"file", &[1_i64, 2, 3, 4])?)))
+            tried(repeat(move || exactly(0, call!(futimesat, &folder, c"file", &[1_i64, 2, 3, 4])?)))
         },
         ..CALL
     },
@@ -240,7 +240,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            Ok(repeat(move || exactly(0, call!(utimensat, &folder, c"file", &[1_i64, 2, 3, 4], 0)?)))
+            tried(repeat(move || exactly(0, call!(utimensat, &folder, c"file", &[1_i64, 2, 3, 4], 0)?)))
         },
         ..CALL
     },
@@ -251,7 +251,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let mut room: Room = [0; 64];
-            Ok(repeat(move || exactly(0, call!(statfs, c"file", &mut room)?)))
+            tried(repeat(move || exactly(0, call!(statfs, c"file", &mut room)?)))
         },
         ..CALL
     },
@@ -262,7 +262,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             let mut room: Room = [0; 64];
-            Ok(repeat(move || exactly(0, call!(fstatfs, &file, &mut room)?)))
+            tried(repeat(move || exactly(0, call!(fstatfs, &file, &mut room)?)))
         },
         ..CALL
     },
@@ -277,7 +277,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             // The call knows devices by 32 bits, major and minor number mixed as the kernel does.
             let number = device as u32;
             let mut room: Room = [0; 64];
-            Ok(repeat(move || exactly(0, call!(ustat, number, &mut room)?)))
+            tried(repeat(move || exactly(0, call!(ustat, number, &mut room)?)))
         },
         ..CALL
     },
@@ -288,7 +288,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            Ok(repeat(move || exactly(0, call!(setxattr, c"file", NAME, VALUE, 16, 0)?)))
+            tried(repeat(move || exactly(0, call!(setxattr, c"file", NAME, VALUE, 16, 0)?)))
         },
         ..CALL
     },
@@ -299,7 +299,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            Ok(repeat(move || exactly(0, call!(lsetxattr, c"file", NAME, VALUE, 16, 0)?)))
+            tried(repeat(move || exactly(0, call!(lsetxattr, c"file", NAME, VALUE, 16, 0)?)))
         },
         ..CALL
     },
@@ -310,7 +310,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            Ok(repeat(move || exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)))
+            tried(repeat(move || exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)))
         },
         ..CALL
     },
@@ -322,7 +322,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let file = new_file(&enter(setting)?)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let mut value = [0_u8; 64];
-            Ok(repeat(move || exactly(16, call!(getxattr, c"file", NAME, &mut value, 64)?)))
+            tried(repeat(move || exactly(16, call!(getxattr, c"file", NAME, &mut value, 64)?)))
         },
         ..CALL
     },
@@ -334,7 +334,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let file = new_file(&enter(setting)?)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let mut value = [0_u8; 64];
-            Ok(repeat(move || exactly(16, call!(lgetxattr, c"file", NAME, &mut value, 64)?)))
+            tried(repeat(move || exactly(16, call!(lgetxattr, c"file", NAME, &mut value, 64)?)))
         },
         ..CALL
     },
@@ -346,7 +346,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let file = file_of(setting, 0)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let mut value = [0_u8; 64];
-            Ok(repeat(move || exactly(16, call!(fgetxattr, &file, NAME, &mut value, 64)?)))
+            tried(repeat(move || exactly(16, call!(fgetxattr, &file, NAME, &mut value, 64)?)))
         },
         ..CALL
     },
@@ -359,7 +359,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let mut names = [0_u8; 1024];
             let length = call!(flistxattr, &file, &mut names, 1024)?;
-            Ok(repeat(move || exactly(length, call!(listxattr, c"file", &mut names, 1024)?)))
+            tried(repeat(move || exactly(length, call!(listxattr, c"file", &mut names, 1024)?)))
         },
         ..CALL
     },
@@ -372,7 +372,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let mut names = [0_u8; 1024];
             let length = call!(flistxattr, &file, &mut names, 1024)?;
-            Ok(repeat(move || exactly(length, call!(llistxattr, c"file", &mut names, 1024)?)))
+            tried(repeat(move || exactly(length, call!(llistxattr, c"file", &mut names, 1024)?)))
         },
         ..CALL
     },
@@ -385,7 +385,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let mut names = [0_u8; 1024];
             let length = call!(flistxattr, &file, &mut names, 1024)?;
-            Ok(repeat(move || exactly(length, call!(flistxattr, &file, &mut names, 1024)?)))
+            tried(repeat(move || exactly(length, call!(flistxattr, &file, &mut names, 1024)?)))
         },
         ..CALL
     },
@@ -395,7 +395,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setxattr", "removexattr"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(setxattr, c"file", NAME, VALUE, 16, 0)?)?;
                 exactly(0, call!(removexattr, c"file", NAME)?)
             }))
@@ -408,7 +408,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["lsetxattr", "lremovexattr"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(lsetxattr, c"file", NAME, VALUE, 16, 0)?)?;
                 exactly(0, call!(lremovexattr, c"file", NAME)?)
             }))
@@ -421,7 +421,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fsetxattr", "fremovexattr"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
                 exactly(0, call!(fremovexattr, &file, NAME)?)
             }))
@@ -437,7 +437,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let file = new_file(&folder)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let value = [VALUE.as_ptr() as u64, 16];
-            Ok(repeat(move || exactly(0, call!(setxattrat, &folder, c"file", 0, NAME, &value, 16)?)))
+            tried(repeat(move || exactly(0, call!(setxattrat, &folder, c"file", 0, NAME, &value, 16)?)))
         },
         ..CALL
     },
@@ -451,7 +451,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let mut room = Box::new([0_u8; 64]);
             let mut value = [room.as_mut_ptr() as u64, 64];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _kept = &room;
                 exactly(16, call!(getxattrat, &folder, c"file", 0, NAME, &mut value, 16)?)
             }))
@@ -468,7 +468,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
             let mut names = [0_u8; 1024];
             let length = call!(flistxattr, &file, &mut names, 1024)?;
-            Ok(repeat(move || exactly(length, call!(listxattrat, &folder, c"file", 0, &mut names, 1024)?)))
+            tried(repeat(move || exactly(length, call!(listxattrat, &folder, c"file", 0, &mut names, 1024)?)))
         },
         ..CALL
     },
@@ -480,7 +480,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let value = [VALUE.as_ptr() as u64, 16];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(setxattrat, &folder, c"file", 0, NAME, &value, 16)?)?;
                 exactly(0, call!(removexattrat, &folder, c"file", 0, NAME)?)
             }))
@@ -495,7 +495,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let mut flags = [0_u32; 6];
-            Ok(repeat(move || exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)))
+            tried(repeat(move || exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)))
         },
         ..CALL
     },
@@ -508,7 +508,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             new_file(&folder)?;
             let mut flags = [0_u32; 6];
             exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)?;
-            Ok(repeat(move || exactly(0, call!(file_setattr, &folder, c"file", &flags, 24, 0)?)))
+            tried(repeat(move || exactly(0, call!(file_setattr, &folder, c"file", &flags, 24, 0)?)))
         },
         ..CALL
     },

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 
 use measure::{Operation, repeat};
 
-use super::raw::{CALL, FILES, PAIR, STOCK, call, consuming, device, enter, file_of, names, owned, producing};
+use super::raw::{CALL, FILES, PAIR, call, consuming, device, enter, file_of, names, owned, producing, tried};
 use crate::syscall::{exactly, new_file};
 
 const READ: i32 = libc::O_RDONLY | libc::O_CLOEXEC;
@@ -17,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["open"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(producing(move || Ok(owned(call!(open, c"file", READ, 0)?))))
+            tried(producing(move || Ok(owned(call!(open, c"file", READ, 0)?))))
         },
         ..CALL
     },
@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            Ok(producing(move || Ok(owned(call!(openat, &folder, c"file", READ, 0)?))))
+            tried(producing(move || Ok(owned(call!(openat, &folder, c"file", READ, 0)?))))
         },
         ..CALL
     },
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let how = [READ as u64, 0, libc::RESOLVE_BENEATH];
-            Ok(producing(move || Ok(owned(call!(openat2, &folder, c"file", &how, 24)?))))
+            tried(producing(move || Ok(owned(call!(openat2, &folder, c"file", &how, 24)?))))
         },
         ..CALL
     },
@@ -53,18 +53,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             let (names, made) = (names("new", FILES)?, names("new", FILES)?);
             let mut turn = 0;
-            Ok(producing(move || {
-                turn = (turn + 1) % names.len();
-                Ok(owned(call!(creat, &names[turn], 0o600)?))
-            })
-            .at_most(FILES)
-            .batches(FILES as u32)
-            .before(move |_| {
-                for name in &made {
-                    let _ = call!(unlinkat, &folder, name, 0);
-                }
-                Ok(())
-            }))
+            tried(
+                producing(move || {
+                    turn = (turn + 1) % names.len();
+                    Ok(owned(call!(creat, &names[turn], 0o600)?))
+                })
+                .at_most(FILES)
+                .batches(FILES as u32)
+                .before(move |_| {
+                    for name in &made {
+                        let _ = call!(unlinkat, &folder, name, 0);
+                    }
+                    Ok(())
+                }),
+            )
         },
         ..CALL
     },
@@ -74,7 +76,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["close"],
         prepare: |_| {
             let null = device(c"/dev/null")?;
-            Ok(consuming(move || Ok(owned(call!(dup, &null)?)), |copy| exactly(0, call!(close, copy.into_raw_fd())?)))
+            tried(consuming(
+                move || Ok(owned(call!(dup, &null)?)),
+                |copy| exactly(0, call!(close, copy.into_raw_fd())?),
+            ))
         },
         ..CALL
     },
@@ -84,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["close_range"],
         prepare: |_| {
             let null = device(c"/dev/null")?;
-            Ok(consuming(
+            tried(consuming(
                 move || Ok(owned(call!(dup, &null)?)),
                 |copy| {
                     let number = copy.into_raw_fd();
@@ -100,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["dup"],
         prepare: |_| {
             let null = device(c"/dev/null")?;
-            Ok(producing(move || Ok(owned(call!(dup, &null)?))))
+            tried(producing(move || Ok(owned(call!(dup, &null)?))))
         },
         ..CALL
     },
@@ -112,7 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (null, zero) = (device(c"/dev/null")?, device(c"/dev/zero")?);
             let number = zero.as_raw_fd() as usize;
-            Ok(repeat(move || exactly(number, call!(dup2, &null, &zero)?)))
+            tried(repeat(move || exactly(number, call!(dup2, &null, &zero)?)))
         },
         ..CALL
     },
@@ -123,7 +128,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (null, zero) = (device(c"/dev/null")?, device(c"/dev/zero")?);
             let number = zero.as_raw_fd() as usize;
-            Ok(repeat(move || exactly(number, call!(dup3, &null, &zero, libc::O_CLOEXEC)?)))
+            tried(repeat(move || exactly(number, call!(dup3, &null, &zero, libc::O_CLOEXEC)?)))
         },
         ..CALL
     },
@@ -134,7 +139,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let null = device(c"/dev/null")?;
             let flags = call!(fcntl, &null, libc::F_GETFL)?;
-            Ok(repeat(move || exactly(flags, call!(fcntl, &null, libc::F_GETFL)?)))
+            tried(repeat(move || exactly(flags, call!(fcntl, &null, libc::F_GETFL)?)))
         },
         ..CALL
     },
@@ -144,7 +149,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fcntl"],
         prepare: |_| {
             let null = device(c"/dev/null")?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let flags = call!(fcntl, &null, libc::F_GETFL)?;
                 exactly(0, call!(fcntl, &null, libc::F_SETFL, flags | libc::O_NONBLOCK as usize)?)
             }))
@@ -159,7 +164,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (reader, writer) = rustix::pipe::pipe()?;
             exactly(1, rustix::io::write(&writer, &[0])?)?;
             let mut count = [0_i32];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &writer;
                 exactly(0, call!(ioctl, &reader, libc::FIONREAD as u32, &mut count)?)?;
                 exactly(1, count[0] as usize)
@@ -173,7 +178,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["flock"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(flock, &file, libc::LOCK_EX)?)?;
                 exactly(0, call!(flock, &file, libc::LOCK_UN)?)
             }))
@@ -186,12 +191,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "make a pipe",
         calls: &["pipe"],
         prepare: |_| {
-            Ok(producing(|| {
+            tried(producing(|| {
                 let mut ends = [0_i32; 2];
                 exactly(0, call!(pipe, &mut ends)?)?;
                 Ok(ends.map(|end| owned(end as usize)))
-            })
-            .at_most(STOCK / 2))
+            }))
         },
         ..CALL
     },
@@ -200,12 +204,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "make a pipe whose ends are closed on exec",
         calls: &["pipe2"],
         prepare: |_| {
-            Ok(producing(|| {
+            tried(producing(|| {
                 let mut ends = [0_i32; 2];
                 exactly(0, call!(pipe2, &mut ends, libc::O_CLOEXEC)?)?;
                 Ok(ends.map(|end| owned(end as usize)))
-            })
-            .at_most(STOCK / 2))
+            }))
         },
         ..CALL
     },
@@ -213,17 +216,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.memfd_create",
         summary: "make a file without a name that is in memory alone",
         calls: &["memfd_create"],
-        prepare: |_| Ok(producing(|| Ok(owned(call!(memfd_create, c"howslow", libc::MFD_CLOEXEC)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call!(memfd_create, c"howslow", libc::MFD_CLOEXEC)?)))),
         ..CALL
     },
     Operation {
         id: "call.memfd_secret",
         summary: "make a file in memory that not even the kernel maps",
         calls: &["memfd_secret"],
-        prepare: |_| {
-            drop(owned(call!(memfd_secret, libc::O_CLOEXEC)?));
-            Ok(producing(|| Ok(owned(call!(memfd_secret, libc::O_CLOEXEC)?))))
-        },
+        prepare: |_| tried(producing(|| Ok(owned(call!(memfd_secret, libc::O_CLOEXEC)?)))),
         ..CALL
     },
 ];

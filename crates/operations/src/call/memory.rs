@@ -6,7 +6,7 @@ use libc::{MAP_ANONYMOUS, MAP_PRIVATE, MAP_SHARED, PROT_READ, PROT_WRITE};
 use measure::{Failure, Operation, Setting, repeat};
 use record::Estimate;
 
-use super::raw::{CALL, FILES, PAIR, STOCK, call, consuming, file_of, for_each, numbered, owned, producing};
+use super::raw::{CALL, FILES, PAIR, STOCK, call, consuming, file_of, for_each, numbered, owned, producing, tried};
 use crate::syscall::exactly;
 
 /// A page of most machines.
@@ -25,11 +25,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["brk"],
         prepare: |_| {
             let end = call!(brk, 0)?;
-            Ok(repeat(move || {
-                exactly(end + PAGE, call!(brk, end + PAGE)?)?;
-                exactly(end, call!(brk, end)?)
-            })
-            .each(2))
+            tried(
+                repeat(move || {
+                    exactly(end + PAGE, call!(brk, end + PAGE)?)?;
+                    exactly(end, call!(brk, end)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -37,14 +39,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.mmap",
         summary: "map a page of anonymous memory",
         calls: &["mmap"],
-        prepare: |_| Ok(producing(|| Area::new(1))),
+        prepare: |_| tried(producing(|| Area::new(1))),
         ..CALL
     },
     Operation {
         id: "call.munmap",
         summary: "unmap a page of anonymous memory that was not touched",
         calls: &["munmap"],
-        prepare: |_| Ok(consuming(|| Area::new(1), Area::unmap)),
+        prepare: |_| tried(consuming(|| Area::new(1), Area::unmap)),
         ..CALL
     },
     Operation {
@@ -52,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "map a page of anonymous memory, write one byte of it, and unmap it",
         calls: &["mmap", "munmap"],
         prepare: |_| {
-            Ok(repeat(|| {
+            tried(repeat(|| {
                 let area = Area::new(1)?;
                 area.touch(0);
                 area.unmap()
@@ -66,11 +68,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["mprotect"],
         prepare: |_| {
             let area = Area::touched(1)?;
-            Ok(repeat(move || {
-                exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ)?)?;
-                exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ | PROT_WRITE)?)
-            })
-            .each(2))
+            tried(
+                repeat(move || {
+                    exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ)?)?;
+                    exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ | PROT_WRITE)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -80,11 +84,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["mremap"],
         prepare: |_| {
             let area = Area::new(2)?;
-            Ok(repeat(move || {
-                exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0)?)?;
-                exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0)?)
-            })
-            .each(2))
+            tried(
+                repeat(move || {
+                    exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0)?)?;
+                    exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -97,7 +103,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let area = Rc::new(Area::of_file(setting, 1)?);
             let written = Rc::clone(&area);
-            Ok(repeat(move || exactly(0, call!(msync, area.page(0), PAGE, libc::MS_SYNC)?)).at_most(1).before(
+            tried(repeat(move || exactly(0, call!(msync, area.page(0), PAGE, libc::MS_SYNC)?)).at_most(1).before(
                 move |_| {
                     written.touch(0);
                     Ok(())
@@ -113,12 +119,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let area = Rc::new(Area::new(STOCK as usize)?);
             let written = Rc::clone(&area);
-            Ok(numbered(move |turn| exactly(0, call!(madvise, area.page(turn), PAGE, libc::MADV_DONTNEED)?))
-                .at_most(STOCK)
-                .before(for_each(move |turn| {
-                    written.touch(turn);
-                    Ok(())
-                })))
+            tried(
+                numbered(move |turn| exactly(0, call!(madvise, area.page(turn), PAGE, libc::MADV_DONTNEED)?))
+                    .at_most(STOCK)
+                    .before(for_each(move |turn| {
+                        written.touch(turn);
+                        Ok(())
+                    })),
+            )
         },
         ..CALL
     },
@@ -130,15 +138,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let area = Rc::new(Area::touched(STOCK as usize)?);
             let written = Rc::clone(&area);
             let process = owned(call!(pidfd_open, std::process::id(), 0)?);
-            Ok(numbered(move |turn| {
-                let range = [area.page(turn), PAGE];
-                exactly(PAGE, call!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0)?)
-            })
-            .at_most(STOCK)
-            .before(for_each(move |turn| {
-                written.touch(turn);
-                Ok(())
-            })))
+            tried(
+                numbered(move |turn| {
+                    let range = [area.page(turn), PAGE];
+                    exactly(PAGE, call!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0)?)
+                })
+                .at_most(STOCK)
+                .before(for_each(move |turn| {
+                    written.touch(turn);
+                    Ok(())
+                })),
+            )
         },
         ..CALL
     },
@@ -149,7 +159,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let area = Area::touched(1)?;
             let mut there = [0_u8];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(mincore, area.page(0), PAGE, &mut there)?)?;
                 exactly(1, usize::from(there[0] & 1))
             }))
@@ -178,9 +188,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let area = Rc::new(Area::touched(LOCKED as usize)?);
             enough(call!(mlock, area.page(0), LOCKED as usize * PAGE))?;
             let locked = Rc::clone(&area);
-            Ok(numbered(move |turn| exactly(0, call!(munlock, area.page(turn), PAGE)?))
-                .at_most(LOCKED)
-                .before(for_each(move |turn| exactly(0, call!(mlock, locked.page(turn), PAGE)?))))
+            tried(
+                numbered(move |turn| exactly(0, call!(munlock, area.page(turn), PAGE)?))
+                    .at_most(LOCKED)
+                    .before(for_each(move |turn| exactly(0, call!(mlock, locked.page(turn), PAGE)?))),
+            )
         },
         ..CALL
     },
@@ -191,7 +203,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let area = Area::touched(1)?;
             enough(call!(mlock, area.page(0), PAGE))?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(mlock, area.page(0), PAGE)?)?;
                 exactly(0, call!(munlock, area.page(0), PAGE)?)
             }))
@@ -205,7 +217,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let what = libc::MCL_CURRENT | libc::MCL_ONFAULT;
             enough(call!(mlockall, what))?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(mlockall, what)?)?;
                 exactly(0, call!(munlockall)?)
             }))
@@ -218,7 +230,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["pkey_alloc"],
         prepare: |_| {
             drop(Key::new().map_err(without_keys)?);
-            Ok(producing(Key::new).at_most(KEYS))
+            tried(producing(Key::new).at_most(KEYS))
         },
         ..CALL
     },
@@ -228,7 +240,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["pkey_free"],
         prepare: |_| {
             drop(Key::new().map_err(without_keys)?);
-            Ok(consuming(Key::new, Key::free).at_most(KEYS))
+            tried(consuming(Key::new, Key::free).at_most(KEYS))
         },
         ..CALL
     },
@@ -239,11 +251,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (key, area) = (Key::new().map_err(without_keys)?, Area::touched(1)?);
             let both = PROT_READ | PROT_WRITE;
-            Ok(repeat(move || {
-                exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, key.number())?)?;
-                exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, 0)?)
-            })
-            .each(2))
+            tried(
+                repeat(move || {
+                    exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, key.number())?)?;
+                    exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, 0)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -253,11 +267,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["remap_file_pages"],
         prepare: |setting| {
             let area = Area::of_file(setting, 2)?;
-            Ok(repeat(move || {
-                exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 1, 0)?)?;
-                exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 0, 0)?)
-            })
-            .each(2))
+            tried(
+                repeat(move || {
+                    exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 1, 0)?)?;
+                    exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 0, 0)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -273,7 +289,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 next += 1;
                 exactly(0, call!(mseal, area.page(next - 1), PAGE, 0)?)
             };
-            Ok(repeat(seal).at_most(FILES).batches(FILES as u32))
+            tried(repeat(seal).at_most(FILES).batches(FILES as u32))
         },
         ..CALL
     },
@@ -283,8 +299,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["map_shadow_stack"],
         prepare: |_| {
             let make = || Ok(Area { start: call!(map_shadow_stack, 0, PAGE, 0)?, length: PAGE });
-            make()?;
-            Ok(producing(make))
+            tried(producing(make))
         },
         ..CALL
     },
@@ -294,7 +309,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["membarrier"],
         prepare: |_| {
             exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
-            Ok(repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?)))
+            tried(repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?)))
         },
         ..CALL
     },
@@ -305,8 +320,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             const USER_MODE_ONLY: i32 = 1;
             let make = || Ok(owned(call!(userfaultfd, libc::O_CLOEXEC | USER_MODE_ONLY)?));
-            make()?;
-            Ok(producing(make))
+            tried(producing(make))
         },
         ..CALL
     },
@@ -423,7 +437,9 @@ fn locking(
     enough(call!(mlock, area.page(0), LOCKED as usize * PAGE))?;
     exactly(0, call!(munlock, area.page(0), LOCKED as usize * PAGE)?)?;
     let unlocked = Rc::clone(&area);
-    Ok(numbered(move |turn| exactly(0, lock(area.page(turn))?))
-        .at_most(LOCKED)
-        .verify(for_each(move |turn| exactly(0, unlock(unlocked.page(turn))?))))
+    tried(
+        numbered(move |turn| exactly(0, lock(area.page(turn))?))
+            .at_most(LOCKED)
+            .verify(for_each(move |turn| exactly(0, unlock(unlocked.page(turn))?))),
+    )
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use libc::{AT_FDCWD, MNT_DETACH, MS_PRIVATE, MS_REC};
 use measure::{Failure, Loop, Operation, Setting, repeat};
 
-use super::raw::{CALL, FILES, answered, call, consuming, enter, for_each, names, numbered, owned, producing};
+use super::raw::{CALL, FILES, answered, call, consuming, enter, for_each, names, numbered, owned, producing, tried};
 use crate::syscall::exactly;
 
 /// Commands of `fsconfig`, and flags of the calls around it, of those that `linux/mount.h` numbers.
@@ -26,9 +26,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let names = Rc::new(folders(setting)?);
             let mounted = Rc::clone(&names);
-            Ok(numbered(move |turn| exactly(0, mount_memory(&names[turn])?))
-                .at_most(FILES)
-                .verify(for_each(move |turn| exactly(0, call!(umount2, &mounted[turn], MNT_DETACH)?))))
+            tried(
+                numbered(move |turn| exactly(0, mount_memory(&names[turn])?))
+                    .at_most(FILES)
+                    .verify(for_each(move |turn| exactly(0, call!(umount2, &mounted[turn], MNT_DETACH)?))),
+            )
         },
         ..CALL
     },
@@ -39,9 +41,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let names = Rc::new(folders(setting)?);
             let mounted = Rc::clone(&names);
-            Ok(numbered(move |turn| exactly(0, call!(umount2, &mounted[turn], 0)?))
-                .at_most(FILES)
-                .before(for_each(move |turn| exactly(0, mount_memory(&names[turn])?))))
+            tried(
+                numbered(move |turn| exactly(0, call!(umount2, &mounted[turn], 0)?))
+                    .at_most(FILES)
+                    .before(for_each(move |turn| exactly(0, mount_memory(&names[turn])?))),
+            )
         },
         ..CALL
     },
@@ -55,11 +59,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, mount_memory(c"new")?)?;
             exactly(0, call!(mkdirat, AT_FDCWD, c"new/old", 0o700)?)?;
             exactly(0, call!(chroot, c".")?)?;
-            Ok(repeat(|| {
-                exactly(0, call!(pivot_root, c"/new", c"/new/old")?)?;
-                exactly(0, call!(pivot_root, c"/old", c"/old/new")?)
-            })
-            .each(2))
+            tried(
+                repeat(|| {
+                    exactly(0, call!(pivot_root, c"/new", c"/new/old")?)?;
+                    exactly(0, call!(pivot_root, c"/old", c"/old/new")?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -69,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["chroot"],
         prepare: |setting| {
             private(setting)?;
-            Ok(repeat(|| exactly(0, call!(chroot, c".")?)))
+            tried(repeat(|| exactly(0, call!(chroot, c".")?)))
         },
         ..CALL
     },
@@ -79,7 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fsopen"],
         prepare: |setting| {
             private(setting)?;
-            Ok(producing(|| Ok(owned(call!(fsopen, c"tmpfs", 1)?))).at_most(FILES))
+            tried(producing(|| Ok(owned(call!(fsopen, c"tmpfs", 1)?))).at_most(FILES))
         },
         ..CALL
     },
@@ -90,7 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             private(setting)?;
             let new = owned(call!(fsopen, c"tmpfs", 1)?);
-            Ok(repeat(move || exactly(0, call!(fsconfig, &new, SET_STRING, c"size", c"1m", 0)?)))
+            tried(repeat(move || exactly(0, call!(fsconfig, &new, SET_STRING, c"size", c"1m", 0)?)))
         },
         ..CALL
     },
@@ -105,7 +111,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call!(fsconfig, &new, CREATE, 0, 0, 0)?)?;
                 Ok(new)
             };
-            Ok(consuming(make, |new| Ok((owned(call!(fsmount, &new, 1, 0)?), new))).at_most(FILES))
+            tried(consuming(make, |new| Ok((owned(call!(fsmount, &new, 1, 0)?), new))).at_most(FILES))
         },
         ..CALL
     },
@@ -115,7 +121,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fspick"],
         prepare: |setting| {
             private(setting)?;
-            Ok(producing(|| Ok(owned(call!(fspick, AT_FDCWD, c".", 1)?))).at_most(FILES))
+            tried(producing(|| Ok(owned(call!(fspick, AT_FDCWD, c".", 1)?))).at_most(FILES))
         },
         ..CALL
     },
@@ -126,11 +132,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             folders(setting)?;
             exactly(0, mount_memory(c"0")?)?;
-            Ok(repeat(|| {
-                exactly(0, call!(move_mount, AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
-                exactly(0, call!(move_mount, AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
-            })
-            .each(2))
+            tried(
+                repeat(|| {
+                    exactly(0, call!(move_mount, AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
+                    exactly(0, call!(move_mount, AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -140,7 +148,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["open_tree"],
         prepare: |setting| {
             private(setting)?;
-            Ok(producing(|| Ok(owned(call!(open_tree, AT_FDCWD, c".", CLONE)?))).at_most(FILES))
+            tried(producing(|| Ok(owned(call!(open_tree, AT_FDCWD, c".", CLONE)?))).at_most(FILES))
         },
         ..CALL
     },
@@ -152,8 +160,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             private(setting)?;
             let attributes = [NO_DEVICES, 0, 0, 0];
             let make = move || Ok(owned(call!(open_tree_attr, AT_FDCWD, c".", CLONE, &attributes, 32)?));
-            make()?;
-            Ok(producing(make).at_most(FILES))
+            tried(producing(make).at_most(FILES))
         },
         ..CALL
     },
@@ -167,11 +174,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             // Not on a mount that the namespace's owner must keep as it is.
             exactly(0, call!(mkdirat, AT_FDCWD, c"own", 0o700)?)?;
             exactly(0, mount_memory(c"own")?)?;
-            Ok(repeat(move || {
-                exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &without, 32)?)?;
-                exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &with, 32)?)
-            })
-            .each(2))
+            tried(
+                repeat(move || {
+                    exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &without, 32)?)?;
+                    exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &with, 32)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -185,7 +194,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, call!(statx, AT_FDCWD, c".", 0, UNIQUE_MOUNT, &mut room)?)?;
             // The mount's number stands 144 bytes into what statx fills in.
             let (request, mut answer) = ([24, room[18], 0x7f], [0_u64; 256]);
-            Ok(repeat(move || exactly(0, call!(statmount, &request, &mut answer, 2048, 0)?)))
+            tried(repeat(move || exactly(0, call!(statmount, &request, &mut answer, 2048, 0)?)))
         },
         ..CALL
     },
@@ -197,7 +206,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             private(setting)?;
             let (request, mut numbers) = ([24, ALL_MOUNTS, 0], [0_u64; 256]);
             let mounts = call!(listmount, &request, &mut numbers, 256, 0)?;
-            Ok(repeat(move || exactly(mounts, call!(listmount, &request, &mut numbers, 256, 0)?)))
+            tried(repeat(move || exactly(mounts, call!(listmount, &request, &mut numbers, 256, 0)?)))
         },
         ..CALL
     },
@@ -266,7 +275,7 @@ fn mount_memory(place: &std::ffi::CStr) -> Result<usize, Failure> {
 fn refusing(mut ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     match ask() {
         Err(Failure::Errno { errno: errno @ (libc::EINVAL | libc::EPERM) }) => {
-            Ok(repeat(move || answered(errno, ask())))
+            tried(repeat(move || answered(errno, ask())))
         }
         Err(other) => Err(other),
         Ok(_) => Err(Failure::wrong("a call was let through that must be refused")),

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
 use measure::{Failure, Operation, repeat};
 
-use super::raw::{CALL, FILES, PAIR, call, consuming, enter, file_of, owned, producing};
+use super::raw::{CALL, FILES, PAIR, call, consuming, enter, file_of, owned, producing, tried};
 use crate::syscall::{exactly, new_file};
 
 /// How fanotify is asked for by those who are not root: it names files by handles.
@@ -20,14 +20,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.inotify_init",
         summary: "make a descriptor that changes of files are read from",
         calls: &["inotify_init"],
-        prepare: |_| Ok(producing(|| Ok(owned(call!(inotify_init)?))).at_most(FILES)),
+        prepare: |_| tried(producing(|| Ok(owned(call!(inotify_init)?))).at_most(FILES)),
         ..CALL
     },
     Operation {
         id: "call.inotify_init1",
         summary: "make a descriptor that changes of files are read from, closed on exec",
         calls: &["inotify_init1"],
-        prepare: |_| Ok(producing(watcher).at_most(FILES)),
+        prepare: |_| tried(producing(watcher).at_most(FILES)),
         ..CALL
     },
     Operation {
@@ -36,11 +36,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["inotify_add_watch"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(consuming(watcher, |watcher| {
-                exactly(1, call!(inotify_add_watch, &watcher, c"file", libc::IN_MODIFY)?)?;
-                Ok(watcher)
-            })
-            .at_most(FILES))
+            tried(
+                consuming(watcher, |watcher| {
+                    exactly(1, call!(inotify_add_watch, &watcher, c"file", libc::IN_MODIFY)?)?;
+                    Ok(watcher)
+                })
+                .at_most(FILES),
+            )
         },
         ..CALL
     },
@@ -55,11 +57,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(1, call!(inotify_add_watch, &watcher, c"file", libc::IN_MODIFY)?)?;
                 Ok(watcher)
             };
-            Ok(consuming(make, |watcher: OwnedFd| {
-                exactly(0, call!(inotify_rm_watch, &watcher, 1)?)?;
-                Ok(watcher)
-            })
-            .at_most(FILES))
+            tried(
+                consuming(make, |watcher: OwnedFd| {
+                    exactly(0, call!(inotify_rm_watch, &watcher, 1)?)?;
+                    Ok(watcher)
+                })
+                .at_most(FILES),
+            )
         },
         ..CALL
     },
@@ -67,10 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.fanotify_init",
         summary: "make a descriptor that accesses to files are read from",
         calls: &["fanotify_init"],
-        prepare: |_| {
-            drop(fan()?);
-            Ok(producing(fan).at_most(FILES))
-        },
+        prepare: |_| tried(producing(fan).at_most(FILES)),
         ..CALL
     },
     Operation {
@@ -80,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let fan = fan()?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(fanotify_mark, &fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
                 exactly(0, call!(fanotify_mark, &fan, FAN_MARK_REMOVE, FAN_OPEN, AT_FDCWD, c"file")?)
             }))
@@ -94,7 +95,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let mut mount = [0_i32];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let mut handle = [HANDLE; 34];
                 exactly(0, call!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0)?)
             }))
@@ -111,8 +112,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (mut handle, mut mount) = ([HANDLE; 34], [0_i32]);
             exactly(0, call!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0)?)?;
             let make = move || Ok(owned(call!(open_by_handle_at, &file, &handle, libc::O_RDONLY)?));
-            make()?;
-            Ok(producing(make))
+            tried(producing(make))
         },
         ..CALL
     },
@@ -123,7 +123,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sysfs"],
         prepare: |_| {
             let mut name = [0_u8; 64];
-            Ok(repeat(move || exactly(0, call!(sysfs, 2, 0, &mut name)?)))
+            tried(repeat(move || exactly(0, call!(sysfs, 2, 0, &mut name)?)))
         },
         ..CALL
     },

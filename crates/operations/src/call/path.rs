@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use measure::{Failure, Loop, Operation, Setting, repeat};
 
-use super::raw::{CALL, FILES, PAIR, call, enter, for_each, names, numbered};
+use super::raw::{CALL, FILES, PAIR, call, enter, for_each, names, numbered, tried};
 use crate::syscall::{exactly, new_file};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -113,7 +113,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["rename"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(there_and_back(|from, to| exactly(0, call!(rename, from, to)?)))
+            tried(there_and_back(|from, to| exactly(0, call!(rename, from, to)?)))
         },
         ..CALL
     },
@@ -124,7 +124,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            Ok(there_and_back(move |from, to| exactly(0, call!(renameat, &folder, from, &folder, to)?)))
+            tried(there_and_back(move |from, to| exactly(0, call!(renameat, &folder, from, &folder, to)?)))
         },
         ..CALL
     },
@@ -136,7 +136,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let free = libc::RENAME_NOREPLACE;
-            Ok(there_and_back(move |from, to| exactly(0, call!(renameat2, &folder, from, &folder, to, free)?)))
+            tried(there_and_back(move |from, to| exactly(0, call!(renameat2, &folder, from, &folder, to, free)?)))
         },
         ..CALL
     },
@@ -148,7 +148,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             exactly(0, call!(symlinkat, c"file", &enter(setting)?, c"link")?)?;
             let mut text = [0_u8; 16];
-            Ok(repeat(move || exactly(4, call!(readlink, c"link", &mut text, 16)?)))
+            tried(repeat(move || exactly(4, call!(readlink, c"link", &mut text, 16)?)))
         },
         ..CALL
     },
@@ -160,7 +160,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             exactly(0, call!(symlinkat, c"file", &folder, c"link")?)?;
             let mut text = [0_u8; 16];
-            Ok(repeat(move || exactly(4, call!(readlinkat, &folder, c"link", &mut text, 16)?)))
+            tried(repeat(move || exactly(4, call!(readlinkat, &folder, c"link", &mut text, 16)?)))
         },
         ..CALL
     },
@@ -172,7 +172,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             enter(setting)?;
             let mut path = [0_u8; 4096];
             let length = call!(getcwd, &mut path, 4096)?;
-            Ok(repeat(move || exactly(length, call!(getcwd, &mut path, 4096)?)))
+            tried(repeat(move || exactly(length, call!(getcwd, &mut path, 4096)?)))
         },
         ..CALL
     },
@@ -182,7 +182,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["chdir"],
         prepare: |setting| {
             enter(setting)?;
-            Ok(repeat(|| exactly(0, call!(chdir, c".")?)))
+            tried(repeat(|| exactly(0, call!(chdir, c".")?)))
         },
         ..CALL
     },
@@ -192,7 +192,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fchdir"],
         prepare: |setting| {
             let folder = enter(setting)?;
-            Ok(repeat(move || exactly(0, call!(fchdir, &folder)?)))
+            tried(repeat(move || exactly(0, call!(fchdir, &folder)?)))
         },
         ..CALL
     },
@@ -205,7 +205,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = Rc::new(enter(setting)?);
             new_file(&folder)?;
             let (mut entries, rewound) = ([0_u8; 1024], Rc::clone(&folder));
-            Ok(repeat(move || match call!(getdents, &*folder, &mut entries, 1024)? {
+            tried(repeat(move || match call!(getdents, &*folder, &mut entries, 1024)? {
                 0 => Err(Failure::wrong("a folder held nothing")),
                 _ => exactly(0, call!(lseek, &*rewound, 0, libc::SEEK_SET)?),
             }))
@@ -220,7 +220,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = Rc::new(enter(setting)?);
             new_file(&folder)?;
             let (mut entries, rewound) = ([0_u8; 1024], Rc::clone(&folder));
-            Ok(repeat(move || match call!(getdents64, &*folder, &mut entries, 1024)? {
+            tried(repeat(move || match call!(getdents64, &*folder, &mut entries, 1024)? {
                 0 => Err(Failure::wrong("a folder held nothing")),
                 _ => exactly(0, call!(lseek, &*rewound, 0, libc::SEEK_SET)?),
             }))
@@ -232,7 +232,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the permissions that new files do not get",
         calls: &["umask"],
         prepare: |_| {
-            Ok(repeat(|| match call!(umask, 0o22)? {
+            tried(repeat(|| match call!(umask, 0o22)? {
                 0..=0o777 => Ok(()),
                 other => exactly(0, other),
             }))
@@ -276,10 +276,12 @@ fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
     new_file(&folder)?;
     let names = Rc::new(names("new", FILES)?);
     let (removed, from) = (Rc::clone(&names), Rc::clone(&folder));
-    Ok(numbered(move |turn| make(&folder, &names[turn]))
-        .at_most(FILES)
-        .batches(FILES as u32)
-        .verify(for_each(move |turn| exactly(0, call!(unlinkat, &*from, &removed[turn], kind.removal())?))))
+    tried(
+        numbered(move |turn| make(&folder, &names[turn]))
+            .at_most(FILES)
+            .batches(FILES as u32)
+            .verify(for_each(move |turn| exactly(0, call!(unlinkat, &*from, &removed[turn], kind.removal())?))),
+    )
 }
 
 /// A loop that removes a name in each iteration; all are made before the batch.
@@ -288,10 +290,12 @@ fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failur
     new_file(&folder)?;
     let names = Rc::new(names("old", FILES)?);
     let (made, to) = (Rc::clone(&names), Rc::clone(&folder));
-    Ok(numbered(move |turn| remove(&folder, &names[turn]))
-        .at_most(FILES)
-        .batches(FILES as u32)
-        .before(for_each(move |turn| kind.make(&to, &made[turn]))))
+    tried(
+        numbered(move |turn| remove(&folder, &names[turn]))
+            .at_most(FILES)
+            .batches(FILES as u32)
+            .before(for_each(move |turn| kind.make(&to, &made[turn]))),
+    )
 }
 
 /// A loop that gives the scratch file another name and then its own again, and counts both.

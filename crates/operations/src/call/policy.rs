@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use measure::{Failure, Operation, repeat};
 
 use super::memory::Area;
-use super::raw::{BLOCK, CALL, call, owned};
+use super::raw::{BLOCK, CALL, call, consuming, owned, tried};
 use crate::syscall::exactly;
 
 /// A page of most machines.
@@ -28,11 +28,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "say from which memory node a thread's memory is taken, or that it is all the same",
         calls: &["set_mempolicy"],
         prepare: |_| {
-            Ok(repeat(|| {
-                exactly(0, call!(set_mempolicy, BIND, FIRST, NODES)?)?;
-                exactly(0, call!(set_mempolicy, DEFAULT_POLICY, 0, 0)?)
-            })
-            .each(2))
+            tried(
+                repeat(|| {
+                    exactly(0, call!(set_mempolicy, BIND, FIRST, NODES)?)?;
+                    exactly(0, call!(set_mempolicy, DEFAULT_POLICY, 0, 0)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -42,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["get_mempolicy"],
         prepare: |_| {
             let (mut policy, mut nodes) = ([-1_i32], [0_u64; 16]);
-            Ok(repeat(move || exactly(0, call!(get_mempolicy, &mut policy, &mut nodes, 1024, 0, 0)?)))
+            tried(repeat(move || exactly(0, call!(get_mempolicy, &mut policy, &mut nodes, 1024, 0, 0)?)))
         },
         ..CALL
     },
@@ -52,11 +54,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["mbind"],
         prepare: |_| {
             let area = Area::touched(1)?;
-            Ok(repeat(move || {
-                exactly(0, call!(mbind, area.page(0), PAGE, BIND, FIRST, NODES, 0)?)?;
-                exactly(0, call!(mbind, area.page(0), PAGE, DEFAULT_POLICY, 0, 0, 0)?)
-            })
-            .each(2))
+            tried(
+                repeat(move || {
+                    exactly(0, call!(mbind, area.page(0), PAGE, BIND, FIRST, NODES, 0)?)?;
+                    exactly(0, call!(mbind, area.page(0), PAGE, DEFAULT_POLICY, 0, 0, 0)?)
+                })
+                .each(2),
+            )
         },
         ..CALL
     },
@@ -67,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let area = Area::touched(1)?;
             exactly(0, call!(mbind, area.page(0), PAGE, BIND, FIRST, NODES, 0)?)?;
-            Ok(repeat(move || exactly(0, call!(set_mempolicy_home_node, area.page(0), PAGE, 0, 0)?)))
+            tried(repeat(move || exactly(0, call!(set_mempolicy_home_node, area.page(0), PAGE, 0, 0)?)))
         },
         ..CALL
     },
@@ -75,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.migrate_pages",
         summary: "move all of a process's pages from a memory node to the same one",
         calls: &["migrate_pages"],
-        prepare: |_| Ok(repeat(|| exactly(0, call!(migrate_pages, 0, NODES, FIRST, FIRST)?))),
+        prepare: |_| tried(repeat(|| exactly(0, call!(migrate_pages, 0, NODES, FIRST, FIRST)?))),
         ..CALL
     },
     Operation {
@@ -85,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let area = Area::touched(1)?;
             let (node, mut status) = ([0_i32], [-1_i32]);
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let pages = [area.page(0)];
                 exactly(0, call!(move_pages, 0, 1, &pages, &node, &mut status, 0)?)?;
                 exactly(0, status[0] as usize)
@@ -100,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         moves: |_| BLOCK as u64,
         prepare: |_| {
             let (area, process) = (Area::touched(2)?, std::process::id());
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let (here, there) = ([area.page(0), BLOCK], [area.page(1), BLOCK]);
                 exactly(BLOCK, call!(process_vm_readv, process, &here, 1, &there, 1, 0)?)
             }))
@@ -114,7 +118,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         moves: |_| BLOCK as u64,
         prepare: |_| {
             let (area, process) = (Area::touched(2)?, std::process::id());
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let (here, there) = ([area.page(0), BLOCK], [area.page(1), BLOCK]);
                 exactly(BLOCK, call!(process_vm_writev, process, &here, 1, &there, 1, 0)?)
             }))
@@ -126,12 +130,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "give back the memory of a process that is ending, 1 MiB of it written by itself",
         calls: &["process_mrelease"],
         prepare: |_| {
-            drop(Ending::new()?);
-            Ok(super::raw::consuming(Ending::new, |ending| {
-                exactly(0, call!(process_mrelease, &ending.descriptor, 0)?)?;
-                Ok(ending)
-            })
-            .at_most(1))
+            tried(
+                consuming(Ending::new, |ending| {
+                    exactly(0, call!(process_mrelease, &ending.descriptor, 0)?)?;
+                    Ok(ending)
+                })
+                .at_most(1),
+            )
         },
         ..CALL
     },
@@ -150,8 +155,11 @@ impl Ending {
         let pid = unsafe { libc::fork() };
         if pid == 0 {
             (0..256).for_each(|page| area.touch(page));
-            let _ = call!(ptrace, libc::PTRACE_TRACEME, 0, 0, 0);
-            let _ = call!(kill, std::process::id(), libc::SIGSTOP);
+            // Stopped as it is, it must not outlive this process; where it may not be traced, it ends at once.
+            let followed = call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+            if followed.and(call!(ptrace, libc::PTRACE_TRACEME, 0, 0, 0)).is_ok() {
+                let _ = call!(kill, std::process::id(), libc::SIGSTOP);
+            }
             // SAFETY: leaves without running the parent's destructors, which belong to the parent.
             unsafe { libc::_exit(0) };
         }
@@ -169,7 +177,10 @@ impl Ending {
     fn stopped_by(&self, reason: i32) -> Result<(), Failure> {
         let mut status = [0_i32];
         call!(wait4, self.pid, &mut status, 0, 0)?;
-        exactly((reason << 8 | 0x7f) as usize, status[0] as usize)
+        match status[0] {
+            0 => Err(Failure::skip("this process may not trace another", "run it without a debugger or tracer")),
+            other => exactly((reason << 8 | 0x7f) as usize, other as usize),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use measure::{Failure, Loop, Operation, Setting, TermOf, term};
 use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{Resource, getrlimit, setrlimit};
 use syscalls::Sysno;
 
 use crate::DEFAULT;
@@ -40,14 +41,6 @@ macro_rules! call {
     };
 }
 pub(crate) use call;
-
-/// `refused!(ERRNO, name, arguments...)` makes a call that must be answered by exactly this error.
-macro_rules! refused {
-    ($errno:ident, $name:ident $(, $argument:expr)* $(,)?) => {
-        $crate::call::raw::answered(libc::$errno, $crate::call::raw::call!($name $(, $argument)*))
-    };
-}
-pub(crate) use refused;
 
 /// What a register holds for an argument. Memory is handed over as an array, a string or a raw pointer that the
 /// operation's block owns; the lengths beside it are the block's to get right.
@@ -184,6 +177,26 @@ pub(crate) fn names(prefix: &str, count: u64) -> Result<Vec<CString>, Failure> {
     (0..count).map(name).collect()
 }
 
+/// A loop, once it has been found that the kernel lets its calls through: a refusal from then on is a fault.
+pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
+    looped.perform(1)?;
+    Ok(looped)
+}
+
+/// How many things one batch makes or uses up, each of two descriptors at most; the limit on these is raised to what
+/// this process may have.
+fn at_once() -> u64 {
+    const OTHERS: u64 = 64;
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < 2 * STOCK + OTHERS) {
+        limit.current = limit.maximum;
+        // Where it is not raised, the batches are shorter.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+    let current = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    (current.saturating_sub(OTHERS) / 2).clamp(1, STOCK)
+}
+
 /// A loop that is told the number of each iteration within its batch.
 #[inline(always)]
 pub(crate) fn numbered(mut body: impl FnMut(usize) -> Result<(), Failure> + 'static) -> Loop {
@@ -209,7 +222,7 @@ pub(crate) fn producing<T: 'static>(mut produce: impl FnMut() -> Result<T, Failu
         }
         Ok(())
     })
-    .at_most(STOCK)
+    .at_most(at_once())
     .verify(move |times| {
         let made: Vec<T> = made.borrow_mut().drain(..).collect();
         exactly(times as usize, made.len())
@@ -233,7 +246,7 @@ pub(crate) fn consuming<T: 'static, U: 'static>(
         }
         Ok(())
     })
-    .at_most(STOCK)
+    .at_most(at_once())
     .before(move |times| {
         let mut stock = made.borrow_mut();
         stock.clear();

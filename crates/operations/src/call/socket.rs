@@ -8,7 +8,7 @@ use std::rc::Rc;
 use libc::iovec;
 use measure::{Failure, Loop, Operation, repeat};
 
-use super::raw::{BLOCK, CALL, PAIR, STOCK, call, consuming, owned, producing};
+use super::raw::{BLOCK, CALL, PAIR, call, consuming, owned, producing, tried};
 use crate::syscall::exactly;
 
 const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
@@ -27,14 +27,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.socket",
         summary: "make a UNIX socket",
         calls: &["socket"],
-        prepare: |_| Ok(producing(unix)),
+        prepare: |_| tried(producing(unix)),
         ..CALL
     },
     Operation {
         id: "call.socketpair",
         summary: "make two UNIX sockets that are connected",
         calls: &["socketpair"],
-        prepare: |_| Ok(producing(pair).at_most(STOCK / 2)),
+        prepare: |_| tried(producing(pair)),
         ..CALL
     },
     Operation {
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "give a UNIX socket a name that the kernel chooses",
         calls: &["bind"],
         prepare: |_| {
-            Ok(consuming(unix, |socket| {
+            tried(consuming(unix, |socket| {
                 exactly(0, call!(bind, &socket, &UNNAMED, 2)?)?;
                 Ok(socket)
             }))
@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call!(bind, &socket, &UNNAMED, 2)?)?;
                 Ok(socket)
             };
-            Ok(consuming(make, |socket: OwnedFd| {
+            tried(consuming(make, |socket: OwnedFd| {
                 exactly(0, call!(listen, &socket, 1)?)?;
                 Ok(socket)
             }))
@@ -72,11 +72,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["connect"],
         prepare: |_| {
             let server = Server::new()?;
-            Ok(consuming(unix, move |socket| {
-                server.connect(&socket)?;
-                Ok(Connected { _socket: socket, listener: Rc::clone(&server.listener) })
-            })
-            .at_most(HELD))
+            tried(
+                consuming(unix, move |socket| {
+                    server.connect(&socket)?;
+                    Ok(Connected { _socket: socket, listener: Rc::clone(&server.listener) })
+                })
+                .at_most(HELD),
+            )
         },
         ..CALL
     },
@@ -87,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let server = Server::new()?;
             let listener = Rc::clone(&server.listener);
-            Ok(accepting(server, move || Ok(owned(call!(accept, &*listener, 0, 0)?))))
+            tried(accepting(server, move || Ok(owned(call!(accept, &*listener, 0, 0)?))))
         },
         ..CALL
     },
@@ -98,7 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let server = Server::new()?;
             let listener = Rc::clone(&server.listener);
-            Ok(accepting(server, move || Ok(owned(call!(accept4, &*listener, 0, 0, libc::SOCK_CLOEXEC)?))))
+            tried(accepting(server, move || Ok(owned(call!(accept4, &*listener, 0, 0, libc::SOCK_CLOEXEC)?))))
         },
         ..CALL
     },
@@ -109,7 +111,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (ours, theirs) = tcp()?;
             let mut name = [0_u8; 32];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &theirs;
                 let mut length = [32_u32];
                 exactly(0, call!(getsockname, &ours, &mut name, &mut length)?)?;
@@ -125,7 +127,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (ours, theirs) = tcp()?;
             let mut name = [0_u8; 32];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &theirs;
                 let mut length = [32_u32];
                 exactly(0, call!(getpeername, &ours, &mut name, &mut length)?)?;
@@ -140,7 +142,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setsockopt"],
         prepare: |_| {
             let (ours, theirs) = tcp()?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &theirs;
                 exactly(0, call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[1_u32], 4)?)
             }))
@@ -153,7 +155,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getsockopt"],
         prepare: |_| {
             let (ours, theirs) = tcp()?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &theirs;
                 exactly(0, keeps_alive(&ours)?)
             }))
@@ -166,7 +168,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setsockopt", "getsockopt"],
         prepare: |_| {
             let (ours, theirs) = tcp()?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &theirs;
                 exactly(0, call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[1_u32], 4)?)?;
                 exactly(1, keeps_alive(&ours)?)
@@ -241,11 +243,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "end the sending through a UNIX socket",
         calls: &["shutdown"],
         prepare: |_| {
-            Ok(consuming(pair, |sockets| {
-                exactly(0, call!(shutdown, &sockets[0], libc::SHUT_WR)?)?;
-                Ok(sockets)
-            })
-            .at_most(HELD))
+            tried(
+                consuming(pair, |sockets| {
+                    exactly(0, call!(shutdown, &sockets[0], libc::SHUT_WR)?)?;
+                    Ok(sockets)
+                })
+                .at_most(HELD),
+            )
         },
         ..CALL
     },
@@ -325,7 +329,7 @@ fn accepting(server: Server, accept: impl Fn() -> Result<OwnedFd, Failure> + 'st
 /// A loop that sends `blocks` per iteration; they are received after the batch.
 fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [ours, theirs] = pair()?;
-    Ok(repeat(move || send(&ours)).at_most(HELD / blocks).verify(move |times| {
+    tried(repeat(move || send(&ours)).at_most(HELD / blocks).verify(move |times| {
         let mut block = [0_u8; BLOCK];
         (0..times * blocks).try_for_each(|_| exactly(BLOCK, rustix::io::read(&theirs, &mut block)?))
     }))
@@ -334,7 +338,7 @@ fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 
 /// A loop that receives `blocks` per iteration; they are sent before the batch.
 fn receiving(blocks: u64, mut receive: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [ours, theirs] = pair()?;
-    Ok(repeat(move || receive(&ours)).at_most(HELD / blocks).before(move |times| {
+    tried(repeat(move || receive(&ours)).at_most(HELD / blocks).before(move |times| {
         (0..times * blocks).try_for_each(|_| exactly(BLOCK, rustix::io::write(&theirs, &[1; BLOCK])?))
     }))
 }

@@ -8,7 +8,7 @@ use measure::{Failure, Operation, Setting, repeat};
 use record::Estimate;
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
-use super::raw::{BLOCK, CALL, PAIR, STOCK, call, device, enter, file_of};
+use super::raw::{BLOCK, CALL, PAIR, STOCK, call, device, enter, file_of, tried};
 use crate::syscall::{exactly, new_file, scratch};
 
 /// A page of most machines.
@@ -31,9 +31,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
             let mut block = [0_u8; BLOCK];
-            Ok(repeat(move || exactly(BLOCK, call!(read, &*file, &mut block, BLOCK)?))
-                .at_most(STOCK)
-                .before(move |_| rewind(&rewound)))
+            tried(
+                repeat(move || exactly(BLOCK, call!(read, &*file, &mut block, BLOCK)?))
+                    .at_most(STOCK)
+                    .before(move |_| rewind(&rewound)),
+            )
         },
         ..MOVE
     },
@@ -44,9 +46,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
             let block = [0_u8; BLOCK];
-            Ok(repeat(move || exactly(BLOCK, call!(write, &*file, &block, BLOCK)?))
-                .at_most(STOCK)
-                .before(move |_| rewind(&rewound)))
+            tried(
+                repeat(move || exactly(BLOCK, call!(write, &*file, &block, BLOCK)?))
+                    .at_most(STOCK)
+                    .before(move |_| rewind(&rewound)),
+            )
         },
         ..MOVE
     },
@@ -57,9 +61,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
             let mut halves = Halves::new();
-            Ok(repeat(move || exactly(BLOCK, call!(readv, &*file, halves.vectors(), 2)?))
-                .at_most(STOCK)
-                .before(move |_| rewind(&rewound)))
+            tried(
+                repeat(move || exactly(BLOCK, call!(readv, &*file, halves.vectors(), 2)?))
+                    .at_most(STOCK)
+                    .before(move |_| rewind(&rewound)),
+            )
         },
         ..MOVE
     },
@@ -70,9 +76,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
             let mut halves = Halves::new();
-            Ok(repeat(move || exactly(BLOCK, call!(writev, &*file, halves.vectors(), 2)?))
-                .at_most(STOCK)
-                .before(move |_| rewind(&rewound)))
+            tried(
+                repeat(move || exactly(BLOCK, call!(writev, &*file, halves.vectors(), 2)?))
+                    .at_most(STOCK)
+                    .before(move |_| rewind(&rewound)),
+            )
         },
         ..MOVE
     },
@@ -83,7 +91,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut block = [0_u8; BLOCK];
-            Ok(repeat(move || exactly(BLOCK, call!(pread64, &file, &mut block, BLOCK, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call!(pread64, &file, &mut block, BLOCK, 0)?)))
         },
         ..MOVE
     },
@@ -94,7 +102,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let block = [0_u8; BLOCK];
-            Ok(repeat(move || exactly(BLOCK, call!(pwrite64, &file, &block, BLOCK, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call!(pwrite64, &file, &block, BLOCK, 0)?)))
         },
         ..MOVE
     },
@@ -105,7 +113,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut halves = Halves::new();
-            Ok(repeat(move || exactly(BLOCK, call!(preadv, &file, halves.vectors(), 2, 0, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call!(preadv, &file, halves.vectors(), 2, 0, 0)?)))
         },
         ..MOVE
     },
@@ -116,19 +124,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut halves = Halves::new();
-            Ok(repeat(move || exactly(BLOCK, call!(pwritev, &file, halves.vectors(), 2, 0, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call!(pwritev, &file, halves.vectors(), 2, 0, 0)?)))
         },
         ..MOVE
     },
     Operation {
         id: "call.preadv2",
-        summary: "read 512 bytes at a place of a file into two places, only if no wait is needed",
+        summary: "read 512 bytes at a place of a file into two places, with flags",
         calls: &["preadv2"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut halves = Halves::new();
-            let now = libc::RWF_NOWAIT;
-            Ok(repeat(move || exactly(BLOCK, call!(preadv2, &file, halves.vectors(), 2, 0, 0, now)?)))
+            tried(repeat(move || exactly(BLOCK, call!(preadv2, &file, halves.vectors(), 2, 0, 0, 0)?)))
         },
         ..MOVE
     },
@@ -139,7 +146,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut halves = Halves::new();
-            Ok(repeat(move || exactly(BLOCK, call!(pwritev2, &file, halves.vectors(), 2, 0, 0, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call!(pwritev2, &file, halves.vectors(), 2, 0, 0, 0)?)))
         },
         ..MOVE
     },
@@ -149,7 +156,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["lseek"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
-            Ok(repeat(move || exactly(PAGE, call!(lseek, &file, 0, libc::SEEK_END)?)))
+            tried(repeat(move || exactly(PAGE, call!(lseek, &file, 0, libc::SEEK_END)?)))
         },
         ..CALL
     },
@@ -162,12 +169,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let target = Rc::new(second(setting)?);
             let again = Rc::clone(&target);
             let mut offset = [0_u64];
-            Ok(repeat(move || {
-                offset[0] = 0;
-                exactly(BLOCK, call!(sendfile, &*target, &source, &mut offset, BLOCK)?)
-            })
-            .at_most(STOCK)
-            .before(move |_| rewind(&again)))
+            tried(
+                repeat(move || {
+                    offset[0] = 0;
+                    exactly(BLOCK, call!(sendfile, &*target, &source, &mut offset, BLOCK)?)
+                })
+                .at_most(STOCK)
+                .before(move |_| rewind(&again)),
+            )
         },
         ..MOVE
     },
@@ -178,7 +187,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (source, target) = (file_of(setting, PAGE)?, second(setting)?);
             let (mut from, mut to) = ([0_u64], [0_u64]);
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 (from[0], to[0]) = (0, 0);
                 exactly(BLOCK, call!(copy_file_range, &source, &mut from, &target, &mut to, BLOCK, 0)?)
             }))
@@ -194,7 +203,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (file, null) = (file_of(setting, PAGE)?, device(c"/dev/null")?);
             let (reader, writer) = rustix::pipe::pipe()?;
             let mut offset = [0_u64];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 offset[0] = 0;
                 exactly(PAGE, call!(splice, &file, &mut offset, &writer, 0, PAGE, 0)?)?;
                 exactly(PAGE, call!(splice, &reader, 0, &null, 0, PAGE, 0)?)
@@ -211,12 +220,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (source, filler) = rustix::pipe::pipe()?;
             exactly(PAGE, rustix::io::write(&filler, &[1; PAGE])?)?;
             let (reader, writer) = roomy_pipe()?;
-            Ok(repeat(move || {
-                let _open = &filler;
-                exactly(PAGE, call!(tee, &source, &writer, PAGE, 0)?)
-            })
-            .at_most(STOCK)
-            .before(move |_| drain(&reader)))
+            tried(
+                repeat(move || {
+                    let _open = &filler;
+                    exactly(PAGE, call!(tee, &source, &writer, PAGE, 0)?)
+                })
+                .at_most(STOCK)
+                .before(move |_| drain(&reader)),
+            )
         },
         ..CALL
     },
@@ -230,12 +241,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut page = vec![1_u8; 2 * PAGE];
             let start = page.as_mut_ptr().wrapping_add(page.as_ptr().align_offset(PAGE));
             let vector = [iovec { iov_base: start.cast(), iov_len: PAGE }];
-            Ok(repeat(move || {
-                let _kept = &page;
-                exactly(PAGE, call!(vmsplice, &writer, &vector, 1, 0)?)
-            })
-            .at_most(STOCK)
-            .before(move |_| drain(&reader)))
+            tried(
+                repeat(move || {
+                    let _kept = &page;
+                    exactly(PAGE, call!(vmsplice, &writer, &vector, 1, 0)?)
+                })
+                .at_most(STOCK)
+                .before(move |_| drain(&reader)),
+            )
         },
         ..CALL
     },
@@ -245,7 +258,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["readahead"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
-            Ok(repeat(move || exactly(0, call!(readahead, &file, 0, PAGE)?)))
+            tried(repeat(move || exactly(0, call!(readahead, &file, 0, PAGE)?)))
         },
         ..CALL
     },
@@ -255,7 +268,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fadvise64"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
-            Ok(repeat(move || exactly(0, call!(fadvise64, &file, 0, PAGE, libc::POSIX_FADV_WILLNEED)?)))
+            tried(repeat(move || exactly(0, call!(fadvise64, &file, 0, PAGE, libc::POSIX_FADV_WILLNEED)?)))
         },
         ..CALL
     },
@@ -266,7 +279,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(fallocate, &file, 0, 0, 64 << 10)?)?;
                 exactly(0, call!(fallocate, &file, hole, 0, 64 << 10)?)
             }))
@@ -279,7 +292,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["ftruncate"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(ftruncate, &file, PAGE)?)?;
                 exactly(0, call!(ftruncate, &file, 0)?)
             }))
@@ -292,7 +305,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["truncate"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(truncate, c"file", PAGE)?)?;
                 exactly(0, call!(truncate, c"file", 0)?)
             }))
@@ -348,10 +361,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.quotactl_fd",
         summary: "wait until the device has all quotas of a file system, with 4 KiB of a file that were overwritten",
         calls: &["quotactl_fd"],
-        prepare: |setting| {
-            call!(quotactl_fd, &scratch(setting)?, SYNC_QUOTAS, 0, 0)?;
-            after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?))
-        },
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?)),
         ..SYNC
     },
     Operation {
@@ -361,7 +371,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let (range, mut pages) = ([0_u64, PAGE as u64], [0_u64; 5]);
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(cachestat, &file, &range, &mut pages, 0)?)?;
                 exactly(1, pages[0] as usize)
             }))
@@ -435,7 +445,9 @@ fn after_a_write(
 ) -> Result<measure::Loop, Failure> {
     let (file, written) = twice(setting, PAGE)?;
     rustix::fs::fsync(&*file)?;
-    Ok(repeat(move || sync(&file))
-        .at_most(1)
-        .before(move |_| exactly(PAGE, rustix::io::pwrite(&*written, &[2; PAGE], 0)?)))
+    tried(
+        repeat(move || sync(&file))
+            .at_most(1)
+            .before(move |_| exactly(PAGE, rustix::io::pwrite(&*written, &[2; PAGE], 0)?)),
+    )
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use measure::{Failure, Operation, repeat};
 use rustix::event::{EventfdFlags, eventfd};
 
-use super::raw::{CALL, PAIR, call, owned, producing};
+use super::raw::{CALL, PAIR, call, owned, producing, tried};
 use crate::syscall::exactly;
 
 /// Bytes of the kernel's set of signals.
@@ -26,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let counter = ready()?;
             let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &counter;
                 exactly(1, call!(poll, &mut wait, 1, -1)?)
             }))
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let counter = ready()?;
             let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
             let mask = [0_u64];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &counter;
                 exactly(1, call!(ppoll, &mut wait, 1, 0, &mask, SIGNALS)?)
             }))
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (counter, mut set) = ready_set()?;
             let bound = counter.as_raw_fd() + 1;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &counter;
                 exactly(1, call!(select, bound, &mut set, 0, 0, 0)?)
             }))
@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (counter, mut set) = ready_set()?;
             let bound = counter.as_raw_fd() + 1;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &counter;
                 exactly(1, call!(pselect6, bound, &mut set, 0, 0, 0, 0)?)
             }))
@@ -82,14 +82,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.epoll_create",
         summary: "make an epoll set",
         calls: &["epoll_create"],
-        prepare: |_| Ok(producing(|| Ok(owned(call!(epoll_create, 1)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call!(epoll_create, 1)?)))),
         ..CALL
     },
     Operation {
         id: "call.epoll_create1",
         summary: "make an epoll set that is closed on exec",
         calls: &["epoll_create1"],
-        prepare: |_| Ok(producing(|| Ok(owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?)))),
         ..CALL
     },
     Operation {
@@ -99,7 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (set, counter) = epoll_of_one()?;
             let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
-            Ok(repeat(move || exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_MOD, &counter, &event)?)))
+            tried(repeat(move || exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_MOD, &counter, &event)?)))
         },
         ..CALL
     },
@@ -110,7 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (set, counter) = (owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?), ready()?);
             let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
                 exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_DEL, &counter, 0)?)
             }))
@@ -125,7 +125,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (set, counter) = epoll_of_one()?;
             let mut events = [0_u8; 8 * EVENT];
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &counter;
                 exactly(1, call!(epoll_wait, &set, &mut events, 8, -1)?)
             }))
@@ -139,7 +139,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (set, counter) = epoll_of_one()?;
             let (mut events, mask) = ([0_u8; 8 * EVENT], [0_u64]);
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &counter;
                 exactly(1, call!(epoll_pwait, &set, &mut events, 8, -1, &mask, SIGNALS)?)
             }))
@@ -153,7 +153,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (set, counter) = epoll_of_one()?;
             let (mut events, mask, second) = ([0_u8; 8 * EVENT], [0_u64], [1_u64, 0]);
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let _open = &counter;
                 exactly(1, call!(epoll_pwait2, &set, &mut events, 8, &second, &mask, SIGNALS)?)
             }))
@@ -165,14 +165,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.eventfd",
         summary: "make an event counter",
         calls: &["eventfd"],
-        prepare: |_| Ok(producing(|| Ok(owned(call!(eventfd, 0)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call!(eventfd, 0)?)))),
         ..CALL
     },
     Operation {
         id: "call.eventfd2",
         summary: "make an event counter that is closed on exec",
         calls: &["eventfd2"],
-        prepare: |_| Ok(producing(|| Ok(owned(call!(eventfd2, 0, libc::EFD_CLOEXEC)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call!(eventfd2, 0, libc::EFD_CLOEXEC)?)))),
         ..CALL
     },
     #[cfg(target_arch = "x86_64")]
@@ -182,7 +182,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["signalfd"],
         prepare: |_| {
             let set = [1_u64 << (libc::SIGUSR1 - 1)];
-            Ok(producing(move || Ok(owned(call!(signalfd, -1, &set, SIGNALS)?))))
+            tried(producing(move || Ok(owned(call!(signalfd, -1, &set, SIGNALS)?))))
         },
         ..CALL
     },
@@ -192,7 +192,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["signalfd4"],
         prepare: |_| {
             let set = [1_u64 << (libc::SIGUSR1 - 1)];
-            Ok(producing(move || Ok(owned(call!(signalfd4, -1, &set, SIGNALS, libc::SFD_CLOEXEC)?))))
+            tried(producing(move || Ok(owned(call!(signalfd4, -1, &set, SIGNALS, libc::SFD_CLOEXEC)?))))
         },
         ..CALL
     },
@@ -200,7 +200,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.timerfd_create",
         summary: "make a timer that is read from a descriptor",
         calls: &["timerfd_create"],
-        prepare: |_| Ok(producing(timer)),
+        prepare: |_| tried(producing(timer)),
         ..CALL
     },
     Operation {
@@ -209,7 +209,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["timerfd_settime"],
         prepare: |_| {
             let timer = timer()?;
-            Ok(repeat(move || exactly(0, call!(timerfd_settime, &timer, 0, &MINUTE, 0)?)))
+            tried(repeat(move || exactly(0, call!(timerfd_settime, &timer, 0, &MINUTE, 0)?)))
         },
         ..CALL
     },
@@ -219,7 +219,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["timerfd_settime"],
         prepare: |_| {
             let (timer, never) = (timer()?, [0_i64; 4]);
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(timerfd_settime, &timer, 0, &MINUTE, 0)?)?;
                 exactly(0, call!(timerfd_settime, &timer, 0, &never, 0)?)
             }))
@@ -233,7 +233,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (timer, mut left) = (timer()?, [0_i64; 4]);
             exactly(0, call!(timerfd_settime, &timer, 0, &[3600_i64, 0, 3600, 0], 0)?)?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 exactly(0, call!(timerfd_gettime, &timer, &mut left)?)?;
                 exactly(3600, left[0] as usize)
             }))
