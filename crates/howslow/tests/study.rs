@@ -15,7 +15,7 @@ const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
 
 /// Operations that studies and books name although this version does not have them yet. One that exists may not stand
 /// here, so that the list can only shrink.
-const AWAITED: &[&str] = &["call.futex", "call.futex_waitv", "call.rt_sigsuspend"];
+const AWAITED: &[&str] = &["call.rt_sigsuspend"];
 
 fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");

@@ -29,7 +29,7 @@ pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnO
             children::become_guard();
             let mut answers = &theirs;
             let end = guarded(patience, &theirs, || {
-                limit(libc::RLIMIT_CORE, 0);
+                limit(rustix::process::Resource::Core, 0);
                 work()
             });
             if let Some(text) = end.and_then(|end| serde_json::to_vec(&end).ok()) {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{Harvest, RoundPlan, sample};
@@ -35,8 +36,8 @@ pub(crate) enum RoundEnd {
 
 /// Does one round in this process. Never call it in a process that is to live on: limits and pinning stay.
 pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, scratch: PathBuf) -> RoundEnd {
-    limit(libc::RLIMIT_AS, item.operation.memory);
-    limit(libc::RLIMIT_CORE, 0);
+    limit(Resource::As, item.operation.memory);
+    limit(Resource::Core, 0);
     // The first to go when memory runs out is the round, not the user's programs.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     if let Err(failure) = pin(order.cpu) {
@@ -75,15 +76,10 @@ fn ended_by(failure: Failure, doing: &str) -> RoundEnd {
 }
 
 /// Sets a limit of this process, as far as it may.
-pub(crate) fn limit(resource: libc::__rlimit_resource_t, soft: u64) {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is to an rlimit.
-    if unsafe { libc::getrlimit(resource, &mut limit) } != 0 {
-        return;
-    }
-    limit.rlim_cur = soft.min(limit.rlim_max);
-    // SAFETY: the pointer is to an rlimit; only this process is concerned.
-    unsafe { libc::setrlimit(resource, &limit) };
+pub(crate) fn limit(resource: Resource, soft: u64) {
+    let maximum = getrlimit(resource).maximum;
+    let current = Some(maximum.map_or(soft, |maximum| soft.min(maximum)));
+    let _ = setrlimit(resource, Rlimit { current, maximum });
 }
 
 /// Reserves a random stretch of address space, so that later mappings lie elsewhere in every round.

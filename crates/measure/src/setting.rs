@@ -101,7 +101,8 @@ impl Setting {
     /// A task on `cpu` that gives way to every other and never lets the CPU halt.
     fn sleepless(&self, cpu: u32) -> Result<Partner, Failure> {
         let partner = self.partner(cpu, || {
-            let nothing = libc::sched_param { sched_priority: 0 };
+            // SAFETY: all bits zero is a valid sched_param.
+            let nothing: libc::sched_param = unsafe { std::mem::zeroed() };
             // SAFETY: concerns this process alone; the pointer is to a sched_param.
             if unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &nothing) } != 0 {
                 return Err(Failure::last_os_error());

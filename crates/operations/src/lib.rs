@@ -3,6 +3,7 @@
 mod asynchronous;
 mod call;
 mod channel;
+mod child;
 mod clock;
 pub mod command;
 mod empty;
@@ -61,9 +62,12 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "calls on memory", operations: call::memory::OPERATIONS },
     Family { title: "calls on where memory is", operations: call::policy::OPERATIONS },
     Family { title: "calls on processes", operations: call::process::OPERATIONS },
+    Family { title: "calls on threads", operations: call::task::OPERATIONS },
     Family { title: "calls on identity", operations: call::identity::OPERATIONS },
+    Family { title: "calls that confine", operations: call::security::OPERATIONS },
     Family { title: "calls on signals", operations: call::signal::OPERATIONS },
-    Family { title: "calls on time and scheduling", operations: call::time::OPERATIONS },
+    Family { title: "calls on time", operations: call::time::OPERATIONS },
+    Family { title: "calls on scheduling", operations: call::schedule::OPERATIONS },
     Family { title: "calls on queues and semaphores", operations: call::ipc::OPERATIONS },
     Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },

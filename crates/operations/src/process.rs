@@ -11,7 +11,24 @@ use measure::{Failure, Need, Operation, Setting, repeat, term};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-pub(crate) const OPERATIONS: &[Operation] = &[FORK, EXEC, SPAWN, SHELL];
+mod ways;
+
+use crate::call::own::tried;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    FORK,
+    EXEC,
+    SPAWN,
+    SHELL,
+    ways::FORK_RESIDENT,
+    #[cfg(target_arch = "x86_64")]
+    ways::FORK_CALL,
+    ways::VFORK,
+    ways::CLONE,
+    ways::CLONE3,
+    ways::NAMESPACE,
+    ways::EXEC_DYNAMIC,
+];
 
 /// What all of them are: a child that has come and gone.
 const CHILD: Operation = Operation { per: "process", headline: true, ..crate::DEFAULT };
@@ -26,18 +43,11 @@ const FORK: Operation = Operation {
 const EXEC: Operation = Operation {
     id: "process.exec",
     summary: "copy this small process, run a program that does nothing in the copy, wait (fork, execve, wait)",
+    calls: &["execve"],
     explained_by: &[term(1.0, "process.fork")],
     prepare: |setting| {
         let program = do_nothing(setting)?;
-        Ok(repeat(move || {
-            let arguments = [program.as_ptr(), std::ptr::null()];
-            let environment = [std::ptr::null()];
-            wait_for(fork(|| {
-                // SAFETY: the path and both lists end in null; the call returns only when it fails.
-                unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
-                NOT_STARTED
-            })?)
-        }))
+        Ok(repeat(move || wait_for(fork(|| execute(&program))?)))
     },
     ..CHILD
 };
@@ -74,6 +84,15 @@ pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<pid_t, Failure> {
         0 => unsafe { libc::_exit(work()) },
         child => Ok(child),
     }
+}
+
+/// Becomes the program at this path, with an empty environment; returns only when it cannot be started.
+fn execute(program: &CStr) -> c_int {
+    let arguments = [program.as_ptr(), std::ptr::null()];
+    let environment = [std::ptr::null()];
+    // SAFETY: the path and both lists end in null.
+    unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    NOT_STARTED
 }
 
 /// Starts a program with these arguments, the first of which is its path, and an empty environment.

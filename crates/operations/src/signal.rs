@@ -3,13 +3,34 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::c_int;
-use measure::{Failure, Operation, repeat, term};
+use measure::{Failure, Loop, Operation, repeat, term};
 
-pub(crate) const OPERATIONS: &[Operation] = &[INSTALL, IGNORED, DELIVER, BLOCK_UNBLOCK];
+mod receive;
+mod send;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    INSTALL,
+    IGNORED,
+    DELIVER,
+    BLOCK_UNBLOCK,
+    send::KILL,
+    send::TKILL,
+    send::SIGQUEUE,
+    send::TGSIGQUEUE,
+    send::PIDFD,
+    send::TIMER,
+    send::FAULT,
+    receive::SIGINFO,
+    receive::ALTSTACK,
+    receive::SIGWAITINFO,
+    receive::SIGNALFD,
+    receive::SIGSUSPEND,
+];
 
 const INSTALL: Operation = Operation {
     id: "signal.install",
     summary: "choose the handler of a signal (sigaction)",
+    calls: &["rt_sigaction"],
     headline: true,
     prepare: |_| {
         install(libc::SIGUSR1, handler())?;
@@ -25,6 +46,7 @@ const IGNORED: Operation = Operation {
     id: "signal.ignored",
     summary: "send a signal to oneself that is ignored: the sending alone (tgkill)",
     per: "signal",
+    calls: &["tgkill"],
     headline: true,
     prepare: |_| {
         install(libc::SIGUSR2, libc::SIG_IGN)?;
@@ -40,20 +62,13 @@ const DELIVER: Operation = Operation {
     summary: "send a signal to oneself and have its handler run (tgkill)",
     per: "signal",
     like: &["AST"],
+    calls: &["tgkill", "rt_sigreturn"],
     headline: true,
     explained_by: &[term(1.0, "signal.ignored")],
     prepare: |_| {
-        install(libc::SIGUSR1, handler())?;
-        // Whoever started us may have held it off.
-        change_mask(libc::SIG_UNBLOCK, 1 << (libc::SIGUSR1 - 1))?;
+        install_counter(libc::SIGUSR1)?;
         let thread = Thread::current();
-        let mut handled = HANDLED.load(Ordering::Relaxed);
-        let signals = repeat(move || thread.signal(libc::SIGUSR1));
-        Ok(signals.verify(move |times| {
-            handled += times;
-            let all = HANDLED.load(Ordering::Relaxed) == handled;
-            if all { Ok(()) } else { Err(Failure::wrong("the handler ran not once for every signal sent")) }
-        }))
+        Ok(counted(repeat(move || thread.signal(libc::SIGUSR1))))
     },
     ..crate::DEFAULT
 };
@@ -63,10 +78,11 @@ const BLOCK_UNBLOCK: Operation = Operation {
     summary: "hold a signal off and let it through again (rt_sigprocmask twice)",
     per: "pair",
     like: &["ENAR/DSAR"],
+    calls: &["rt_sigprocmask"],
     headline: true,
     explained_by: &[term(2.0, "syscall.getppid")],
     prepare: |_| {
-        let signal = 1 << (libc::SIGUSR1 - 1);
+        let signal = bit(libc::SIGUSR1);
         Ok(repeat(move || {
             change_mask(libc::SIG_BLOCK, signal)?;
             let held_off = change_mask(libc::SIG_UNBLOCK, signal)?;
@@ -87,13 +103,41 @@ fn handler() -> libc::sighandler_t {
     count_signal as extern "C" fn(c_int) as libc::sighandler_t
 }
 
+/// Has a signal counted by a handler, and lets it through.
+pub(crate) fn install_counter(signal: c_int) -> Result<(), Failure> {
+    install(signal, handler())?;
+    // Whoever started us may have held it off.
+    change_mask(libc::SIG_UNBLOCK, bit(signal)).map(drop)
+}
+
+/// The signal in a mask.
+fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// A loop that has one signal handled per iteration, checked after each batch.
+fn counted(signals: Loop) -> Loop {
+    let mut handled = HANDLED.load(Ordering::Relaxed);
+    signals.verify(move |times| {
+        handled += times;
+        let all = HANDLED.load(Ordering::Relaxed) == handled;
+        if all { Ok(()) } else { Err(Failure::wrong("the handler ran not once for every signal sent")) }
+    })
+}
+
 /// Sets the handler of a signal and returns the one before.
 fn install(signal: c_int, handler: libc::sighandler_t) -> Result<libc::sighandler_t, Failure> {
+    install_with(signal, handler, 0)
+}
+
+/// Sets the handler of a signal with these flags, and returns the handler before.
+fn install_with(signal: c_int, handler: libc::sighandler_t, flags: c_int) -> Result<libc::sighandler_t, Failure> {
     // SAFETY: zero is a valid value of every field: no flags, no signals masked, the default handler.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     let mut before = action;
     action.sa_sigaction = handler;
-    // SAFETY: both are valid, and our handler does nothing but one atomic addition.
+    action.sa_flags = flags;
+    // SAFETY: both are valid, and our handlers are of the kind the flags say and do next to nothing.
     match unsafe { libc::sigaction(signal, &action, &mut before) } {
         0 => Ok(before.sa_sigaction),
         _ => Err(Failure::last_os_error()),

@@ -19,7 +19,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getppid"],
         like: &["GSSW"],
         exceeds: &["instruction.call"],
-        calls: &["getppid"],
         headline: true,
         prepare: |_| {
             Ok(repeat(|| match Pid::as_raw(getppid()) {
@@ -34,7 +33,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read from /dev/null, which is at its end",
         calls: &["read"],
         like: &["QIOW"],
-        calls: &["read"],
         headline: true,
         explained_by: ENTRY,
         prepare: |_| {
@@ -102,7 +100,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "open a file by its name in an open folder, and close it",
         calls: &["openat", "close"],
         per: "pair",
-        calls: &["openat", "close"],
         headline: true,
         explained_by: &[term(2.0, "syscall.getppid")],
         prepare: |setting| {

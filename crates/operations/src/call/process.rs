@@ -1,5 +1,382 @@
-//! Calls on processes, threads and their limits.
+//! Calls on processes and their limits.
 
-use measure::Operation;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
-pub(crate) const OPERATIONS: &[Operation] = &[];
+use measure::{Failure, Operation, Partner, Setting, TermOf, repeat, term};
+use rustix::fs::{Mode, OFlags, open};
+
+use super::own::{ended_child, namespaces, steadily, steady, tried};
+use super::raw::{CALL, call, consuming, device, owned, producing};
+use crate::child::in_child;
+use crate::process::do_nothing;
+use crate::syscall::exactly;
+
+/// `IOPRIO_WHO_PROCESS` of linux/ioprio.h.
+const PROCESS: i32 = 1;
+
+/// The middle of the class that everyone begins in: class 2, level 4.
+const BEST_EFFORT: i32 = 2 << 13 | 4;
+
+/// A call that a process can make but once, so that each is made in a child, whose cost is taken off.
+const IN_CHILD: Operation = Operation { terms: &[term(1.0, "loop.empty"), term(1.0, "process.clone")], ..CALL };
+
+/// A call made 64 times by a child, whose cost is taken off.
+const MANY_IN_CHILD: Operation = Operation { terms: A_SIXTY_FOURTH, ..CALL };
+
+const A_SIXTY_FOURTH: &[TermOf] = &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")];
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.getpid",
+        summary: "ask for the own process id",
+        calls: &["getpid"],
+        prepare: |_| steadily(std::process::id() as usize, || call!(getpid)),
+        ..CALL
+    },
+    Operation {
+        id: "call.gettid",
+        summary: "ask for the own thread id",
+        calls: &["gettid"],
+        prepare: |_| steadily(call!(gettid)?, || call!(gettid)),
+        ..CALL
+    },
+    Operation {
+        id: "call.getpgid",
+        summary: "ask for the process group of this process",
+        calls: &["getpgid"],
+        prepare: |_| steadily(call!(getpgid, 0)?, || call!(getpgid, 0)),
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.getpgrp",
+        summary: "ask for the own process group by the old call",
+        calls: &["getpgrp"],
+        prepare: |_| steadily(call!(getpgrp)?, || call!(getpgrp)),
+        ..CALL
+    },
+    Operation {
+        id: "call.getsid",
+        summary: "ask for the session of this process",
+        calls: &["getsid"],
+        prepare: |_| steadily(call!(getsid, 0)?, || call!(getsid, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.setpgid",
+        summary: "make this process the leader of its group, which it is",
+        calls: &["setpgid"],
+        prepare: |_| steady(|| call!(setpgid, 0, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.setsid",
+        summary: "begin a session, in a child that can do so but once",
+        calls: &["setsid"],
+        prepare: |_| {
+            let begin = || if call!(setsid)? > 0 { Ok(()) } else { Err(Failure::wrong("there is no session")) };
+            tried(in_child(0, begin))
+        },
+        ..IN_CHILD
+    },
+    Operation {
+        id: "call.wait4",
+        summary: "collect a child that has ended",
+        calls: &["wait4"],
+        prepare: |_| {
+            tried(consuming(ended_child, |child| exactly(child as usize, call!(wait4, child, 0, 0, 0)?)).at_most(32))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.waitid",
+        summary: "collect a child that has ended, by the newer call",
+        calls: &["waitid"],
+        prepare: |_| {
+            let collect = |child: i32| exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED, 0)?);
+            tried(consuming(ended_child, collect).at_most(32))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.set_tid_address",
+        summary: "name the word that the kernel clears when this thread ends",
+        calls: &["set_tid_address"],
+        prepare: |_| {
+            let word: &'static AtomicU32 = Box::leak(Box::default());
+            steadily(call!(gettid)?, move || call!(set_tid_address, word.as_ptr()))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.arch_prctl",
+        summary: "ask where the thread's own memory begins",
+        calls: &["arch_prctl"],
+        prepare: |_| {
+            const GET_FS: i32 = 0x1003;
+            let mut base = [0_u64];
+            steady(move || call!(arch_prctl, GET_FS, &mut base))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.prctl",
+        summary: "ask for the name of this thread",
+        calls: &["prctl"],
+        prepare: |_| {
+            let mut name = [0_u8; 16];
+            steady(move || call!(prctl, libc::PR_GET_NAME, &mut name, 0, 0, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.personality",
+        summary: "set the personality of this process to what it is",
+        calls: &["personality"],
+        prepare: |_| {
+            let own = call!(personality, u32::MAX)?;
+            steadily(own, move || call!(personality, own))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.getrlimit",
+        summary: "ask how many files may be open",
+        calls: &["getrlimit"],
+        prepare: |_| {
+            let mut limit = [0_u64; 2];
+            steady(move || call!(getrlimit, libc::RLIMIT_NOFILE as i32, &mut limit))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.setrlimit",
+        summary: "set how many files may be open to what it is",
+        calls: &["setrlimit"],
+        prepare: |_| {
+            let mut limit = [0_u64; 2];
+            exactly(0, call!(getrlimit, libc::RLIMIT_NOFILE as i32, &mut limit)?)?;
+            steady(move || call!(setrlimit, libc::RLIMIT_NOFILE as i32, &limit))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.prlimit64",
+        summary: "ask how many files may be open, and set the same",
+        calls: &["prlimit64"],
+        prepare: |_| {
+            let (mut limit, mut before) = ([0_u64; 2], [0_u64; 2]);
+            exactly(0, call!(prlimit64, 0, libc::RLIMIT_NOFILE as i32, 0, &mut limit)?)?;
+            steady(move || call!(prlimit64, 0, libc::RLIMIT_NOFILE as i32, &limit, &mut before))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getrusage",
+        summary: "ask what this process has used",
+        calls: &["getrusage"],
+        prepare: |_| {
+            let mut usage = [0_u64; 18];
+            steady(move || call!(getrusage, libc::RUSAGE_SELF, &mut usage))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.times",
+        summary: "ask for this process's times in ticks",
+        calls: &["times"],
+        prepare: |_| {
+            let mut times = [0_u64; 4];
+            tried(repeat(move || call!(times, &mut times).map(drop)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sysinfo",
+        summary: "ask for the system's memory and load",
+        calls: &["sysinfo"],
+        prepare: |_| {
+            let mut info = [0_u64; 16];
+            steady(move || call!(sysinfo, &mut info))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.uname",
+        summary: "ask for the system's name",
+        calls: &["uname"],
+        prepare: |_| {
+            let mut names = [0_u8; 6 * 65];
+            steady(move || call!(uname, &mut names))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getcpu",
+        summary: "ask which CPU this is, of the kernel itself",
+        calls: &["getcpu"],
+        prepare: |_| {
+            let (mut cpu, mut node) = ([0_u32], [0_u32]);
+            steady(move || call!(getcpu, &mut cpu, &mut node, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getpriority",
+        summary: "ask for the priority of this process",
+        calls: &["getpriority"],
+        prepare: |_| steadily(call!(getpriority, 0, 0)?, || call!(getpriority, 0, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.setpriority",
+        summary: "set the priority of this process to what it is",
+        calls: &["setpriority"],
+        prepare: |_| {
+            // The call returns 20 less the priority, so that none is an error.
+            let own = 20 - call!(getpriority, 0, 0)? as i32;
+            steady(move || call!(setpriority, 0, 0, own))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.ioprio_get",
+        summary: "ask for the priority of this process's reading and writing",
+        calls: &["ioprio_get"],
+        prepare: |_| steadily(call!(ioprio_get, PROCESS, 0)?, || call!(ioprio_get, PROCESS, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.ioprio_set",
+        summary: "set the priority of this process's reading and writing to the usual",
+        calls: &["ioprio_set"],
+        prepare: |_| steady(|| call!(ioprio_set, PROCESS, 0, BEST_EFFORT)),
+        ..CALL
+    },
+    Operation {
+        id: "call.kcmp",
+        summary: "ask whether two descriptors are of one open file",
+        calls: &["kcmp"],
+        prepare: |_| {
+            let (own, null) = (call!(getpid)?, device(c"/dev/null")?);
+            steady(move || call!(kcmp, own, own, 0, &null, &null))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.ptrace",
+        summary: "read a word of a stopped process's memory",
+        calls: &["ptrace"],
+        prepare: |setting| {
+            static WORD: AtomicU64 = AtomicU64::new(23);
+            let traced = stopped(setting)?;
+            let mut read = [0_u64];
+            tried(repeat(move || {
+                exactly(0, call!(ptrace, libc::PTRACE_PEEKDATA as i32, traced.pid(), WORD.as_ptr(), &mut read)?)?;
+                exactly(23, read[0] as usize)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pidfd_open",
+        summary: "open this process as a descriptor",
+        calls: &["pidfd_open"],
+        prepare: |_| {
+            let own = call!(getpid)?;
+            tried(producing(move || Ok(owned(call!(pidfd_open, own, 0)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pidfd_getfd",
+        summary: "copy a descriptor out of a process",
+        calls: &["pidfd_getfd"],
+        prepare: |_| {
+            let (own, null) = (owned(call!(pidfd_open, call!(getpid)?, 0)?), device(c"/dev/null")?);
+            tried(producing(move || Ok(owned(call!(pidfd_getfd, &own, &null, 0)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.unshare",
+        summary: "leave one namespace of host names for a new one",
+        calls: &["unshare"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWUTS)?;
+            steady(|| call!(unshare, libc::CLONE_NEWUTS))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setns",
+        summary: "enter a namespace of host names, which one is in already",
+        calls: &["setns"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWUTS)?;
+            let own = open("/proc/self/ns/uts", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            steady(move || call!(setns, &own, libc::CLONE_NEWUTS))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.execveat",
+        summary: "become an open program that does nothing, in a child, and wait for it",
+        calls: &["execveat"],
+        prepare: |setting| {
+            let program = open(do_nothing(setting)?, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+            let (arguments, environment) = ([c"nothing".as_ptr(), std::ptr::null()], [std::ptr::null::<u8>()]);
+            let become_it = move || call!(execveat, &program, c"", &arguments, &environment, libc::AT_EMPTY_PATH);
+            tried(in_child(0, move || become_it().map(drop)))
+        },
+        ..IN_CHILD
+    },
+    Operation {
+        id: "call.acct",
+        summary: "begin to record the processes of a namespace, and end it",
+        calls: &["acct"],
+        per: "pair",
+        prepare: |setting| {
+            let path = setting.scratch().join("records");
+            std::fs::write(&path, "")?;
+            let path =
+                CString::new(path.into_os_string().into_vec()).map_err(|_| Failure::wrong("a path holds a zero"))?;
+            tried(in_child(libc::CLONE_NEWPID, move || {
+                exactly(0, call!(acct, &path)?)?;
+                exactly(0, call!(acct, 0)?)
+            }))
+        },
+        ..IN_CHILD
+    },
+    Operation {
+        id: "call.vhangup",
+        summary: "hang up a session that has no terminal",
+        calls: &["vhangup"],
+        prepare: |_| {
+            const EACH: u64 = 64;
+            let hang_up = || {
+                call!(setsid)?;
+                (0..EACH).try_for_each(|_| exactly(0, call!(vhangup)?))
+            };
+            Ok(tried(in_child(0, hang_up))?.each(EACH))
+        },
+        ..MANY_IN_CHILD
+    },
+];
+
+/// A child that this process traces, stopped for as long as the handle lives.
+fn stopped(setting: &Setting) -> Result<Partner, Failure> {
+    let traced = setting.partner(setting.cpu(), || {
+        exactly(0, call!(ptrace, libc::PTRACE_TRACEME as i32, 0, 0, 0)?)?;
+        let own = call!(getpid)?;
+        call!(kill, own, libc::SIGSTOP).map(drop)
+    })?;
+    let mut status = [0_i32];
+    exactly(traced.pid() as usize, call!(wait4, traced.pid(), &mut status, 0, 0)?)?;
+    if libc::WIFSTOPPED(status[0]) { Ok(traced) } else { Err(Failure::skip("tracing is refused here", "run as root")) }
+}

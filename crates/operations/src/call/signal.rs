@@ -1,5 +1,93 @@
-//! Calls on signals.
+//! Calls on signals that are not sent: what is asked and set about them, and waiting for one. Those that send and
+//! receive are in the family `signal`.
 
-use measure::Operation;
+use measure::{Failure, Operation, repeat};
+use record::Estimate;
 
-pub(crate) const OPERATIONS: &[Operation] = &[];
+use super::own::{steady, tried};
+use super::raw::{CALL, answered, call};
+use crate::signal::install_counter;
+use crate::syscall::exactly;
+
+/// Enough for the largest frame of a handler on machines with wide registers.
+const STACK_WORDS: usize = 8 << 10;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.rt_sigpending",
+        summary: "ask which signals are held off",
+        calls: &["rt_sigpending"],
+        prepare: |_| {
+            let mut set = [0_u64];
+            steady(move || call!(rt_sigpending, &mut set, 8))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.rt_sigaction",
+        summary: "ask for the handler of a signal",
+        calls: &["rt_sigaction"],
+        prepare: |_| {
+            let mut action = [0_u64; 4];
+            steady(move || call!(rt_sigaction, libc::SIGUSR1, 0, &mut action, 8))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.rt_sigprocmask",
+        summary: "ask for the mask of signals",
+        calls: &["rt_sigprocmask"],
+        prepare: |_| {
+            let mut mask = [0_u64];
+            steady(move || call!(rt_sigprocmask, libc::SIG_BLOCK, 0, &mut mask, 8))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sigaltstack",
+        summary: "name another stack for handlers",
+        calls: &["sigaltstack"],
+        prepare: |_| {
+            let stack = vec![0_u64; STACK_WORDS];
+            let place = [stack.as_ptr() as usize, 0, STACK_WORDS * 8];
+            steady(move || {
+                let _kept = &stack;
+                call!(sigaltstack, &place, 0)
+            })
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.pause",
+        summary: "wait for a signal, which a timer sends 20 us later",
+        calls: &["pause"],
+        quoted: Estimate::Typical,
+        prepare: |_| {
+            install_counter(libc::SIGALRM)?;
+            // A second signal follows, in case the first arrives before the waiting begins.
+            let soon = [0_u64, 1_000, 0, 20];
+            let woken = repeat(move || {
+                exactly(0, call!(setitimer, libc::ITIMER_REAL, &soon, 0)?)?;
+                answered(libc::EINTR, call!(pause))
+            });
+            tried(woken.verify(|_| exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.alarm",
+        summary: "set an alarm in a quarter of an hour, in place of the last",
+        calls: &["alarm"],
+        prepare: |_| {
+            call!(alarm, 900)?;
+            let alarms = repeat(|| match call!(alarm, 900)? {
+                1..=900 => Ok(()),
+                other => Err(Failure::wrong(format!("{other} seconds were left of 900"))),
+            });
+            tried(alarms)
+        },
+        ..CALL
+    },
+];

@@ -1,0 +1,81 @@
+//! What lets a call do its real work without touching the machine: namespaces of the round's own, and a first try that
+//! tells a call refused here from one that fails later.
+
+use measure::{Failure, Loop, repeat};
+use syscalls::Sysno;
+
+use super::raw::{answered, call};
+use crate::child::start_and_end;
+use crate::syscall::exactly;
+
+/// The loop, after one iteration of it: what a kernel lacks or refuses shows before the timing, where it is a skip.
+///
+/// # Errors
+/// Whatever the iteration meets.
+pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
+    looped.perform(1)?;
+    Ok(looped)
+}
+
+/// A loop of a call that must return zero, tried once.
+///
+/// # Errors
+/// Whatever the first call meets.
+#[inline(always)]
+pub(crate) fn steady(ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    steadily(0, ask)
+}
+
+/// A loop of a call that must return this, tried once.
+///
+/// # Errors
+/// Whatever the first call meets.
+#[inline(always)]
+pub(crate) fn steadily(
+    wanted: usize,
+    mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    tried(repeat(move || exactly(wanted, ask()?)))
+}
+
+/// A loop of a call that is refused with the same one of these errors every time.
+///
+/// # Errors
+/// Any other error of the first call; that it is let through.
+pub(crate) fn refusing(
+    errors: &'static [i32],
+    mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    match ask() {
+        Err(Failure::Errno { errno }) if errors.contains(&errno) => Ok(repeat(move || answered(errno, ask()))),
+        Err(other) => Err(other),
+        Ok(_) => Err(Failure::wrong("a call was let through that must be refused")),
+    }
+}
+
+/// Puts this process into new namespaces of these kinds; who may not may where a user namespace is allowed.
+///
+/// # Errors
+/// A skip where neither is.
+pub(crate) fn namespaces(kinds: i32) -> Result<(), Failure> {
+    let privileged = call!(unshare, kinds);
+    if privileged.is_ok() || call!(unshare, kinds | libc::CLONE_NEWUSER).is_ok() {
+        return Ok(());
+    }
+    Err(Failure::skip(
+        "no private namespace may be made here, and the machine's own is not touched",
+        "run as root, or allow user namespaces and unshare in the container's seccomp profile",
+    ))
+}
+
+/// Starts a child that ends at once; it waits to be reaped when this returns.
+///
+/// # Errors
+/// When there is no child to be had.
+pub(crate) fn ended_child() -> Result<i32, Failure> {
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the child writes no memory, and this process is held until it is gone.
+    let child = unsafe { start_and_end(Sysno::clone, [flags as usize, 0], Sysno::exit_group) }?;
+    exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
+    Ok(child)
+}

@@ -1,0 +1,129 @@
+//! Calls on scheduling.
+
+use measure::{Operation, repeat};
+
+use super::own::{steadily, steady, tried};
+use super::raw::{CALL, call};
+use crate::syscall::exactly;
+
+/// Words of a set of 1024 CPUs.
+const WORDS: usize = 16;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.sched_yield",
+        summary: "give the CPU to whoever waits for it, which is nobody",
+        calls: &["sched_yield"],
+        prepare: |_| steady(|| call!(sched_yield)),
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_getparam",
+        summary: "ask for the real-time priority of this process",
+        calls: &["sched_getparam"],
+        prepare: |_| {
+            let mut priority = [0_i32];
+            steady(move || call!(sched_getparam, 0, &mut priority))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_setparam",
+        summary: "set the real-time priority of this process to none",
+        calls: &["sched_setparam"],
+        prepare: |_| steady(|| call!(sched_setparam, 0, &[0_i32])),
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_getscheduler",
+        summary: "ask how this process is scheduled",
+        calls: &["sched_getscheduler"],
+        prepare: |_| steadily(call!(sched_getscheduler, 0)?, || call!(sched_getscheduler, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_setscheduler",
+        summary: "be scheduled as a batch job, and as usual again: one of the two calls",
+        calls: &["sched_setscheduler"],
+        prepare: |_| {
+            let turns = repeat(|| {
+                exactly(0, call!(sched_setscheduler, 0, libc::SCHED_BATCH, &[0_i32])?)?;
+                exactly(0, call!(sched_setscheduler, 0, libc::SCHED_OTHER, &[0_i32])?)
+            });
+            Ok(tried(turns)?.each(2))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_get_priority_max",
+        summary: "ask for the highest priority of a policy",
+        calls: &["sched_get_priority_max"],
+        prepare: |_| steadily(99, || call!(sched_get_priority_max, libc::SCHED_FIFO)),
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_get_priority_min",
+        summary: "ask for the lowest priority of a policy",
+        calls: &["sched_get_priority_min"],
+        prepare: |_| steadily(1, || call!(sched_get_priority_min, libc::SCHED_FIFO)),
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_rr_get_interval",
+        summary: "ask for the time slice of this process",
+        calls: &["sched_rr_get_interval"],
+        prepare: |_| {
+            let mut slice = [0_u64; 2];
+            steady(move || call!(sched_rr_get_interval, 0, &mut slice))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_getaffinity",
+        summary: "ask which CPUs this process may use",
+        calls: &["sched_getaffinity"],
+        prepare: |_| {
+            let mut cpus = [0_u64; WORDS];
+            let length = call!(sched_getaffinity, 0, WORDS * 8, &mut cpus)?;
+            steadily(length, move || call!(sched_getaffinity, 0, WORDS * 8, &mut cpus))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_setaffinity",
+        summary: "set which CPUs this process may use to what they are",
+        calls: &["sched_setaffinity"],
+        prepare: |_| {
+            let mut cpus = [0_u64; WORDS];
+            let length = call!(sched_getaffinity, 0, WORDS * 8, &mut cpus)?;
+            steady(move || call!(sched_setaffinity, 0, length, &cpus))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_getattr",
+        summary: "ask for all that the scheduler knows of this process",
+        calls: &["sched_getattr"],
+        prepare: |_| {
+            let mut attributes = [0_u64; 7];
+            steady(move || call!(sched_getattr, 0, &mut attributes, 56, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sched_setattr",
+        summary: "be scheduled as a batch job, and as usual again: one of the two calls",
+        calls: &["sched_setattr"],
+        prepare: |_| {
+            // The structure sched_attr: its size and the policy in the first word.
+            let policy = |policy: i32| [48 | (policy as u64) << 32, 0, 0, 0, 0, 0];
+            let (batch, usual) = (policy(libc::SCHED_BATCH), policy(libc::SCHED_OTHER));
+            let turns = repeat(move || {
+                exactly(0, call!(sched_setattr, 0, &batch, 0)?)?;
+                exactly(0, call!(sched_setattr, 0, &usual, 0)?)
+            });
+            Ok(tried(turns)?.each(2))
+        },
+        ..CALL
+    },
+];
