@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 mod ways;
 
-use crate::call::own::tried;
+use crate::call::raw::tried;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     FORK,

@@ -40,7 +40,6 @@ const REASONS: &[(&str, &str)] = &[
     ("nfsservctl", "gone since Linux 3.1"),
     ("putpmsg", "a reserved name: Linux never had it"),
     ("query_module", "gone since Linux 2.6"),
-    ("restart_syscall", "only the kernel makes it, to resume a sleep that a stop interrupted"),
     ("rseq_slice_yield", "newer than this howslow"),
     ("security", "a reserved name: Linux never had it"),
     ("set_thread_area", "only 32-bit programs have it"),

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use measure::{Failure, Operation, repeat};
 use syscalls::Sysno;
 
-use crate::call::own::tried;
-use crate::call::raw::call;
+use crate::call::raw::{call, tried};
 use crate::child::{Start, start_and_end};
 
 pub(crate) const OPERATIONS: &[Operation] = &[CREATE_JOIN, CLONE3];

@@ -2,8 +2,8 @@
 
 use measure::{Failure, Need, Operation, repeat};
 
-use super::own::{namespaces, steadily, steady, tried};
-use super::raw::{CALL, PAIR, call};
+use super::own::{namespaces, steadily, steady};
+use super::raw::{CALL, PAIR, call, tried};
 use crate::syscall::exactly;
 
 /// The version of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.

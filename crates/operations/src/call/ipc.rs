@@ -4,8 +4,8 @@ use std::os::fd::OwnedFd;
 
 use measure::{Failure, Operation, repeat};
 
-use super::own::{namespaces, steady, tried};
-use super::raw::{BLOCK, CALL, PAIR, call, owned};
+use super::own::{namespaces, steady};
+use super::raw::{BLOCK, CALL, PAIR, call, owned, tried};
 use crate::syscall::exactly;
 
 /// A new object that its owner may read and write.

@@ -4,8 +4,8 @@ use std::os::fd::AsRawFd;
 
 use measure::Operation;
 
-use super::own::{refusing, steadily, steady, tried};
-use super::raw::{CALL, call, owned, producing};
+use super::own::{refusing, steadily, steady};
+use super::raw::{CALL, call, owned, producing, tried};
 
 /// Commands and kinds of linux/bpf.h.
 const MAP_CREATE: i32 = 0;

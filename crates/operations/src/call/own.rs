@@ -1,21 +1,12 @@
-//! What lets a call do its real work without touching the machine: namespaces of the round's own, and a first try that
-//! tells a call refused here from one that fails later.
+//! What lets a call do its real work without touching the machine: namespaces of the round's own; and the shapes that
+//! most loops of one call have.
 
 use measure::{Failure, Loop, repeat};
 use syscalls::Sysno;
 
-use super::raw::{answered, call};
+use super::raw::{answered, call, tried};
 use crate::child::start_and_end;
 use crate::syscall::exactly;
-
-/// The loop, after one iteration of it: what a kernel lacks or refuses shows before the timing, where it is a skip.
-///
-/// # Errors
-/// Whatever the iteration meets.
-pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
-    looped.perform(1)?;
-    Ok(looped)
-}
 
 /// A loop of a call that must return zero, tried once.
 ///

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use measure::{Failure, Operation, Partner, Setting, TermOf, repeat, term};
 use rustix::fs::{Mode, OFlags, open};
 
-use super::own::{ended_child, namespaces, steadily, steady, tried};
-use super::raw::{CALL, call, consuming, device, owned, producing};
+use super::own::{ended_child, namespaces, steadily, steady};
+use super::raw::{CALL, call, consuming, device, owned, producing, tried};
 use crate::child::in_child;
 use crate::process::do_nothing;
 use crate::syscall::exactly;
@@ -142,7 +142,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..CALL
     },
-    #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.getrlimit",
         summary: "ask how many files may be open",
@@ -153,7 +152,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..CALL
     },
-    #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.setrlimit",
         summary: "set how many files may be open to what it is",

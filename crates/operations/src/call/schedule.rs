@@ -2,8 +2,8 @@
 
 use measure::{Operation, repeat};
 
-use super::own::{steadily, steady, tried};
-use super::raw::{CALL, call};
+use super::own::{steadily, steady};
+use super::raw::{CALL, call, tried};
 use crate::syscall::exactly;
 
 /// Words of a set of 1024 CPUs.

@@ -4,8 +4,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use measure::{Failure, Operation, repeat, term};
 
-use super::own::{refusing, steady, tried};
-use super::raw::{CALL, call, owned, producing};
+use super::own::{refusing, steady};
+use super::raw::{CALL, call, owned, producing, tried};
 use crate::child::in_child;
 use crate::syscall::{exactly, scratch};
 

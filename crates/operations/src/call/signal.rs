@@ -4,8 +4,8 @@
 use measure::{Failure, Operation, repeat};
 use record::Estimate;
 
-use super::own::{steady, tried};
-use super::raw::{CALL, answered, call};
+use super::own::steady;
+use super::raw::{CALL, answered, call, tried};
 use crate::signal::install_counter;
 use crate::syscall::exactly;
 
@@ -68,10 +68,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             // A second signal follows, in case the first arrives before the waiting begins.
             let soon = [0_u64, 1_000, 0, 20];
             let woken = repeat(move || {
-                exactly(0, call!(setitimer, libc::ITIMER_REAL, &soon, 0)?)?;
+                exactly(0, call!(setitimer, libc::ITIMER_REAL as i32, &soon, 0)?)?;
                 answered(libc::EINTR, call!(pause))
             });
-            tried(woken.verify(|_| exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)))
+            tried(woken.verify(|_| exactly(0, call!(setitimer, libc::ITIMER_REAL as i32, &[0_u64; 4], 0)?)))
         },
         ..CALL
     },

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use measure::{Failure, Loop, Operation, Setting, repeat, term};
 
-use super::own::{steady, tried};
-use super::raw::{CALL, PAIR, call};
+use super::own::steady;
+use super::raw::{CALL, PAIR, call, tried};
 use crate::child::in_child;
 use crate::shared::Shared;
 use crate::syscall::exactly;

@@ -3,8 +3,8 @@
 use measure::{Failure, Loop, Operation, repeat};
 use record::Estimate;
 
-use super::own::{refusing, steady, tried};
-use super::raw::{CALL, PAIR, call};
+use super::own::{refusing, steady};
+use super::raw::{CALL, PAIR, call, tried};
 use crate::syscall::exactly;
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getitimer"],
         prepare: |_| {
             let mut left = [0_u64; 4];
-            steady(move || call!(getitimer, libc::ITIMER_REAL, &mut left))
+            steady(move || call!(getitimer, libc::ITIMER_REAL as i32, &mut left))
         },
         ..CALL
     },
@@ -117,8 +117,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setitimer"],
         prepare: |_| {
             tried(repeat(|| {
-                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64, 0, 1_000, 0], 0)?)?;
-                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)
+                exactly(0, call!(setitimer, libc::ITIMER_REAL as i32, &[0_u64, 0, 1_000, 0], 0)?)?;
+                exactly(0, call!(setitimer, libc::ITIMER_REAL as i32, &[0_u64; 4], 0)?)
             }))
         },
         ..PAIR

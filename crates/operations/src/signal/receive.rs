@@ -6,8 +6,7 @@ use std::sync::atomic::Ordering;
 use measure::{Failure, Operation, repeat, term};
 
 use super::{HANDLED, Thread, bit, change_mask, counted, handler, install_counter, install_with};
-use crate::call::own::tried;
-use crate::call::raw::{answered, call, owned};
+use crate::call::raw::{answered, call, owned, tried};
 use crate::syscall::exactly;
 
 /// A signal sent and received.

@@ -8,8 +8,7 @@ use record::Estimate;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
 use super::{HANDLED, Thread, bit, change_mask, counted, install_counter, install_with};
-use crate::call::own::tried;
-use crate::call::raw::{call, owned};
+use crate::call::raw::{call, owned, tried};
 use crate::syscall::exactly;
 
 /// A signal sent, its handler run and returned from.
