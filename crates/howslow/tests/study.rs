@@ -13,10 +13,6 @@ use tempfile::TempDir;
 
 const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
 
-/// Operations that studies and books name although this version does not have them yet. One that exists may not stand
-/// here, so that the list can only shrink.
-const AWAITED: &[&str] = &["call.rt_sigsuspend"];
-
 fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");
     command.env("HOWSLOW_DATA", data.path()).timeout(Duration::from_secs(120));
@@ -27,22 +23,15 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Fails unless the registry has the operation and measures it at this point, or it is awaited.
+/// Fails unless the registry has the operation and measures it at this point.
 fn check(id: &str, point: &Point, problems: &mut Vec<String>) {
     match operations::find(id) {
-        None if AWAITED.contains(&id) => {}
         None => problems.push(format!("{id} is no operation")),
         Some(operation) if !operation.points(false).contains(point) => {
             problems.push(format!("{id} is not measured at '{point}'"));
         }
         Some(_) => {}
     }
-}
-
-#[test]
-fn what_is_awaited_is_not_there_yet() {
-    let there: Vec<_> = AWAITED.iter().filter(|id| operations::find(id).is_some()).collect();
-    assert!(there.is_empty(), "take them out of AWAITED, they exist now: {there:?}");
 }
 
 #[test]

@@ -100,7 +100,7 @@ const TABLES: &[Table] = &[
                 ],
             ),
             row("rsx.wtse", &[Route::of(&[WAIT_ONE]), Route::of(&[cost("call.futex")])]),
-            row("rsx.stse", &[Route::of(&[cost("call.rt_sigsuspend")])]),
+            row("rsx.stse", &[Route::of(&[cost("signal.receive.sigsuspend")])]),
         ],
     ),
     table(
@@ -245,7 +245,7 @@ const CLAIMS: &[Claim] = &[
         claim: "Stopping is dearer than waiting",
         test: Test::Above(1.0),
         there: pair!(cost("rsx.stse"), cost("rsx.wtse")),
-        here: &[pair!(cost("call.rt_sigsuspend"), WAIT_ONE)],
+        here: &[pair!(cost("signal.receive.sigsuspend"), WAIT_ONE)],
         note: "a stopped task stands still until it is called; the nearest here is rt_sigsuspend, whose signal is part \
                of its cost",
     },

@@ -4,7 +4,9 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 
 use measure::{Operation, repeat};
 
-use super::raw::{CALL, FILES, PAIR, call, consuming, device, enter, file_of, names, owned, producing, tried};
+use super::raw::{CALL, PAIR, call, consuming, device, enter, file_of, owned, producing, tried};
+#[cfg(target_arch = "x86_64")]
+use super::raw::{FILES, names};
 use crate::syscall::{exactly, new_file};
 
 const READ: i32 = libc::O_RDONLY | libc::O_CLOEXEC;

@@ -1,11 +1,14 @@
 //! Calls that watch files, find them by handles, and ask about file systems.
 
+use std::cell::Cell;
+use std::ffi::CString;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
-use measure::{Failure, Operation, repeat};
+use measure::{Failure, Operation, Setting, repeat};
 
-use super::raw::{CALL, FILES, PAIR, call, consuming, enter, file_of, owned, producing, tried};
+use super::raw::{CALL, FILES, PAIR, call, enter, file_of, for_each, names, numbered, owned, producing, tried};
 use crate::syscall::{exactly, new_file};
 
 /// How fanotify is asked for by those who are not root: it names files by handles.
@@ -35,13 +38,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "watch a file",
         calls: &["inotify_add_watch"],
         prepare: |setting| {
-            new_file(&enter(setting)?)?;
+            let watched = Rc::new(Watched::new(setting)?);
+            let emptied = Rc::clone(&watched);
             tried(
-                consuming(watcher, |watcher| {
-                    exactly(1, call!(inotify_add_watch, &watcher, c"file", libc::IN_MODIFY)?)?;
-                    Ok(watcher)
-                })
-                .at_most(FILES),
+                numbered(move |turn| watched.add(turn))
+                    .at_most(FILES)
+                    .verify(for_each(move |turn| emptied.remove(turn).and_then(|()| emptied.forget()))),
             )
         },
         ..CALL
@@ -51,18 +53,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "watch a file no longer",
         calls: &["inotify_rm_watch"],
         prepare: |setting| {
-            new_file(&enter(setting)?)?;
-            let make = || {
-                let watcher = watcher()?;
-                exactly(1, call!(inotify_add_watch, &watcher, c"file", libc::IN_MODIFY)?)?;
-                Ok(watcher)
-            };
+            let watched = Rc::new(Watched::new(setting)?);
+            let (filled, emptied) = (Rc::clone(&watched), Rc::clone(&watched));
             tried(
-                consuming(make, |watcher: OwnedFd| {
-                    exactly(0, call!(inotify_rm_watch, &watcher, 1)?)?;
-                    Ok(watcher)
-                })
-                .at_most(FILES),
+                numbered(move |turn| watched.remove(turn))
+                    .at_most(FILES)
+                    .before(for_each(move |turn| filled.add(turn)))
+                    .verify(for_each(move |_| emptied.forget())),
             )
         },
         ..CALL
@@ -135,4 +132,39 @@ fn watcher() -> Result<OwnedFd, Failure> {
 
 fn fan() -> Result<OwnedFd, Failure> {
     Ok(owned(call!(fanotify_init, BY_HANDLE, libc::O_RDONLY)?))
+}
+
+/// Files to watch, and the numbers of the watches.
+struct Watched {
+    watcher: OwnedFd,
+    files: Vec<(CString, Cell<usize>)>,
+}
+
+impl Watched {
+    fn new(setting: &Setting) -> Result<Watched, Failure> {
+        let folder = enter(setting)?;
+        let files = names("", FILES)?;
+        for name in &files {
+            drop(owned(call!(openat, &folder, name, libc::O_CREAT | libc::O_CLOEXEC, 0o600)?));
+        }
+        let files = files.into_iter().map(|name| (name, Cell::new(0))).collect();
+        Ok(Watched { watcher: watcher()?, files })
+    }
+
+    #[inline(always)]
+    fn add(&self, turn: usize) -> Result<(), Failure> {
+        let (name, watch) = &self.files[turn];
+        watch.set(call!(inotify_add_watch, &self.watcher, name, libc::IN_MODIFY)?);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn remove(&self, turn: usize) -> Result<(), Failure> {
+        exactly(0, call!(inotify_rm_watch, &self.watcher, self.files[turn].1.get())?)
+    }
+
+    /// Takes the event that tells of a watch's end.
+    fn forget(&self) -> Result<(), Failure> {
+        exactly(16, rustix::io::read(&self.watcher, &mut [0; 16])?)
+    }
 }

@@ -174,7 +174,9 @@ fn touch(bytes: u64) -> Result<(), Failure> {
     let _ = unsafe { madvise(memory, bytes as usize, Advice::LinuxNoHugepage) };
     for page in (0..bytes as usize).step_by(rustix::param::page_size()) {
         // SAFETY: the offset is within the mapping, which nobody else knows of.
-        unsafe { memory.cast::<u8>().add(page).write(1) };
+        let byte = unsafe { memory.cast::<u8>().add(page) };
+        // SAFETY: as above, and writable.
+        unsafe { byte.write(1) };
     }
     Ok(())
 }

@@ -1,0 +1,86 @@
+//! Calls that wait until a device has what was written: each after a page of a scratch file was overwritten.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use measure::{Failure, Loop, Operation, Setting, repeat};
+use record::Estimate;
+
+use super::raw::{CALL, call, file_of, tried};
+use crate::syscall::exactly;
+
+/// A page of most machines.
+const PAGE: usize = 4096;
+
+/// `Q_SYNC` for the quotas of users, as `linux/quota.h` numbers and shifts it.
+const SYNC_QUOTAS: u32 = 0x80_0001 << 8;
+
+/// A call that waits for a device.
+const SYNC: Operation = Operation { quoted: Estimate::Typical, patience: 60.0, ..CALL };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.fsync",
+        summary: "wait until the device has 4 KiB of a file that were just overwritten, and the file's attributes",
+        calls: &["fsync"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fsync, file)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.fdatasync",
+        summary: "wait until the device has 4 KiB of a file that were just overwritten",
+        calls: &["fdatasync"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fdatasync, file)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.sync_file_range",
+        summary: "write 4 KiB of a file to the device and wait for it, without the file's attributes",
+        calls: &["sync_file_range"],
+        prepare: |setting| {
+            let all = libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+            after_a_write(setting, move |file| exactly(0, call!(sync_file_range, file, 0, PAGE, all)?))
+        },
+        ..SYNC
+    },
+    Operation {
+        id: "call.syncfs",
+        summary: "wait until the device has all that was written to a file system, 4 KiB of it ours",
+        calls: &["syncfs"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(syncfs, file)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.sync",
+        summary: "wait until the devices have all that was written to any file system, 4 KiB of it ours",
+        calls: &["sync"],
+        prepare: |setting| after_a_write(setting, |_| exactly(0, call!(sync)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.quotactl",
+        summary: "wait until the devices have all quotas of all file systems, with 4 KiB of a file that were overwritten",
+        calls: &["quotactl"],
+        prepare: |setting| after_a_write(setting, |_| exactly(0, call!(quotactl, SYNC_QUOTAS, 0, 0, 0)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.quotactl_fd",
+        summary: "wait until the device has all quotas of a file system, with 4 KiB of a file that were overwritten",
+        calls: &["quotactl_fd"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?)),
+        ..SYNC
+    },
+];
+
+/// A loop of one call per batch, before which a page of a scratch file is overwritten.
+fn after_a_write(setting: &Setting, sync: impl Fn(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
+    let file = Rc::new(file_of(setting, PAGE)?);
+    let written = Rc::clone(&file);
+    rustix::fs::fsync(&*file)?;
+    tried(
+        repeat(move || sync(&file))
+            .at_most(1)
+            .before(move |_| exactly(PAGE, rustix::io::pwrite(&*written, &[2; PAGE], 0)?)),
+    )
+}
