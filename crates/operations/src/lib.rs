@@ -71,6 +71,8 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "calls on signals", operations: call::signal::OPERATIONS },
     Family { title: "calls on time", operations: call::time::OPERATIONS },
     Family { title: "calls on scheduling", operations: call::schedule::OPERATIONS },
+    #[cfg(target_arch = "x86_64")]
+    Family { title: "calls of x86-64 alone", operations: call::x86_64::OPERATIONS },
     Family { title: "calls on queues and semaphores", operations: call::ipc::OPERATIONS },
     Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },

@@ -25,3 +25,5 @@ pub(crate) mod task;
 pub(crate) mod time;
 pub(crate) mod transfer;
 pub(crate) mod watch;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86_64;

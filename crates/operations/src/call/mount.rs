@@ -5,9 +5,10 @@ use std::ffi::CString;
 use std::rc::Rc;
 
 use libc::{AT_FDCWD, MNT_DETACH, MS_PRIVATE, MS_REC};
-use measure::{Failure, Loop, Operation, Setting, repeat};
+use measure::{Failure, Operation, Setting, repeat};
 
-use super::raw::{CALL, FILES, answered, call, consuming, enter, for_each, names, numbered, owned, producing, tried};
+use super::own::{namespaces, refusing};
+use super::raw::{CALL, FILES, call, consuming, enter, for_each, names, numbered, owned, producing, tried};
 use crate::syscall::exactly;
 
 /// Commands of `fsconfig`, and flags of the calls around it, of those that `linux/mount.h` numbers.
@@ -218,7 +219,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             super::raw::file_of(setting, 64 << 10)?;
             enter(setting)?;
-            refusing(|| call!(swapon, c"file", 0))
+            refusing(&[libc::EINVAL, libc::EPERM], || call!(swapon, c"file", 0))
         },
         ..CALL
     },
@@ -230,32 +231,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             super::raw::file_of(setting, 64 << 10)?;
             enter(setting)?;
-            refusing(|| call!(swapoff, c"file"))
+            refusing(&[libc::EINVAL, libc::EPERM], || call!(swapoff, c"file"))
         },
         ..CALL
     },
 ];
 
 /// Gives this process mounts of its own, where the scratch folder is a file system in memory and the working folder.
-/// Who may not do so may where a user namespace is allowed.
 fn private(setting: &Setting) -> Result<(), Failure> {
     let folder = CString::new(setting.scratch().as_os_str().as_encoded_bytes())
         .map_err(|_| Failure::wrong("a path holds a zero"))?;
-    if let Err(Failure::Errno { errno: libc::EPERM }) = call!(unshare, libc::CLONE_NEWNS) {
-        own_users()?;
-    }
+    namespaces(libc::CLONE_NEWNS)?;
     exactly(0, call!(mount, 0, c"/", 0, MS_REC | MS_PRIVATE, 0)?)?;
     exactly(0, mount_memory(&folder)?)?;
     exactly(0, call!(chdir, &folder)?)
-}
-
-/// Makes this process root over a namespace of its own, with mounts of its own.
-fn own_users() -> Result<(), Failure> {
-    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    exactly(0, call!(unshare, libc::CLONE_NEWUSER | libc::CLONE_NEWNS)?)?;
-    std::fs::write("/proc/self/setgroups", "deny")?;
-    std::fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
-    Ok(std::fs::write("/proc/self/gid_map", format!("0 {group} 1"))?)
 }
 
 /// Folders to mount on, in mounts of one's own.
@@ -269,15 +258,4 @@ fn folders(setting: &Setting) -> Result<Vec<CString>, Failure> {
 #[inline(always)]
 fn mount_memory(place: &std::ffi::CStr) -> Result<usize, Failure> {
     call!(mount, c"none", place, c"tmpfs", 0, 0)
-}
-
-/// A loop of a call that is refused: for what it is asked, or because one may not ask.
-fn refusing(mut ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
-    match ask() {
-        Err(Failure::Errno { errno: errno @ (libc::EINVAL | libc::EPERM) }) => {
-            tried(repeat(move || answered(errno, ask())))
-        }
-        Err(other) => Err(other),
-        Ok(_) => Err(Failure::wrong("a call was let through that must be refused")),
-    }
 }

@@ -44,19 +44,27 @@ pub(crate) fn refusing(
     }
 }
 
-/// Puts this process into new namespaces of these kinds; who may not may where a user namespace is allowed.
+/// Puts this process into new namespaces of these kinds; who may not may as root over a namespace of users.
 ///
 /// # Errors
-/// A skip where neither is.
+/// A skip where neither is allowed.
 pub(crate) fn namespaces(kinds: i32) -> Result<(), Failure> {
-    let privileged = call!(unshare, kinds);
-    if privileged.is_ok() || call!(unshare, kinds | libc::CLONE_NEWUSER).is_ok() {
-        return Ok(());
-    }
-    Err(Failure::skip(
-        "no private namespace may be made here, and the machine's own is not touched",
-        "run as root, or allow user namespaces and unshare in the container's seccomp profile",
-    ))
+    let refused = |_| {
+        Failure::skip(
+            "no private namespace may be made here, and the machine's own is not touched",
+            "run as root, or allow user namespaces and unshare in the container's seccomp profile",
+        )
+    };
+    if call!(unshare, kinds).is_ok() { Ok(()) } else { with_own_users(kinds).map_err(refused) }
+}
+
+/// The same within a new namespace of users, where this process's user is root.
+fn with_own_users(kinds: i32) -> Result<(), Failure> {
+    let (user, group) = (call!(geteuid)?, call!(getegid)?);
+    exactly(0, call!(unshare, kinds | libc::CLONE_NEWUSER)?)?;
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
+    Ok(std::fs::write("/proc/self/gid_map", format!("0 {group} 1"))?)
 }
 
 /// Starts a child that ends at once; it waits to be reaped when this returns.

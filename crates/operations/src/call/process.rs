@@ -49,14 +49,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| steadily(call!(getpgid, 0)?, || call!(getpgid, 0)),
         ..CALL
     },
-    #[cfg(target_arch = "x86_64")]
-    Operation {
-        id: "call.getpgrp",
-        summary: "ask for the own process group by the old call",
-        calls: &["getpgrp"],
-        prepare: |_| steadily(call!(getpgrp)?, || call!(getpgrp)),
-        ..CALL
-    },
     Operation {
         id: "call.getsid",
         summary: "ask for the session of this process",
@@ -107,18 +99,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let word: &'static AtomicU32 = Box::leak(Box::default());
             steadily(call!(gettid)?, move || call!(set_tid_address, word.as_ptr()))
-        },
-        ..CALL
-    },
-    #[cfg(target_arch = "x86_64")]
-    Operation {
-        id: "call.arch_prctl",
-        summary: "ask where the thread's own memory begins",
-        calls: &["arch_prctl"],
-        prepare: |_| {
-            const GET_FS: i32 = 0x1003;
-            let mut base = [0_u64];
-            steady(move || call!(arch_prctl, GET_FS, &mut base))
         },
         ..CALL
     },

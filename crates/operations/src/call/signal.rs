@@ -1,13 +1,10 @@
-//! Calls on signals that are not sent: what is asked and set about them, and waiting for one. Those that send and
-//! receive are in the family `signal`.
+//! Calls on signals that are not sent: what is asked and set about them. Those that send and receive are in the family
+//! `signal`.
 
-use measure::{Failure, Operation, repeat};
-use record::Estimate;
+use measure::Operation;
 
 use super::own::steady;
-use super::raw::{CALL, answered, call, tried};
-use crate::signal::install_counter;
-use crate::syscall::exactly;
+use super::raw::{CALL, call};
 
 /// Enough for the largest frame of a handler on machines with wide registers.
 const STACK_WORDS: usize = 8 << 10;
@@ -54,39 +51,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let _kept = &stack;
                 call!(sigaltstack, &place, 0)
             })
-        },
-        ..CALL
-    },
-    #[cfg(target_arch = "x86_64")]
-    Operation {
-        id: "call.pause",
-        summary: "wait for a signal, which a timer sends 20 us later",
-        calls: &["pause"],
-        quoted: Estimate::Typical,
-        prepare: |_| {
-            install_counter(libc::SIGALRM)?;
-            // A second signal follows, in case the first arrives before the waiting begins.
-            let soon = [0_u64, 1_000, 0, 20];
-            let woken = repeat(move || {
-                exactly(0, call!(setitimer, libc::ITIMER_REAL as i32, &soon, 0)?)?;
-                answered(libc::EINTR, call!(pause))
-            });
-            tried(woken.verify(|_| exactly(0, call!(setitimer, libc::ITIMER_REAL as i32, &[0_u64; 4], 0)?)))
-        },
-        ..CALL
-    },
-    #[cfg(target_arch = "x86_64")]
-    Operation {
-        id: "call.alarm",
-        summary: "set an alarm in a quarter of an hour, in place of the last",
-        calls: &["alarm"],
-        prepare: |_| {
-            call!(alarm, 900)?;
-            let alarms = repeat(|| match call!(alarm, 900)? {
-                1..=900 => Ok(()),
-                other => Err(Failure::wrong(format!("{other} seconds were left of 900"))),
-            });
-            tried(alarms)
         },
         ..CALL
     },

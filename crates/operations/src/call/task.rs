@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use measure::{Failure, Loop, Operation, Setting, repeat, term};
 
 use super::own::steady;
-use super::raw::{CALL, PAIR, call, tried};
+use super::raw::{CALL, call, tried};
 use crate::child::in_child;
 use crate::shared::Shared;
 use crate::syscall::exactly;
@@ -42,10 +42,6 @@ const SIGNATURE: u32 = 0x5305_3053;
 
 /// Bytes of `robust_list_head`.
 const LIST: usize = 24;
-
-/// A port that machines use for nothing but to pass time.
-#[cfg(target_arch = "x86_64")]
-const UNUSED_PORT: usize = 0x80;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -140,40 +136,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Ok(tried(in_child(0, pairs))?.each(EACH))
         },
         ..MANY_IN_CHILD
-    },
-    #[cfg(target_arch = "x86_64")]
-    Operation {
-        id: "call.modify_ldt",
-        summary: "write an entry of this process's own segment table",
-        calls: &["modify_ldt"],
-        prepare: |_| {
-            // Entry 0, base 0, limit 0; 32 bits, limit in pages, useable.
-            let entry = [0_u32, 0, 0, 0x51];
-            // The kernel returns 32 bits.
-            steady(move || call!(modify_ldt, 1, &entry, 16))
-        },
-        ..CALL
-    },
-    #[cfg(target_arch = "x86_64")]
-    Operation {
-        id: "call.iopl",
-        summary: "ask for no right to the processor's ports, which is what one has",
-        calls: &["iopl"],
-        prepare: |_| steady(|| call!(iopl, 0)),
-        ..CALL
-    },
-    #[cfg(target_arch = "x86_64")]
-    Operation {
-        id: "call.ioperm",
-        summary: "get the right to one port of the processor, and give it back",
-        calls: &["ioperm"],
-        prepare: |_| {
-            tried(repeat(|| {
-                exactly(0, call!(ioperm, UNUSED_PORT, 1, 1)?)?;
-                exactly(0, call!(ioperm, UNUSED_PORT, 1, 0)?)
-            }))
-        },
-        ..PAIR
     },
 ];
 

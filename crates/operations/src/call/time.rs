@@ -10,14 +10,6 @@ use crate::syscall::exactly;
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    #[cfg(target_arch = "x86_64")]
-    Operation {
-        id: "call.time",
-        summary: "ask for the time in seconds, of the kernel itself",
-        calls: &["time"],
-        prepare: |_| positive(|| call!(time, 0)),
-        ..CALL
-    },
     Operation {
         id: "call.gettimeofday",
         summary: "ask for the time, of the kernel itself",
@@ -107,7 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getitimer"],
         prepare: |_| {
             let mut left = [0_u64; 4];
-            steady(move || call!(getitimer, libc::ITIMER_REAL as i32, &mut left))
+            steady(move || call!(getitimer, libc::ITIMER_REAL, &mut left))
         },
         ..CALL
     },
@@ -117,8 +109,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setitimer"],
         prepare: |_| {
             tried(repeat(|| {
-                exactly(0, call!(setitimer, libc::ITIMER_REAL as i32, &[0_u64, 0, 1_000, 0], 0)?)?;
-                exactly(0, call!(setitimer, libc::ITIMER_REAL as i32, &[0_u64; 4], 0)?)
+                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64, 0, 1_000, 0], 0)?)?;
+                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)
             }))
         },
         ..PAIR

@@ -1,0 +1,102 @@
+//! Calls that only x86-64 has: older ways to what newer calls do, and its own segments and ports.
+
+use measure::{Failure, Operation, repeat};
+use record::Estimate;
+
+use super::own::{steadily, steady};
+use super::raw::{CALL, PAIR, answered, call, tried};
+use crate::signal::install_counter;
+use crate::syscall::exactly;
+
+/// A port that machines use for nothing but to pass time.
+const UNUSED_PORT: usize = 0x80;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.getpgrp",
+        summary: "ask for the own process group by the old call",
+        calls: &["getpgrp"],
+        prepare: |_| steadily(call!(getpgrp)?, || call!(getpgrp)),
+        ..CALL
+    },
+    Operation {
+        id: "call.arch_prctl",
+        summary: "ask where the thread's own memory begins",
+        calls: &["arch_prctl"],
+        prepare: |_| {
+            const GET_FS: i32 = 0x1003;
+            let mut base = [0_u64];
+            steady(move || call!(arch_prctl, GET_FS, &mut base))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.modify_ldt",
+        summary: "write an entry of this process's own segment table",
+        calls: &["modify_ldt"],
+        prepare: |_| {
+            // Entry 0, base 0, limit 0; 32 bits, limit in pages, useable.
+            let entry = [0_u32, 0, 0, 0x51];
+            // The kernel returns 32 bits.
+            steady(move || call!(modify_ldt, 1, &entry, 16))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.iopl",
+        summary: "ask for no right to the processor's ports, which is what one has",
+        calls: &["iopl"],
+        prepare: |_| steady(|| call!(iopl, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.ioperm",
+        summary: "get the right to one port of the processor, and give it back",
+        calls: &["ioperm"],
+        prepare: |_| {
+            tried(repeat(|| {
+                exactly(0, call!(ioperm, UNUSED_PORT, 1, 1)?)?;
+                exactly(0, call!(ioperm, UNUSED_PORT, 1, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.pause",
+        summary: "wait for a signal, which a timer sends 20 us later",
+        calls: &["pause"],
+        quoted: Estimate::Typical,
+        prepare: |_| {
+            install_counter(libc::SIGALRM)?;
+            // A second signal follows, in case the first arrives before the waiting begins.
+            let soon = [0_u64, 1_000, 0, 20];
+            let woken = repeat(move || {
+                exactly(0, call!(setitimer, libc::ITIMER_REAL, &soon, 0)?)?;
+                answered(libc::EINTR, call!(pause))
+            });
+            tried(woken.verify(|_| exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.alarm",
+        summary: "set an alarm in a quarter of an hour, in place of the last",
+        calls: &["alarm"],
+        prepare: |_| {
+            call!(alarm, 900)?;
+            let alarms = repeat(|| match call!(alarm, 900)? {
+                1..=900 => Ok(()),
+                other => Err(Failure::wrong(format!("{other} seconds were left of 900"))),
+            });
+            tried(alarms)
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.time",
+        summary: "ask for the time in seconds, of the kernel itself",
+        calls: &["time"],
+        prepare: |_| tried(repeat(|| call!(time, 0).map(drop))),
+        ..CALL
+    },
+];
