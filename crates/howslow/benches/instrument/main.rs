@@ -7,6 +7,7 @@ mod figures;
 mod perf;
 mod repeat;
 mod speed;
+mod stress;
 mod tool;
 mod truth;
 
@@ -45,6 +46,8 @@ enum Bench {
     Perf,
     /// How far figures move when another program keeps a CPU busy
     Busy,
+    /// Coverage, time and scatter beside stress-ng's system calls
+    Stress,
 }
 
 /// How much of it.
@@ -71,6 +74,7 @@ impl Bench {
             Bench::Repeat => repeat::repeat(howslow, extent),
             Bench::Perf => perf::perf(howslow, extent),
             Bench::Busy => busy::busy(howslow, extent),
+            Bench::Stress => stress::stress(howslow, extent),
         }
     }
 }
