@@ -129,6 +129,27 @@ pub(crate) fn wait_for(pid: libc::pid_t) -> Reaped {
     reap(pid, 0).unwrap_or(Reaped::Unknown)
 }
 
+/// Whether most of the processes that are too many descend from this one, and not from another program that started
+/// many meanwhile. Where the kernel does not list children, they are taken to be.
+pub(crate) fn is_crowd(pid: libc::pid_t) -> bool {
+    let children = |pid: libc::pid_t| std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    if children(pid).is_err() {
+        return true;
+    }
+    let mut left = vec![pid];
+    let mut found = 0;
+    while let Some(next) = left.pop() {
+        found += 1;
+        if found > MOST_EXTRA / 2 {
+            return true;
+        }
+        let listed = children(next).unwrap_or_default();
+        left.extend(listed.split_whitespace().filter_map(|pid| pid.parse::<libc::pid_t>().ok()));
+    }
+    // Descendants whose parents have gone are children of this process.
+    own_children().len() as u64 > MOST_EXTRA / 2
+}
+
 /// Processes and threads in the system (modulo 65,536: the kernel keeps the low 16 bits).
 pub(crate) fn processes() -> u64 {
     u64::from(rustix::system::sysinfo().procs)

@@ -109,7 +109,7 @@ fn watch_over<T: DeserializeOwned>(
             let reaped = children::end(pid);
             return Some(end.unwrap_or_else(|| Err(death(reaped))));
         }
-        if children::processes().saturating_sub(crowd) > children::MOST_EXTRA {
+        if children::processes().saturating_sub(crowd) > children::MOST_EXTRA && children::is_crowd(pid) {
             children::end(pid);
             return Some(Err("it started processes without end, and was stopped".into()));
         }

@@ -1,0 +1,98 @@
+//! How good the instrument is, in figures: `cargo bench -p howslow --bench instrument [-- NAME...]`. Prints and asserts
+//! nothing: the figures depend on who else uses the machine, so a person judges them.
+
+mod assembly;
+mod busy;
+mod figures;
+mod perf;
+mod repeat;
+mod speed;
+mod stress;
+mod tool;
+mod truth;
+
+use std::time::{Duration, Instant};
+
+use clap::{Parser, ValueEnum};
+
+use tool::Howslow;
+
+/// How good the instrument is, in figures.
+#[derive(Parser)]
+#[command(name = "cargo bench -p howslow --bench instrument --")]
+struct Asked {
+    /// Which benches; all of them where none is named
+    names: Vec<Bench>,
+    /// How often each of them repeats what it does, instead of its own number
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    times: Option<u32>,
+    /// Seconds that each single run of howslow, and of what it is compared with, may take, instead of the bench's own
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    budget: Option<u32>,
+    /// What cargo says when it benches; under `cargo test` it does not, and nothing is measured
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Bench {
+    /// Time and memory of the headline run, time of `howslow list`
+    Speed,
+    /// A system call against a loop written by hand; instructions in cycles
+    Truth,
+    /// How far whole headline runs scatter
+    Repeat,
+    /// How far howslow and `perf bench` scatter in the same window
+    Perf,
+    /// How far figures move when another program keeps a CPU busy
+    Busy,
+    /// Coverage, time and scatter beside stress-ng's system calls
+    Stress,
+}
+
+/// How much of it.
+struct Extent {
+    times: Option<u32>,
+    budget: Option<u32>,
+}
+
+impl Extent {
+    fn times(&self, usual: u32) -> u32 {
+        self.times.unwrap_or(usual)
+    }
+
+    fn budget(&self, usual: u32) -> Duration {
+        Duration::from_secs(self.budget.unwrap_or(usual).into())
+    }
+}
+
+impl Bench {
+    fn perform(self, howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
+        match self {
+            Bench::Speed => speed::speed(howslow, extent),
+            Bench::Truth => truth::truth(howslow, extent),
+            Bench::Repeat => repeat::repeat(howslow, extent),
+            Bench::Perf => perf::perf(howslow, extent),
+            Bench::Busy => busy::busy(howslow, extent),
+            Bench::Stress => stress::stress(howslow, extent),
+        }
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let asked = Asked::parse();
+    if !asked.bench {
+        println!("nothing is measured here; `cargo bench -p howslow --bench instrument` measures");
+        return Ok(());
+    }
+    let extent = Extent { times: asked.times, budget: asked.budget };
+    let names = if asked.names.is_empty() { Bench::value_variants() } else { asked.names.as_slice() };
+    for bench in names {
+        let name = bench.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
+        println!("\n== {name}");
+        let start = Instant::now();
+        bench.perform(&Howslow::new()?, &extent)?;
+        println!("{name} took {:.1} s", start.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
