@@ -2,7 +2,7 @@
 
 use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Round};
 
-use crate::statistics::{Interval, median, median_ranks, quantile, sorted, two_groups, weighted_sum};
+use crate::statistics::{Interval, median, median_ranks, quantile, sorted, two_groups, weighted_median, weighted_sum};
 
 /// Fewer quiet batches than this in all rounds together are too few to quote without a doubt.
 const ENOUGH_QUIET: usize = 10;
@@ -41,15 +41,12 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate, clocking: 
         typicals = all_typical(false);
     }
     let typical = quantile(&typicals, 0.5)?;
-    let quiet_batches = sorted(rounds.iter().flat_map(|round| quiet_samples(round, clocking)));
+    let quiet_batches = rounds.iter().flat_map(|round| quiet_samples(round, clocking)).count();
     let quiet_rounds = quiet_medians(rounds, clocking);
     let mut doubts = Vec::new();
-    // Over batches, not over rounds: on a busy host a round with a single quiet batch is often a round with none.
-    let quiet = if quiet_batches.is_empty() {
-        let everything = sorted(rounds.iter().flat_map(|round| round.ns.iter().copied()));
-        quantile(&everything, 0.1)?
-    } else {
-        quantile(&quiet_batches, 0.5)?
+    let quiet = match weighted_median(&weighted_rounds(rounds, clocking)) {
+        Some(quiet) => quiet,
+        None => quantile(&sorted(rounds.iter().flat_map(|round| round.ns.iter().copied())), 0.1)?,
     };
     let by_round = match headline {
         Estimate::Quiet if quiet_rounds.is_empty() => {
@@ -57,8 +54,8 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate, clocking: 
             sorted(rounds.iter().filter_map(|round| quantile(&sorted(round.ns.iter().copied()), 0.1)))
         }
         Estimate::Quiet => {
-            if quiet_batches.len() < ENOUGH_QUIET || quiet_rounds.len() < 3 {
-                doubts.push(Doubt::FewQuiet { batches: quiet_batches.len() as u32, rounds: quiet_rounds.len() as u32 });
+            if quiet_batches < ENOUGH_QUIET || quiet_rounds.len() < 3 {
+                doubts.push(Doubt::FewQuiet { batches: quiet_batches as u32, rounds: quiet_rounds.len() as u32 });
             }
             quiet_rounds
         }
@@ -83,6 +80,16 @@ pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate, clocking: 
         high: Nanoseconds(by_round[high].max(figure)),
     };
     Some(Gross { figures, doubts, rounds: by_round.len() })
+}
+
+/// Each round's quiet median with its weight. Rounds count alike however many batches were quiet, because they differ in
+/// where memory lies; but on a busy host a single quiet batch is often none, and counts half.
+fn weighted_rounds(rounds: &[Round], clocking: Clocking) -> Vec<(f64, f64)> {
+    let weighted = rounds.iter().filter_map(|round| {
+        let batches = quiet_samples(round, clocking).count();
+        Some((median(quiet_samples(round, clocking))?, batches.min(2) as f64))
+    });
+    weighted.collect()
 }
 
 /// The medians of rounds' quiet batches, ascending: of rounds with at least two of them, where those are enough.

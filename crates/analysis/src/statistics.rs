@@ -22,6 +22,25 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     quantile(&sorted(values), 0.5)
 }
 
+/// The weighted median of (value, weight): half the weight lies on either side; between two values where the halves
+/// meet. `None` for no weight.
+pub fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    for (index, (value, weight)) in values.iter().enumerate() {
+        below += weight;
+        if below > half {
+            return Some(*value);
+        }
+        if below == half && half > 0.0 {
+            return Some(values.get(index + 1).map_or(*value, |next| (value + next.0) / 2.0));
+        }
+    }
+    None
+}
+
 /// The narrowest symmetric pair of order statistics that holds the median of the parent distribution with at least
 /// 95 % probability: zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
 /// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values the whole range, which covers less.
@@ -156,6 +175,16 @@ mod tests {
         assert_eq!(quantile(&values, 1.0), Some(4.0));
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(median([7.0]), Some(7.0));
+    }
+
+    #[test]
+    fn weights_count_as_repetitions_do() {
+        assert_eq!(weighted_median(&[(3.0, 1.0), (1.0, 1.0), (2.0, 1.0)]), Some(2.0));
+        assert_eq!(weighted_median(&[(4.0, 1.0), (1.0, 1.0)]), Some(2.5));
+        assert_eq!(weighted_median(&[(1.0, 2.0), (5.0, 1.0), (7.0, 2.0), (9.0, 2.0)]), Some(7.0));
+        assert_eq!(weighted_median(&[]), None);
+        let (plain, weighted) = ([1.0, 1.0, 4.0, 6.0, 6.0, 9.0], [(1.0, 2.0), (4.0, 1.0), (6.0, 2.0), (9.0, 1.0)]);
+        assert_eq!(weighted_median(&weighted), median(plain));
     }
 
     #[test]

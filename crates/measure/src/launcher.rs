@@ -120,9 +120,6 @@ fn one_round(
     folder: &Path,
     parent: &UnixStream,
 ) -> Option<RoundEnd> {
-    if let Err(error) = std::fs::create_dir(folder) {
-        return Some(RoundEnd::Lost(format!("cannot make a scratch folder: {error}")));
-    }
     let patience = Duration::from_secs_f64(item.operation.patience + 3.0 * order.plan.time / 1e9);
     let end = guarded(patience, parent, || perform(item, order, checker, folder.into()));
     let _ = std::fs::remove_dir_all(folder);

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -65,6 +66,9 @@ impl Setting {
 
     /// A folder of this round's own; it is removed with everything in it after the round.
     pub fn scratch(&self) -> &Path {
+        // Made for those who ask: a thousand folders a run, deleted again, make files dearer for minutes (ext4). Where it
+        // cannot be made, the file wanted in it tells why.
+        let _ = std::fs::DirBuilder::new().mode(0o700).create(&self.scratch);
         &self.scratch
     }
 

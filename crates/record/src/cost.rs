@@ -13,7 +13,7 @@ use crate::units::{Bytes, Nanoseconds};
 pub enum Estimate {
     /// The smallest sample: for published costs that say so; howslow quotes none of its own by it.
     Best,
-    /// Median over the batches taken while the core was ours alone.
+    /// Median over rounds of each round's median over the batches taken while the core was ours alone.
     Quiet,
     /// Median over rounds of each round's median: for operations that wait for a device or a timer.
     Typical,
@@ -24,7 +24,7 @@ pub enum Estimate {
 pub struct Figures {
     /// The smallest sample.
     pub best: Nanoseconds,
-    /// Median over the quiet batches.
+    /// Median over rounds of each round's quiet batches; a round with a single one counts half.
     pub quiet: Nanoseconds,
     /// Median over rounds of each round's median.
     pub typical: Nanoseconds,
