@@ -39,7 +39,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             leave_other_cpu(setting)?;
             // Entry 0, base 0, limit 0; 32 bits, limit in pages, useable.
             let entry = [0_u32, 0, 0, 0x51];
-            // The kernel returns 32 bits.
             steady(move || call!(modify_ldt, 1, &entry, 16))
         },
         ..CALL
@@ -103,9 +102,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The CPU this process was on before keeps its memory in mind until another process runs there, and as long as it
-/// does the kernel interrupts it for every change of the table, which makes one five times as dear.
+/// The CPU this process was on before is interrupted for every change of the table, which makes one five times as
+/// dear, until another process has run there and page tables have been given up.
 fn leave_other_cpu(setting: &Setting) -> Result<(), Failure> {
+    /// More than one table of pages maps.
+    const SPAN: usize = 4 << 20;
     let Ok(cpu) = setting.other_cpu() else { return Ok(()) };
-    wait_for(fork(|| i32::from(pin(cpu).is_err()))?)
+    wait_for(fork(|| i32::from(pin(cpu).is_err()))?)?;
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let address = call!(mmap, 0, SPAN, access, kind | libc::MAP_POPULATE, -1, 0)?;
+    exactly(0, call!(munmap, address, SPAN)?)
 }
