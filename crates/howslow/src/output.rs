@@ -64,7 +64,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// A record or listing as one JSON document to stdout.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string(value)? + "\n"))
 }
