@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use measure::{Best, Item, Order};
-use record::{Machine, Point, Run, SCHEMA, Settings, Value};
+use record::{CountedIn, Machine, Point, Run, SCHEMA, Settings, Value};
 use store::{Known, Shown, Store};
 
 use crate::cli::How;
@@ -65,6 +65,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
         started: format!("{started:.3}"),
         finished: format!("{:.3}", Timestamp::now()),
         howslow: env!("CARGO_PKG_VERSION").into(),
+        counted_in: CountedIn::Nanoseconds,
         machine,
         settings,
         noise: taken.noise,

@@ -44,7 +44,7 @@ const PREDICTABLE: u64 = 0x5555_5555_5555_5555;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
-        id: "instruction.add",
+        id: "instruction.add.latency",
         summary: "add a register to a register, each waiting for the one before",
         per: "instruction",
         like: &["ada"],
@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..DEFAULT
     },
     Operation {
-        id: "instruction.multiply",
+        id: "instruction.multiply.latency",
         summary: "multiply two 64-bit integers, each waiting for the one before",
         per: "instruction",
         headline: true,
@@ -71,12 +71,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..DEFAULT
     },
     Operation {
-        id: "instruction.divide",
+        id: "instruction.divide.latency",
         summary: "divide a 64-bit integer by a 20-bit one, each waiting for the one before",
         per: "instruction",
         headline: true,
         // The dividend is made large again after each divide, by an `or` that the chain waits for as for an add.
-        terms: &[term(1.0, "instruction.add")],
+        terms: &[term(1.0, "instruction.add.latency")],
         prepare: |_| {
             let (divisor, refill) = (opaque(DIVISOR), opaque(OPERAND));
             chain(

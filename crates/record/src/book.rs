@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::cost::{Cost, Cpu, Estimate, Faults, Figures, Switches, Term};
 use crate::machine::Machine;
-use crate::run::{Noise, Run, SCHEMA, Settings};
+use crate::run::{CountedIn, Noise, Run, SCHEMA, Settings};
 use crate::units::{Bytes, Nanoseconds};
 
 /// Longer texts are no book.
@@ -227,6 +227,7 @@ impl Book {
             started: self.measured.clone(),
             finished: self.measured.clone(),
             howslow: String::new(),
+            counted_in: CountedIn::Nanoseconds,
             machine: self.machine.clone(),
             settings: Settings { patterns: vec![format!("{}: {}", self.title, self.source)], ..Settings::default() },
             noise: Noise::default(),

@@ -16,5 +16,5 @@ pub use doubt::Doubt;
 pub use machine::*;
 pub use point::{Point, Value};
 pub use read::{ReadError, printable, read_run, run_from_bytes};
-pub use run::{BLOCK, Band, CpuQuiet, Noise, Run, SCHEMA, Settings, Skip, run_schema};
+pub use run::{BLOCK, Band, CountedIn, CpuQuiet, Noise, Run, SCHEMA, Settings, Skip, run_schema};
 pub use units::{Bytes, Nanoseconds};

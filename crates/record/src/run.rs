@@ -26,6 +26,9 @@ pub struct Run {
     pub finished: String,
     /// The version of howslow that measured; empty for a book.
     pub howslow: String,
+    /// What its figures are exact in.
+    #[serde(default)]
+    pub counted_in: CountedIn,
     /// Where it was taken.
     pub machine: Machine,
     /// What was asked for.
@@ -37,6 +40,17 @@ pub struct Run {
     pub costs: Vec<Cost>,
     /// What was not, and why.
     pub skipped: Vec<Skip>,
+}
+
+/// What the figures of a run are exact in. Every cost has both where the clock is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedIn {
+    /// Times, as measured.
+    #[default]
+    Nanoseconds,
+    /// Core cycles, as a processor's manual quotes them: the nanoseconds are those at a nominal clock.
+    Cycles,
 }
 
 /// What was asked of the instrument.

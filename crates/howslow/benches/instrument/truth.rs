@@ -9,7 +9,8 @@ use crate::tool::{self, Howslow};
 
 const PAIRS: u32 = 10;
 const BUDGET: u32 = 2;
-const OPERATIONS: [&str; 4] = ["syscall.getppid", "instruction.add", "instruction.multiply", "loop.empty"];
+const OPERATIONS: [&str; 4] =
+    ["syscall.getppid", "instruction.add.latency", "instruction.multiply.latency", "loop.empty"];
 
 /// What one pair says: howslow's figure over the loop's, and the operations in cycles.
 #[derive(Default)]
