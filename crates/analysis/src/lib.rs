@@ -1,6 +1,7 @@
 //! Pure arithmetic on records: statistics, estimates, what follows from a run. Reads no clock, prints nothing.
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod derived;
 pub mod doctor;
 pub mod estimate;

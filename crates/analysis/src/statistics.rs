@@ -149,6 +149,40 @@ pub fn weighted_sum(parts: &[(f64, Interval)]) -> Interval {
     Interval { value, low: value - reach(true), high: value + reach(false) }
 }
 
+/// The probability that Student's t with so many degrees of freedom exceeds `t`, which is not negative (Abramowitz and
+/// Stegun, 26.7.3 and 26.7.4: finite sums, exact).
+pub fn student_tail(t: f64, freedom: u32) -> f64 {
+    let angle = (t / f64::from(freedom).sqrt()).atan();
+    let (sine, cosine) = angle.sin_cos();
+    // From each power of the cosine to the next but one; the series begins with its first or zeroth.
+    let odd = freedom % 2 == 1;
+    let mut term = if odd { cosine } else { 1.0 };
+    let mut sum = 0.0;
+    let mut power = u32::from(odd);
+    while power + 2 <= freedom {
+        sum += term;
+        power += 2;
+        term *= cosine * cosine * f64::from(power - 1) / f64::from(power);
+    }
+    let inside = if odd { std::f64::consts::FRAC_2_PI * (angle + sine * sum) } else { sine * sum };
+    ((1.0 - inside) / 2.0).max(0.0)
+}
+
+/// The t that Student's t with so many degrees of freedom stays below with probability `share`, which is from a half to
+/// less than one.
+pub fn student_quantile(share: f64, freedom: u32) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while student_tail(high, freedom) > 1.0 - share && high < 1e12 {
+        high *= 2.0;
+    }
+    // Halving a double until nothing is left between the ends takes no more steps than this.
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if student_tail(middle, freedom) > 1.0 - share { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +219,19 @@ mod tests {
         assert_eq!(weighted_median(&[]), None);
         let (plain, weighted) = ([1.0, 1.0, 4.0, 6.0, 6.0, 9.0], [(1.0, 2.0), (4.0, 1.0), (6.0, 2.0), (9.0, 1.0)]);
         assert_eq!(weighted_median(&weighted), median(plain));
+    }
+
+    #[test]
+    fn student_is_that_of_the_tables() {
+        for (freedom, t) in [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (9, 2.262), (30, 2.042)] {
+            assert!((student_quantile(0.975, freedom) - t).abs() < 5e-4, "{freedom}");
+            assert!((student_tail(t, freedom) - 0.025).abs() < 2e-5, "{freedom}");
+        }
+        assert!((student_tail(6.869, 5) - 0.0005).abs() < 1e-6);
+        assert!((student_quantile(0.75, 1) - 1.0).abs() < 1e-9);
+        assert_eq!(student_tail(0.0, 7), 0.5);
+        assert_eq!(student_tail(f64::INFINITY, 6), 0.0);
+        assert!(student_tail(f64::INFINITY, 5) < 1e-15);
     }
 
     #[test]

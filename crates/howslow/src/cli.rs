@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24).
@@ -32,6 +32,8 @@ pub(crate) enum Verb {
     List(ListAsked),
     /// Print a run again
     Show(ShowAsked),
+    /// How many times dearer each cost is in one run than in another, and which differences are more than noise
+    Compare(CompareAsked),
     /// What costs consist of: derived costs, parts and what they leave unexplained
     Explain(ExplainAsked),
     /// A paper's tables and sentences, tested on this machine
@@ -157,6 +159,65 @@ pub(crate) struct ShowAsked {
     /// Print the run document
     #[arg(long)]
     pub json: bool,
+}
+
+const COMPARED: &str = "\
+The first RUN is the base: a ratio is the cost in another run over that in the base, above 1 slower.
+A difference is a change where the ratio's interval excludes 1, chance is ruled out for all costs
+together, and it exceeds what the machine shows against itself; every other is the same.
+Examples: howslow compare @2 @1
+          howslow compare @1 pdp-11-24 --sort ratio
+          howslow compare before.json after.json later.json --only 'pipe.*' --changed
+Exit status: 0 done; 1 a run could not be read; 2 misused: one run only, an unknown run, a pattern
+that means nothing here, runs that have nothing in common.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARED)]
+pub(crate) struct CompareAsked {
+    /// Two runs or more, the base first: a file, @1, the beginning of a kept run's id, or a book
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub runs: Vec<String>,
+    /// Only these costs: an id, family or glob, optionally at a point; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub only: Vec<String>,
+    /// Order of the rows
+    #[arg(long, value_enum, default_value_t = Order::Family)]
+    pub sort: Order,
+    /// Only rows that differ by more than noise
+    #[arg(long)]
+    pub changed: bool,
+    /// The least difference that counts as a change, whatever the noise
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
+    pub threshold: f64,
+    /// Compare times or clock cycles [default: cycles where a run counts in cycles, else ns]
+    #[arg(long = "in", value_name = "UNIT", value_enum)]
+    pub unit: Option<Unit>,
+    /// Compare operations of different versions too
+    #[arg(long)]
+    pub ignore_versions: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Order of a comparison's rows.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Order {
+    /// The dearest ratio first
+    Ratio,
+    /// By id and point
+    Name,
+    /// By family, as in the base
+    Family,
+}
+
+/// What costs are compared in.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Unit {
+    /// Time
+    Ns,
+    /// Core cycles
+    Cycles,
 }
 
 #[derive(Debug, Args)]

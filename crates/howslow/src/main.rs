@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod compare;
 mod doctor;
 mod explain;
 mod headline;
@@ -27,6 +28,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Time(asked)) => time::time(&asked),
         Some(Verb::List(asked)) => list::list(&asked),
         Some(Verb::Show(asked)) => show::show(&asked),
+        Some(Verb::Compare(asked)) => compare::compare(&asked),
         Some(Verb::Explain(asked)) => explain::explain(&asked),
         Some(Verb::Study(asked)) => study::study(&asked),
         Some(Verb::History(asked)) => history::history(&asked),

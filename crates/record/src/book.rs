@@ -263,7 +263,7 @@ impl Book {
             version: 1,
             at: crate::Point::default(),
             per: if entry.per.is_empty() { "call".into() } else { entry.per.clone() },
-            like: entry.like.clone(),
+            like: entry.like.iter().chain(&entry.analogues).cloned().collect(),
             cpus: 1,
             follows_clock: false,
             net_ns,

@@ -11,6 +11,8 @@ pub(crate) enum Kind {
     Heading,
     Row,
     Aside,
+    Slower,
+    Faster,
 }
 
 /// Rows of cells under the alignment of their columns.
@@ -49,6 +51,8 @@ impl Grid {
                 Kind::Heading => style.bold(line),
                 Kind::Row => line.to_string(),
                 Kind::Aside => style.dim(line),
+                Kind::Slower => style.red(line),
+                Kind::Faster => style.green(line),
             };
             text.push('\n');
         }

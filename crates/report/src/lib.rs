@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod compare;
 mod explain;
 mod grid;
 mod head;
@@ -10,6 +11,7 @@ mod prices;
 mod study;
 
 pub use accounts::COMMANDS;
+pub use compare::{Shown, Sort, View, comparison};
 pub use explain::{explained, explanations};
 pub use head::head_line;
 pub use lists::{Kept, Listed, ListedCall, doctor, history, list, syscalls};
@@ -22,7 +24,7 @@ pub use study::study;
 pub enum Style {
     /// Text only.
     Plain,
-    /// Headings bold, asides dim, by terminal escape sequences.
+    /// Headings bold, asides dim, changes red or green, by terminal escape sequences.
     Coloured,
 }
 
@@ -36,6 +38,14 @@ impl Style {
 
     fn dim(self, text: &str) -> String {
         self.wrapped("\u{1b}[2m", text)
+    }
+
+    fn red(self, text: &str) -> String {
+        self.wrapped("\u{1b}[31m", text)
+    }
+
+    fn green(self, text: &str) -> String {
+        self.wrapped("\u{1b}[32m", text)
     }
 
     fn wrapped(self, start: &str, text: &str) -> String {

@@ -1,0 +1,113 @@
+//! What differs between runs besides their costs: a walk over machine and settings, so that no field is forgotten.
+
+use std::collections::BTreeMap;
+
+use record::Run;
+use serde_json::{Value, json};
+
+/// One fact that is not the same in all runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Its place in the run document: `machine.kernel.release`.
+    pub field: String,
+    /// Of each run; null where the run does not say.
+    pub values: Vec<Value>,
+}
+
+/// Differ between any two runs and say nothing.
+const VOLATILE: [&str; 1] = ["settings.seed"];
+/// Measured themselves, so that they differ a little between any two runs.
+const MEASURED: [&str; 2] = ["noise.cycle_ns", "machine.cpu.frequency.nominal_mhz"];
+/// By how much they may.
+const MEASURED_APART: f64 = 0.01;
+/// What explains most comes first; then all else in the order of the document.
+const FIRST: [&str; 10] = [
+    "machine.architecture",
+    "counted_in",
+    "noise.cycle_ns",
+    "machine.cpu.model",
+    "machine.cpu.microarchitecture",
+    "machine.virtualization",
+    "machine.kernel",
+    "machine.cpu",
+    "machine.memory",
+    "machine",
+];
+
+/// Every fact of machine and settings that is not the same in all runs, the likeliest suspects first.
+pub fn differences(runs: &[Run]) -> Vec<Difference> {
+    let facts: Vec<BTreeMap<String, Value>> = runs.iter().map(facts).collect();
+    let fields: std::collections::BTreeSet<&String> = facts.iter().flat_map(BTreeMap::keys).collect();
+    let mut found = Vec::new();
+    for field in fields.into_iter().filter(|field| !VOLATILE.contains(&field.as_str())) {
+        let said: Vec<Option<&Value>> = facts.iter().zip(runs).map(|(facts, run)| said(run, facts.get(field))).collect();
+        let mut values = said.iter().flatten();
+        let first = values.next();
+        if values.any(|value| first.is_some_and(|first| !alike(field, first, value))) {
+            let values = said.into_iter().map(|value| value.cloned().unwrap_or(Value::Null)).collect();
+            found.push(Difference { field: field.clone(), values });
+        }
+    }
+    let rank = |field: &str| {
+        let under = |first: &str| field.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        FIRST.iter().position(|first| under(first)).unwrap_or(FIRST.len())
+    };
+    found.sort_by_key(|difference| rank(&difference.field));
+    found
+}
+
+/// What a run says of itself, by field.
+fn facts(run: &Run) -> BTreeMap<String, Value> {
+    let mut whole = json!({ "machine": run.machine, "counted_in": run.counted_in, "noise": {} });
+    if run.noise.cycle_ns > 0.0 {
+        whole["noise"] = json!({ "cycle_ns": run.noise.cycle_ns });
+    }
+    // Nobody asked howslow for the costs of a book.
+    if !run.howslow.is_empty() {
+        whole["settings"] = json!(run.settings);
+        whole["howslow"] = json!(run.howslow);
+    }
+    let mut facts = BTreeMap::new();
+    walk(String::new(), whole, &mut facts);
+    facts
+}
+
+fn walk(path: String, value: Value, facts: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+                walk(path, value, facts);
+            }
+        }
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            for (index, item) in items.into_iter().enumerate() {
+                walk(format!("{path}[{index}]"), item, facts);
+            }
+        }
+        value => {
+            facts.insert(path, value);
+        }
+    }
+}
+
+/// What a run says: a fact that a measured run lacks is absent, one that a book leaves empty is not said.
+fn said<'v>(run: &Run, value: Option<&'v Value>) -> Option<&'v Value> {
+    let empty = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    if run.howslow.is_empty() { value.filter(|value| !empty(value)) } else { value.or(Some(&Value::Null)) }
+}
+
+fn alike(field: &str, one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(one), Some(other)) if MEASURED.contains(&field) => {
+            (one - other).abs() <= MEASURED_APART * one.abs().max(other.abs())
+        }
+        _ => one == other,
+    }
+}

@@ -1,0 +1,72 @@
+//! Geometric means: of a family's costs, and of all; over costs told in both runs only.
+
+use std::collections::HashMap;
+
+use super::{Comparison, Row, Told};
+use crate::statistics::{Interval, weighted_sum};
+
+/// The geometric mean of ratios.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mean {
+    /// The mean; `None` without a pair.
+    pub ratio: Option<Interval>,
+    /// Pairs it is taken over.
+    pub pairs: usize,
+    /// Pairs left out because no ratio can be told.
+    pub left_out: usize,
+}
+
+/// A family's costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Family<'a> {
+    /// Its heading.
+    pub name: &'a str,
+    /// Of each run but the first.
+    pub means: Vec<Mean>,
+}
+
+/// The families in the order of the first run, each with the geometric mean of its ratios.
+pub fn families<'a>(comparison: &Comparison<'a>) -> Vec<Family<'a>> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut rows: Vec<(&str, Vec<&Row<'_>>)> = Vec::new();
+    for row in &comparison.rows {
+        let place = *places.entry(row.family()).or_insert(rows.len());
+        if place == rows.len() {
+            rows.push((row.family(), Vec::new()));
+        }
+        rows[place].1.push(row);
+    }
+    let others = comparison.noise.len();
+    rows.into_iter().map(|(name, rows)| Family { name, means: means(&rows, others) }).collect()
+}
+
+/// The geometric mean of all ratios, each operation weighing alike.
+pub fn overall(comparison: &Comparison<'_>) -> Vec<Mean> {
+    means(&comparison.rows.iter().collect::<Vec<_>>(), comparison.noise.len())
+}
+
+fn means(rows: &[&Row<'_>], others: usize) -> Vec<Mean> {
+    (0..others).map(|place| mean(rows.iter().filter_map(|row| Some(&row.others[place].as_ref()?.1.ratio)))).collect()
+}
+
+/// The mean of logarithms, its parts taken as independent of each other.
+fn mean<'r>(ratios: impl Iterator<Item = &'r Told>) -> Mean {
+    let mut logarithms = Vec::new();
+    let mut left_out = 0;
+    for ratio in ratios {
+        match ratio {
+            Told::Times(it) => {
+                logarithms.push(Interval { value: it.value.ln(), low: it.low.ln(), high: it.high.ln() });
+            }
+            Told::AtMost(_) | Told::AtLeast(_) | Told::Untold(_) => left_out += 1,
+        }
+    }
+    let pairs = logarithms.len();
+    let parts: Vec<(f64, Interval)> = logarithms.into_iter().map(|part| (1.0 / pairs as f64, part)).collect();
+    let ratio = (pairs > 0).then(|| weighted_sum(&parts)).map(|sum| Interval {
+        value: sum.value.exp(),
+        low: sum.low.exp(),
+        high: sum.high.exp(),
+    });
+    Mean { ratio, pairs, left_out }
+}

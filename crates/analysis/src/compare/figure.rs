@@ -1,0 +1,72 @@
+//! The figure that a cost is compared by: in time or in cycles, and what can be told of it.
+
+use record::{Cost, CountedIn, Run};
+
+use crate::estimate;
+use crate::statistics::{Interval, coverage, median_ranks};
+
+/// A cost as it is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figure {
+    /// Told from zero.
+    Told(Interval),
+    /// Not told from zero: at most its upper end.
+    AtMost(Interval),
+    /// Nothing can be said of it, and why.
+    Untold(String),
+}
+
+impl Figure {
+    /// The estimate with its ends, where there is one.
+    pub fn interval(&self) -> Option<Interval> {
+        match self {
+            Figure::Told(it) | Figure::AtMost(it) => Some(*it),
+            Figure::Untold(_) => None,
+        }
+    }
+}
+
+/// The headline figure of a run's cost in this unit.
+pub fn figure(run: &Run, cost: &Cost, unit: CountedIn) -> Figure {
+    let net = estimate::interval(&cost.net_ns, cost.headline);
+    let factor = match unit {
+        CountedIn::Nanoseconds => 1.0,
+        CountedIn::Cycles => match cycles_per_ns(run, cost) {
+            Some(factor) => factor,
+            None => return Figure::Untold("it is not known in cycles".into()),
+        },
+    };
+    let it = Interval { value: net.value * factor, low: net.low * factor, high: net.high * factor };
+    if !(it.low <= it.value && it.value <= it.high && it.low.is_finite() && it.high.is_finite()) {
+        return Figure::Untold("its figure lies outside its own interval".into());
+    }
+    if it.low > 0.0 {
+        Figure::Told(it)
+    } else if it.high > 0.0 {
+        Figure::AtMost(it)
+    } else {
+        Figure::Untold("its baseline cost more than the whole".into())
+    }
+}
+
+/// The clock that a cost's cycles were counted by; a cost of nothing has that of its run.
+fn cycles_per_ns(run: &Run, cost: &Cost) -> Option<f64> {
+    let own = cost.cycles / cost.quoted().0;
+    let of_run = 1.0 / run.noise.cycle_ns;
+    [own, of_run].into_iter().find(|factor| factor.is_finite() && *factor > 0.0)
+}
+
+/// Whether a cost was published: it has no samples, and its interval is what the printed digits leave open.
+pub(crate) fn is_published(cost: &Cost) -> bool {
+    cost.rounds.is_empty()
+}
+
+/// How many rounds a measured cost's interval rests on.
+pub(crate) fn rounds_behind(cost: &Cost) -> usize {
+    estimate::gross(&cost.rounds, &[], cost.headline, estimate::Clocking::AsRead).map_or(0, |gross| gross.rounds)
+}
+
+/// The probability that an interval over so many rounds covers the figure.
+pub(crate) fn level(rounds: usize) -> f64 {
+    coverage(rounds, median_ranks(rounds).0).min(0.95)
+}

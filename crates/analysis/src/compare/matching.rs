@@ -1,0 +1,140 @@
+//! Which costs of two runs belong together: by id and point; where one of the two is published, also by the names they
+//! share. Every cost belongs to one other at most, and the same two belong together whichever run comes first.
+
+use std::collections::{BTreeMap, HashMap};
+
+use record::{Cost, Point, Run, Value};
+
+use super::figure::is_published;
+
+/// Pairs of places in the costs of `base` and `other`, in the order of the base.
+pub(super) fn pairs(base: &Run, other: &Run) -> Vec<(usize, usize)> {
+    let mut sides = Sides { base: Side::new(base), other: Side::new(other), pairs: Vec::new() };
+    sides.by_id();
+    sides.by_analogue();
+    sides.by_shared_name();
+    sides.pairs.sort_unstable();
+    sides.pairs
+}
+
+/// Whether two costs are of different work, which only measured ones can be: a published cost has no version.
+pub(super) fn versions_differ(one: &Cost, other: &Cost) -> bool {
+    one.operation == other.operation && one.version != other.version && !is_published(one) && !is_published(other)
+}
+
+struct Side<'a> {
+    costs: &'a [Cost],
+    taken: Vec<bool>,
+    by_operation: HashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> Side<'a> {
+    fn new(run: &'a Run) -> Side<'a> {
+        let mut by_operation: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, cost) in run.costs.iter().enumerate() {
+            by_operation.entry(&cost.operation).or_default().push(place);
+        }
+        Side { costs: &run.costs, taken: vec![false; run.costs.len()], by_operation }
+    }
+
+    fn free(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.costs.len()).filter(|&place| !self.taken[place])
+    }
+
+    /// The costs that a name such as `memory.copy@size=512` means; axes it does not speak of are free.
+    fn named<'s>(&'s self, name: &'s str) -> impl Iterator<Item = usize> + 's {
+        let (operation, at) = name.split_once('@').unwrap_or((name, ""));
+        let known = self.by_operation.get(operation).map_or(&[][..], Vec::as_slice);
+        known.iter().copied().filter(move |&place| means(at, &self.costs[place].at))
+    }
+}
+
+/// Whether a point has every `axis=value` that a text names.
+fn means(at: &str, point: &Point) -> bool {
+    let mut choices = at.split(',').filter(|choice| !choice.is_empty());
+    choices.all(|choice| {
+        let Some((axis, value)) = choice.split_once('=') else { return false };
+        match point.0.get(axis) {
+            Some(Value::Number(number)) => number.to_string() == value,
+            Some(Value::Word(word)) => word == value,
+            None => false,
+        }
+    })
+}
+
+struct Sides<'a> {
+    base: Side<'a>,
+    other: Side<'a>,
+    pairs: Vec<(usize, usize)>,
+}
+
+impl<'a> Sides<'a> {
+    fn take(&mut self, one: usize, two: usize) {
+        self.base.taken[one] = true;
+        self.other.taken[two] = true;
+        self.pairs.push((one, two));
+    }
+
+    fn by_id(&mut self) {
+        let mut waiting: HashMap<(&str, &Point), Vec<usize>> = HashMap::new();
+        for (place, cost) in self.other.costs.iter().enumerate().rev() {
+            waiting.entry((&cost.operation, &cost.at)).or_default().push(place);
+        }
+        for (place, cost) in self.base.costs.iter().enumerate() {
+            if let Some(two) = waiting.get_mut(&(cost.operation.as_str(), &cost.at)).and_then(Vec::pop) {
+                self.take(place, two);
+            }
+        }
+    }
+
+    /// Pairs costs by the ids that published ones name as their like: first every nearest one, then every second.
+    fn by_analogue(&mut self) {
+        let mut wanted = Vec::new();
+        collect(&self.base, &self.other, |rank, by, named| wanted.push((rank, by, named, (by, named))));
+        collect(&self.other, &self.base, |rank, by, named| wanted.push((rank, by, named, (named, by))));
+        wanted.sort_unstable();
+        for (_, _, _, (one, two)) in wanted {
+            if !self.base.taken[one] && !self.other.taken[two] {
+                self.take(one, two);
+            }
+        }
+    }
+
+    /// Pairs the first costs left on either side that share a name, where one of them is published.
+    fn by_shared_name(&mut self) {
+        let mut shared: BTreeMap<&str, [Vec<usize>; 2]> = BTreeMap::new();
+        for (index, side) in [&self.base, &self.other].into_iter().enumerate() {
+            for place in side.free() {
+                for name in &side.costs[place].like {
+                    shared.entry(name).or_default()[index].push(place);
+                }
+            }
+        }
+        for [ones, twos] in shared.values() {
+            let one = ones.iter().copied().find(|&place| !self.base.taken[place]);
+            let two = twos.iter().copied().find(|&place| !self.other.taken[place]);
+            if let (Some(one), Some(two)) = (one, two)
+                && may_be_alike(&self.base.costs[one], &self.other.costs[two])
+            {
+                self.take(one, two);
+            }
+        }
+    }
+}
+
+/// Calls `found` with (place among its names, the published cost, the cost it names) for all that are free.
+fn collect(by: &Side<'_>, named: &Side<'_>, mut found: impl FnMut(usize, usize, usize)) {
+    for place in by.free().filter(|&place| is_published(&by.costs[place])) {
+        for (rank, name) in by.costs[place].like.iter().enumerate() {
+            let mut costs = named.named(name).filter(|&two| !named.taken[two]);
+            if let Some(two) = costs.find(|&two| may_be_alike(&by.costs[place], &named.costs[two])) {
+                found(rank, place, two);
+            }
+        }
+    }
+}
+
+/// Two measured costs have ids of their own, and one id at two points is not one thing.
+fn may_be_alike(one: &Cost, other: &Cost) -> bool {
+    one.operation != other.operation && (is_published(one) || is_published(other))
+}

@@ -1,0 +1,212 @@
+//! Runs beside each other: which costs belong together, how many times dearer each is than in the first run, and which
+//! of the differences are changes. Works on runs and books alike; knows nothing of pages.
+
+mod differences;
+mod families;
+mod figure;
+mod matching;
+mod noise;
+mod verdict;
+
+use record::{Cost, CountedIn, Point, Run, Skip};
+
+pub use differences::{Difference, differences};
+pub use families::{Family, Mean, families, overall};
+pub use figure::{Figure, figure};
+pub use noise::{ELSEWHERE, Joint};
+pub use verdict::{Against, Told, Verdict};
+
+/// How runs are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct How {
+    /// What costs are compared in; `None` takes cycles where one of the runs counts in cycles.
+    pub unit: Option<CountedIn>,
+    /// The least share by which a cost must differ for a change, whatever the noise.
+    pub threshold: f64,
+    /// What becomes of costs whose operation has another version.
+    pub versions: Versions,
+}
+
+/// What becomes of two costs of one operation in different versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Versions {
+    /// They are listed and not compared.
+    Kept,
+    /// They are compared like all others.
+    Ignored,
+}
+
+/// Runs beside each other; the first one is the base of every ratio.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    /// What was compared.
+    pub runs: &'a [Run],
+    /// What costs were compared in.
+    pub unit: CountedIn,
+    /// Of each run but the first: what a cost must differ by.
+    pub noise: Vec<Joint>,
+    /// Costs of the first run that another one has too, in the first one's order.
+    pub rows: Vec<Row<'a>>,
+    /// Of each run: what stands in no row.
+    pub only: Vec<Vec<Only<'a>>>,
+    /// Costs that were not compared because their versions differ.
+    pub versions: Vec<Versioned<'a>>,
+}
+
+/// One cost of the first run with its like in the others.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// The cost of the first run.
+    pub base: &'a Cost,
+    /// Of each other run: the cost that belongs to it, how many times dearer, and whether that is a change.
+    pub others: Vec<Option<(&'a Cost, Against)>>,
+}
+
+impl<'a> Row<'a> {
+    /// The heading it stands under.
+    pub fn family(&self) -> &'a str {
+        // Runs of an older format have no headings.
+        let others = self.others.iter().flatten().map(|(cost, _)| *cost);
+        let titled = [self.base].into_iter().chain(others).find(|cost| !cost.group.is_empty());
+        titled.unwrap_or(self.base).heading()
+    }
+
+    /// Whether it differs by more than noise in any run.
+    pub fn changed(&self) -> bool {
+        self.others.iter().flatten().any(|(_, against)| against.verdict.is_change())
+    }
+
+    /// The cost and its like in the others.
+    pub fn costs(&self) -> impl Iterator<Item = &'a Cost> {
+        [self.base].into_iter().chain(self.others.iter().flatten().map(|(cost, _)| *cost))
+    }
+}
+
+/// A cost that has no like.
+#[derive(Clone, Debug)]
+pub struct Only<'a> {
+    /// The cost.
+    pub cost: &'a Cost,
+    /// The runs that say why they do not have it, by their place, with their reason.
+    pub skipped: Vec<(usize, &'a Skip)>,
+}
+
+/// Two costs of one operation whose work is not the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Versioned<'a> {
+    /// That of the first run.
+    pub base: &'a Cost,
+    /// The other run's place.
+    pub run: usize,
+    /// That of the other run.
+    pub other: &'a Cost,
+}
+
+/// Compares runs with the first of them.
+pub fn compare<'a>(runs: &'a [Run], how: &How) -> Comparison<'a> {
+    let unit = how.unit.unwrap_or_else(|| unit(runs));
+    let mut all = Comparison {
+        runs,
+        unit,
+        noise: Vec::new(),
+        rows: Vec::new(),
+        only: vec![Vec::new(); runs.len()],
+        versions: Vec::new(),
+    };
+    let Some((base, others)) = runs.split_first() else { return all };
+    let mut columns = Vec::new();
+    for (other, place) in others.iter().zip(1..) {
+        let joint = Joint::of(base, other, how.threshold);
+        let mut pairs = matching::pairs(base, other);
+        pairs.retain(|&(one, two)| {
+            let (one, two) = (&base.costs[one], &other.costs[two]);
+            let apart = how.versions == Versions::Kept && matching::versions_differ(one, two);
+            if apart {
+                all.versions.push(Versioned { base: one, run: place, other: two });
+            }
+            !apart
+        });
+        columns.push(column(&pairs, base, other, unit, &joint));
+        all.noise.push(joint);
+    }
+    let has_like = |place: usize| columns.iter().any(|column| column[place].is_some());
+    let placed: Vec<usize> = (0..base.costs.len()).filter(|&place| has_like(place)).collect();
+    for place in placed {
+        let others = columns.iter_mut().map(|column| column[place].take()).collect();
+        all.rows.push(Row { base: &base.costs[place], others });
+    }
+    for place in 0..runs.len() {
+        all.only[place] = all.alone(place);
+    }
+    all
+}
+
+/// Of each cost of the base: its like in another run, judged together with all others of that run.
+fn column<'a>(
+    pairs: &[(usize, usize)],
+    base: &Run,
+    other: &'a Run,
+    unit: CountedIn,
+    joint: &Joint,
+) -> Vec<Option<(&'a Cost, Against)>> {
+    let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
+    let figures: Vec<_> =
+        costs.map(|(one, two)| verdict::Pair::of(figure(base, one, unit), figure(other, two, unit), one, two)).collect();
+    let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];
+    for (&(one, two), against) in pairs.iter().zip(verdict::judge(&figures, joint)) {
+        column[one] = Some((&other.costs[two], against));
+    }
+    column
+}
+
+/// Cycles where one of the runs is exact in nothing else.
+fn unit(runs: &[Run]) -> CountedIn {
+    let cycles = runs.iter().any(|run| run.counted_in == CountedIn::Cycles);
+    if cycles { CountedIn::Cycles } else { CountedIn::Nanoseconds }
+}
+
+impl<'a> Comparison<'a> {
+    /// Whether no cost of the first run has its like in another, in whatever version.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.versions.is_empty()
+    }
+
+    /// Keeps what is wanted of the costs. The verdicts stay as they are: they do not depend on what is looked at.
+    pub fn retain(&mut self, wanted: impl Fn(&Cost) -> bool) {
+        self.rows.retain(|row| row.costs().any(&wanted));
+        self.versions.retain(|it| wanted(it.base) || wanted(it.other));
+        for only in &mut self.only {
+            only.retain(|it| wanted(it.cost));
+        }
+    }
+
+    /// The costs of a run that stand in no row and are not listed for their version.
+    fn alone(&self, place: usize) -> Vec<Only<'a>> {
+        let compared = self.rows.iter().flat_map(|row| match place {
+            0 => Some(row.base),
+            _ => row.others[place - 1].as_ref().map(|(cost, _)| *cost),
+        });
+        let listed = self.versions.iter().filter_map(|it| match place {
+            0 => Some(it.base),
+            _ => (it.run == place).then_some(it.other),
+        });
+        // By place in memory: a run may hold two costs of one name.
+        let known: std::collections::HashSet<*const Cost> = compared.chain(listed).map(std::ptr::from_ref).collect();
+        let alone = self.runs[place].costs.iter().filter(|cost| !known.contains(&std::ptr::from_ref(*cost)));
+        alone.map(|cost| Only { cost, skipped: self.skips_of(place, &cost.operation, &cost.at) }).collect()
+    }
+
+    /// The runs, this one aside, that skipped an operation at a point, and why.
+    fn skips_of(&self, place: usize, operation: &str, at: &Point) -> Vec<(usize, &'a Skip)> {
+        let others = self.runs.iter().enumerate().filter(|(other, _)| *other != place);
+        others
+            .filter_map(|(other, run)| {
+                let meant = |skip: &&Skip| skip.operation == operation && (skip.at.0.is_empty() || skip.at == *at);
+                Some((other, run.skipped.iter().find(meant)?))
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! What two runs differ by though nothing changed: the least that a change must exceed.
+
+use record::{Cost, Run};
+
+/// The band says how far two costs lie apart that need nothing but their own core. What is shared with another CPU, a
+/// device or other tenants' memory scatters more from run to run: 4 to 10 % (docs/METHOD.md, "What is not as steady").
+pub const ELSEWHERE: f64 = 0.10;
+
+/// Operations that take as many cycles whatever the clock: they show what the clocks of two runs disagree by.
+const CLOCKWORK: [&str; 2] = ["instruction.add.latency", "loop.empty"];
+
+/// What two runs differ by though nothing changed, as shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Joint {
+    /// The larger of both runs' A/A bands; `None` where neither has one.
+    pub band: Option<f64>,
+    /// What both runs' clocks disagree by: on one model of processor an add takes as many cycles in either.
+    pub clock: Option<f64>,
+    /// The least that was asked for.
+    pub threshold: f64,
+}
+
+impl Joint {
+    pub(super) fn of(base: &Run, other: &Run, threshold: f64) -> Joint {
+        let bands = [base, other].into_iter().filter_map(|run| run.noise.band.as_ref());
+        let band = bands.map(|band| band.difference).filter(|band| band.is_finite()).reduce(f64::max);
+        Joint { band, clock: clocks_apart(base, other), threshold }
+    }
+
+    /// What a cost that needs nothing but its core must differ by. The clock moves all costs together, the band each.
+    pub fn least(&self) -> f64 {
+        (self.band.unwrap_or(0.0) + self.clock.unwrap_or(0.0)).max(self.threshold)
+    }
+}
+
+/// Whether a cost was measured and depends on more than the core it ran on.
+pub(super) fn needs_more_than_its_core(cost: &Cost) -> bool {
+    !super::figure::is_published(cost) && (cost.cpus > 1 || !cost.follows_clock)
+}
+
+fn clocks_apart(base: &Run, other: &Run) -> Option<f64> {
+    let model = &base.machine.cpu.signature;
+    if model.is_empty() || *model != other.machine.cpu.signature {
+        return None;
+    }
+    let cycles = |run: &Run, id: &str| run.cost(id, &[]).map(|cost| cost.cycles).filter(|cycles| *cycles > 0.0);
+    let apart = |id: &str| Some((cycles(other, id)? / cycles(base, id)?).ln().abs().exp_m1());
+    CLOCKWORK.into_iter().find_map(apart).filter(|apart| apart.is_finite())
+}

@@ -1,0 +1,1 @@
+//! Runs made up to the point.

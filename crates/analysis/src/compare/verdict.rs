@@ -1,0 +1,208 @@
+//! Whether two figures differ: the interval of their ratio, how likely chance gives as much, and the noise of the machine.
+
+use record::Cost;
+
+use super::figure::{Figure, is_published, level, rounds_behind};
+use super::noise::Joint;
+use crate::statistics::{Interval, ratio, student_quantile, student_tail, weighted_sum};
+
+/// The share of changes told that may be false (Benjamini and Hochberg, J. R. Statist. Soc. B 57:289, 1995).
+const FALSE_SHARE: f64 = 0.05;
+
+/// How many times dearer a cost is than that of the base.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// So many times.
+    Times(Interval),
+    /// At most so many times: the cost cannot be told from zero, its like can.
+    AtMost(f64),
+    /// At least so many times: the cost of the base cannot be told from zero.
+    AtLeast(f64),
+    /// Not to be told, and why.
+    Untold(String),
+}
+
+/// What is said of two costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Cheaper than in the base, by more than noise.
+    Faster,
+    /// Dearer than in the base, by more than noise.
+    Slower,
+    /// No difference that could not be noise.
+    Same,
+    /// Nothing can be said.
+    Untold,
+}
+
+impl Verdict {
+    /// Whether something changed.
+    pub fn is_change(self) -> bool {
+        matches!(self, Verdict::Faster | Verdict::Slower)
+    }
+
+    /// As it is printed: `faster`, `slower`, `same`, `cannot be told`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Same => "same",
+            Verdict::Untold => "cannot be told",
+        }
+    }
+}
+
+/// One cost against that of the base.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Against {
+    /// How many times dearer.
+    pub ratio: Told,
+    /// Whether that is a change.
+    pub verdict: Verdict,
+    /// How likely chance alone gives as much, were both costs the same; `None` where neither was measured.
+    pub chance: Option<f64>,
+}
+
+/// Two costs before they are judged.
+pub(super) struct Pair {
+    ratio: Told,
+    chance: Option<f64>,
+    costs: [Measured; 2],
+}
+
+/// What the judge must know of where a figure comes from.
+#[derive(Clone, Copy)]
+struct Measured {
+    published: bool,
+    elsewhere: bool,
+}
+
+impl Pair {
+    pub(super) fn of(base: Figure, other: Figure, one: &Cost, two: &Cost) -> Pair {
+        let measured = |cost: &Cost| Measured {
+            published: is_published(cost),
+            elsewhere: super::noise::needs_more_than_its_core(cost),
+        };
+        let rounds = [one, two].into_iter().filter(|cost| !is_published(cost)).map(rounds_behind).min();
+        let mut told = times(&base, &other);
+        // One round shows no scatter: its interval is a point that excludes everything.
+        if rounds.is_some_and(|rounds| rounds < 2) && !matches!(told, Told::Untold(_)) {
+            told = Told::Untold("it rests on a single round, which shows no scatter".into());
+        }
+        let chance = rounds.and_then(|rounds| chance(base.interval()?, other.interval()?, rounds));
+        Pair { ratio: told, chance, costs: [measured(one), measured(two)] }
+    }
+}
+
+/// Judges all pairs of two runs together: the more are compared, the more seldom chance alone may pass.
+pub(super) fn judge(pairs: &[Pair], joint: &Joint) -> Vec<Against> {
+    let limit = benjamini_hochberg(pairs.iter().filter_map(|pair| pair.chance).collect());
+    let judged = pairs.iter().map(|pair| {
+        let by_chance = pair.chance.is_some_and(|chance| chance > limit);
+        let verdict = match differs(&pair.ratio, joint.least_for(&pair.costs)) {
+            change if change.is_change() && by_chance => Verdict::Same,
+            verdict => verdict,
+        };
+        Against { ratio: pair.ratio.clone(), verdict, chance: pair.chance }
+    });
+    judged.collect()
+}
+
+impl Joint {
+    fn least_for(&self, costs: &[Measured; 2]) -> f64 {
+        if costs.iter().all(|cost| cost.published) {
+            0.0
+        } else if costs.iter().any(|cost| cost.elsewhere) {
+            self.least().max(super::noise::ELSEWHERE)
+        } else {
+            self.least()
+        }
+    }
+}
+
+/// By the interval of a ratio alone, and the least that counts.
+fn differs(ratio: &Told, least: f64) -> Verdict {
+    let counts = |times: f64| times.ln().abs() > least.ln_1p();
+    match ratio {
+        Told::Times(it) if it.low > 1.0 && counts(it.value) => Verdict::Slower,
+        Told::Times(it) if it.high < 1.0 && counts(it.value) => Verdict::Faster,
+        Told::Times(_) => Verdict::Same,
+        Told::AtMost(most) if *most < 1.0 && counts(*most) => Verdict::Faster,
+        Told::AtLeast(least) if *least > 1.0 && counts(*least) => Verdict::Slower,
+        // A bound on the other side of 1 leaves both open.
+        Told::AtMost(_) | Told::AtLeast(_) | Told::Untold(_) => Verdict::Untold,
+    }
+}
+
+fn times(base: &Figure, other: &Figure) -> Told {
+    let finite = |value: f64, told: fn(f64) -> Told| match value.is_finite() && value > 0.0 {
+        true => told(value),
+        false => Told::Untold("the two lie too far apart to divide".into()),
+    };
+    match (base, other) {
+        (Figure::Untold(why), _) => Told::Untold(format!("in the base {why}")),
+        (_, Figure::Untold(why)) => Told::Untold(why.clone()),
+        (Figure::AtMost(_), Figure::AtMost(_)) => Told::Untold("neither can be told from zero".into()),
+        (Figure::Told(base), Figure::AtMost(other)) => finite(other.high / base.low, Told::AtMost),
+        (Figure::AtMost(base), Figure::Told(other)) => finite(other.low / base.high, Told::AtLeast),
+        (Figure::Told(base), Figure::Told(other)) => match ratio(*other, *base) {
+            Some(it) if [it.low, it.value, it.high].into_iter().all(|end| end.is_finite() && end > 0.0) => {
+                Told::Times(it)
+            }
+            _ => Told::Untold("the two lie too far apart to divide".into()),
+        },
+    }
+}
+
+/// How likely two equal costs differ by as much: Student's t of the difference over what its interval says of its
+/// scatter, with one degree of freedom less than the smaller number of rounds. The interval of the ratio excludes 1
+/// exactly where that of the difference excludes 0.
+fn chance(base: Interval, other: Interval, rounds: usize) -> Option<f64> {
+    let freedom = u32::try_from(rounds.checked_sub(1)?).ok().filter(|&freedom| freedom > 0)?;
+    let apart = weighted_sum(&[(1.0, other), (-1.0, base)]);
+    let reach = if apart.value > 0.0 { apart.value - apart.low } else { apart.high - apart.value };
+    if apart.value == 0.0 || !apart.value.is_finite() {
+        return Some(1.0);
+    }
+    // A reach of nothing makes the t infinite and the chance nothing.
+    let t = apart.value.abs() / reach * student_quantile((1.0 + level(rounds)) / 2.0, freedom);
+    Some(2.0 * student_tail(t, freedom))
+}
+
+/// The largest chance at which a difference still counts when so many were looked at.
+fn benjamini_hochberg(mut chances: Vec<f64>) -> f64 {
+    chances.sort_by(f64::total_cmp);
+    let share = |place: usize| FALSE_SHARE * (place + 1) as f64 / chances.len() as f64;
+    let passing = chances.iter().enumerate().rev().find(|(place, chance)| **chance <= share(*place));
+    passing.map_or(0.0, |(_, chance)| *chance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_false_share_is_that_of_the_published_example() {
+        // Benjamini and Hochberg's own example: of 15 chances the four smallest count.
+        let chances = [
+            0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
+            0.7590, 1.0,
+        ];
+        assert_eq!(benjamini_hochberg(chances.to_vec()), 0.0095);
+        assert_eq!(benjamini_hochberg(vec![0.2, 0.9]), 0.0);
+        assert_eq!(benjamini_hochberg(Vec::new()), 0.0);
+    }
+
+    #[test]
+    fn the_chance_is_that_of_the_interval() {
+        let part = |value: f64, half: f64| Interval { value, low: value - half, high: value + half };
+        // Six rounds: an interval that just reaches the other's figure is one at 95 %.
+        let chance_of = |apart: f64| chance(part(10.0, 3.0), part(10.0 + apart, 4.0), 6).expect("rounds enough");
+        assert!((chance_of(5.0) - 0.05).abs() < 1e-9);
+        assert!((chance_of(-5.0) - 0.05).abs() < 1e-9);
+        assert!(chance_of(20.0) < 0.001 && chance_of(1.0) > 0.5);
+        assert_eq!(chance(part(1.0, 0.0), part(2.0, 0.0), 6), Some(0.0));
+        assert_eq!(chance(part(2.0, 0.0), part(2.0, 0.0), 6), Some(1.0));
+        assert_eq!(chance(part(1.0, 0.1), part(2.0, 0.1), 1), None);
+    }
+}

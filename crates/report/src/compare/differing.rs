@@ -1,0 +1,71 @@
+//! What differs between runs besides their costs: the suspects.
+
+use std::collections::BTreeSet;
+
+use analysis::compare::{Comparison, Difference};
+use record::units::significant;
+use serde_json::Value;
+
+use super::View;
+use crate::Style;
+use crate::grid::{Grid, Kind};
+
+/// Items of a list that a cell names.
+const ITEMS: usize = 4;
+/// Characters of a cell.
+const MOST: usize = 40;
+
+pub(super) fn table(it: &Comparison<'_>, differing: &[Difference], view: &View<'_>, style: Style) -> String {
+    if differing.is_empty() {
+        return style.dim("machine and settings are the same") + "\n";
+    }
+    let mut grid = Grid::new(&format!("<{}", "<".repeat(it.runs.len())));
+    let labels = (0..it.runs.len()).map(|place| view.label(place));
+    grid.add(Kind::Heading, ["what differs".to_string()].into_iter().chain(labels).collect());
+    for difference in differing {
+        let cells = difference.values.iter().enumerate().map(|(place, value)| cell(value, &difference.values, place));
+        grid.add(Kind::Row, [format!("  {}", difference.field)].into_iter().chain(cells).collect());
+    }
+    grid.render(style)
+}
+
+fn cell(value: &Value, all: &[Value], place: usize) -> String {
+    let text = match value {
+        Value::Null => "-".into(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(number) if number.fract() != 0.0 => significant(number),
+            _ => number.to_string(),
+        },
+        Value::Array(items) => list(items, all, place),
+        other => other.to_string(),
+    };
+    let long = text.chars().count() > MOST;
+    if long { text.chars().take(MOST - 1).chain(['…']).collect() } else { text }
+}
+
+/// A short list whole; of a long one what the others lack.
+fn list(items: &[Value], all: &[Value], place: usize) -> String {
+    let words = |items: &[Value]| -> Vec<String> {
+        items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), String::from)).collect()
+    };
+    let mine = words(items);
+    if mine.len() <= ITEMS {
+        return if mine.is_empty() { "none".into() } else { mine.join(" ") };
+    }
+    let others: Vec<BTreeSet<String>> = all
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != place)
+        .filter_map(|(_, value)| Some(words(value.as_array()?).into_iter().collect()))
+        .collect();
+    let own: Vec<&String> = mine.iter().filter(|word| others.iter().any(|other| !other.contains(*word))).collect();
+    match own.len() {
+        0 => format!("{}, none of its own", mine.len()),
+        many => {
+            let first: Vec<&str> = own.iter().take(ITEMS).map(|word| word.as_str()).collect();
+            let more = if many > ITEMS { " ..." } else { "" };
+            format!("{}, {many} of its own: {}{more}", mine.len(), first.join(" "))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What stands in no row: costs of other versions, costs that one run only has, and why another does not have them.
+
+use analysis::compare::{Comparison, Only};
+
+use super::View;
+use crate::{Style, in_table, paragraph};
+
+/// Names that a line gives before it counts.
+const NAMED: usize = 8;
+
+/// Costs that were not compared because their work is not the same.
+pub(super) fn versions(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
+    if it.versions.is_empty() {
+        return String::new();
+    }
+    let mut text = style.bold("of different versions, not compared (--ignore-versions compares them)") + "\n";
+    for one in &it.versions {
+        let (base, other) = (one.base, one.other);
+        let line = format!(
+            "{}: version {} in {}, {} in {}",
+            base.name(),
+            base.version,
+            view.label(0),
+            other.version,
+            view.label(one.run)
+        );
+        text += &(paragraph("  ", &line) + "\n");
+    }
+    text
+}
+
+/// What each run has alone: by family with counts, then what another run says of it.
+pub(super) fn only(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
+    let mut text = String::new();
+    for (place, only) in it.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
+        let heading = format!("only in {}: {}", view.label(place), only.len());
+        text += &(style.bold(&heading) + "\n");
+        for (family, costs) in by_family(only) {
+            let named: Vec<String> = costs.iter().take(NAMED).map(|it| name(it)).collect();
+            let more = if costs.len() > NAMED { ", ..." } else { "" };
+            text += &paragraph(&format!("  {family}, {}: ", costs.len()), &format!("{}{more}", named.join(", ")));
+            text.push('\n');
+        }
+        for (why, names) in reasons(only, view) {
+            text += &(paragraph("  ", &format!("{why}: {names}")) + "\n");
+        }
+    }
+    text
+}
+
+fn name(only: &Only<'_>) -> String {
+    format!("{} {}", in_table(&only.cost.operation), only.cost.at.values()).trim_end().into()
+}
+
+fn by_family<'o, 'a>(only: &'o [Only<'a>]) -> Vec<(&'a str, Vec<&'o Only<'a>>)> {
+    grouped(only.iter().map(|it| (it.cost.heading(), it)))
+}
+
+/// Every reason with the costs that it is given for.
+fn reasons(only: &[Only<'_>], view: &View<'_>) -> Vec<(String, String)> {
+    let told = only.iter().flat_map(|it| {
+        it.skipped.iter().map(move |(run, skip)| {
+            let remedy =
+                if skip.remedy.is_empty() { String::new() } else { format!("; to measure it: {}", skip.remedy) };
+            (format!("skipped in {}, {}{remedy}", view.label(*run), skip.reason), it)
+        })
+    });
+    let joined = |names: Vec<&Only<'_>>| {
+        let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
+        names.into_iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ") + &more
+    };
+    grouped(told).into_iter().map(|(why, names)| (why, joined(names))).collect()
+}
+
+/// Items under their keys, in the order in which the keys come.
+fn grouped<K: std::hash::Hash + Eq + Clone, V>(items: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut places = std::collections::HashMap::new();
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, item) in items {
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((key, Vec::new()));
+        }
+        groups[place].1.push(item);
+    }
+    groups
+}

@@ -1,0 +1,142 @@
+//! Runs beside each other as a page: who is compared, what differs between them, ratios by family, what has no like.
+
+mod differing;
+mod missing;
+mod notes;
+mod rows;
+
+use analysis::compare::{Comparison, Difference, ELSEWHERE, Verdict};
+use record::units::percent;
+
+use crate::head::conditions;
+use crate::{Style, head_line, paragraph};
+
+/// The order of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// By family, both families and costs in the order of the first run.
+    Family,
+    /// The dearest ratio first.
+    Ratio,
+    /// By name.
+    Name,
+}
+
+/// Which rows are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// All.
+    All,
+    /// Those that differ by more than noise.
+    Changed,
+}
+
+/// How a comparison is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The runs as they were asked for.
+    pub names: &'a [String],
+    /// The order of the rows.
+    pub sort: Sort,
+    /// Which rows are shown.
+    pub shown: Shown,
+}
+
+impl View<'_> {
+    /// A run's name where there is little room: a path's last part without its ending.
+    fn label(&self, place: usize) -> String {
+        const MOST: usize = 20;
+        let name = self.names.get(place).map_or("", String::as_str);
+        let last = name.trim_end_matches(".json").trim_end_matches(".toml").rsplit('/').next().unwrap_or(name);
+        let characters: Vec<char> = last.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        match characters.len() {
+            0..=MOST => characters.into_iter().collect(),
+            many => {
+                let part = |range: &[char]| range.iter().collect::<String>();
+                format!("{}…{}", part(&characters[..MOST / 2]), part(&characters[many - MOST / 2 + 1..]))
+            }
+        }
+    }
+}
+
+/// A comparison as a page, in parts that follow each other.
+pub fn comparison(it: &Comparison<'_>, differing: &[Difference], view: &View<'_>, style: Style) -> Vec<String> {
+    let mut notes = notes::Notes::default();
+    let rows = rows::rows(it, view, &mut notes, style);
+    let parts = [
+        heads(it, view, style),
+        differing::table(it, differing, view, style),
+        rows,
+        notes.render(style),
+        summary(it, view, style),
+        missing::versions(it, view, style),
+        missing::only(it, view, style),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}
+
+fn heads(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
+    let width = (0..it.runs.len()).map(|place| view.label(place).chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (place, run) in it.runs.iter().enumerate() {
+        let label = view.label(place);
+        let gap = " ".repeat(width - label.chars().count() + 3);
+        text += &format!("{}{gap}{}\n", style.bold(&label), head_line(run));
+        let when = if run.howslow.is_empty() { format!("published, {}", run.started) } else { run.started.clone() };
+        let more = [when, conditions(&run.noise)].into_iter().filter(|part| !part.is_empty());
+        text += &format!("{}{}\n", " ".repeat(width + 3), style.dim(&more.collect::<Vec<_>>().join("   ")));
+    }
+    text
+}
+
+/// How many changed, what counts as a change, and what a mean over all is worth.
+fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
+    let mut text = String::new();
+    for (column, joint) in it.noise.iter().enumerate() {
+        let verdicts: Vec<Verdict> =
+            it.rows.iter().filter_map(|row| Some(row.others[column].as_ref()?.1.verdict)).collect();
+        let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+        let mut sentence = format!(
+            "{} beside {}: {} costs, {} slower, {} faster, {} same",
+            view.label(column + 1),
+            view.label(0),
+            verdicts.len(),
+            count(Verdict::Slower),
+            count(Verdict::Faster),
+            count(Verdict::Same)
+        );
+        if count(Verdict::Untold) > 0 {
+            sentence += &format!(", {} cannot be told", count(Verdict::Untold));
+        }
+        text += &(paragraph("", &sentence) + "\n");
+        text += &(style.dim(&paragraph("  ", &rule(it, column, joint))) + "\n");
+    }
+    if it.rows.len() > 1 {
+        let warning = "The geometric mean weights every operation alike, a load and an exec; what a program pays depends \
+                       on how often it does each.";
+        text += &(style.dim(&paragraph("", warning)) + "\n");
+    }
+    text
+}
+
+/// What counts as a change between the first run and another.
+fn rule(it: &Comparison<'_>, column: usize, joint: &analysis::compare::Joint) -> String {
+    let published = [0, column + 1].map(|place| it.runs[place].howslow.is_empty());
+    if published == [true, true] {
+        return "both are published: a difference counts where the printed digits leave no doubt".into();
+    }
+    let mut parts = vec![match joint.band {
+        Some(band) => format!("measured twice in one run, a cost differs by up to {}", percent(band)),
+        None => "no run tells what a cost measured twice differs by".into(),
+    }];
+    parts.extend(joint.clock.map(|clock| format!("the clocks of the runs disagree by {}", percent(clock))));
+    parts.push(format!("{} was asked for", percent(joint.threshold)));
+    let book = if published.contains(&true) { "; a published figure's interval is what its digits leave open" } else { "" };
+    format!(
+        "a change: the interval excludes 1, chance is ruled out for all costs together (false in one of twenty at most), and \
+         the difference exceeds {} ({}), or {} where a cost depends on more than its own core{book}",
+        percent(joint.least()),
+        parts.join("; "),
+        percent(joint.least().max(ELSEWHERE))
+    )
+}

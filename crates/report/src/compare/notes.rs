@@ -1,0 +1,100 @@
+//! What must be known of a row: doubts of its costs, other names, other estimates, why no ratio can be told. Numbered,
+//! each told once, in words short enough for many rows.
+
+use analysis::compare::{Row, Told};
+use record::{Cost, Doubt, Estimate};
+
+use super::View;
+use crate::{Style, in_table, paragraph};
+
+/// Texts below the table.
+#[derive(Default)]
+pub(super) struct Notes(Vec<String>);
+
+impl Notes {
+    /// The numbers of a row's notes, and the name of its like where that is another.
+    pub(super) fn of(&mut self, row: &Row<'_>, view: &View<'_>) -> String {
+        let mut texts = doubts(row.base, &view.label(0));
+        let mut beside = Vec::new();
+        for (place, other) in row.others.iter().enumerate() {
+            let Some((cost, against)) = other else { continue };
+            texts.extend(doubts(cost, &view.label(place + 1)));
+            if let Told::Untold(why) = &against.ratio {
+                texts.push(why.clone());
+            }
+            // A published figure says of itself what it is; it has no other to be quoted by.
+            let published = cost.rounds.is_empty() || row.base.rounds.is_empty();
+            if cost.headline != row.base.headline && !published {
+                let [one, other] = [row.base, *cost].map(|cost| word(cost.headline));
+                texts.push(format!("different estimates: {one} in the base, {other} in {}", view.label(place + 1)));
+            }
+            if cost.version != row.base.version && cost.operation == row.base.operation && !published {
+                let (one, other) = (row.base.version, cost.version);
+                texts.push(format!("different work: version {one} in the base, {other} in {}", view.label(place + 1)));
+            }
+            if cost.operation != row.base.operation {
+                beside.push(format!("{} {}", in_table(&cost.operation), cost.at.values()).trim_end().to_string());
+            }
+        }
+        let mut numbers: Vec<usize> = texts.into_iter().map(|text| self.number(text)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        let mut parts = Vec::new();
+        if !numbers.is_empty() {
+            parts.push(format!("[{}]", numbers.join(",")));
+        }
+        if !beside.is_empty() {
+            parts.push(format!("by {}", beside.join(", ")));
+        }
+        parts.join(" ")
+    }
+
+    fn number(&mut self, text: String) -> usize {
+        let known = self.0.iter().position(|note| *note == text);
+        known.unwrap_or_else(|| {
+            self.0.push(text);
+            self.0.len() - 1
+        }) + 1
+    }
+
+    pub(super) fn render(&self, style: Style) -> String {
+        let mut text = String::new();
+        for (index, note) in self.0.iter().enumerate() {
+            text += &style.dim(&paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), note));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn doubts(cost: &Cost, label: &str) -> Vec<String> {
+    cost.doubts.iter().map(|doubt| format!("{label}: {}", short(doubt))).collect()
+}
+
+/// A doubt without its figures, which `howslow show` gives.
+fn short(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::NeverQuiet => "the core was never ours alone",
+        Doubt::FewQuiet { .. } => "few quiet batches",
+        Doubt::Wide { .. } => "the interval is wider than was asked for",
+        Doubt::FewRounds { .. } => "few rounds: the interval covers less than 95 %",
+        Doubt::NegativeNet => "its baseline cost more than the whole",
+        Doubt::AtMost { .. } => "cannot be told from zero",
+        Doubt::Bimodal { .. } => "two groups of samples",
+        Doubt::NonLinear { .. } => "state builds up in the loop",
+        Doubt::FrequencyMoved { .. } => "the clock frequency moved",
+        Doubt::Interrupted { .. } => "other tasks took the CPU",
+        Doubt::RoundLost { .. } => "a round was lost",
+        Doubt::CoarseClock { .. } => "a batch is short for the clock",
+        Doubt::Implausible { .. } => "impossible beside another cost of its run",
+    }
+}
+
+fn word(estimate: Estimate) -> &'static str {
+    match estimate {
+        Estimate::Best => "best",
+        Estimate::Quiet => "quiet",
+        Estimate::Typical => "typical",
+    }
+}

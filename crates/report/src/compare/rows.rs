@@ -1,0 +1,177 @@
+//! The table of ratios.
+
+use analysis::compare::{Against, Comparison, Family, Figure, Mean, Row, Told, Verdict, families, figure, overall};
+use analysis::statistics::Interval;
+use record::units::{grouped, significant};
+use record::{Cost, CountedIn, Nanoseconds, Run};
+
+use super::notes::Notes;
+use super::{Shown, Sort, View};
+use crate::grid::{Grid, Kind};
+use crate::{Style, in_table};
+
+/// The rows in the order asked for, families with their means.
+pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, style: Style) -> String {
+    let mut shown: Vec<&Row<'_>> =
+        it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
+    let table = Table { it, view };
+    let mut grid = Grid::new(&table.columns());
+    let families = families(it);
+    match view.sort {
+        Sort::Family => table.by_family(&shown, &families, notes, &mut grid),
+        Sort::Name => shown.sort_by_key(|row| (&row.base.operation, &row.base.at)),
+        Sort::Ratio => shown.sort_by(|one, other| weight(other).total_cmp(&weight(one))),
+    }
+    if view.sort != Sort::Family {
+        grid.add(Kind::Heading, table.titles(""));
+        for row in &shown {
+            table.row(row, notes, &mut grid);
+        }
+        for family in &families {
+            table.mean(&format!("  {}", family.name), &family.means, &mut grid);
+        }
+    }
+    if shown.is_empty() && !it.rows.is_empty() {
+        grid.add(Kind::Row, table.line("  nothing differs by more than noise".into(), Vec::new()));
+    }
+    if it.rows.len() > 1 {
+        grid.add(Kind::Heading, table.line("all".into(), Vec::new()));
+        table.mean("  geometric mean", &overall(it), &mut grid);
+    }
+    grid.render(style)
+}
+
+/// What a row is sorted by: its first ratio, or the bound of one; what cannot be told comes last.
+fn weight(row: &Row<'_>) -> f64 {
+    let ratio = row.others.iter().flatten().find_map(|(_, against)| match against.ratio {
+        Told::Times(it) => Some(it.value),
+        Told::AtMost(bound) | Told::AtLeast(bound) => Some(bound),
+        Told::Untold(_) => None,
+    });
+    ratio.unwrap_or(-1.0)
+}
+
+struct Table<'t, 'a> {
+    it: &'t Comparison<'a>,
+    view: &'t View<'t>,
+}
+
+impl Table<'_, '_> {
+    /// Two runs have room for both figures, more only for the base's.
+    fn is_pair(&self) -> bool {
+        self.it.noise.len() == 1
+    }
+
+    fn columns(&self) -> String {
+        if self.is_pair() { "<>>>><<".into() } else { format!("<>{}<", ">><".repeat(self.it.noise.len())) }
+    }
+
+    /// A line whose further cells are empty where there are none.
+    fn line(&self, name: String, cells: Vec<String>) -> Vec<String> {
+        let mut line: Vec<String> = [name].into_iter().chain(cells).collect();
+        line.resize(self.columns().len(), String::new());
+        line
+    }
+
+    fn titles(&self, heading: &str) -> Vec<String> {
+        let unit = match self.it.unit {
+            CountedIn::Nanoseconds => String::new(),
+            CountedIn::Cycles => ", cycles".into(),
+        };
+        let mut titles = vec![format!("{}{unit}", self.view.label(0))];
+        if self.is_pair() {
+            titles.extend([format!("{}{unit}", self.view.label(1)), "ratio".into(), "low - high".into()]);
+        } else {
+            let others = (1..=self.it.noise.len()).map(|place| self.view.label(place));
+            titles.extend(others.flat_map(|label| [label, "low - high".into(), String::new()]));
+        }
+        self.line(heading.into(), titles)
+    }
+
+    fn by_family(&self, shown: &[&Row<'_>], families: &[Family<'_>], notes: &mut Notes, grid: &mut Grid) {
+        let mut rows: std::collections::HashMap<&str, Vec<&Row<'_>>> = std::collections::HashMap::new();
+        for row in shown {
+            rows.entry(row.family()).or_default().push(row);
+        }
+        for family in families {
+            let rows = rows.get(family.name).map_or(&[][..], Vec::as_slice);
+            // Without a row of its own a family is still told by its mean.
+            grid.add(Kind::Heading, self.titles(family.name));
+            for row in rows {
+                self.row(row, notes, grid);
+            }
+            if family.means.iter().any(|mean| mean.pairs > 1 || rows.is_empty()) {
+                self.mean("  geometric mean", &family.means, grid);
+            }
+        }
+    }
+
+    fn row(&self, row: &Row<'_>, notes: &mut Notes, grid: &mut Grid) {
+        let name = format!("  {} {}", in_table(&row.base.operation), row.base.at.values());
+        let mut cells = vec![self.figure(&self.it.runs[0], row.base)];
+        for (other, run) in row.others.iter().zip(&self.it.runs[1..]) {
+            match other {
+                Some((cost, against)) => {
+                    cells.extend(self.is_pair().then(|| self.figure(run, cost)));
+                    cells.extend(told(against));
+                }
+                None => cells.extend(["-", "", ""].map(String::from)),
+            }
+        }
+        cells.push(notes.of(row, self.view));
+        grid.add(kind(row), self.line(name.trim_end().into(), cells));
+    }
+
+    fn figure(&self, run: &Run, cost: &Cost) -> String {
+        let text = |value: f64| match self.it.unit {
+            CountedIn::Nanoseconds => Nanoseconds(value).to_string(),
+            CountedIn::Cycles => grouped(value),
+        };
+        match figure(run, cost, self.it.unit) {
+            Figure::Told(it) => text(it.value),
+            Figure::AtMost(it) => format!("at most {}", text(it.high)),
+            Figure::Untold(_) => "-".into(),
+        }
+    }
+
+    fn mean(&self, name: &str, means: &[Mean], grid: &mut Grid) {
+        let mut cells = vec![String::new()];
+        for mean in means {
+            let of = match mean.left_out {
+                0 => format!("{} pairs", mean.pairs),
+                out => format!("{} pairs, {out} left out", mean.pairs),
+            };
+            let of = if mean.pairs == 1 { of.replacen("pairs", "pair", 1) } else { of };
+            cells.extend(self.is_pair().then(String::new));
+            cells.push(mean.ratio.map_or_else(|| "-".into(), |it| significant(it.value)));
+            cells.push(mean.ratio.map_or_else(String::new, |it| ends(&it)));
+            cells.push(of);
+        }
+        grid.add(Kind::Aside, self.line(name.into(), cells));
+    }
+}
+
+/// Ratio, its ends, and the verdict.
+fn told(against: &Against) -> [String; 3] {
+    let verdict = against.verdict.word().to_string();
+    match &against.ratio {
+        Told::Times(it) => [significant(it.value), ends(it), verdict],
+        Told::AtMost(bound) => [format!("at most {}", significant(*bound)), String::new(), verdict],
+        Told::AtLeast(bound) => [format!("at least {}", significant(*bound)), String::new(), verdict],
+        Told::Untold(_) => ["-".into(), String::new(), verdict],
+    }
+}
+
+fn ends(it: &Interval) -> String {
+    format!("{} - {}", significant(it.low), significant(it.high))
+}
+
+/// A row is coloured as a change only where all that changed did so in one direction.
+fn kind(row: &Row<'_>) -> Kind {
+    let verdicts = || row.others.iter().flatten().map(|(_, against)| against.verdict);
+    match (verdicts().any(|it| it == Verdict::Slower), verdicts().any(|it| it == Verdict::Faster)) {
+        (true, false) => Kind::Slower,
+        (false, true) => Kind::Faster,
+        _ => Kind::Row,
+    }
+}
