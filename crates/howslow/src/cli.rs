@@ -187,7 +187,7 @@ pub(crate) struct CompareAsked {
     #[arg(long)]
     pub changed: bool,
     /// The least difference that counts as a change, whatever the noise
-    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = share, allow_hyphen_values = true)]
     pub threshold: f64,
     /// Compare times or clock cycles [default: cycles where a run counts in cycles, else ns]
     #[arg(long = "in", value_name = "UNIT", value_enum)]

@@ -40,7 +40,8 @@ pub fn differences(runs: &[Run]) -> Vec<Difference> {
     let fields: std::collections::BTreeSet<&String> = facts.iter().flat_map(BTreeMap::keys).collect();
     let mut found = Vec::new();
     for field in fields.into_iter().filter(|field| !VOLATILE.contains(&field.as_str())) {
-        let said: Vec<Option<&Value>> = facts.iter().zip(runs).map(|(facts, run)| said(run, facts.get(field))).collect();
+        let said: Vec<Option<&Value>> =
+            facts.iter().zip(runs).map(|(facts, run)| said(run, facts.get(field))).collect();
         let mut values = said.iter().flatten();
         let first = values.next();
         if values.any(|value| first.is_some_and(|first| !alike(field, first, value))) {
@@ -49,7 +50,8 @@ pub fn differences(runs: &[Run]) -> Vec<Difference> {
         }
     }
     let rank = |field: &str| {
-        let under = |first: &str| field.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let under =
+            |first: &str| field.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         FIRST.iter().position(|first| under(first)).unwrap_or(FIRST.len())
     };
     found.sort_by_key(|difference| rank(&difference.field));

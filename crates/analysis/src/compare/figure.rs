@@ -63,7 +63,10 @@ pub(crate) fn is_published(cost: &Cost) -> bool {
 
 /// How many rounds a measured cost's interval rests on.
 pub(crate) fn rounds_behind(cost: &Cost) -> usize {
-    estimate::gross(&cost.rounds, &[], cost.headline, estimate::Clocking::AsRead).map_or(0, |gross| gross.rounds)
+    // Which rounds were surveyed is not stored: a typical figure is taken to rest on all that gave one.
+    let surveyed = vec![true; cost.rounds.len()];
+    let gross = estimate::gross(&cost.rounds, &surveyed, cost.headline, estimate::Clocking::AsRead);
+    gross.map_or(0, |gross| gross.rounds)
 }
 
 /// The probability that an interval over so many rounds covers the figure.

@@ -150,8 +150,9 @@ fn column<'a>(
     joint: &Joint,
 ) -> Vec<Option<(&'a Cost, Against)>> {
     let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
-    let figures: Vec<_> =
-        costs.map(|(one, two)| verdict::Pair::of(figure(base, one, unit), figure(other, two, unit), one, two)).collect();
+    let figures: Vec<_> = costs
+        .map(|(one, two)| verdict::Pair::of(figure(base, one, unit), figure(other, two, unit), one, two))
+        .collect();
     let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];
     for (&(one, two), against) in pairs.iter().zip(verdict::judge(&figures, joint)) {
         column[one] = Some((&other.costs[two], against));

@@ -1,1 +1,290 @@
-//! Runs made up to the point.
+//! Runs made up to the point: matching, odd costs, units, versions.
+
+use record::{Band, Book, Cost, CountedIn, Figures, Nanoseconds, Point, Run, Skip, Value};
+
+use super::*;
+
+mod laws;
+
+const HOW: How = How { unit: None, threshold: 0.01, versions: Versions::Kept };
+
+/// A run of costs with ten rounds each: id, figure, half its interval.
+fn run(costs: &[(&str, f64, f64)]) -> Run {
+    let bytes = include_bytes!("../../../record/tests/data/example-run.json");
+    let mut run = record::run_from_bytes(bytes).expect("a run");
+    let model = run.costs[0].clone();
+    run.skipped.clear();
+    run.noise.band = Some(Band { difference: 0.006, operations: Vec::new() });
+    run.costs = costs.iter().map(|&(id, value, half)| measured(&model, id, value, half)).collect();
+    run
+}
+
+fn measured(model: &Cost, id: &str, value: f64, half: f64) -> Cost {
+    let ns = Nanoseconds;
+    let mut cost = model.clone();
+    cost.operation = id.into();
+    cost.group = String::new();
+    cost.net_ns = Figures {
+        best: ns(value),
+        quiet: ns(value),
+        typical: ns(value),
+        low: ns(value - half),
+        high: ns(value + half),
+    };
+    cost.cycles = value * 3.0;
+    let mut round = cost.rounds[0].clone();
+    (round.ns, round.cycle_ns) = (vec![value; 2], vec![0.3; 2]);
+    (round.width, round.quiet) = (vec![1.0; 2], vec![true; 2]);
+    cost.rounds = vec![round; 10];
+    cost.doubts.clear();
+    cost
+}
+
+fn book(text: &str) -> Run {
+    let head = "name = \"b\"\ntitle = \"t\"\nsource = \"s\"\nmeasured = \"1986\"\n";
+    Book::from_toml(&format!("{head}{text}")).expect("a book").run()
+}
+
+fn verdicts(runs: &[Run], how: &How) -> Vec<(String, Verdict)> {
+    let compared = compare(runs, how);
+    let rows = compared.rows.iter();
+    rows.map(|row| (row.base.name(), row.others[0].as_ref().expect("two runs").1.verdict)).collect()
+}
+
+/// Rows of (id in the base, id in the other).
+fn matched(one: &Run, other: &Run) -> Vec<(String, String)> {
+    let runs = [one.clone(), other.clone()];
+    let rows = compare(&runs, &HOW).rows;
+    rows.iter().map(|row| (row.base.name(), row.others[0].as_ref().expect("two runs").0.name())).collect()
+}
+
+#[test]
+fn a_change_excludes_one_and_exceeds_the_noise() {
+    let base =
+        run(&[("a.clear", 100.0, 0.2), ("a.small", 100.0, 0.01), ("a.vague", 100.0, 9.0), ("a.faster", 9.0, 0.1)]);
+    let other =
+        run(&[("a.clear", 110.0, 0.2), ("a.small", 100.5, 0.01), ("a.vague", 110.0, 9.0), ("a.faster", 8.0, 0.1)]);
+    let told = verdicts(&[base.clone(), other.clone()], &HOW);
+    let expected = [
+        ("a.clear", Verdict::Slower),
+        ("a.small", Verdict::Same),
+        ("a.vague", Verdict::Same),
+        ("a.faster", Verdict::Faster),
+    ];
+    assert_eq!(told, expected.map(|(name, verdict)| (name.to_string(), verdict)));
+    let strict = How { threshold: 0.2, ..HOW };
+    assert!(verdicts(&[base.clone(), other.clone()], &strict).iter().all(|(_, verdict)| *verdict == Verdict::Same));
+    let mut shaky = other;
+    shaky.noise.band = Some(Band { difference: 0.3, operations: Vec::new() });
+    assert!(verdicts(&[base, shaky], &HOW).iter().all(|(_, verdict)| *verdict == Verdict::Same));
+}
+
+#[test]
+fn what_depends_on_more_than_its_core_must_differ_by_more() {
+    let (base, mut other) = (run(&[("a.x", 100.0, 0.1)]), run(&[("a.x", 108.0, 0.1)]));
+    assert_eq!(verdicts(&[base.clone(), other.clone()], &HOW)[0].1, Verdict::Slower);
+    other.costs[0].cpus = 2;
+    assert_eq!(verdicts(&[base.clone(), other.clone()], &HOW)[0].1, Verdict::Same);
+    other.costs[0].net_ns = measured(&base.costs[0], "a.x", 115.0, 0.1).net_ns;
+    assert_eq!(verdicts(&[base, other], &HOW)[0].1, Verdict::Slower);
+}
+
+#[test]
+fn clocks_that_disagree_make_noise() {
+    let costs = |times: f64| run(&[("instruction.add.latency", 0.33 * times, 0.0001), ("a.x", 100.0 * times, 0.05)]);
+    let runs = [costs(1.0), costs(1.05)];
+    let compared = compare(&runs, &HOW);
+    assert!((compared.noise[0].clock.expect("one processor") - 0.05).abs() < 1e-9, "{:?}", compared.noise);
+    assert!(!compared.rows.iter().any(Row::changed));
+    // Another processor may well need more time for an add.
+    let mut elsewhere = costs(1.05);
+    elsewhere.machine.cpu.signature = "25/1/1".into();
+    let runs = [costs(1.0), elsewhere];
+    let compared = compare(&runs, &HOW);
+    assert_eq!(compared.noise[0].clock, None);
+    assert!(compared.rows.iter().all(Row::changed));
+}
+
+#[test]
+fn the_more_are_compared_the_more_seldom_chance_passes() {
+    // An interval of 2.5 reaches 97.4: it excludes 100, but one of forty such is chance.
+    let alone = |other: f64| run(&[("a.x", other, 2.5)]);
+    assert_eq!(verdicts(&[alone(100.0), alone(104.0)], &HOW)[0].1, Verdict::Slower);
+    let names: Vec<String> = (0..40).map(|index| format!("a.n{index}")).collect();
+    let many = |other: f64| {
+        let mut costs: Vec<(&str, f64, f64)> = names.iter().map(|name| (name.as_str(), 100.0, 2.5)).collect();
+        costs.push(("a.x", other, 2.5));
+        run(&costs)
+    };
+    assert!(verdicts(&[many(100.0), many(104.0)], &HOW).iter().all(|(_, verdict)| *verdict == Verdict::Same));
+    assert_eq!(verdicts(&[many(100.0), many(130.0)], &HOW)[40].1, Verdict::Slower);
+}
+
+#[test]
+fn odd_costs_are_bounds_or_told_why_and_never_dropped() {
+    let ids = ["a.told", "a.atmost", "a.negative", "a.zero"];
+    let base = run(&[(ids[0], 10.0, 0.1), (ids[1], 0.5, 1.0), (ids[2], -5.0, 1.0), (ids[3], 0.0, 0.0)]);
+    let mut other = base.clone();
+    let figures = |value: f64, half: f64| measured(&base.costs[0], "x", value, half).net_ns;
+    other.costs[0].net_ns = figures(0.5, 1.0);
+    other.costs[1].net_ns = figures(10.0, 0.1);
+    let runs = [base.clone(), other];
+    let compared = compare(&runs, &HOW);
+    assert_eq!(compared.rows.len(), 4);
+    let against: Vec<&Against> = compared.rows.iter().map(|row| &row.others[0].as_ref().expect("matched").1).collect();
+    assert!(matches!(against[0].ratio, Told::AtMost(most) if (most - 1.5 / 9.9).abs() < 1e-12));
+    assert_eq!(against[0].verdict, Verdict::Faster);
+    assert!(matches!(against[1].ratio, Told::AtLeast(least) if (least - 9.9 / 1.5).abs() < 1e-12));
+    assert_eq!(against[1].verdict, Verdict::Slower);
+    for untold in &against[2..] {
+        assert!(matches!(&untold.ratio, Told::Untold(why) if why.contains("baseline")), "{untold:?}");
+        assert_eq!(untold.verdict, Verdict::Untold);
+    }
+    let both = [base.clone(), base];
+    assert!(matches!(&compare(&both, &HOW).rows[1].others[0], Some((_, it)) if it.verdict == Verdict::Untold));
+    let mean = &overall(&compared)[0];
+    assert_eq!((mean.ratio, mean.pairs, mean.left_out), (None, 0, 4));
+}
+
+#[test]
+fn a_single_round_shows_no_scatter() {
+    let (base, mut other) = (run(&[("a.x", 100.0, 0.0)]), run(&[("a.x", 200.0, 0.0)]));
+    other.costs[0].rounds.truncate(1);
+    assert_eq!(verdicts(&[base, other], &HOW)[0].1, Verdict::Untold);
+}
+
+#[test]
+fn versions_are_compared_only_when_told_to() {
+    let (base, mut other) =
+        (run(&[("a.x", 10.0, 0.1), ("a.y", 1.0, 0.1)]), run(&[("a.x", 20.0, 0.1), ("a.y", 1.0, 0.1)]));
+    other.costs[0].version = 2;
+    let runs = [base, other];
+    let compared = compare(&runs, &HOW);
+    assert_eq!((compared.rows.len(), compared.versions.len()), (1, 1));
+    assert!(compared.only.iter().all(Vec::is_empty), "what is listed for its version is not missing");
+    let compared = compare(&runs, &How { versions: Versions::Ignored, ..HOW });
+    assert_eq!((compared.rows.len(), compared.versions.len()), (2, 0));
+}
+
+#[test]
+fn cycles_are_compared_where_a_run_counts_in_them() {
+    let base = run(&[("a.x", 10.0, 0.1)]);
+    let mut manual = run(&[("a.x", 20.0, 0.0)]);
+    manual.counted_in = CountedIn::Cycles;
+    manual.costs[0].cycles = 30.0;
+    let ratio = |runs: &[Run], how: &How| match &compare(runs, how).rows[0].others[0] {
+        Some((_, Against { ratio: Told::Times(it), .. })) => it.value,
+        other => panic!("{other:?}"),
+    };
+    let runs = [base, manual];
+    assert_eq!(compare(&runs, &HOW).unit, CountedIn::Cycles);
+    assert!((ratio(&runs, &HOW) - 1.0).abs() < 1e-12);
+    assert!((ratio(&runs, &How { unit: Some(CountedIn::Nanoseconds), ..HOW }) - 2.0).abs() < 1e-12);
+    let mut timeless = runs.clone();
+    timeless[1].costs[0].cycles = 0.0;
+    timeless[1].noise.cycle_ns = 0.0;
+    let compared = compare(&timeless, &HOW);
+    let Some((_, against)) = &compared.rows[0].others[0] else { panic!("matched") };
+    assert!(matches!(&against.ratio, Told::Untold(why) if why.contains("cycles")), "{against:?}");
+}
+
+#[test]
+fn books_are_matched_by_analogues_then_by_shared_names() {
+    let printed = book(
+        "[[cost]]\noperation = \"b.copy\"\nms = \"1.36\"\nanalogues = [\"memory.copy@size=512\"]\n\
+         [[cost]]\noperation = \"b.again\"\nms = \"1.4\"\nanalogues = [\"memory.copy@size=512\", \"loop.empty\"]\n\
+         [[cost]]\noperation = \"b.null\"\nms = \"2.0\"\nlike = [\"NULL\"]\n\
+         [[cost]]\noperation = \"b.alone\"\nms = \"2.0\"\nlike = [\"NOBODY\"]",
+    );
+    let mut here =
+        run(&[("memory.copy", 1.0, 0.1), ("memory.copy", 2.0, 0.1), ("loop.empty", 3.0, 0.1), ("x.null", 4.0, 0.1)]);
+    here.costs[0].at = Point::default().with("size", Value::Number(64));
+    here.costs[1].at = Point::default().with("size", Value::Number(512));
+    here.costs[3].like = vec!["NULL".into()];
+    let expected = [("b.copy", "memory.copy@size=512"), ("b.again", "loop.empty"), ("b.null", "x.null")];
+    assert_eq!(matched(&printed, &here), expected.map(|(one, other)| (one.to_string(), other.to_string())));
+    let runs = [printed.clone(), here];
+    let compared = compare(&runs, &HOW);
+    assert_eq!(compared.only[0][0].cost.operation, "b.alone");
+    assert_eq!(compared.only[1][0].cost.name(), "memory.copy@size=64");
+    // Printed digits need no noise: 1.36 to 1.40 ms leaves no doubt.
+    let later = book("[[cost]]\noperation = \"b.copy\"\nms = \"1.38\"");
+    assert_eq!(verdicts(&[printed, later], &HOW)[0].1, Verdict::Slower);
+}
+
+#[test]
+fn names_alone_do_not_match_measured_costs() {
+    let at = |size: u64| Point::default().with("size", Value::Number(size));
+    let (mut one, mut other) =
+        (run(&[("pipe.self", 1.0, 0.1)]), run(&[("pipe.self", 2.0, 0.1), ("queue.self", 1.0, 0.1)]));
+    (one.costs[0].at, other.costs[0].at) = (at(1), at(2));
+    for cost in one.costs.iter_mut().chain(&mut other.costs) {
+        cost.like = vec!["SDAT/RCVD".into()];
+    }
+    assert!(matched(&one, &other).is_empty());
+    let runs = [one, other];
+    assert!(compare(&runs, &HOW).is_empty());
+}
+
+#[test]
+fn what_a_run_lacks_is_told_with_its_reason() {
+    let base = run(&[("a.x", 1.0, 0.1), ("a.y", 1.0, 0.1)]);
+    let mut other = run(&[("a.x", 1.0, 0.1)]);
+    let skip = |operation: &str| Skip {
+        operation: operation.into(),
+        at: Point::default(),
+        reason: "not here".into(),
+        remedy: String::new(),
+    };
+    other.skipped = vec![skip("a.x.y"), skip("a.y")];
+    let third = run(&[("a.y", 1.0, 0.1), ("a.z", 1.0, 0.1)]);
+    let runs = [base, other, third];
+    let compared = compare(&runs, &HOW);
+    assert_eq!(compared.rows.len(), 2);
+    assert!(compared.rows[0].others[1].is_none() && compared.rows[1].others[0].is_none());
+    assert!(compared.only[0].is_empty() && compared.only[1].is_empty());
+    assert_eq!(compared.only[2][0].cost.operation, "a.z");
+    let runs = [runs[0].clone(), runs[1].clone()];
+    let compared = compare(&runs, &HOW);
+    assert_eq!(compared.only[0][0].skipped[0].1.reason, "not here");
+}
+
+#[test]
+fn machines_and_settings_that_differ_are_found_and_ordered() {
+    let (base, mut other) = (run(&[("a.x", 1.0, 0.1)]), run(&[("a.x", 1.0, 0.1)]));
+    assert!(differences(&[base.clone(), other.clone()]).is_empty());
+    other.settings.seed += 1;
+    other.noise.cycle_ns *= 1.001;
+    assert!(differences(&[base.clone(), other.clone()]).is_empty(), "a seed and a trembling clock say nothing");
+    other.settings.budget_s = 99.0;
+    other.machine.kernel.release = "7.0".into();
+    other.machine.architecture = "aarch64".into();
+    other.noise.cycle_ns *= 1.5;
+    other.machine.kernel.mitigations.insert("meltdown".into(), "Not affected at all".into());
+    let found = differences(&[base.clone(), other.clone()]);
+    let fields: Vec<&str> = found.iter().map(|it| it.field.as_str()).collect();
+    let expected = [
+        "machine.architecture",
+        "noise.cycle_ns",
+        "machine.kernel.mitigations.meltdown",
+        "machine.kernel.release",
+        "settings.budget_s",
+    ];
+    assert_eq!(fields, expected);
+    // A book says little: what it leaves empty is no difference.
+    let silent = book("[[cost]]\noperation = \"a.x\"\nms = \"1\"");
+    assert!(differences(&[base, silent]).is_empty());
+}
+
+#[test]
+fn a_mean_is_geometric_and_over_pairs_told() {
+    let base = run(&[("a.x", 1.0, 0.001), ("a.y", 1.0, 0.001), ("a.z", 0.0, 1.0), ("b.x", 1.0, 0.001)]);
+    let other = run(&[("a.x", 2.0, 0.002), ("a.y", 8.0, 0.008), ("a.z", 0.0, 1.0), ("b.x", 3.0, 0.003)]);
+    let runs = [base, other];
+    let compared = compare(&runs, &HOW);
+    let families = families(&compared);
+    let mean = &families[0].means[0];
+    assert!((mean.ratio.expect("two pairs").value - 4.0).abs() < 1e-9);
+    assert_eq!((families[0].name, mean.pairs, mean.left_out), ("a", 2, 1));
+    assert!((overall(&compared)[0].ratio.expect("three pairs").value - 48.0_f64.cbrt()).abs() < 1e-9);
+}

@@ -41,13 +41,13 @@ impl Verdict {
         matches!(self, Verdict::Faster | Verdict::Slower)
     }
 
-    /// As it is printed: `faster`, `slower`, `same`, `cannot be told`.
-    pub fn word(self) -> &'static str {
+    /// `faster`, `slower` or `same`, where anything can be said.
+    pub fn word(self) -> Option<&'static str> {
         match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Same => "same",
-            Verdict::Untold => "cannot be told",
+            Verdict::Faster => Some("faster"),
+            Verdict::Slower => Some("slower"),
+            Verdict::Same => Some("same"),
+            Verdict::Untold => None,
         }
     }
 }
@@ -145,13 +145,24 @@ fn times(base: &Figure, other: &Figure) -> Told {
         (Figure::AtMost(_), Figure::AtMost(_)) => Told::Untold("neither can be told from zero".into()),
         (Figure::Told(base), Figure::AtMost(other)) => finite(other.high / base.low, Told::AtMost),
         (Figure::AtMost(base), Figure::Told(other)) => finite(other.low / base.high, Told::AtLeast),
-        (Figure::Told(base), Figure::Told(other)) => match ratio(*other, *base) {
+        (Figure::Told(base), Figure::Told(other)) => match either_way(*base, *other) {
             Some(it) if [it.low, it.value, it.high].into_iter().all(|end| end.is_finite() && end > 0.0) => {
                 Told::Times(it)
             }
             _ => Told::Untold("the two lie too far apart to divide".into()),
         },
     }
+}
+
+/// The ratio with the wider of the intervals that it and its inverse give: an interval wider than its figure has no end
+/// that both agree on, and the order in which runs are named must not matter.
+fn either_way(base: Interval, other: Interval) -> Option<Interval> {
+    let (straight, inverse) = (ratio(other, base)?, ratio(base, other)?);
+    Some(Interval {
+        value: straight.value,
+        low: straight.low.min(1.0 / inverse.high),
+        high: straight.high.max(1.0 / inverse.low),
+    })
 }
 
 /// How likely two equal costs differ by as much: Student's t of the difference over what its interval says of its

@@ -1,11 +1,16 @@
 //! A comparison as JSON. The keys `ratio` and `verdict` are those of the second run; `against` has every run's.
 
-use analysis::compare::{Against, Comparison, Difference, Joint, Mean, Row, Told, differences, families, figure, overall};
+use analysis::compare::{
+    Against, Comparison, Difference, Joint, Mean, Row, Told, differences, families, figure, overall,
+};
 use record::{Cost, CountedIn, Run};
 use report::Shown;
 use serde_json::{Map, Value, json};
 
 use crate::explain::ratio_json;
+
+/// Why a bound is no verdict.
+const BOUND: &str = "one of the two cannot be told from zero, and the bound leaves open which is dearer";
 
 /// The whole comparison, one key for each of its parts.
 pub(super) fn document(it: &Comparison<'_>, names: &[String], shown: Shown) -> Map<String, Value> {
@@ -54,8 +59,11 @@ fn row_json(it: &Comparison<'_>, row: &Row<'_>) -> Value {
     let base = [Some(row.base)].into_iter();
     let costs = base.chain(row.others.iter().map(|other| other.as_ref().map(|(cost, _)| *cost)));
     let values = costs.zip(it.runs).map(|(cost, run)| cost.map(|cost| value_json(it.unit, run, cost)));
-    let against: Vec<Value> =
-        row.others.iter().map(|other| other.as_ref().map_or(Value::Null, |(_, against)| against_json(against))).collect();
+    let against: Vec<Value> = row
+        .others
+        .iter()
+        .map(|other| other.as_ref().map_or(Value::Null, |(_, against)| against_json(against)))
+        .collect();
     let first = against.first().cloned().unwrap_or_default();
     json!({
         "operation": row.base.operation,
@@ -85,11 +93,12 @@ fn value_json(unit: CountedIn, run: &Run, cost: &Cost) -> Value {
 /// A bound has no value, and only the end that is known.
 fn against_json(against: &Against) -> Value {
     let (ratio, why) = match &against.ratio {
-        Told::Times(it) => (ratio_json(it), None),
-        Told::AtMost(most) => (json!({ "value": null, "low": null, "high": most }), None),
-        Told::AtLeast(least) => (json!({ "value": null, "low": least, "high": null }), None),
-        Told::Untold(why) => (Value::Null, Some(why)),
+        Told::Times(it) => (ratio_json(it), ""),
+        Told::AtMost(most) => (json!({ "value": null, "low": null, "high": most }), BOUND),
+        Told::AtLeast(least) => (json!({ "value": null, "low": least, "high": null }), BOUND),
+        Told::Untold(why) => (Value::Null, why.as_str()),
     };
+    let why = against.verdict.word().is_none().then_some(why);
     json!({ "ratio": ratio, "verdict": against.verdict.word(), "chance": against.chance, "why": why })
 }
 
@@ -122,9 +131,10 @@ fn versions_json(it: &Comparison<'_>) -> Value {
 fn only_json(it: &Comparison<'_>, names: &[String]) -> Value {
     let runs = it.only.iter().zip(names).enumerate().map(|(place, (only, name))| {
         let costs = only.iter().map(|one| {
-            let skipped = one.skipped.iter().map(|(run, skip)| {
-                json!({ "run": run, "reason": skip.reason, "remedy": skip.remedy })
-            });
+            let skipped = one
+                .skipped
+                .iter()
+                .map(|(run, skip)| json!({ "run": run, "reason": skip.reason, "remedy": skip.remedy }));
             json!({
                 "operation": one.cost.operation,
                 "at": one.cost.at,

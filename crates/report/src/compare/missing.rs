@@ -33,7 +33,8 @@ pub(super) fn versions(it: &Comparison<'_>, view: &View<'_>, style: Style) -> St
 pub(super) fn only(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
     let mut text = String::new();
     for (place, only) in it.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
-        let heading = format!("only in {}: {}", view.label(place), only.len());
+        let costs = if only.len() == 1 { "cost" } else { "costs" };
+        let heading = format!("only in {}: {} {costs}", view.label(place), only.len());
         text += &(style.bold(&heading) + "\n");
         for (family, costs) in by_family(only) {
             let named: Vec<String> = costs.iter().take(NAMED).map(|it| name(it)).collect();

@@ -5,7 +5,7 @@ mod missing;
 mod notes;
 mod rows;
 
-use analysis::compare::{Comparison, Difference, ELSEWHERE, Verdict};
+use analysis::compare::{Comparison, Difference, ELSEWHERE, Joint, Verdict};
 use record::units::percent;
 
 use crate::head::conditions;
@@ -109,8 +109,11 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
             sentence += &format!(", {} cannot be told", count(Verdict::Untold));
         }
         text += &(paragraph("", &sentence) + "\n");
-        text += &(style.dim(&paragraph("  ", &rule(it, column, joint))) + "\n");
+        text += &(style.dim(&paragraph("  ", &least(it, column, joint))) + "\n");
     }
+    let rule = "A change: the interval of the ratio excludes 1, chance is ruled out for all costs of a run together (at \
+                most one in twenty changes told is false), and the difference exceeds the least.";
+    text += &(style.dim(&paragraph("", rule)) + "\n");
     if it.rows.len() > 1 {
         let warning = "The geometric mean weights every operation alike, a load and an exec; what a program pays depends \
                        on how often it does each.";
@@ -119,8 +122,8 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
     text
 }
 
-/// What counts as a change between the first run and another.
-fn rule(it: &Comparison<'_>, column: usize, joint: &analysis::compare::Joint) -> String {
+/// By how much two costs of the first run and another must differ, and why by so much.
+fn least(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
     let published = [0, column + 1].map(|place| it.runs[place].howslow.is_empty());
     if published == [true, true] {
         return "both are published: a difference counts where the printed digits leave no doubt".into();
@@ -131,10 +134,10 @@ fn rule(it: &Comparison<'_>, column: usize, joint: &analysis::compare::Joint) ->
     }];
     parts.extend(joint.clock.map(|clock| format!("the clocks of the runs disagree by {}", percent(clock))));
     parts.push(format!("{} was asked for", percent(joint.threshold)));
-    let book = if published.contains(&true) { "; a published figure's interval is what its digits leave open" } else { "" };
+    let book =
+        if published.contains(&true) { "; a published figure's interval is what its digits leave open" } else { "" };
     format!(
-        "a change: the interval excludes 1, chance is ruled out for all costs together (false in one of twenty at most), and \
-         the difference exceeds {} ({}), or {} where a cost depends on more than its own core{book}",
+        "the least: {} ({}), and {} where a cost depends on more than its own core{book}",
         percent(joint.least()),
         parts.join("; "),
         percent(joint.least().max(ELSEWHERE))

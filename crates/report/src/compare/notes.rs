@@ -69,7 +69,9 @@ impl Notes {
 }
 
 fn doubts(cost: &Cost, label: &str) -> Vec<String> {
-    cost.doubts.iter().map(|doubt| format!("{label}: {}", short(doubt))).collect()
+    // The row says "at most" itself.
+    let told = cost.doubts.iter().filter(|doubt| !matches!(doubt, Doubt::AtMost { .. }) || !cost.holds_zero());
+    told.map(|doubt| format!("{label}: {}", short(doubt))).collect()
 }
 
 /// A doubt without its figures, which `howslow show` gives.

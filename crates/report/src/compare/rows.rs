@@ -12,8 +12,7 @@ use crate::{Style, in_table};
 
 /// The rows in the order asked for, families with their means.
 pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, style: Style) -> String {
-    let mut shown: Vec<&Row<'_>> =
-        it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
+    let mut shown: Vec<&Row<'_>> = it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
     let table = Table { it, view };
     let mut grid = Grid::new(&table.columns());
     let families = families(it);
@@ -27,6 +26,7 @@ pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, styl
         for row in &shown {
             table.row(row, notes, &mut grid);
         }
+        grid.add(Kind::Heading, table.line("families, geometric means".into(), Vec::new()));
         for family in &families {
             table.mean(&format!("  {}", family.name), &family.means, &mut grid);
         }
@@ -143,7 +143,7 @@ impl Table<'_, '_> {
             };
             let of = if mean.pairs == 1 { of.replacen("pairs", "pair", 1) } else { of };
             cells.extend(self.is_pair().then(String::new));
-            cells.push(mean.ratio.map_or_else(|| "-".into(), |it| significant(it.value)));
+            cells.push(mean.ratio.map_or_else(|| "-".into(), |it| times(it.value)));
             cells.push(mean.ratio.map_or_else(String::new, |it| ends(&it)));
             cells.push(of);
         }
@@ -153,17 +153,26 @@ impl Table<'_, '_> {
 
 /// Ratio, its ends, and the verdict.
 fn told(against: &Against) -> [String; 3] {
-    let verdict = against.verdict.word().to_string();
+    let verdict = against.verdict.word().unwrap_or("cannot be told").to_string();
     match &against.ratio {
-        Told::Times(it) => [significant(it.value), ends(it), verdict],
-        Told::AtMost(bound) => [format!("at most {}", significant(*bound)), String::new(), verdict],
-        Told::AtLeast(bound) => [format!("at least {}", significant(*bound)), String::new(), verdict],
+        Told::Times(it) => [times(it.value), ends(it), verdict],
+        Told::AtMost(bound) => [format!("at most {}", times(*bound)), String::new(), verdict],
+        Told::AtLeast(bound) => [format!("at least {}", times(*bound)), String::new(), verdict],
         Told::Untold(_) => ["-".into(), String::new(), verdict],
     }
 }
 
 fn ends(it: &Interval) -> String {
-    format!("{} - {}", significant(it.low), significant(it.high))
+    format!("{} - {}", times(it.low), times(it.high))
+}
+
+/// A ratio: near 1 with as many digits on either side of it.
+fn times(value: f64) -> String {
+    match value {
+        v if (0.1..9.9995).contains(&v) => format!("{v:.3}"),
+        v if v < 100.0 => significant(v),
+        v => grouped(v),
+    }
 }
 
 /// A row is coloured as a change only where all that changed did so in one direction.
