@@ -117,6 +117,17 @@ fn every_oddity() {
 }
 
 #[test]
+fn a_run_too_noisy_to_tell_changes_says_so() {
+    let (base, mut noisy) = (example(), changed());
+    let names = ["@2", "@1"];
+    let calm = page(&[base.clone(), noisy.clone()], &names, &HOW, Sort::Family, Shown::All, Style::Plain);
+    assert!(!calm.contains("too busy"));
+    noisy.noise.band.as_mut().expect("the example has one").difference = 0.5;
+    let told = page(&[base, noisy], &names, &HOW, Sort::Family, Shown::All, Style::Plain);
+    assert!(told.contains("too busy") && told.contains("0 slower, 0 faster, 19 same"), "{told}");
+}
+
+#[test]
 fn only_changes_are_coloured() {
     let runs = [example(), changed()];
     let coloured = page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Coloured);

@@ -11,6 +11,9 @@ use record::units::percent;
 use crate::head::conditions;
 use crate::{Style, head_line, paragraph};
 
+/// Where two runs differ by so much though nothing changed, hardly any change can be told.
+const HOPELESS: f64 = 0.2;
+
 /// The order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
@@ -110,6 +113,11 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
         }
         text += &(paragraph("", &sentence) + "\n");
         text += &(style.dim(&paragraph("  ", &least(it, column, joint))) + "\n");
+        if joint.band.unwrap_or(0.0) + joint.clock.unwrap_or(0.0) > HOPELESS {
+            let advice =
+                "the machine was too busy in one of these runs to tell changes; run again when it is less loaded";
+            text += &(paragraph("  ", advice) + "\n");
+        }
     }
     let rule = "A change: the interval of the ratio excludes 1, chance is ruled out for all costs of a run together (at \
                 most one in twenty changes told is false), and the difference exceeds the least.";
