@@ -181,7 +181,8 @@ mod tests {
         near("14 µs", 14e3, 500.0);
         near(" 2 min ", 1.2e11, 3e10);
         near("0s", 0.0, 5e8);
-        for nonsense in ["", "1", "ms", "-1ms", "+1ms", "1e3ns", "nan s", "inf s", "1.2.3s", ".s", "9999999h", "1 day"] {
+        for nonsense in ["", "1", "ms", "-1ms", "+1ms", "1e3ns", "nan s", "inf s", "1.2.3s", ".s", "9999999h", "1 day"]
+        {
             assert_eq!(time_of(nonsense), None, "{nonsense}");
         }
     }
