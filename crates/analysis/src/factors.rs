@@ -163,7 +163,7 @@ fn pairs(before: &Prediction, after: &Prediction) -> Split {
             let pair = &mut split.pairs[place];
             pair.sides[side].times += row.line.times;
             pair.sides[side].price = row.each.figure().value;
-            pair.sources[side] = row.by.clone();
+            pair.sources[side] = row.by.as_ref().map(|by| by.source.clone());
         }
     }
     split
@@ -237,7 +237,7 @@ impl Split {
 
 /// Both ends of every cost that has any.
 fn ends(sides: [&Prediction; 2]) -> BTreeMap<&Source, [f64; 2]> {
-    let priced = sides.into_iter().flat_map(|side| &side.rows).filter_map(|row| Some((row.by.as_ref()?, row)));
+    let priced = sides.into_iter().flat_map(|side| &side.rows).filter_map(|row| Some((&row.by.as_ref()?.source, row)));
     let open = priced.map(|(source, row)| (source, row.each.figure())).filter(|(_, each)| each.low < each.high);
     open.map(|(source, each)| (source, [each.low, each.high])).collect()
 }

@@ -1,12 +1,23 @@
 //! A mix priced by a run: what one unit of work is predicted to take, by operation and family, beside what it was
 //! measured to take.
 
-use record::{Cost, Mix, MixLine, Run, WholeAs};
+use record::{Cost, Estimate, Mix, MixLine, Point, Run, WholeAs};
 
 use crate::derived::net;
 use crate::estimate::interval;
 use crate::mix::{Lack, Names, Source, Sum, cost_of};
 use crate::statistics::{Interval, weighted_sum};
+
+/// The cost that a line is priced by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct By {
+    /// What it is in sums.
+    pub source: Source,
+    /// Its id.
+    pub operation: String,
+    /// Its point.
+    pub at: Point,
+}
 
 /// One line of a mix with its price.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +25,7 @@ pub struct Row {
     /// The line.
     pub line: MixLine,
     /// The cost it is priced by; `None` where it is lacking, or done 0 times and not in the run.
-    pub by: Option<Source>,
+    pub by: Option<By>,
     /// One of it.
     pub each: Sum,
     /// The part of its time that a CPU works on it, above 1 where several do; `None` where the cost does not tell.
@@ -67,7 +78,7 @@ pub fn predict(mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
             Ok(cost) => {
                 let source = (place, cost.name());
                 row.each = Sum::once(source.clone(), net(cost));
-                row.by = Some(source);
+                row.by = Some(By { source, operation: cost.operation.clone(), at: cost.at.clone() });
                 row.busy = busy(cost);
             }
             // What is never done costs nothing, whatever it would cost.
@@ -79,21 +90,28 @@ pub fn predict(mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
     Prediction { rows, lacking, measured: whole(mix, run) }
 }
 
-/// The part of a cost's time that is processor time, from the means over all batches, which add up.
+/// The part of a cost's time that is processor time. One that does not give the CPU up is worked on all the time: whatever its
+/// batches waited, other programs had the CPU, and the quiet figure is taken without that. Of the others the means over all
+/// batches tell.
 fn busy(cost: &Cost) -> Option<f64> {
+    /// More than housekeeping between iterations makes.
+    const GIVES_UP: f64 = 0.01;
     let cpu = cost.cpu_ns.user.0 + cost.cpu_ns.system.0;
     let elapsed = cpu + cost.wait_ns.0;
-    (cpu > 0.0 && elapsed > 0.0).then(|| cpu / elapsed)
+    let told = cpu > 0.0 && elapsed > 0.0;
+    let never_waits = cost.headline != Estimate::Typical && cost.switches.voluntary < GIVES_UP;
+    told.then(|| if never_waits { 1.0 } else { cpu / elapsed })
 }
 
-/// The cost that the mix names as its whole, if the run has it.
-fn whole(mix: &Mix, run: &Run) -> Option<Interval> {
+/// What one unit took by the cost that the mix names as its whole, if the run has it.
+pub fn whole(mix: &Mix, run: &Run) -> Option<Interval> {
     let name = mix.whole.as_ref()?;
     let cost = run.costs.iter().find(|cost| cost.operation == *name || cost.name() == *name)?;
-    Some(match mix.whole_as {
+    let all = match mix.whole_as {
         WholeAs::Net => net(cost),
         WholeAs::Gross => interval(&cost.gross_ns, cost.headline),
-    })
+    };
+    Some(weighted_sum(&[(1.0 / mix.whole_units, all)]))
 }
 
 impl Prediction {

@@ -6,7 +6,7 @@ use analysis::predict::{Prediction, predict};
 use analysis::statistics::Interval;
 use analysis::whatif::{Change, Impossible, Supposed, difference, suppose};
 use proptest::prelude::*;
-use record::{Book, Cpu, Mix, Nanoseconds, Point, Run, Skip, Value};
+use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Point, Run, Skip, Value};
 
 /// Table I of the memo, in ns, in the form of a book.
 fn machine(name: &str, figures: [f64; 4]) -> Run {
@@ -120,7 +120,7 @@ fn a_point_chooses_and_axes_left_out_are_free() {
     for (cost, at) in run.costs.iter_mut().zip([sized(1, "a"), sized(4096, "a"), sized(4096, "b"), sized(8192, "b")]) {
         (cost.operation, cost.at) = ("pipe.x".into(), at);
     }
-    let found = |name: &str| priced(&mix(&[(name, 1.0)]), &run, 0).rows[0].by.clone().map(|by| by.1);
+    let found = |name: &str| priced(&mix(&[(name, 1.0)]), &run, 0).rows[0].by.clone().map(|by| by.source.1);
     assert_eq!(found("pipe.x@size=4KiB,to=b").as_deref(), Some("pipe.x@size=4096,to=b"));
     assert_eq!(found("pipe.x@size=8192").as_deref(), Some("pipe.x@size=8192,to=b"));
     assert_eq!(found("pipe.x@size=4096"), None);
@@ -146,6 +146,9 @@ fn processor_time_and_waiting_add_up_to_the_total() {
         cost.cpu_ns = Cpu { user: Nanoseconds(cpu / 4.0), system: Nanoseconds(cpu * 0.75) };
         cost.wait_ns = Nanoseconds(wait);
     }
+    // One that keeps the CPU was kept waiting by others.
+    run.costs[0].wait_ns = Nanoseconds(50.0);
+    run.costs[0].headline = Estimate::Quiet;
     let split = priced(&wanted, &run, 0).split().expect("told");
     assert!(close(split.cpu, 8320.0 + 1505.0 * 0.75) && close(split.wait, 1505.0 * 0.25), "{split:?}");
 }

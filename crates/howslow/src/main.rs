@@ -4,12 +4,14 @@
 mod cli;
 mod doctor;
 mod explain;
+mod factors;
 mod headline;
 mod history;
 mod list;
 mod measuring;
 mod output;
 mod pattern;
+mod predict;
 mod run;
 mod show;
 mod study;
@@ -28,6 +30,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::List(asked)) => list::list(&asked),
         Some(Verb::Show(asked)) => show::show(&asked),
         Some(Verb::Explain(asked)) => explain::explain(&asked),
+        Some(Verb::Predict(asked)) => predict::predict(&asked),
         Some(Verb::Study(asked)) => study::study(&asked),
         Some(Verb::History(asked)) => history::history(&asked),
         Some(Verb::Doctor(asked)) => doctor::doctor(&asked),

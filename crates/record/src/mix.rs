@@ -53,6 +53,8 @@ pub struct Mix {
     pub whole: Option<String>,
     /// Which figure of it.
     pub whole_as: WholeAs,
+    /// How many units of work it is.
+    pub whole_units: f64,
     /// What one unit took where it was measured, as text, by run.
     pub measured: BTreeMap<String, String>,
     /// The operations.
@@ -102,6 +104,7 @@ struct Written {
     whole: Option<String>,
     #[serde(default)]
     whole_as: WholeAs,
+    whole_units: Option<f64>,
     #[serde(default)]
     measured: BTreeMap<String, String>,
     #[serde(default)]
@@ -141,6 +144,10 @@ impl Mix {
                 return Err(MixError::Malformed(format!("its {what} is empty")));
             }
         }
+        let whole_units = written.whole_units.unwrap_or(1.0);
+        if !(whole_units.is_finite() && (1e-9..=MOST_TIMES).contains(&whole_units)) {
+            return Err(MixError::Malformed(format!("whole_units = {whole_units}; say how many units the whole is")));
+        }
         let measured = written.measured.iter().map(|(run, time)| {
             time_of(time).map(|_| (shown(run), time.clone())).ok_or_else(|| MixError::Line {
                 line: format!("measured on {}", shown(run)),
@@ -153,6 +160,7 @@ impl Mix {
             source: written.source.as_deref().map(shown),
             whole: written.whole.as_deref().map(shown),
             whole_as: written.whole_as,
+            whole_units,
             measured: measured.collect::<Result<_, _>>()?,
             lines,
         })
@@ -291,6 +299,8 @@ mod tests {
             ("size=4KiB", "size", "AXIS=VALUE"),
             ("size=4KiB", "distance=same", "twice"),
             ("syscall.getppid", "@size=1", "names no operation"),
+            ("whole =", "whole_units = 0\nwhole =", "whole_units = 0"),
+            ("whole =", "whole_units = nan\nwhole =", "whole_units = NaN"),
             ("whole =", "whole_as = \"best\"\nwhole =", "unknown variant"),
         ] {
             let error = Mix::from_toml(&SMALL.replacen(from, to, 1)).expect_err(says).to_string();
