@@ -22,26 +22,22 @@ pub(crate) struct Split {
 ///
 /// # Errors
 /// A price that is lacking, or not told from nothing where that matters.
-pub(crate) fn split(mixes: [&Mix; 2], sides: [&Named; 2], measured: &[String]) -> anyhow::Result<Split> {
-    let same_run = std::ptr::eq(sides[0], sides[1]);
-    let runs: Vec<Named> = sides[..if same_run { 1 } else { 2 }]
-        .iter()
-        .map(|named| Named { name: named.name.clone(), run: named.run.clone() })
-        .collect();
-    // Two mixes on one run are told apart by their own wholes only.
+pub(crate) fn split(mixes: [&Mix; 2], sides: [Named; 2], measured: &[String]) -> anyhow::Result<Split> {
     let mut predictions = Vec::new();
     for (side, mix) in mixes.iter().enumerate() {
-        let mut all = priced(mix, &runs, measured)?;
-        needs_all(mix, &runs, &all)?;
-        predictions.push(all.swap_remove(if same_run { 0 } else { side }));
+        // A run on both sides is one run, whose costs are not independent of themselves.
+        let runs = if std::ptr::eq(sides[0].run, sides[1].run) { &sides[..1] } else { &sides[..] };
+        let mut all = priced(mix, runs, measured)?;
+        needs_all(mix, runs, &all)?;
+        predictions.push(all.swap_remove(side.min(runs.len() - 1)));
     }
     let found = factors(&predictions[0], &predictions[1]).map_err(|why| refused(why, sides))?;
-    let of = FactorsOf { mixes, runs: sides.map(|named| &named.run), factors: &found };
+    let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
     Ok(Split { page: report::factors(&of, output::style()), json: split_json(&found) })
 }
 
-fn refused(why: NoFactors, sides: [&Named; 2]) -> Misuse {
-    let run = |side: usize| printable(&sides[side].name);
+fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
+    let run = |side: usize| printable(sides[side].name);
     Misuse(match why {
         NoFactors::Lacking(side, line) => format!("{} lacks {line}, without which there are no factors", run(side)),
         NoFactors::NoTotal(side) => {

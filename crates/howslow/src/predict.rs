@@ -21,9 +21,10 @@ use crate::output::{self, Misuse, Outcome};
 pub(crate) use mixes::open_mix;
 
 /// A run and what it was called by.
-pub(crate) struct Named {
-    pub name: String,
-    pub run: Run,
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub name: &'a str,
+    pub run: &'a Run,
 }
 
 pub(crate) fn predict(asked: &PredictAsked) -> anyhow::Result<Outcome> {
@@ -31,11 +32,8 @@ pub(crate) fn predict(asked: &PredictAsked) -> anyhow::Result<Outcome> {
         return Err(Misuse(format!("--on names {} twice", printable(twice.1))).into());
     }
     let mixes = asked.mixes.iter().map(|name| open_mix(name)).collect::<Result<Vec<_>, _>>()?;
-    let runs = asked
-        .on
-        .iter()
-        .map(|name| Ok(Named { name: name.clone(), run: Store::open_any(name)? }))
-        .collect::<anyhow::Result<Vec<_>>>()?;
+    let opened = asked.on.iter().map(|name| Store::open_any(name)).collect::<Result<Vec<_>, _>>()?;
+    let runs: Vec<Named> = asked.on.iter().zip(&opened).map(|(name, run)| Named { name, run }).collect();
     if asked.factors {
         return split(asked, &mixes, &runs);
     }
@@ -53,7 +51,7 @@ pub(crate) fn predict(asked: &PredictAsked) -> anyhow::Result<Outcome> {
         let shown: Vec<Priced> = runs.iter().zip(&predictions).zip(&after.predictions).map(show).collect();
         if asked.json {
             let objects =
-                runs.iter().zip(&shown).map(|(named, it)| json::prediction(mix, &named.name, it, &after.supposed));
+                runs.iter().zip(&shown).map(|(named, it)| json::prediction(mix, named.name, it, &after.supposed));
             said.extend(objects);
         } else {
             let gap = if pages.is_empty() { "" } else { "\n" };
@@ -68,8 +66,8 @@ pub(crate) fn predict(asked: &PredictAsked) -> anyhow::Result<Outcome> {
     Ok(if partial { Outcome::Skipped } else { Outcome::Done })
 }
 
-fn show<'a>(((named, prediction), supposed): ((&'a Named, &'a Prediction), &Option<Prediction>)) -> Priced<'a> {
-    Priced { run: &named.run, prediction, supposed: supposed.clone() }
+fn show<'a>(((named, prediction), supposed): ((&Named<'a>, &'a Prediction), &Option<Prediction>)) -> Priced<'a> {
+    Priced { run: named.run, prediction, supposed: supposed.clone() }
 }
 
 /// The mix priced by each run, with what was measured there.
@@ -77,7 +75,7 @@ pub(crate) fn priced(mix: &Mix, runs: &[Named], measured: &[String]) -> Result<V
     let told = measured.iter().map(|text| typed_whole(text, mix, runs)).collect::<Result<Vec<_>, _>>()?;
     let mut predictions = Vec::new();
     for (place, named) in runs.iter().enumerate() {
-        let mut prediction = price(mix, &named.run, place, &names);
+        let mut prediction = price(mix, named.run, place, &names);
         let written = mix.measured.iter().find(|(run, _)| is_called(named, run)).and_then(|(_, time)| figure(time));
         let typed = told.iter().rev().find(|(of, _)| *of == place).map(|(_, whole)| *whole);
         prediction.measured = typed.or(written).or(prediction.measured);
@@ -140,7 +138,7 @@ fn all_supposed(asked: &PredictAsked, mix: &Mix, runs: &[Named], before: &[Predi
         after.supposed = asked.what_if.iter().map(change).collect::<anyhow::Result<Vec<_>>>()?;
         let changed = suppose(prediction, &after.supposed).map_err(|impossible| match impossible {
             Impossible::BelowNothing(line) => {
-                Misuse(format!("--what-if would make {line} cost less than nothing on {}", printable(&named.name)))
+                Misuse(format!("--what-if would make {line} cost less than nothing on {}", printable(named.name)))
             }
             Impossible::Lacking(line) => {
                 Misuse(format!("--what-if takes {line} from a run that lacks it; name another run, or a time"))
@@ -154,9 +152,9 @@ fn all_supposed(asked: &PredictAsked, mix: &Mix, runs: &[Named], before: &[Predi
 /// `--factors`: of one mix on two runs, of two mixes on one run, or of each on its own.
 fn split(asked: &PredictAsked, mixes: &[Mix], runs: &[Named]) -> anyhow::Result<Outcome> {
     let (mixes, sides) = match (mixes, runs) {
-        ([mix], [a, b]) => ([mix, mix], [a, b]),
-        ([one, other], [run]) => ([one, other], [run, run]),
-        ([one, other], [a, b]) => ([one, other], [a, b]),
+        ([mix], [a, b]) => ([mix, mix], [*a, *b]),
+        ([one, other], [run]) => ([one, other], [*run, *run]),
+        ([one, other], [a, b]) => ([one, other], [*a, *b]),
         _ => {
             let text = "--factors compares two: one mix --on two runs, two mixes --on one run, or each on its own";
             return Err(Misuse(text.into()).into());

@@ -32,6 +32,9 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
     let why = "A factor is what one family makes of the whole: below 1, B is the faster for it. Their product is exactly the ratio of the \
                two sums; +- is half the 95 % interval.";
     page += &(style.dim(&paragraph("  ", why)) + "\n");
+    if first.unit != second.unit {
+        return page;
+    }
     page += &format!("\n{}\n", style.bold("consequences"));
     for text in consequences(of.factors) {
         page += &(paragraph("  ", &text) + "\n");
@@ -75,31 +78,35 @@ fn consequences(factors: &Factors) -> Vec<String> {
         Some(measured) => (measured, "As measured"),
         None => (&factors.predicted, "By its costs"),
     };
-    let more = |change: f64, more: &str, less: &str| {
-        format!("{} {}", percent(change.abs()), if change >= 0.0 { more } else { less })
-    };
-    let users = |ratio: f64| more(1.0 / ratio - 1.0, "more users", "fewer users");
-    let cost = |ratio: f64| more(ratio - 1.0, "more", "less");
+    let users = |ratio: f64| scaled(1.0 / ratio, ["more users than", "fewer users than", "times as many users as"]);
+    let cost = |ratio: f64| scaled(ratio, ["more than", "less than", "times as much as"]);
     let mut told = Vec::new();
     if ratio.low <= 1.0 && ratio.high >= 1.0 {
         told.push(format!(
             "{how}, B cannot be told from A: neither the users it carries nor what their work costs changes."
         ));
     } else {
-        told.push(format!(
-            "{how}, a CPU of B carries {} than one of A, and at the same price per hour a unit of work costs {}.",
-            users(ratio.value),
-            cost(ratio.value)
-        ));
+        let (users, cost) = (users(ratio.value), cost(ratio.value));
+        let price = "at the same price per hour a unit of work costs";
+        told.push(format!("{how}, a CPU of B carries {users} one of A, and {price} {cost} there."));
     }
     if let Some(unexplained) = &factors.unexplained {
         let agree = unexplained.low <= 1.0 && unexplained.high >= 1.0;
+        let (users, cost) = (users(unexplained.value), cost(unexplained.value));
         told.push(if agree {
             "That is what the costs promise, within their intervals.".into()
         } else {
-            let (value, than) = (unexplained.value, "than the costs promise");
-            format!("That is {} {than}, and a unit of work costs {} {than}.", users(value), cost(value))
+            format!("That is {users} the costs promise, and a unit of work costs {cost} they promise.")
         });
     }
     told
+}
+
+/// A change in words: in percent, or as a multiple where it is beyond doubling or halving.
+fn scaled(factor: f64, [more, less, times]: [&str; 3]) -> String {
+    match factor {
+        1.0..=2.0 => format!("{} {more}", percent(factor - 1.0)),
+        0.5..1.0 => format!("{} {less}", percent(1.0 - factor)),
+        _ => format!("{} {times}", significant(factor)),
+    }
 }

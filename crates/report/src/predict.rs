@@ -2,7 +2,7 @@
 
 use analysis::mix::Lack;
 use analysis::predict::{Prediction, Row};
-use analysis::statistics::{Interval, weighted_sum};
+use analysis::statistics::Interval;
 use analysis::whatif::{Supposed, difference};
 use record::units::{percent, rate, significant};
 use record::{Mix, MixLine, Nanoseconds, Run};
@@ -28,9 +28,11 @@ pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], styl
     page += &format!("\n{}", operations(priced, style));
     page += &notes(priced, style);
     page += &format!("\n{}", seconds(mix, priced, style));
+    let texts: Vec<&str> = suppositions.iter().map(|it| it.text.as_str()).collect();
     for (place, it) in priced.iter().enumerate() {
         if let Some(after) = &it.supposed {
-            page += &format!("\n{}", what_if(mix, label(place, priced.len()), it, after, suppositions, style));
+            let title = format!("{}what if {}", label(place, priced.len()), texts.join(", "));
+            page += &format!("\n{}", what_if(&mix.unit, &title, [it.prediction, after], style));
         }
     }
     page
@@ -75,7 +77,11 @@ fn families(priced: &[Priced], style: Style) -> String {
     for place in order {
         let figures = all.iter().zip(priced).flat_map(|(families, it)| {
             let total = &families[place].total;
-            cells(&total.figure(), it.prediction.share(total))
+            let mut cells = cells(&total.figure(), it.prediction.share(total));
+            if it.prediction.lacking.iter().any(|(line, _)| line.family == families[place].family) {
+                cells[0] = format!("at least {}", cells[0]);
+            }
+            cells
         });
         grid.add(Kind::Row, [vec![format!("  {}", in_table(&all[0][place].family))], figures.collect()].concat());
     }
@@ -96,7 +102,7 @@ fn operations(priced: &[Priced], style: Style) -> String {
     for place in order {
         let line = &rows[place].line;
         let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), times(line.times)];
-        row.extend(one.then(|| if is_lacking(first, line) { "-".into() } else { told(&rows[place].each.figure()) }));
+        row.extend(one.then(|| if rows[place].by.is_none() { "-".into() } else { told(&rows[place].each.figure()) }));
         for it in priced {
             let total = it.prediction.rows[place].total();
             if is_lacking(it, line) {
@@ -207,17 +213,10 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
     grid.render(style)
 }
 
-fn what_if(
-    mix: &Mix,
-    label: String,
-    it: &Priced,
-    after: &Prediction,
-    suppositions: &[Supposed],
-    style: Style,
-) -> String {
-    let before = it.prediction;
+/// What becomes of the lines that suppositions concern, and of the whole.
+fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
     let mut grid = Grid::new("<>>>>>");
-    let titles = [&format!("{label}what if"), "times", "before", "after", "change", ""];
+    let titles = ["", "times", "before", "after", "change", ""];
     grid.add(Kind::Heading, titles.map(String::from).to_vec());
     for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
         let (from, to) = (row.total(), changed.total());
@@ -237,12 +236,15 @@ fn what_if(
         let figures = [from.value, to, change.value].map(|ns| Nanoseconds(ns).to_string());
         grid.add(Kind::Row, [vec![title, String::new()], figures.to_vec(), vec![faster]].concat());
     };
-    whole(format!("  one {}", mix.unit), before.total().figure());
+    whole(format!("  one {unit}"), before.total().figure());
     if let Some(measured) = before.measured {
-        whole(format!("  one {}, as measured", mix.unit), measured);
+        whole(format!("  one {unit}, as measured"), measured);
     }
-    let texts: Vec<&str> = suppositions.iter().map(|it| it.text.as_str()).collect();
-    let reach = weighted_sum(&[(1.0, change)]).half();
-    let text = format!("supposed: {}; the change is known to +- {}", texts.join(", "), Nanoseconds(reach));
-    grid.render(style) + &style.dim(&paragraph("  ", &text)) + "\n"
+    let title = style.bold(&paragraph("", title));
+    // What is merely supposed is exact; a change in proportion to a cost is as open as the cost.
+    let open = match change.half() {
+        0.0 => String::new(),
+        half => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
+    };
+    format!("{title}\n{}{open}", grid.render(style))
 }

@@ -17,7 +17,7 @@ use crate::pattern::nearest_of;
 pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
     for (named, prediction) in runs.iter().zip(predictions) {
         for (line, lack) in &prediction.lacking {
-            let (run, name) = (printable(&named.name), line.name());
+            let (run, name) = (printable(named.name), line.name());
             match lack {
                 Lack::Several(names) => {
                     let several = names.iter().take(8).cloned().collect::<Vec<_>>().join(" ");
@@ -82,8 +82,8 @@ fn own_work(id: &str) -> Option<String> {
 
 /// What measures a line; `None` where howslow cannot, because only a book has it.
 pub(super) fn command(line: &MixLine) -> Option<String> {
-    let measured = operations::all().any(|operation| operation.id == line.operation);
-    own_work(&line.operation).or_else(|| measured.then(|| format!("howslow run {}", shell_words::quote(&line.name()))))
+    own_work(&line.operation)
+        .or_else(|| registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.name()))))
 }
 
 /// Refuses to predict where a run lacks what the mix needs: item by item, with what would measure it.
@@ -96,7 +96,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
         let (count, of) = (prediction.lacking.len(), mix.lines.len());
         let gap = if text.is_empty() { "" } else { "\n" };
         let _ =
-            write!(text, "{gap}{} lacks {count} of the {of} costs of the mix '{}':", printable(&named.name), mix.name);
+            write!(text, "{gap}{} lacks {count} of the {of} costs of the mix '{}':", printable(named.name), mix.name);
         for (line, lack) in &prediction.lacking {
             let why = match lack {
                 Lack::Missing(Some(reason)) => format!(" ({reason})"),
@@ -104,23 +104,38 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
             };
             let _ = write!(text, "\n  {}{why}", line.name());
         }
-        let mut ids: Vec<String> = Vec::new();
-        let registered = |line: &MixLine| operations::all().any(|operation| operation.id == line.operation);
-        for (line, _) in prediction.lacking.iter().filter(|(line, _)| registered(line)) {
-            let quoted = shell_words::quote(&line.name()).into_owned();
-            if !ids.contains(&quoted) {
-                ids.push(quoted);
-            }
-        }
-        if !ids.is_empty() {
-            let _ = write!(text, "\nmeasure there: howslow run {}", ids.join(" "));
-        }
-        for own in prediction.lacking.iter().filter_map(|(line, _)| own_work(&line.operation)) {
-            let _ = write!(text, "\nmeasure there: {own}");
+        if named.run.howslow.is_empty() {
+            text += "\nit is a book: nothing more can be measured there";
+        } else {
+            text += &to_measure(prediction);
         }
     }
     if text.is_empty() {
         return Ok(());
     }
     Err(Misuse(text + "\n--partial predicts without them"))
+}
+
+/// The commands that measure what is lacking.
+fn to_measure(prediction: &Prediction) -> String {
+    let mut ids: Vec<String> = Vec::new();
+    let mut text = String::new();
+    for (line, _) in &prediction.lacking {
+        let quoted = shell_words::quote(&line.name()).into_owned();
+        if registered(line) && !ids.contains(&quoted) {
+            ids.push(quoted);
+        }
+    }
+    if !ids.is_empty() {
+        let _ = write!(text, "\nmeasure there: howslow run {}", ids.join(" "));
+    }
+    for own in prediction.lacking.iter().filter_map(|(line, _)| own_work(&line.operation)) {
+        let _ = write!(text, "\nmeasure there: {own}");
+    }
+    text
+}
+
+/// Whether `howslow run` can be asked for it.
+fn registered(line: &MixLine) -> bool {
+    operations::all().any(|operation| operation.id == line.operation)
 }

@@ -62,7 +62,7 @@ fn number(text: &str) -> Option<Change> {
 fn other_run(name: &str, mix: &Mix, runs: &[Named]) -> anyhow::Result<Change> {
     let place = runs.iter().position(|named| named.name == name);
     let opened = if place.is_none() { Some(Store::open_any(name)?) } else { None };
-    let run = opened.as_ref().or_else(|| place.map(|place| &runs[place].run));
+    let run = opened.as_ref().or_else(|| place.map(|place| runs[place].run));
     let run = run.ok_or_else(|| anyhow::anyhow!("no run is called {}", printable(name)))?;
     // The place tells its costs from those of the runs at hand, and from those of no third one that the same rows take.
     let prediction = price(mix, run, place.unwrap_or(runs.len()), &names);
