@@ -253,7 +253,7 @@ fn factors_multiply_to_the_ratio() {
     desk.write("some.toml", &SERVICE.replace("syscall.getppid", "instruction.nothing"));
     desk.write("others.toml", &SERVICE.replace("syscall.getppid", "instruction.nothing").replace("2.5", "5"));
     desk.refuses(
-        &["some.toml", "others.toml", "--on", "run.json", "--factors"],
+        &["some.toml", "others.toml", "--on", "run.json", "slower.json", "--factors"],
         "instruction.nothing a different number",
     );
 }
