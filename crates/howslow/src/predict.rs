@@ -14,6 +14,7 @@ use report::Priced;
 use serde_json::{Value, json};
 use store::Store;
 
+use self::supposed::About;
 use crate::cli::PredictAsked;
 use crate::factors;
 use crate::output::{self, Misuse, Outcome};
@@ -134,8 +135,9 @@ fn all_supposed(asked: &PredictAsked, mix: &Mix, runs: &[Named], before: &[Predi
     }
     let mut after = After { supposed: Vec::new(), predictions: Vec::new() };
     for (named, prediction) in runs.iter().zip(before) {
-        let change = |text: &String| supposed::read(text, mix, runs, prediction);
-        after.supposed = asked.what_if.iter().map(change).collect::<anyhow::Result<Vec<_>>>()?;
+        let about = About { mix, runs, prediction };
+        let all = asked.what_if.iter().enumerate().map(|(index, text)| supposed::read(text, index, about));
+        after.supposed = all.collect::<anyhow::Result<Vec<_>>>()?;
         let changed = suppose(prediction, &after.supposed).map_err(|impossible| match impossible {
             Impossible::BelowNothing(line) => {
                 Misuse(format!("--what-if would make {line} cost less than nothing on {}", printable(named.name)))

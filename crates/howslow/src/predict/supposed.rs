@@ -10,11 +10,20 @@ use super::{Named, names};
 use crate::output::Misuse;
 use crate::pattern::Pattern;
 
-/// Reads `memory.load@set=32MiB=70ns`, `signal.*=x0.5`, `stpbp=-590ns`, `syscall.getppid=@2`.
+/// What suppositions are about.
+#[derive(Clone, Copy)]
+pub(super) struct About<'a> {
+    pub mix: &'a Mix,
+    pub runs: &'a [Named<'a>],
+    pub prediction: &'a Prediction,
+}
+
+/// Reads `memory.load@set=32MiB=70ns`, `signal.*=x0.5`, `stpbp=-590ns`, `syscall.getppid=@2`; `index` tells it from the others of this prediction.
 ///
 /// # Errors
 /// A change that cannot be read, or one that concerns nothing in the mix.
-pub(super) fn read(text: &str, mix: &Mix, runs: &[Named], of: &Prediction) -> anyhow::Result<Supposed> {
+pub(super) fn read(text: &str, index: usize, about: About) -> anyhow::Result<Supposed> {
+    let About { mix, prediction: of, .. } = about;
     let shown = printable(text);
     let Some((pattern, change)) = text.rsplit_once('=') else {
         return Err(
@@ -35,7 +44,7 @@ pub(super) fn read(text: &str, mix: &Mix, runs: &[Named], of: &Prediction) -> an
     }
     let change = match number(change) {
         Some(change) => change,
-        None => other_run(change, mix, runs).map_err(|error| {
+        None => other_run(change, index, about).map_err(|error| {
             let ways = "a time (70ns), more or less (+5us, -590ns), a factor (x0.5), or a run";
             Misuse(format!("cannot read the change of --what-if '{shown}': say {ways}; {error:#}"))
         })?,
@@ -59,13 +68,13 @@ fn number(text: &str) -> Option<Change> {
 }
 
 /// The costs of another run, which may be one of those at hand.
-fn other_run(name: &str, mix: &Mix, runs: &[Named]) -> anyhow::Result<Change> {
-    let place = runs.iter().position(|named| named.name == name);
-    let opened = if place.is_none() { Some(Store::open_any(name)?) } else { None };
-    let run = opened.as_ref().or_else(|| place.map(|place| runs[place].run));
-    let run = run.ok_or_else(|| anyhow::anyhow!("no run is called {}", printable(name)))?;
-    // The place tells its costs from those of the runs at hand, and from those of no third one that the same rows take.
-    let prediction = price(mix, run, place.unwrap_or(runs.len()), &names);
+fn other_run(name: &str, index: usize, about: About) -> anyhow::Result<Change> {
+    let at_hand = about.runs.iter().enumerate().find(|(_, named)| named.name == name);
+    let prediction = match at_hand {
+        Some((place, named)) => price(about.mix, named.run, place, &names),
+        // A place of its own tells its costs from those of the runs at hand and of other suppositions.
+        None => price(about.mix, &Store::open_any(name)?, about.runs.len() + index, &names),
+    };
     Ok(Change::As(Box::new(prediction)))
 }
 
