@@ -6,9 +6,13 @@ pub mod derived;
 pub mod doctor;
 pub mod estimate;
 pub mod explain;
+pub mod factors;
 mod findings;
+pub mod mix;
 pub mod plausible;
+pub mod predict;
 pub mod statistics;
 pub mod study;
+pub mod whatif;
 
 pub use findings::findings;

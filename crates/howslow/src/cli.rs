@@ -36,6 +36,8 @@ pub(crate) enum Verb {
     Compare(CompareAsked),
     /// What costs consist of: derived costs, parts and what they leave unexplained
     Explain(ExplainAsked),
+    /// What a program's work takes on a machine, from how often it does what
+    Predict(PredictAsked),
     /// A paper's tables and sentences, tested on this machine
     Study(StudyAsked),
     /// The runs kept, newest first
@@ -227,6 +229,42 @@ pub(crate) struct ExplainAsked {
     /// Only these costs of the run, part by part: an id, family or glob, optionally at a point
     #[arg(value_name = "OPERATION")]
     pub operation: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const PREDICTED: &str = "\
+MIX is a TOML file, or a mix that comes with howslow: call-save-return, true, echo (docs/PREDICT.md).
+CHANGE is an operation or pattern, =, and what its cost is supposed to become: a time (70ns), more or
+less time (+5us, -590ns), a factor (x0.5), or the RUN whose cost to take.
+Examples: howslow predict true --on @1
+          howslow predict mine.toml --on @1 @2 --measured @1=1.2ms --what-if 'syscall.*=x0.5'
+          howslow predict mine.toml --on @1 --what-if memory.load@set=32MiB=70ns
+          howslow predict call-save-return --on multics-645 multics-6180 --factors
+Exit status: 0 done; 1 failed; 2 misused: also a run that lacks what the mix needs; 3 done without it (--partial).";
+
+#[derive(Debug, Args)]
+#[command(after_help = PREDICTED, arg_required_else_help = true)]
+pub(crate) struct PredictAsked {
+    /// How often a unit of work does what: a file, or a mix that comes with howslow
+    #[arg(value_name = "MIX", required = true)]
+    pub mixes: Vec<String>,
+    /// The runs whose costs to take
+    #[arg(long, value_name = "RUN", required = true, num_args = 1..)]
+    pub on: Vec<String>,
+    /// Suppose that a cost were another; may be repeated, and applies in the order given
+    #[arg(long, value_name = "CHANGE")]
+    pub what_if: Vec<String>,
+    /// What a unit of work took: 1.2ms, or the run that has the mix's whole; RUN=1.2ms where there are several runs
+    #[arg(long, value_name = "TIME")]
+    pub measured: Vec<String>,
+    /// Split the ratio of two runs, or of two mixes, into factors
+    #[arg(long, conflicts_with_all = ["what_if", "partial"])]
+    pub factors: bool,
+    /// Predict without what a run lacks
+    #[arg(long)]
+    pub partial: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

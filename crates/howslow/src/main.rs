@@ -5,12 +5,14 @@ mod cli;
 mod compare;
 mod doctor;
 mod explain;
+mod factors;
 mod headline;
 mod history;
 mod list;
 mod measuring;
 mod output;
 mod pattern;
+mod predict;
 mod run;
 mod show;
 mod study;
@@ -30,6 +32,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Show(asked)) => show::show(&asked),
         Some(Verb::Compare(asked)) => compare::compare(&asked),
         Some(Verb::Explain(asked)) => explain::explain(&asked),
+        Some(Verb::Predict(asked)) => predict::predict(&asked),
         Some(Verb::Study(asked)) => study::study(&asked),
         Some(Verb::History(asked)) => history::history(&asked),
         Some(Verb::Doctor(asked)) => doctor::doctor(&asked),

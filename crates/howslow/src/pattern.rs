@@ -1,6 +1,7 @@
 //! Patterns: which operations, at which points, are meant by what was typed.
 
 use measure::{Item, Operation};
+use record::units::bytes_of;
 use record::{Point, Value};
 
 use crate::output::Misuse;
@@ -138,19 +139,6 @@ pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misu
     Ok(items)
 }
 
-/// A size with a binary unit, `4K`, `64 KiB`, `1m`, in bytes.
-fn bytes_of(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let shift = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
-        "b" => 0,
-        "k" | "kib" => 10,
-        "m" | "mib" => 20,
-        "g" | "gib" => 30,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
 /// The system call that `openat2` and `call.openat2` name.
 fn called(id: &str) -> &str {
     id.strip_prefix("call.").unwrap_or(id)
@@ -225,17 +213,6 @@ mod tests {
     fn a_pattern_that_cannot_be_read_says_why() {
         for text in ["pipe@", "pipe@size", "pipe@=1", "pipe@size=", "pipe[", "a***b", "pipe@size=[", "@@"] {
             assert!(Pattern::parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn sizes_take_binary_units() {
-        assert_eq!(bytes_of("4K"), Some(4096));
-        assert_eq!(bytes_of("64KiB"), Some(65536));
-        assert_eq!(bytes_of("64B"), Some(64));
-        assert_eq!(bytes_of("1 mib"), Some(1 << 20));
-        for other in ["64", "other", "", "99999999999999999999K", "18446744073709551615G", "1*"] {
-            assert_eq!(bytes_of(other), None, "{other}");
         }
     }
 

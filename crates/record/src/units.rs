@@ -74,6 +74,41 @@ pub fn payload_rate(bytes: Bytes, cost: Nanoseconds) -> String {
     scaled(bits, &[(1.0, "bit/s"), (1e3, "kbit/s"), (1e6, "Mbit/s"), (1e9, "Gbit/s"), (1e12, "Tbit/s")])
 }
 
+/// A size with a binary unit, `4K`, `64 KiB`, `1m`, in bytes. A bare number is none: it may be a count.
+pub fn bytes_of(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
+        "b" => 0,
+        "k" | "kib" => 10,
+        "m" | "mib" => 20,
+        "g" | "gib" => 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// A time as its digits tell it, `1.2ms`, `0.3 ns`, `38 us`, in ns, and how much the digits leave open to either side:
+/// half a unit of the last one. `None` for what is no time, is below zero, or lasts longer than a century.
+pub fn time_of(text: &str) -> Option<(Nanoseconds, Nanoseconds)> {
+    const CENTURY: f64 = 3.2e18;
+    let text = text.trim();
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let unit = match unit.trim_start() {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 6e10,
+        "h" => 3.6e12,
+        _ => return None,
+    };
+    let decimals = number.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let open = 0.5 * 0.1_f64.powi(i32::try_from(decimals).ok()?);
+    let time = number.parse::<f64>().ok()? * unit;
+    (time <= CENTURY).then_some((Nanoseconds(time), Nanoseconds(open * unit)))
+}
+
 /// A share or relative width: `0.31 %`, `4.2 %`, `29 %`.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
@@ -121,6 +156,35 @@ mod tests {
         assert_eq!(significant(9.996), "10.0");
         assert_eq!(significant(0.9999), "1.00");
         assert_eq!(significant(99.96), "100");
+    }
+
+    #[test]
+    fn sizes_take_binary_units() {
+        assert_eq!(bytes_of("4K"), Some(4096));
+        assert_eq!(bytes_of("64KiB"), Some(65536));
+        assert_eq!(bytes_of("64B"), Some(64));
+        assert_eq!(bytes_of("1 mib"), Some(1 << 20));
+        for other in ["64", "other", "", "99999999999999999999K", "18446744073709551615G", "1*"] {
+            assert_eq!(bytes_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_with_what_their_digits_leave_open() {
+        let near = |text: &str, time: f64, open: f64| {
+            let (read, left) = time_of(text).expect(text);
+            assert!((read.0 - time).abs() <= 1e-12 * time && (left.0 - open).abs() <= 1e-12 * open, "{text}");
+        };
+        near("1.2ms", 1.2e6, 5e4);
+        near("0.35 ns", 0.35, 0.005);
+        near("38us", 38e3, 500.0);
+        near("14 µs", 14e3, 500.0);
+        near(" 2 min ", 1.2e11, 3e10);
+        near("0s", 0.0, 5e8);
+        for nonsense in ["", "1", "ms", "-1ms", "+1ms", "1e3ns", "nan s", "inf s", "1.2.3s", ".s", "9999999h", "1 day"]
+        {
+            assert_eq!(time_of(nonsense), None, "{nonsense}");
+        }
     }
 
     #[test]

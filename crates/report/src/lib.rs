@@ -4,17 +4,21 @@
 mod accounts;
 mod compare;
 mod explain;
+mod factors;
 mod grid;
 mod head;
 mod lists;
+mod predict;
 mod prices;
 mod study;
 
 pub use accounts::COMMANDS;
 pub use compare::{Shown, Sort, View, comparison};
 pub use explain::{explained, explanations};
+pub use factors::{FactorsOf, factors};
 pub use head::head_line;
 pub use lists::{Kept, Listed, ListedCall, doctor, history, list, syscalls};
+pub use predict::{Priced, predictions};
 pub use prices::page;
 pub use record::BLOCK;
 pub use study::study;

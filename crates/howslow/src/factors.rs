@@ -1,0 +1,77 @@
+//! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
+
+use analysis::factors::{Factor, Factors, NoFactors, factors};
+use analysis::statistics::Interval;
+use record::{Mix, printable};
+use report::FactorsOf;
+use serde_json::{Value, json};
+
+use crate::explain::ratio_json;
+use crate::output::{self, Misuse};
+use crate::predict::{Named, needs_all, priced};
+
+/// A ratio split into factors, ready to be shown.
+pub(crate) struct Split {
+    /// The page.
+    pub page: String,
+    /// `factors`: [{`family`, `factor`, `low`, `high`}], `predicted`, `measured`, `unexplained`, `users`, `cost_per_unit`.
+    pub json: Value,
+}
+
+/// Splits the ratio of the second side over the first. `measured` is what was typed: `RUN=TIME` each.
+///
+/// # Errors
+/// A price that is lacking, or not told from nothing where that matters.
+pub(crate) fn split(mixes: [&Mix; 2], sides: [Named; 2], measured: &[String]) -> anyhow::Result<Split> {
+    let mut predictions = Vec::new();
+    for (side, mix) in mixes.iter().enumerate() {
+        // A run on both sides is one run, whose costs are not independent of themselves.
+        let runs = if std::ptr::eq(sides[0].run, sides[1].run) { &sides[..1] } else { &sides[..] };
+        let mut all = priced(mix, runs, measured)?;
+        needs_all(mix, runs, &all)?;
+        predictions.push(all.swap_remove(side.min(runs.len() - 1)));
+    }
+    let found = factors(&predictions[0], &predictions[1]).map_err(|why| refused(why, sides))?;
+    let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
+    Ok(Split { page: report::factors(&of, output::style()), json: split_json(&found) })
+}
+
+fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
+    let run = |side: usize| printable(sides[side].name);
+    Misuse(match why {
+        NoFactors::Lacking(side, line) => format!("{} lacks {line}, without which there are no factors", run(side)),
+        NoFactors::NoTotal(side) => {
+            format!("on {} the whole cannot be told from nothing, so that there is no ratio to split", run(side))
+        }
+        NoFactors::NoPrice(line) => {
+            let remedy = format!("measure it more precisely (howslow run {line} --precision 0.5%) or leave it out");
+            format!(
+                "the mixes do {line} a different number of times, but its cost cannot be told from nothing: {remedy}"
+            )
+        }
+    })
+}
+
+fn split_json(found: &Factors) -> Value {
+    let ratio = found.measured.as_ref().unwrap_or(&found.predicted);
+    json!({
+        "factors": found.families.iter().map(factor_json).collect::<Vec<_>>(),
+        "predicted": ratio_json(&found.predicted),
+        "measured": found.measured.as_ref().map(ratio_json),
+        "unexplained": found.unexplained.as_ref().map(ratio_json),
+        "users": 1.0 / ratio.value,
+        "cost_per_unit": ratio.value,
+    })
+}
+
+fn factor_json(of: &Factor) -> Value {
+    let Interval { value, low, high } = of.factor;
+    json!({
+        "family": of.family,
+        "factor": value,
+        "low": low,
+        "high": high,
+        "counts": of.counts.as_ref().map(ratio_json),
+        "prices": of.prices.as_ref().map(ratio_json),
+    })
+}

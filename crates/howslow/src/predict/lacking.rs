@@ -1,0 +1,141 @@
+//! What a mix asks for and the runs do not have: misuse where nothing could have it, else said with how to get it.
+
+use std::fmt::Write;
+
+use analysis::mix::Lack;
+use analysis::predict::Prediction;
+use record::{Mix, MixLine, Point, printable};
+
+use super::Named;
+use crate::output::Misuse;
+use crate::pattern::nearest_of;
+
+/// Refuses a mix that names what no run has and nothing could measure, or that does not say which of several it means.
+///
+/// # Errors
+/// The first such line.
+pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
+    for (named, prediction) in runs.iter().zip(predictions) {
+        for (line, lack) in &prediction.lacking {
+            let (run, name) = (printable(named.name), line.name());
+            match lack {
+                Lack::Several(names) => {
+                    let several = names.iter().take(8).cloned().collect::<Vec<_>>().join(" ");
+                    let more = if names.len() > 8 { " ..." } else { "" };
+                    let text = format!("the mix '{}' does not say which {name} it means; {run} has", mix.name);
+                    return Err(Misuse(format!("{text} {several}{more}")));
+                }
+                Lack::Absurd => return Err(Misuse(format!("{run}: what it says {name} costs is no time"))),
+                Lack::Missing(_) => {}
+            }
+        }
+    }
+    for (place, line) in mix.lines.iter().enumerate() {
+        if predictions.iter().all(|prediction| prediction.rows[place].by.is_none()) {
+            could_be_measured(mix, line, runs)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a line that no run has names something that howslow measures.
+fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Misuse> {
+    let id = line.operation.as_str();
+    let Some(operation) = operations::all().find(|operation| operation.id == id) else {
+        if own_work(id).is_some() {
+            return Ok(());
+        }
+        let timing: Vec<&str> = operations::timing(id).map(|operation| operation.id).collect();
+        let hint = if timing.is_empty() {
+            let own = runs.iter().flat_map(|named| &named.run.costs).map(|cost| cost.operation.as_str());
+            nearest_of(id, operations::all().map(|operation| operation.id).chain(own).collect())
+        } else {
+            format!("the system call is timed by {}; ", timing.join(", "))
+        };
+        let text = format!("the mix '{}' names an operation '{id}' that neither howslow nor the run has", mix.name);
+        return Err(Misuse(format!("{text}; {hint}`howslow list` shows all")));
+    };
+    let points = operation.points(false);
+    let spoken = |point: &&Point| line.at.0.iter().all(|(axis, value)| point.0.get(axis) == Some(value));
+    if points.iter().any(|point| spoken(&point)) {
+        return Ok(());
+    }
+    let shown: Vec<String> = points.iter().take(8).map(Point::to_string).collect();
+    let shown = shown.join(" ");
+    let shown = if shown.trim().is_empty() { "without a point" } else { &shown };
+    let more = if points.len() > 8 { " ..." } else { "" };
+    let text = format!("the mix '{}' names the point {}", mix.name, line.at);
+    Err(Misuse(format!("{text}, at which {id} is not measured; it is {shown}{more}")))
+}
+
+/// The command that times a routine or command of the user's own, which is its own name.
+fn own_work(id: &str) -> Option<String> {
+    if id == operations::command::NOTHING.id {
+        return Some("howslow time -- true".into());
+    }
+    if let Some(words) = id.strip_prefix("command: ") {
+        return Some(format!("howslow time -- {words}"));
+    }
+    let routine = id.rsplit_once(':').filter(|(file, name)| file.contains(".so") && !name.is_empty());
+    routine.map(|_| format!("howslow time {}", shell_words::quote(id)))
+}
+
+/// What measures a line; `None` where howslow cannot, because only a book has it.
+pub(super) fn command(line: &MixLine) -> Option<String> {
+    own_work(&line.operation)
+        .or_else(|| registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.name()))))
+}
+
+/// Refuses to predict where a run lacks what the mix needs: item by item, with what would measure it.
+///
+/// # Errors
+/// Anything lacking.
+pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
+    let mut text = String::new();
+    for (named, prediction) in runs.iter().zip(predictions).filter(|(_, prediction)| !prediction.lacking.is_empty()) {
+        let (count, of) = (prediction.lacking.len(), mix.lines.len());
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ =
+            write!(text, "{gap}{} lacks {count} of the {of} costs of the mix '{}':", printable(named.name), mix.name);
+        for (line, lack) in &prediction.lacking {
+            let why = match lack {
+                Lack::Missing(Some(reason)) => format!(" ({reason})"),
+                _ => String::new(),
+            };
+            let _ = write!(text, "\n  {}{why}", line.name());
+        }
+        if named.run.howslow.is_empty() {
+            text += "\nit is a book: nothing more can be measured there";
+        } else {
+            text += &to_measure(prediction);
+        }
+    }
+    if text.is_empty() {
+        return Ok(());
+    }
+    Err(Misuse(text + "\n--partial predicts without them"))
+}
+
+/// The commands that measure what is lacking.
+fn to_measure(prediction: &Prediction) -> String {
+    let mut ids: Vec<String> = Vec::new();
+    let mut text = String::new();
+    for (line, _) in &prediction.lacking {
+        let quoted = shell_words::quote(&line.name()).into_owned();
+        if registered(line) && !ids.contains(&quoted) {
+            ids.push(quoted);
+        }
+    }
+    if !ids.is_empty() {
+        let _ = write!(text, "\nmeasure there: howslow run {}", ids.join(" "));
+    }
+    for own in prediction.lacking.iter().filter_map(|(line, _)| own_work(&line.operation)) {
+        let _ = write!(text, "\nmeasure there: {own}");
+    }
+    text
+}
+
+/// Whether `howslow run` can be asked for it.
+fn registered(line: &MixLine) -> bool {
+    operations::all().any(|operation| operation.id == line.operation)
+}

@@ -1,0 +1,250 @@
+//! A mix priced by one run or several side by side: families, operations, the sum beside what was measured, what-ifs.
+
+use analysis::mix::Lack;
+use analysis::predict::{Prediction, Row};
+use analysis::statistics::Interval;
+use analysis::whatif::{Supposed, difference};
+use record::units::{percent, rate, significant};
+use record::{Mix, MixLine, Nanoseconds, Run};
+
+use crate::explain::{open, told};
+use crate::grid::{Grid, Kind};
+use crate::{Style, head_line, in_table, paragraph};
+
+/// A mix on one run.
+pub struct Priced<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The mix priced by it.
+    pub prediction: &'a Prediction,
+    /// The same with what is supposed about it.
+    pub supposed: Option<Prediction>,
+}
+
+/// What one unit of a mix's work is predicted to take on each run.
+pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], style: Style) -> String {
+    let mut page = head(mix, &priced.iter().map(|it| it.run).collect::<Vec<_>>(), style);
+    page += &format!("\n{}", families(priced, style));
+    page += &format!("\n{}", operations(priced, style));
+    page += &notes(priced, style);
+    page += &format!("\n{}", seconds(mix, priced, style));
+    let texts: Vec<&str> = suppositions.iter().map(|it| it.text.as_str()).collect();
+    for (place, it) in priced.iter().enumerate() {
+        if let Some(after) = &it.supposed {
+            let title = format!("{}what if {}", label(place, priced.len()), texts.join(", "));
+            page += &format!("\n{}", what_if(&mix.unit, &title, [it.prediction, after], style));
+        }
+    }
+    page
+}
+
+/// What is priced where; several runs get letters.
+pub(crate) fn head(mix: &Mix, runs: &[&Run], style: Style) -> String {
+    let mut page = style.bold(&format!("mix {}, per {}", mix.name, mix.unit)) + "\n";
+    if let Some(source) = &mix.source {
+        page += &(style.dim(&paragraph("  ", &format!("counts: {source}"))) + "\n");
+    }
+    for (place, run) in runs.iter().enumerate() {
+        page += &format!("{}{}\n", label(place, runs.len()), head_line(run));
+    }
+    page
+}
+
+/// `A  `, `B  `; nothing where there is one only.
+pub(crate) fn label(place: usize, of: usize) -> String {
+    match u8::try_from(place) {
+        _ if of < 2 => String::new(),
+        Ok(place) if place < 26 => format!("{}  ", char::from(b'A' + place)),
+        _ => format!("{}  ", place + 1),
+    }
+}
+
+/// The heading of one run's columns.
+fn columns(what: &str, priced: &[Priced]) -> Vec<String> {
+    let titles = |place| match label(place, priced.len()).trim() {
+        "" => [what.to_string(), "+-".into(), "share".into()],
+        letter => [letter.to_string(), "+-".into(), "share".into()],
+    };
+    (0..priced.len()).flat_map(titles).collect()
+}
+
+fn families(priced: &[Priced], style: Style) -> String {
+    let mut grid = Grid::new(&format!("<{}", ">>>".repeat(priced.len())));
+    grid.add(Kind::Heading, [vec!["families".into()], columns("together", priced)].concat());
+    let all: Vec<_> = priced.iter().map(|it| it.prediction.families()).collect();
+    let mut order: Vec<usize> = (0..all.first().map_or(0, Vec::len)).collect();
+    order.sort_by(|&one, &other| all[0][other].total.figure().value.total_cmp(&all[0][one].total.figure().value));
+    for place in order {
+        let figures = all.iter().zip(priced).flat_map(|(families, it)| {
+            let total = &families[place].total;
+            let mut cells = cells(&total.figure(), it.prediction.share(total));
+            if it.prediction.lacking.iter().any(|(line, _)| line.family == families[place].family) {
+                cells[0] = format!("at least {}", cells[0]);
+            }
+            cells
+        });
+        grid.add(Kind::Row, [vec![format!("  {}", in_table(&all[0][place].family))], figures.collect()].concat());
+    }
+    grid.render(style)
+}
+
+fn operations(priced: &[Priced], style: Style) -> String {
+    let one = priced.len() == 1;
+    let mut grid = Grid::new(&format!("<>{}{}", if one { ">" } else { "" }, ">>>".repeat(priced.len())));
+    let mut titles = vec!["operations".to_string(), "times".into()];
+    titles.extend(one.then(|| "each".to_string()));
+    grid.add(Kind::Heading, [titles, columns("together", priced)].concat());
+    let Some(first) = priced.first() else { return String::new() };
+    let rows = &first.prediction.rows;
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let size = |place: usize| rows[place].total().figure().value;
+    order.sort_by(|&one, &other| size(other).total_cmp(&size(one)));
+    for place in order {
+        let line = &rows[place].line;
+        let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), times(line.times)];
+        row.extend(one.then(|| if rows[place].by.is_none() { "-".into() } else { told(&rows[place].each.figure()) }));
+        for it in priced {
+            let total = it.prediction.rows[place].total();
+            if is_lacking(it, line) {
+                row.extend(["lacking", "", ""].map(String::from));
+            } else {
+                row.extend(cells(&total.figure(), it.prediction.share(&total)));
+            }
+        }
+        grid.add(Kind::Row, row);
+    }
+    let whole = |title: &str, of: &dyn Fn(&Priced) -> Vec<String>| {
+        let start = [vec![format!("  {title}"), String::new()], vec![String::new(); usize::from(one)]].concat();
+        (Kind::Row, [start, priced.iter().flat_map(of).collect()].concat())
+    };
+    let (kind, row) = whole("sum", &|it| {
+        let total = it.prediction.total();
+        let mut row = cells(&total.figure(), it.prediction.share(&total));
+        if !it.prediction.lacking.is_empty() {
+            row[0] = format!("at least {}", row[0]);
+        }
+        row
+    });
+    grid.add(kind, row);
+    if priced.iter().any(|it| it.prediction.measured.is_some()) {
+        let none = || vec!["-".to_string(), String::new(), String::new()];
+        let (kind, row) =
+            whole("measured", &|it| it.prediction.measured.map_or_else(none, |whole| cells(&whole, None)));
+        grid.add(kind, row);
+        let (kind, row) = whole("residual, of what was measured", &|it| {
+            let residual = it.prediction.residual().zip(it.prediction.measured);
+            residual.map_or_else(none, |(left, whole)| signed(&left, Some(left.value / whole.value)))
+        });
+        grid.add(kind, row);
+    }
+    grid.render(style)
+}
+
+fn is_lacking(it: &Priced, line: &MixLine) -> bool {
+    it.prediction.lacking.iter().any(|(lacking, _)| lacking == line)
+}
+
+/// The line as the mix writes it, with the whole point where the mix leaves it to the run.
+fn name(row: &Row) -> String {
+    match &row.by {
+        Some(by) if by.operation == row.line.operation => format!("{} {}", by.operation, by.at.values()),
+        _ => format!("{} {}", row.line.operation, row.line.at.values()),
+    }
+    .trim_end()
+    .into()
+}
+
+/// A figure, half its interval, and its share.
+fn cells(figure: &Interval, share: Option<f64>) -> Vec<String> {
+    vec![told(figure), open(figure), share.map_or_else(String::new, percent)]
+}
+
+/// As [`cells`], for what may be below zero: then the interval is told, not its upper end.
+fn signed(figure: &Interval, share: Option<f64>) -> Vec<String> {
+    let half = Nanoseconds(figure.half()).to_string();
+    vec![Nanoseconds(figure.value).to_string(), half, share.map_or_else(String::new, percent)]
+}
+
+fn times(times: f64) -> String {
+    if times.fract() == 0.0 && times < 1e15 { format!("{times:.0}") } else { significant(times) }
+}
+
+/// What is priced by another name, and what is lacking.
+fn notes(priced: &[Priced], style: Style) -> String {
+    let mut page = String::new();
+    for (place, it) in priced.iter().enumerate() {
+        let label = label(place, priced.len());
+        let renamed = |row: &Row| {
+            let by = row.by.as_ref().filter(|by| by.operation != row.line.operation)?;
+            Some(format!("{} by {}", row.line.name(), by.source.1))
+        };
+        let renamed: Vec<String> = it.prediction.rows.iter().filter_map(renamed).collect();
+        if !renamed.is_empty() {
+            let text = format!("{label}priced by names in common: {}", renamed.join(", "));
+            page += &(style.dim(&paragraph("  ", &text)) + "\n");
+        }
+        for (line, lack) in &it.prediction.lacking {
+            let why = match lack {
+                Lack::Missing(Some(reason)) => reason.as_str(),
+                _ => "not in this run",
+            };
+            page += &(style.dim(&paragraph("  ", &format!("{label}lacking: {}: {why}", line.name()))) + "\n");
+        }
+    }
+    page
+}
+
+/// What a second holds.
+fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
+    let mut grid = Grid::new("<>>>>");
+    let titles = ["a second holds", "one after another", "CPU time each", "waiting each", "on a CPU that never waits"];
+    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    for (place, it) in priced.iter().enumerate() {
+        let most = if it.prediction.lacking.is_empty() { "" } else { "at most " };
+        let all = format!("{most}{}", rate(Nanoseconds(it.prediction.total().figure().value)));
+        let split = it.prediction.split().map(|split| {
+            let wait = if split.wait < 0.0 { "-".into() } else { Nanoseconds(split.wait).to_string() };
+            [Nanoseconds(split.cpu).to_string(), wait, rate(Nanoseconds(split.cpu))]
+        });
+        let split = split.unwrap_or_else(|| ["not told", "not told", "-"].map(String::from));
+        let title = format!("  {}{}s", label(place, priced.len()), mix.unit);
+        grid.add(Kind::Row, [vec![title, all], split.to_vec()].concat());
+    }
+    grid.render(style)
+}
+
+/// What becomes of the lines that suppositions concern, and of the whole.
+fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
+    let mut grid = Grid::new("<>>>>>");
+    let titles = ["", "times", "before", "after", "change", ""];
+    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
+        let (from, to) = (row.total(), changed.total());
+        let change = to.clone().plus(-1.0, &from).figure();
+        let figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
+        let start = vec![format!("  {}", in_table(&name(row))), times(row.line.times)];
+        grid.add(Kind::Row, [start, figures.to_vec(), vec![String::new()]].concat());
+    }
+    let change = difference(after, before).figure();
+    let mut whole = |title: String, from: Interval| {
+        let to = from.value + change.value;
+        let faster = if from.value > 0.0 && to > 0.0 {
+            format!("{} times as fast", significant(from.value / to))
+        } else {
+            String::new()
+        };
+        let figures = [from.value, to, change.value].map(|ns| Nanoseconds(ns).to_string());
+        grid.add(Kind::Row, [vec![title, String::new()], figures.to_vec(), vec![faster]].concat());
+    };
+    whole(format!("  one {unit}"), before.total().figure());
+    if let Some(measured) = before.measured {
+        whole(format!("  one {unit}, as measured"), measured);
+    }
+    let title = style.bold(&paragraph("", title));
+    // What is merely supposed is exact; a change in proportion to a cost is as open as the cost.
+    let open = match change.half() {
+        0.0 => String::new(),
+        half => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
+    };
+    format!("{title}\n{}{open}", grid.render(style))
+}
