@@ -22,7 +22,7 @@ impl Figure {
             return (0.0 < low && low <= high).then(|| Figure { value: (low * high).sqrt(), low, high });
         }
         let (value, open) = (number(text)?, rounding(text));
-        (value > 0.0).then(|| Figure { value, low: value - open, high: value + open })
+        (value > 0.0).then_some(Figure { value, low: value - open, high: value + open })
     }
 
     /// Of a whole number of cycles nothing is left open: a pipeline has no other.
