@@ -37,10 +37,13 @@ const INSTRUCTIONS: &[Row] = &[
 ];
 
 const PROGRAMS: &[Row] = &[
-    row("multics.call", &[Route::of(&[SEQUENCE]), Route::of(&[PROCEDURE])]),
-    row("multics.wall.crossing", &[Route::of(&[KERNEL]), Route::of(&[PROCESS])]),
-    row("multics.nothing", &[Route::of(&[NOTHING]), Route::of(&[cost("process.exec")])]),
-    row("multics.nothing.within", &[Route { name: "", plus: &[NOTHING], minus: &[KERNEL], divide_by: 1.0 }]),
+    row("multics.call", &[called("call, save, return", &[SEQUENCE]), called("bare call", &[PROCEDURE])]),
+    row("multics.wall.crossing", &[called("system call", &[KERNEL]), called("call of a process", &[PROCESS])]),
+    row("multics.nothing", &[called("shell", &[NOTHING]), called("fork and exec", &[cost("process.exec")])]),
+    row(
+        "multics.nothing.within",
+        &[Route { name: "shell less one call", plus: &[NOTHING], minus: &[KERNEL], divide_by: 1.0 }],
+    ),
 ];
 
 const OLD: &str = "multics-645";
@@ -117,7 +120,9 @@ pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
         title: "whole programs".into(),
         columns,
         rows: PROGRAMS.iter().flat_map(|row| rows(row, there(row), paper, run)).collect(),
-        notes: Vec::new(),
+        notes: vec![
+            "here: crossings with three arguments; the shell and the program do nothing and are waited for".into(),
+        ],
     }
 }
 
