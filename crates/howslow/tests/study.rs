@@ -205,6 +205,65 @@ fn a_study_of_a_run_prints_every_row_and_says_what_is_missing() {
 }
 
 #[test]
+fn the_study_of_hardware_recomputes_the_paper_and_says_what_is_missing_here() {
+    let data = folder();
+    let path = data.path().join("run.json");
+    fs::write(&path, EXAMPLE).expect("written");
+    let page = howslow(&data).args(["study", "6180", "--run"]).arg(&path).assert().success().stderr(is_empty());
+    page.stdout(
+        starts_with("Measurements of Hardware Speed of the 6180: GE 645, Honeywell 6180, Honeywell 6080")
+            .and(contains("not in this run: instruction.load.latency@mode=base"))
+            .and(contains("ada 645/6180 2.62 is 2.612"))
+            .and(contains("nor is what being a guest of KVM costs")),
+    );
+    let json = howslow(&data).args(["study", "6180", "--json", "--run"]).arg(&path).assert().success();
+    let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    assert_eq!(said["paper"], "6180");
+    for table in said["tables"].as_array().expect("tables") {
+        let columns = table["columns"].as_array().expect("columns");
+        for row in table["rows"].as_array().expect("rows") {
+            assert_eq!(row.as_array().expect("a row").len(), columns.len(), "{table}");
+        }
+    }
+    let cell = |table: usize, row: usize, column: &str| {
+        let table = &said["tables"][table];
+        let names = table["columns"].as_array().expect("columns");
+        let place = names.iter().position(|name| name == column).expect("the column");
+        table["rows"][row][place].clone()
+    };
+    assert_eq!(cell(0, 0, "ns_645"), 1920.0);
+    assert_eq!(cell(0, 0, "ratio_645"), 2.62);
+    assert!((cell(0, 0, "ratio_645_recomputed").as_f64().expect("a number") - 1920.0 / 735.0).abs() < 1e-12);
+    assert!(cell(0, 0, "here_ns").is_null());
+    assert!(cell(0, 0, "why_not").as_str().expect("a reason").contains("instruction.load.latency"));
+    assert_eq!(said["findings"].as_array().expect("findings").len(), 6);
+    for finding in said["findings"].as_array().expect("findings") {
+        assert!(finding["holds"].is_null() && finding["holds_in_the_paper"] == true, "{finding}");
+    }
+}
+
+#[test]
+fn a_book_of_ones_own_is_shown_from_its_file() {
+    let data = folder();
+    let path = data.path().join("mine.toml");
+    let text = "name = \"mine\"\ntitle = \"Our core\"\nsource = \"our laboratory\"\nmeasured = \"2026\"\n\
+                counted_in = \"cycles\"\nclock = { ghz = \"2.0\", source = \"our board\" }\n\
+                [[cost]]\noperation = \"instruction.divide.latency\"\nat = { width = 64 }\ncycles = \"9-16\"\n";
+    fs::write(&path, text).expect("written");
+    let show = howslow(&data).arg("show").arg(&path).assert().success().stderr(is_empty());
+    show.stdout(
+        contains("Our core: our laboratory")
+            .and(contains("clock: our board"))
+            .and(contains("instruction.divide.latency"))
+            .and(contains("6.00 ns"))
+            .and(contains("12.0")),
+    );
+    fs::write(&path, text.replace("9-16", "16-9")).expect("written");
+    let refused = howslow(&data).arg("show").arg(&path).assert().code(1).stdout("");
+    refused.stderr(contains("instruction.divide.latency@width=64: 16-9 is not a positive number or a range"));
+}
+
+#[test]
 fn a_study_that_does_not_exist_or_is_asked_for_both_ways_is_misuse() {
     let data = folder();
     howslow(&data).args(["study", "pdp"]).assert().code(2).stderr(contains("rsx"));

@@ -131,7 +131,7 @@ impl Book {
 
     fn check_entry(&self, entry: &Entry) -> Result<(), String> {
         if let Some(text) = entry.wrong_figure() {
-            return Err(format!("{text} is not a positive number"));
+            return Err(format!("{text} is not a positive number or a range from less to more"));
         }
         let parts = entry.difference.iter().flat_map(|difference| [&difference.of, &difference.less]);
         let none = Point::default();

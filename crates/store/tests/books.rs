@@ -131,8 +131,8 @@ fn books_of_cores_are_in_cycles_and_each_figure_has_its_source() {
         assert!(!book.source.is_empty() && book.clock.is_some_and(|clock| !clock.source.is_empty()), "{name}");
         for cost in &run.costs {
             assert!((cost.cycles * run.noise.cycle_ns - cost.quoted().0).abs() < 1e-9, "{}", cost.name());
-            // No core of these adds faster than six at once or divides slower than this.
-            assert!(cost.cycles > 0.16 && cost.cycles < 90.0, "{name} {}: {}", cost.name(), cost.cycles);
+            // No core of these adds more than six at once, or pauses longer than the slowest of them.
+            assert!(cost.cycles > 0.16 && cost.cycles < 161.0, "{name} {}: {}", cost.name(), cost.cycles);
         }
     }
     assert_eq!(cores, 6);

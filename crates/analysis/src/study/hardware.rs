@@ -73,7 +73,7 @@ const CLAIMS: &[Claim] = &[
         test: Test::Below(2.0),
         there: Pair { one: of_6180!("ge600.stpbp", "stpbp"), other: of_6180!("ge600.sta", "sta") },
         here: &[Pair { one: Route::of(&[STORES_OF_TWO]), other: Route::of(&[STORES]) }],
-        note: "stpbp against sta; here 16 bytes against 8",
+        note: "stpbp against sta: a pointer is two words; here 16 bytes against 8",
     },
     Claim {
         claim: "A store takes longer than fetching a word and adding it",

@@ -31,7 +31,10 @@ const INSTRUCTIONS: &[Row] = &[
     row("ge600.sta", &[called("8 B stores", &[STORES])]),
     row("ge600.eapbp", &[called("load", &[LOAD])]),
     row("ge600.eapbp.indirect", &[called("indirect load", &[LOAD_INDIRECT])]),
-    row("ge600.stpbp", &[called("16 B stores", &[STORES_OF_TWO])]),
+    row(
+        "ge600.stpbp",
+        &[called("store a pointer", &[cost("instruction.store.pointer")]), called("16 B stores", &[STORES_OF_TWO])],
+    ),
     row("ge600.sarl", &[called("16 B stores", &[STORES_OF_TWO])]),
     row("ge600.larl", &[called("16 B loads", &[LOADS_OF_TWO])]),
 ];
