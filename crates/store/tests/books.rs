@@ -149,7 +149,7 @@ fn known_figures_of_cascade_lake() {
     assert_eq!(cycles("instruction.add.latency", "width", 64), (1.0, 1.0));
     assert_eq!(cycles("instruction.multiply.latency", "width", 64), (3.0, 3.0));
     assert_eq!(cycles("instruction.address.latency", "parts", 3), (3.0, 3.0));
-    assert_eq!(cycles("instruction.divide.latency", "width", 64), (35.0, 88.0));
+    assert_eq!(cycles("instruction.divide.latency", "width", 64), (6.0, 89.0));
     assert_eq!(cycles("instruction.add.throughput", "width", 64), (0.25, 0.26));
     assert_eq!(cycles("memory.load", "set", 16384), (4.0, 5.0));
     assert_eq!(cycles("memory.load", "set", 262_144), (13.0, 14.0));
