@@ -182,6 +182,20 @@ fn a_book_quotes_the_printed_time_within_its_digits() {
 }
 
 #[test]
+fn the_example_of_the_documentation_is_a_book() {
+    let page = include_str!("../../../docs/STUDIES.md");
+    let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let book = Book::from_toml(text).expect("a book");
+    assert_eq!(book.departures(), []);
+    let run = book.run();
+    let divide = run.cost("instruction.divide.latency", &[("width", Value::Number(64))]).expect("the division");
+    assert_eq!(format!("{:.1}", divide.cycles), "15.9");
+    for name in book_names() {
+        assert!(page.contains(&format!("`{name}`")), "{name} is not told of");
+    }
+}
+
+#[test]
 fn a_book_of_ones_own_is_read_from_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("mine.toml");
