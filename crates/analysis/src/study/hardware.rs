@@ -44,7 +44,7 @@ const STORES_OF_TWO: Part = cost("instruction.store.throughput").at(PAIR);
 const PROCEDURE: Part = cost("crossing.procedure").at(THREE);
 const SEQUENCE: Part = cost("crossing.sequence");
 const KERNEL: Part = cost("crossing.call").at(THREE);
-const PROCESS: Part = cost("crossing.process").at(THREE);
+const PROCESS: Part = cost("crossing.process").at(&[("arguments", At::Number(3)), ("distance", At::Word("same"))]);
 const NOTHING: Part = cost("process.shell");
 
 /// One cost of the 6180 as it was measured, by the paper's name for it.
