@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const STATUS: &str = "\
-RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24).
+RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24, cascade-lake).
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
 130 interrupted (what was measured is printed, and kept only by -o).
 Environment: HOWSLOW_DATA folder for kept runs (else XDG_DATA_HOME), TMPDIR scratch files, NO_COLOR no colours.";
@@ -273,7 +273,7 @@ pub(crate) struct PredictAsked {
 #[derive(Debug, Args)]
 pub(crate) struct StudyAsked {
     /// The paper
-    #[arg(value_name = "PAPER", value_parser = ["rsx"])]
+    #[arg(value_name = "PAPER", value_parser = ["rsx", "6180"])]
     pub paper: String,
     /// Take the costs of this run, instead of measuring what the study needs
     #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]

@@ -1,6 +1,6 @@
 //! `howslow study`: a paper's tables and sentences, tested on this machine or on any run.
 
-use analysis::study::{Answer, Compared, Figure, Finding, RowAnswer, Study, TableAnswer, Test};
+use analysis::study::{Answer, Cell, Compared, Figure, Finding, Study, TableAnswer, Test};
 use anyhow::Context;
 use measure::Item;
 use serde_json::{Value, json};
@@ -14,40 +14,25 @@ use crate::output::{self, Misuse, Outcome, say};
 /// Seconds that measuring what a study needs may take.
 const BUDGET: f64 = 60.0;
 
-/// What stands in each row of a table's JSON.
-const COLUMNS: [&str; 15] = [
-    "paper",
-    "rate",
-    "ms",
-    "block_moves",
-    "kbit_s",
-    "recomputed_ms",
-    "recomputed_block_moves",
-    "recomputed_kbit_s",
-    "here",
-    "here_ns",
-    "here_block_moves",
-    "here_bytes",
-    "here_kbit_s",
-    "faster",
-    "why_not",
-];
-
 pub(crate) fn study(asked: &StudyAsked) -> anyhow::Result<Outcome> {
     let unknown = || Misuse(format!("there is no study of '{}'", record::printable(&asked.paper)));
     let study = analysis::study::study(&asked.paper).ok_or_else(unknown)?;
-    let book = store::book(study.book).with_context(|| format!("the book {} is missing", study.book))??;
+    let books = study.books.iter().map(|name| book(name)).collect::<anyhow::Result<Vec<_>>>()?;
     let (run, outcome) = match &asked.run {
         Some(name) => (Store::open_any(name)?, Outcome::Done),
         None => measured(study, &asked.how)?,
     };
-    let answer = study.follow(&book, &run);
+    let answer = study.follow(&books, &run).context("the study has no book")?;
     if asked.how.json {
         output::print_json(&as_json(study, &answer))?;
     } else {
-        output::print(&report::study(&answer, &book, &run, output::style()))?;
+        output::print(&report::study(&answer, &run, output::style()))?;
     }
     Ok(outcome)
+}
+
+fn book(name: &str) -> anyhow::Result<record::Book> {
+    Ok(store::book(name).with_context(|| format!("the book {name} is missing"))??)
 }
 
 /// Measures what the study needs, keeps the run, writes it where asked for.
@@ -90,36 +75,30 @@ fn as_json(study: &Study, answer: &Answer) -> Value {
 }
 
 fn table_json(table: &TableAnswer) -> Value {
+    let kept: Vec<usize> = (0..table.columns.len()).filter(|&at| !table.columns[at].key.is_empty()).collect();
+    let row = |row: &Vec<Cell>| kept.iter().map(|&at| cell_json(&row[at])).collect::<Vec<_>>();
     json!({
         "title": table.title,
-        "columns": COLUMNS,
-        "rows": table.rows.iter().map(row_json).collect::<Vec<_>>(),
+        "columns": kept.iter().map(|&at| table.columns[at].key).collect::<Vec<_>>(),
+        "rows": table.rows.iter().map(row).collect::<Vec<_>>(),
+        "notes": table.notes,
     })
 }
 
-/// One row, in the order of [`COLUMNS`]; what is not known is null.
-fn row_json(row: &RowAnswer) -> Value {
-    let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<f64>().ok());
-    let printed = row.printed.as_ref();
-    let figure = row.figure.as_ref().ok();
-    let payload = figure.filter(|figure| row.bytes > 0 && figure.value > 0.0);
-    json!([
-        printed.map(|it| &it.name),
-        printed.and_then(|it| number(&it.rate)),
-        printed.and_then(|it| number(&it.ms)),
-        printed.and_then(|it| number(&it.block_moves)),
-        printed.and_then(|it| number(&it.kbit_s)),
-        printed.and_then(|it| it.recomputed_ms),
-        printed.and_then(|it| it.recomputed_block_moves),
-        printed.and_then(|it| it.recomputed_kbit_s),
-        (!row.here.is_empty()).then_some(&row.here),
-        figure.map(figure_json),
-        row.block_moves.as_ref().map(ratio_json),
-        (row.bytes > 0).then_some(row.bytes),
-        payload.map(|figure| row.bytes as f64 * 8e6 / figure.value),
-        row.faster.as_ref().map(ratio_json),
-        row.figure.as_ref().err(),
-    ])
+/// What is not known is null; why stands in a column of its own.
+fn cell_json(cell: &Cell) -> Value {
+    match cell {
+        Cell::Empty | Cell::Unknown | Cell::Missing(_) => Value::Null,
+        Cell::Text(text) => json!(text),
+        Cell::Printed(text) => text.parse::<f64>().map_or_else(|_| json!(text), |number| json!(number)),
+        Cell::Number(value) => json!(value),
+        Cell::Share(share) => json!(share),
+        Cell::Cost(figure) => figure_json(figure),
+        Cell::Width(ratio) | Cell::Ratio(ratio) => ratio_json(ratio),
+        Cell::Payload(bytes) => json!(bytes.0),
+        Cell::Rate(bytes, time) if bytes.0 > 0 && time.0 > 0.0 => json!(bytes.0 as f64 * 8e6 / time.0),
+        Cell::Rate(..) => Value::Null,
+    }
 }
 
 fn finding_json(finding: &Finding) -> Value {

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use analysis::derived::{DERIVATIONS, RSX_DERIVATIONS, Route};
-use analysis::study::STUDIES;
+use analysis::study::{Paper, STUDIES};
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
@@ -23,39 +23,66 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Fails unless the registry has the operation and measures it at this point.
-fn check(id: &str, point: &Point, problems: &mut Vec<String>) {
-    match operations::find(id) {
-        None => problems.push(format!("{id} is no operation")),
-        Some(operation) if !operation.points(false).contains(point) => {
-            problems.push(format!("{id} is not measured at '{point}'"));
+/// Families whose operations books and studies may name before this version measures them. Empty when all are there.
+const AWAITED: &[&str] = &["instruction", "crossing"];
+
+/// What books and studies name that this version does not measure.
+#[derive(Default)]
+struct Missing {
+    problems: Vec<String>,
+    awaited: Vec<String>,
+}
+
+impl Missing {
+    /// Notes the operation unless the registry has it and measures it at this point.
+    fn check(&mut self, id: &str, point: &Point) {
+        let problem = match operations::find(id) {
+            None => format!("{id} is no operation"),
+            Some(operation) if !operation.points(false).contains(point) => {
+                format!("{id} is not measured at '{point}'")
+            }
+            Some(_) => return,
+        };
+        let awaited = id.split('.').next().is_some_and(|family| AWAITED.contains(&family));
+        let list = if awaited { &mut self.awaited } else { &mut self.problems };
+        if !list.contains(&problem) {
+            list.push(problem);
         }
-        Some(_) => {}
+    }
+
+    fn report(self) {
+        if !self.awaited.is_empty() {
+            eprintln!("not there yet: {:#?}", self.awaited);
+        }
+        assert!(self.problems.is_empty(), "{:#?}", self.problems);
     }
 }
 
 #[test]
 fn every_operation_that_studies_and_derivations_name_exists() {
-    let mut problems = Vec::new();
+    let mut missing = Missing::default();
     for study in STUDIES {
         for (id, point) in study.needs() {
-            check(id, &point, &mut problems);
+            missing.check(id, &point);
         }
     }
     for (_, part) in DERIVATIONS.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
-        check(part.operation, &part.point(), &mut problems);
+        missing.check(part.operation, &part.point());
     }
-    assert!(problems.is_empty(), "{problems:#?}");
+    missing.report();
 }
 
 #[test]
-fn every_printed_cost_that_a_study_names_is_in_its_book() {
+fn every_printed_cost_that_a_study_names_is_in_its_books_and_every_cost_of_its_books_is_shown() {
     for study in STUDIES {
-        let book = store::book(study.book).expect("the book").expect("it can be read");
-        let missing: Vec<_> = study.printed().into_iter().filter(|id| book.entry(id).is_none()).collect();
+        let books = study.books.iter().map(|name| store::book(name).expect("the book").expect("it can be read"));
+        let books: Vec<record::Book> = books.collect();
+        let paper = Paper::new(&books).expect("books");
+        let named = study.printed();
+        let missing: Vec<_> = named.iter().filter(|id| paper.entry(id).is_none()).collect();
         assert!(missing.is_empty(), "{missing:?}");
-        let shown = study.tables.iter().flat_map(|table| table.rows).map(|row| row.paper).collect::<Vec<_>>();
-        let unused: Vec<_> = book.costs.iter().filter(|entry| !shown.contains(&entry.operation.as_str())).collect();
+        let ids = paper.run.costs.iter().map(|cost| &cost.operation);
+        let unused: Vec<_> = ids.filter(|id| !named.contains(id)).collect();
         assert!(unused.is_empty(), "{unused:?}");
     }
     let rsx = store::book("pdp-11-24").expect("the book").expect("it can be read");
@@ -66,7 +93,7 @@ fn every_printed_cost_that_a_study_names_is_in_its_book() {
 
 #[test]
 fn the_analogues_of_every_book_exist() {
-    let mut problems = Vec::new();
+    let mut missing = Missing::default();
     for name in store::book_names() {
         for entry in store::book(name).expect("listed").expect("a book").costs {
             for analogue in &entry.analogues {
@@ -78,11 +105,28 @@ fn the_analogues_of_every_book_exist() {
                         point.with(axis, value.parse().map_or_else(word, record::Value::Number))
                     },
                 );
-                check(id, &point, &mut problems);
+                missing.check(id, &point);
             }
         }
     }
-    assert!(problems.is_empty(), "{problems:#?}");
+    missing.report();
+}
+
+#[test]
+fn the_books_of_todays_cores_use_the_ids_of_their_architectures_operations() {
+    let mut missing = Missing::default();
+    let mut checked = 0;
+    for name in store::book_names() {
+        let book = store::book(name).expect("listed").expect("a book");
+        if book.counted_in == record::CountedIn::Cycles && book.machine.architecture == std::env::consts::ARCH {
+            for entry in &book.costs {
+                missing.check(&entry.operation, &entry.at);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 50, "{checked}");
+    missing.report();
 }
 
 #[test]
@@ -158,6 +202,65 @@ fn a_study_of_a_run_prints_every_row_and_says_what_is_missing() {
     }
     let third = &said["findings"][1];
     assert_eq!((&third["holds"], &third["holds_in_the_paper"]), (&false.into(), &true.into()));
+}
+
+#[test]
+fn the_study_of_hardware_recomputes_the_paper_and_says_what_is_missing_here() {
+    let data = folder();
+    let path = data.path().join("run.json");
+    fs::write(&path, EXAMPLE).expect("written");
+    let page = howslow(&data).args(["study", "6180", "--run"]).arg(&path).assert().success().stderr(is_empty());
+    page.stdout(
+        starts_with("Measurements of Hardware Speed of the 6180: GE 645, Honeywell 6180, Honeywell 6080")
+            .and(contains("not in this run: instruction.load.latency@mode=base"))
+            .and(contains("ada 645/6180 2.62 is 2.612"))
+            .and(contains("nor is what being a guest of KVM costs")),
+    );
+    let json = howslow(&data).args(["study", "6180", "--json", "--run"]).arg(&path).assert().success();
+    let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    assert_eq!(said["paper"], "6180");
+    for table in said["tables"].as_array().expect("tables") {
+        let columns = table["columns"].as_array().expect("columns");
+        for row in table["rows"].as_array().expect("rows") {
+            assert_eq!(row.as_array().expect("a row").len(), columns.len(), "{table}");
+        }
+    }
+    let cell = |table: usize, row: usize, column: &str| {
+        let table = &said["tables"][table];
+        let names = table["columns"].as_array().expect("columns");
+        let place = names.iter().position(|name| name == column).expect("the column");
+        table["rows"][row][place].clone()
+    };
+    assert_eq!(cell(0, 0, "ns_645"), 1920.0);
+    assert_eq!(cell(0, 0, "ratio_645"), 2.62);
+    assert!((cell(0, 0, "ratio_645_recomputed").as_f64().expect("a number") - 1920.0 / 735.0).abs() < 1e-12);
+    assert!(cell(0, 0, "here_ns").is_null());
+    assert!(cell(0, 0, "why_not").as_str().expect("a reason").contains("instruction.load.latency"));
+    assert_eq!(said["findings"].as_array().expect("findings").len(), 6);
+    for finding in said["findings"].as_array().expect("findings") {
+        assert!(finding["holds"].is_null() && finding["holds_in_the_paper"] == true, "{finding}");
+    }
+}
+
+#[test]
+fn a_book_of_ones_own_is_shown_from_its_file() {
+    let data = folder();
+    let path = data.path().join("mine.toml");
+    let text = "name = \"mine\"\ntitle = \"Our core\"\nsource = \"our laboratory\"\nmeasured = \"2026\"\n\
+                counted_in = \"cycles\"\nclock = { ghz = \"2.0\", source = \"our board\" }\n\
+                [[cost]]\noperation = \"instruction.divide.latency\"\nat = { width = 64 }\ncycles = \"9-16\"\n";
+    fs::write(&path, text).expect("written");
+    let show = howslow(&data).arg("show").arg(&path).assert().success().stderr(is_empty());
+    show.stdout(
+        contains("Our core: our laboratory")
+            .and(contains("clock: our board"))
+            .and(contains("instruction.divide.latency"))
+            .and(contains("6.00 ns"))
+            .and(contains("12.0")),
+    );
+    fs::write(&path, text.replace("9-16", "16-9")).expect("written");
+    let refused = howslow(&data).arg("show").arg(&path).assert().code(1).stdout("");
+    refused.stderr(contains("instruction.divide.latency@width=64: 16-9 is not a positive number or a range"));
 }
 
 #[test]

@@ -125,7 +125,7 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Makes every string that is ever shown printable, by a walk over the document, so that no field is forgotten.
-fn make_printable(run: &mut Run) {
+pub(crate) fn make_printable(run: &mut Run) {
     fn walk(value: &mut serde_json::Value) {
         use serde_json::Value;
         match value {

@@ -11,6 +11,9 @@ use crate::{Style, head_line, in_table, paragraph};
 /// A whole run as a page: machine, prices by family, doubts, what was not measured, findings.
 pub fn page(run: &Run, style: Style) -> String {
     let mut page = head_line(run) + "\n";
+    for source in sources(run) {
+        page += &(style.dim(&paragraph("", source)) + "\n");
+    }
     let conditions = conditions(&run.noise);
     if !conditions.is_empty() {
         page += &(style.dim(&conditions) + "\n");
@@ -37,6 +40,11 @@ pub fn page(run: &Run, style: Style) -> String {
         }
     }
     page
+}
+
+/// Where a book's figures were published; a run's own need no source.
+fn sources(run: &Run) -> &[String] {
+    if run.howslow.is_empty() { &run.settings.patterns } else { &[] }
 }
 
 /// Texts below the table, each told once.

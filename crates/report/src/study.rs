@@ -1,9 +1,8 @@
 //! A paper's tables beside this machine, and what becomes of its sentences here.
 
-use analysis::statistics::Interval;
-use analysis::study::{Answer, Compared, Figure, Finding, Printed, RowAnswer, TableAnswer, Test};
+use analysis::study::{Answer, Cell, Compared, Figure, Finding, TableAnswer, Test};
 use record::units::{grouped, payload_rate, percent, significant};
-use record::{Book, Bytes, Departure, Nanoseconds, Run};
+use record::{Departure, Machine, Run};
 
 use crate::explain::told;
 use crate::grid::{Grid, Kind};
@@ -11,14 +10,14 @@ use crate::head::machine_parts;
 use crate::prices::blocks;
 use crate::{Style, head_line, paragraph};
 
-/// A whole study: the paper's machine and this one, the tables in the paper's order, its errors, its sentences.
-pub fn study(answer: &Answer, book: &Book, run: &Run, style: Style) -> String {
-    let mut page = format!("{}: {}\n", style.bold(answer.title), machine_parts(&book.machine).join("   "));
+/// A whole study: the paper's machines and this one, the tables in the paper's order, its errors, its sentences.
+pub fn study(answer: &Answer, run: &Run, style: Style) -> String {
+    let mut page = format!("{}: {}\n", style.bold(answer.title), machines(&answer.machines));
     page += &(head_line(run) + "\n");
     for table in &answer.tables {
         page += &format!("\n{}", tabled(table, style));
     }
-    page += &departures(&book.departures(), style);
+    page += &departures(&answer.departures, style);
     page += &format!("\n{}\n", style.bold("the paper's sentences, tested here"));
     for finding in &answer.findings {
         page += &sentence(finding, style);
@@ -26,27 +25,59 @@ pub fn study(answer: &Answer, book: &Book, run: &Run, style: Style) -> String {
     page
 }
 
+/// A paper's only machine in full, of several the models.
+fn machines(machines: &[Machine]) -> String {
+    if let [machine] = machines {
+        return machine_parts(machine).join("   ");
+    }
+    let mut models: Vec<&str> = machines.iter().map(|machine| machine.cpu.model.as_str()).collect();
+    models.dedup();
+    models.join(", ")
+}
+
 fn tabled(table: &TableAnswer, style: Style) -> String {
-    let mut grid = Grid::new(if table.payload { "<>>>><>>>>>" } else { "<>>><>>>>" });
-    let payload = |cell: &'static str| table.payload.then_some(cell);
-    let left = [table.title, "/s", "ms", "bm"].into_iter().chain(payload("kbit/s"));
-    let right = ["here", "cost", "+-", "bm"].into_iter().chain(payload("payload")).chain(["cheaper"]);
-    grid.add(Kind::Heading, left.chain(right).map(String::from).collect());
+    let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].heading.is_some()).collect();
+    let side = |at: &usize| if table.columns[*at].right { '>' } else { '<' };
+    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>());
+    let heading = |(place, at): (usize, &usize)| {
+        if place == 0 { table.title.clone() } else { table.columns[*at].heading.unwrap_or_default().into() }
+    };
+    grid.add(Kind::Heading, shown.iter().enumerate().map(heading).collect());
     let mut reasons = Vec::new();
     for row in &table.rows {
-        let mut cells = paper(row.printed.as_ref(), table.payload);
-        cells.extend(ours(row, table.payload));
-        grid.add(Kind::Row, cells);
-        match &row.figure {
-            Err(why) if !row.here.is_empty() && !reasons.contains(&why.as_str()) => reasons.push(why),
-            _ => {}
-        }
+        let cell = |(place, at): (usize, &usize)| {
+            let text = cell(&row[*at]);
+            if place == 0 && !text.is_empty() { format!("  {text}") } else { text }
+        };
+        grid.add(Kind::Row, shown.iter().enumerate().map(cell).collect());
+        reasons.extend(row.iter().filter_map(|cell| match cell {
+            Cell::Missing(why) if !why.is_empty() => Some(why.as_str()),
+            _ => None,
+        }));
     }
     let mut text = grid.render(style);
     if !reasons.is_empty() {
         text += &(style.dim(&paragraph("  ", &gathered(&reasons))) + "\n");
     }
+    for note in &table.notes {
+        text += &(style.dim(&paragraph("  ", note)) + "\n");
+    }
     text
+}
+
+fn cell(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Unknown | Cell::Missing(_) => "-".into(),
+        Cell::Text(text) | Cell::Printed(text) => text.clone(),
+        Cell::Number(value) => grouped(*value),
+        Cell::Cost(figure) => told(figure),
+        Cell::Width(figure) => percent(figure.half() / figure.value),
+        Cell::Ratio(ratio) => blocks(ratio.value),
+        Cell::Share(share) => percent(*share),
+        Cell::Payload(bytes) => bytes.to_string(),
+        Cell::Rate(bytes, time) => payload_rate(*bytes, *time),
+    }
 }
 
 /// Reasons told once each, those that only say what is missing as one list.
@@ -65,54 +96,12 @@ fn gathered(reasons: &[&str]) -> String {
     absent.iter().map(String::as_str).chain(others).collect::<Vec<_>>().join("; ")
 }
 
-fn paper(printed: Option<&Printed>, payload: bool) -> Vec<String> {
-    let text = |figure: Option<&Option<String>>| figure.cloned().flatten().unwrap_or_default();
-    let mut cells = vec![
-        printed.map(|it| format!("  {}", it.name)).unwrap_or_default(),
-        text(printed.map(|it| &it.rate)),
-        text(printed.map(|it| &it.ms)),
-        text(printed.map(|it| &it.block_moves)),
-    ];
-    if payload {
-        cells.push(text(printed.map(|it| &it.kbit_s)));
-    }
-    cells
-}
-
-fn ours(row: &RowAnswer, payload: bool) -> Vec<String> {
-    let quoted = |value: Option<Interval>, text: fn(f64) -> String| {
-        value.map_or_else(|| "-".to_string(), |value| text(value.value))
-    };
-    let none = || "-".to_string();
-    let figure = row.figure.as_ref().ok();
-    let width = figure.filter(|figure| !figure.holds_zero() && figure.value > 0.0);
-    let here = if row.here.is_empty() { "nothing of the kind".into() } else { row.short.clone() };
-    let mut cells = vec![
-        here,
-        figure.map_or_else(none, told),
-        width.map_or_else(none, |figure| percent(figure.half() / figure.value)),
-        quoted(row.block_moves, blocks),
-    ];
-    if payload {
-        let moved = |figure: &Interval| payload_rate(Bytes(row.bytes), Nanoseconds(figure.value));
-        cells.push(figure.map_or_else(none, moved));
-    }
-    cells.push(quoted(row.faster, blocks));
-    cells
-}
-
 fn departures(departures: &[Departure], style: Style) -> String {
     if departures.is_empty() {
         return String::new();
     }
-    let each = departures.iter().map(|it| {
-        let recomputed = match it.unit {
-            "kbit/s" => format!("{:.1}", it.recomputed),
-            _ => format!("{:.3}", it.recomputed),
-        };
-        format!("{} {} {} is {recomputed}", it.name, it.printed, it.unit)
-    });
-    let text = format!("printed, but not what the printed rates give: {}", each.collect::<Vec<_>>().join("; "));
+    let each = departures.iter().map(Departure::text).collect::<Vec<_>>();
+    let text = format!("printed, but not what the printed figures give: {}", each.join("; "));
     format!("\n{}\n", style.dim(&paragraph("  ", &text)))
 }
 

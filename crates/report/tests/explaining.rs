@@ -41,11 +41,56 @@ fn two_costs_explained() {
 #[test]
 fn a_study() {
     let study = analysis::study::study("rsx").expect("there is such a study");
-    let page = report::study(&study.follow(&book(), &example()), &book(), &example(), Style::Plain);
+    let page = report::study(&study.follow(&[book()], &example()).expect("a book"), &example(), Style::Plain);
     insta::assert_snapshot!(page);
     for line in page.lines().skip(2) {
         assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
     }
+}
+
+/// The example with every cost that the study needs, each at another figure; one costs next to nothing.
+fn complete(study: &analysis::study::Study) -> Run {
+    let mut run = example();
+    let pattern = run.costs[1].clone();
+    run.costs.clear();
+    for (index, (operation, at)) in study.needs().into_iter().enumerate() {
+        let mut cost = pattern.clone();
+        (cost.operation, cost.at) = (operation.into(), at);
+        let factor = 1.6_f64.powi(index as i32);
+        for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
+            for figure in
+                [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high]
+            {
+                figure.0 *= factor;
+            }
+        }
+        if index == 3 {
+            cost.net_ns.low.0 = -0.1;
+        }
+        run.costs.push(cost);
+    }
+    run
+}
+
+#[test]
+fn a_study_of_hardware() {
+    let study = analysis::study::study("6180").expect("there is such a study");
+    let texts = [
+        include_str!("../../../books/multics-645.toml"),
+        include_str!("../../../books/multics-6180.toml"),
+        include_str!("../../../books/multics-6180-adjusted.toml"),
+        include_str!("../../../books/gcos-6080.toml"),
+    ];
+    let books: Vec<Book> = texts.into_iter().map(|text| Book::from_toml(text).expect("a book")).collect();
+    let run = complete(study);
+    let page = report::study(&study.follow(&books, &run).expect("books"), &run, Style::Plain);
+    insta::assert_snapshot!(page);
+    let run = example();
+    let bare = report::study(&study.follow(&books, &run).expect("books"), &run, Style::Plain);
+    for line in page.lines().chain(bare.lines()) {
+        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
+    }
+    assert!(bare.contains("not in this run: crossing.sequence"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use record::{Book, Nanoseconds};
+use record::{Book, CountedIn, Departure, Nanoseconds, Value};
 use store::{Store, book, book_names};
 
 fn rsx() -> Book {
@@ -46,6 +46,115 @@ fn the_departures_of_rsx_are_known() {
     );
 }
 
+/// Table I as the paper prints it: 645, 6180, adjusted, 6080, 645 over adjusted, 6080 over adjusted.
+const TABLE: &str = "\
+ada    | 1920 |  832 |  735 |  700 | 2.62 | 0.95
+sta    | 2250 | 1140 | 1038 | 1000 | 2.17 | 0.96
+eapbp  | 2970 | 1505 | 1408 |      | 2.11 |
+eapbp* | 5320 | 2960 | 2763 |      | 1.93 |
+stpbp  | 2870 | 2230 | 2133 |      | 1.35 |
+sarl   |      | 2230 | 2130 | 1660 |      | .77
+larl   |      | 1990 | 1893 | 1660 |      | .87";
+
+#[test]
+fn the_books_of_the_6180_hold_table_one() {
+    let names = ["multics-645", "multics-6180", "multics-6180-adjusted", "gcos-6080"];
+    let books = names.map(|name| book(name).expect("there is such a book").expect("and it is one"));
+    let mut shown = 0;
+    for line in TABLE.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let printed = |book: &Book| {
+            let entry = book.costs.iter().find(|entry| entry.name == cells[0]);
+            entry.and_then(|entry| entry.ns.clone()).unwrap_or_default()
+        };
+        let checked =
+            |column: &str| books[2].check_of(cells[0], column).map(|check| check.printed.clone()).unwrap_or_default();
+        let mut found: Vec<String> = books.iter().map(printed).collect();
+        shown += found.iter().filter(|text| !text.is_empty()).count();
+        found.extend([checked("645/6180"), checked("6080/6180")]);
+        assert_eq!(found, cells[1..], "{line}");
+    }
+    let instructions = books.iter().flat_map(|book| &book.costs).filter(|entry| entry.group == "instructions");
+    assert_eq!(instructions.count(), shown);
+}
+
+#[test]
+fn the_departures_of_the_6180_are_known() {
+    let texts = |name: &str| {
+        let departures = book(name).expect("there is such a book").expect("and it is one").departures();
+        departures.iter().map(Departure::text).collect::<Vec<_>>()
+    };
+    assert_eq!(texts("multics-6180"), ["call-save-return 645/6180 1.54 is 1.545"]);
+    assert_eq!(
+        texts("multics-6180-adjusted"),
+        [
+            "ada 645/6180 2.62 is 2.612",
+            "sarl 6080/6180 .77 is 0.779",
+            "larl 6080/6180 .87 is 0.877",
+            "ada adjustment 100 is 97.0",
+            "sta adjustment 100 is 102.0",
+            "eapbp adjustment 100 is 97.0",
+            "eapbp* adjustment 200 is 197.0",
+            "stpbp adjustment 100 is 97.0",
+            "larl adjustment 100 is 97.0",
+        ]
+    );
+    assert!(texts("multics-645").is_empty() && texts("gcos-6080").is_empty());
+}
+
+#[test]
+fn the_checks_of_the_6180_are_made_of_figures_that_the_books_print() {
+    let names = ["multics-645", "multics-6180", "multics-6180-adjusted", "gcos-6080"];
+    let books = names.map(|name| book(name).expect("there is such a book").expect("and it is one"));
+    let all = books.iter().flat_map(|book| &book.costs);
+    let printed: Vec<(&str, &str)> =
+        all.filter_map(|entry| Some((entry.name.as_str(), entry.printed_time()?.0))).collect();
+    for check in books.iter().flat_map(|book| &book.checks) {
+        for text in [&check.over, &check.under, &check.of, &check.less].into_iter().flatten() {
+            assert!(printed.contains(&(check.name.as_str(), text.as_str())), "{}: {text}", check.name);
+        }
+    }
+}
+
+#[test]
+fn books_of_cores_are_in_cycles_and_each_figure_has_its_source() {
+    let mut cores = 0;
+    for name in book_names() {
+        let book = book(name).expect("it is listed").expect("it can be read");
+        let run = book.run();
+        if book.counted_in == CountedIn::Nanoseconds {
+            assert!(run.costs.iter().all(|cost| cost.cycles == 0.0), "{name}");
+            continue;
+        }
+        cores += 1;
+        assert!(run.noise.cycle_ns > 0.2 && run.noise.cycle_ns < 0.5, "{name}");
+        assert!(!book.source.is_empty() && book.clock.is_some_and(|clock| !clock.source.is_empty()), "{name}");
+        for cost in &run.costs {
+            assert!((cost.cycles * run.noise.cycle_ns - cost.quoted().0).abs() < 1e-9, "{}", cost.name());
+            // No core of these adds more than six at once, or pauses longer than the slowest of them.
+            assert!(cost.cycles > 0.16 && cost.cycles < 161.0, "{name} {}: {}", cost.name(), cost.cycles);
+        }
+    }
+    assert_eq!(cores, 6);
+}
+
+#[test]
+fn known_figures_of_cascade_lake() {
+    let run = Store::open_any("cascade-lake").expect("a run");
+    let cycles = |operation: &str, axis: &str, value: u64| {
+        let cost = run.cost(operation, &[(axis, Value::Number(value))]).expect(operation);
+        let of = |ns: Nanoseconds| (ns.0 / run.noise.cycle_ns * 100.0).round() / 100.0;
+        (of(cost.net_ns.low), of(cost.net_ns.high))
+    };
+    assert_eq!(cycles("instruction.add.latency", "width", 64), (1.0, 1.0));
+    assert_eq!(cycles("instruction.multiply.latency", "width", 64), (3.0, 3.0));
+    assert_eq!(cycles("instruction.address.latency", "parts", 3), (3.0, 3.0));
+    assert_eq!(cycles("instruction.divide.latency", "width", 64), (6.0, 89.0));
+    assert_eq!(cycles("instruction.add.throughput", "width", 64), (0.25, 0.26));
+    assert_eq!(cycles("memory.load", "set", 16384), (4.0, 5.0));
+    assert_eq!(cycles("memory.load", "set", 262_144), (13.0, 14.0));
+}
+
 #[test]
 fn rsx_holds_every_figure_of_the_paper() {
     let book = rsx();
@@ -70,6 +179,20 @@ fn a_book_quotes_the_printed_time_within_its_digits() {
     assert!((set.net_ns.low.0 - 545_000.0).abs() < 1e-6 && (set.net_ns.high.0 - 555_000.0).abs() < 1e-6);
     assert_eq!(run.block_move().expect("the unit").operation, "rsx.block.move");
     assert!(set.doubts.is_empty() && set.rounds.is_empty() && set.neighbour_tax().is_none());
+}
+
+#[test]
+fn the_example_of_the_documentation_is_a_book() {
+    let page = include_str!("../../../docs/STUDIES.md");
+    let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let book = Book::from_toml(text).expect("a book");
+    assert_eq!(book.departures(), []);
+    let run = book.run();
+    let divide = run.cost("instruction.divide.latency", &[("width", Value::Number(64))]).expect("the division");
+    assert_eq!(format!("{:.1}", divide.cycles), "15.9");
+    for name in book_names() {
+        assert!(page.contains(&format!("`{name}`")), "{name} is not told of");
+    }
 }
 
 #[test]

@@ -1,17 +1,30 @@
 //! `rsx`: the price list of the system directives of RSX, and its sentences, beside Linux.
 
-use super::{Claim, Pair, Row, Study, Table, Test};
+use super::price_list::{self, Row, Table};
+use super::{Claim, Pair, Study, Test};
 use crate::derived::{At, DERIVATIONS, Part, Route, cost};
 
 /// The study.
 pub(super) const RSX: Study = Study {
     name: "rsx",
     title: "How Fast (Slow) Is RSX?",
-    book: "pdp-11-24",
-    block: BLOCK,
-    tables: TABLES,
+    books: &["pdp-11-24"],
+    parts,
+    printed: || rows().map(|row| row.paper.to_string()).collect(),
+    tables: |paper, run| price_list::tables(TABLES, &BLOCK, paper, run),
     claims: CLAIMS,
 };
+
+fn rows() -> impl Iterator<Item = &'static Row> {
+    TABLES.iter().flat_map(|table| table.rows)
+}
+
+/// The unit, the costs of the tables, and what is derived.
+fn parts() -> Vec<&'static Part> {
+    let derived = DERIVATIONS.iter().flat_map(|derivation| derivation.routes);
+    let routes = rows().flat_map(|row| row.here).chain(derived);
+    std::iter::once(&BLOCK).chain(routes.flat_map(Route::parts).map(|(_, part)| part)).collect()
+}
 
 const BLOCK: Part = cost("memory.copy").at(&[("size", At::Number(512))]);
 

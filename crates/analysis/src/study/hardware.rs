@@ -1,0 +1,189 @@
+//! `6180`: the instruction times of three machines of 1973 beside this one, the paper's arithmetic done again, and what
+//! its buffer memory is worth here.
+
+mod arithmetic;
+mod buffer;
+mod handicap;
+mod instructions;
+
+use super::{Claim, Pair, Study, Test};
+use crate::derived::{At, Part, Route, cost};
+
+/// The study.
+pub(super) const STUDY: Study = Study {
+    name: "6180",
+    title: "Measurements of Hardware Speed of the 6180",
+    books: &["multics-645", "multics-6180", "multics-6180-adjusted", "gcos-6080"],
+    parts,
+    printed: || instructions::printed().chain(arithmetic::PRINTED.iter().map(|id| (*id).to_string())).collect(),
+    tables: |paper, run| {
+        vec![
+            instructions::instructions(paper, run),
+            instructions::programs(paper, run),
+            handicap::table(paper, run),
+            arithmetic::table(paper),
+            arithmetic::factors(paper),
+            buffer::table(paper, run),
+        ]
+    },
+    claims: CLAIMS,
+};
+
+/// Words as wide as a register, and pairs of them.
+const WORD: &[(&str, At)] = &[("width", At::Number(8))];
+const PAIR: &[(&str, At)] = &[("width", At::Number(16))];
+const THREE: &[(&str, At)] = &[("arguments", At::Number(3))];
+
+const ADD: Part = cost("instruction.add.latency").at(&[("width", At::Number(64))]);
+const LOAD: Part = cost("instruction.load.latency").at(&[("mode", At::Word("base"))]);
+const LOADS: Part = cost("instruction.load.throughput").at(WORD);
+const LOADS_OF_TWO: Part = cost("instruction.load.throughput").at(PAIR);
+const LOAD_INDIRECT: Part = cost("instruction.load.indirect.latency");
+const STORES: Part = cost("instruction.store.throughput").at(WORD);
+const STORES_OF_TWO: Part = cost("instruction.store.throughput").at(PAIR);
+const PROCEDURE: Part = cost("crossing.procedure").at(THREE);
+const SEQUENCE: Part = cost("crossing.sequence");
+const KERNEL: Part = cost("crossing.call").at(THREE);
+const PROCESS: Part = cost("crossing.process").at(&[("arguments", At::Number(3)), ("distance", At::Word("same"))]);
+const NOTHING: Part = cost("process.shell");
+
+/// One cost of the 6180 as it was measured, by the paper's name for it.
+macro_rules! of_6180 {
+    ($id:literal, $name:literal) => {
+        Route { name: $name, plus: &[cost(concat!("multics-6180/", $id))], minus: &[], divide_by: 1.0 }
+    };
+}
+
+/// Every cost of this machine that the tables look at.
+fn parts() -> Vec<&'static Part> {
+    let routes = instructions::routes().chain(buffer::routes());
+    routes.flat_map(Route::parts).map(|(_, part)| part).collect()
+}
+
+const CLAIMS: &[Claim] = &[
+    Claim {
+        claim: "An indirect reference costs about twice a direct one",
+        test: Test::Between(1.5, 2.5),
+        there: Pair { one: of_6180!("ge600.eapbp.indirect", "eapbp*"), other: of_6180!("ge600.eapbp", "eapbp") },
+        here: &[Pair { one: Route::of(&[LOAD_INDIRECT]), other: Route::of(&[LOAD]) }],
+        note: "eapbp* with and without the address that stands in memory; here loads that wait for one another",
+    },
+    Claim {
+        claim: "Storing two words takes less than twice as long as storing one",
+        test: Test::Below(2.0),
+        there: Pair { one: of_6180!("ge600.stpbp", "stpbp"), other: of_6180!("ge600.sta", "sta") },
+        here: &[Pair { one: Route::of(&[STORES_OF_TWO]), other: Route::of(&[STORES]) }],
+        note: "stpbp against sta: a pointer is two words; here 16 bytes against 8",
+    },
+    Claim {
+        claim: "A store takes longer than fetching a word and adding it",
+        test: Test::Above(1.0),
+        there: Pair { one: of_6180!("ge600.sta", "sta"), other: of_6180!("ge600.ada", "ada") },
+        here: &[Pair { one: Route::of(&[STORES]), other: Route::of(&[LOADS]) }],
+        note: "here one independent store after another against as many loads, beside which an addition costs nothing",
+    },
+    Claim {
+        claim: "Of an addition from memory more than half is waiting for the word",
+        test: Test::Above(0.5),
+        there: Pair { one: of_6180!("ge600.memory.access", "memory access"), other: of_6180!("ge600.ada", "ada") },
+        here: &[Pair { one: Route::of(&[LOAD]), other: Route::of(&[LOAD, ADD]) }],
+        note: "here the word comes from the first cache",
+    },
+    Claim {
+        claim: "A wall-crossing costs more than three procedure calls",
+        test: Test::Above(3.0),
+        there: Pair {
+            one: of_6180!("multics.wall.crossing", "wall-crossing"),
+            other: of_6180!("multics.call", "call-save-return"),
+        },
+        here: &[
+            Pair { one: Route::of(&[KERNEL]), other: Route::of(&[SEQUENCE]) },
+            Pair { one: Route::of(&[PROCESS]), other: Route::of(&[SEQUENCE]) },
+        ],
+        note: "three arguments; here into the kernel, and also into another process and back",
+    },
+    Claim {
+        claim: "One wall-crossing is less than a twentieth of the do-nothing command",
+        test: Test::Below(0.05),
+        there: Pair {
+            one: of_6180!("multics.wall.crossing", "wall-crossing"),
+            other: of_6180!("multics.nothing", "nothing"),
+        },
+        here: &[Pair { one: Route::of(&[KERNEL]), other: Route::of(&[NOTHING]) }],
+        note: "the command made one; the shell here makes hundreds",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Paper;
+    use crate::study::table::Cell;
+    use record::Book;
+
+    fn books() -> Vec<Book> {
+        let texts = [
+            include_str!("../../../../books/multics-645.toml"),
+            include_str!("../../../../books/multics-6180.toml"),
+            include_str!("../../../../books/multics-6180-adjusted.toml"),
+            include_str!("../../../../books/gcos-6080.toml"),
+        ];
+        texts.into_iter().map(|text| Book::from_toml(text).expect("a book")).collect()
+    }
+
+    #[test]
+    fn the_study_names_what_it_needs_once() {
+        let needs = STUDY.needs();
+        assert!(needs.len() > 15, "{needs:?}");
+        for (index, need) in needs.iter().enumerate() {
+            assert!(!needs[..index].contains(need), "{need:?}");
+        }
+    }
+
+    #[test]
+    fn two_of_the_papers_sums_depart() {
+        let books = books();
+        let paper = Paper::new(&books).expect("books");
+        let table = arithmetic::table(&paper);
+        let departs = |row: &&Vec<Cell>| row.last() == Some(&Cell::Text("departs".into()));
+        let departing: Vec<&Cell> = table.rows.iter().filter(departs).map(|row| &row[1]).collect();
+        assert_eq!(departing, [&Cell::Text("170 / 110".into()), &Cell::Text("1660 / 2130".into())]);
+        let without = Paper::new(&books[1..]).expect("books");
+        let unknown = arithmetic::table(&without).rows.iter().filter(|row| row[4] == Cell::Unknown).count();
+        assert!(unknown > 5, "a sum without its costs is not known");
+    }
+
+    #[test]
+    fn the_factors_of_the_whole_multiply_to_it() {
+        let books = books();
+        let table = arithmetic::factors(&Paper::new(&books).expect("books"));
+        let values: Vec<f64> = table
+            .rows
+            .iter()
+            .filter_map(|row| if let Cell::Number(value) = row[2] { Some(value) } else { None })
+            .collect();
+        let [hardware, crossing, store, whole] = values[..] else { panic!("{values:?}") };
+        assert!((hardware * crossing * store - whole).abs() < 1e-12);
+        assert!((whole - 25.0 / 14.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_buffer_memory_makes_the_sequence_half_as_fast_again() {
+        let books = books();
+        let run = books[0].run();
+        let table = buffer::table(&Paper::new(&books).expect("books"), &run);
+        let Cell::Ratio(ratio) = table.rows[1][5] else { panic!("{table:?}") };
+        assert!((ratio.value - 110.0 / (110.0 - 65.0 * 0.59)).abs() < 1e-9, "{ratio:?}");
+        assert!(matches!(&table.rows[2][2], Cell::Missing(why) if why.contains("memory.load@set=16384")));
+    }
+
+    #[test]
+    fn every_row_has_a_cell_for_every_column() {
+        let books = books();
+        let answer = STUDY.follow(&books, &books[0].run()).expect("books");
+        for table in answer.tables {
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
+        }
+        assert!(STUDY.follow(&[], &books[0].run()).is_none());
+    }
+}

@@ -1,0 +1,107 @@
+//! The what-if of the paper's second recommendation, there and here: the references of the call-save-return sequence
+//! served by another memory.
+
+use record::{Bytes, Run};
+
+use super::SEQUENCE;
+use super::arithmetic::{ACCESS, BUFFER, REFERENCES, WHERE};
+use crate::derived::{At, Part, Route, cost};
+use crate::statistics::{Interval, ratio, weighted_sum};
+use crate::study::Paper;
+use crate::study::table::{Cell, TableAnswer, figures, followed, words};
+
+/// A load whose data lie in a set of so many bytes.
+macro_rules! load {
+    ($bytes:literal) => {
+        cost("memory.load").at(&[("set", At::Number($bytes))])
+    };
+}
+
+/// Within the first cache, within the second, and beyond them.
+const LEVELS: [Part; 4] = [load!(16384), load!(262_144), load!(33_554_432), load!(268_435_456)];
+
+const ROUTES: [Route; 5] = [
+    Route::of(&[load!(16384)]),
+    Route::of(&[load!(262_144)]),
+    Route::of(&[load!(33_554_432)]),
+    Route::of(&[load!(268_435_456)]),
+    Route::of(&[SEQUENCE]),
+];
+
+/// The costs it needs of a run.
+pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter()
+}
+
+/// The same references from each memory there is, and what becomes of the sequence.
+pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
+    let mut rows = there(paper);
+    rows.extend(here(run));
+    TableAnswer {
+        title: "65 references served by".into(),
+        columns: vec![
+            words("served_by", ""),
+            WHERE,
+            figures("reference_ns", "one"),
+            figures("references_ns", "all 65"),
+            figures("sequence_ns", "the sequence"),
+            figures("slower", "times as long"),
+        ],
+        rows,
+        notes: vec![
+            "the paper's what-if: a buffer memory of 70 ns in the place of 660 ns; here the caches are that buffer, and \
+             the rows say what the same 65 references would wait, one after another, without them"
+                .into(),
+        ],
+    }
+}
+
+/// The 6180 with a buffer memory, and as it was.
+fn there(paper: &Paper) -> Vec<Vec<Cell>> {
+    let sequence = paper.cost("multics-6180/multics.call");
+    let access = paper.cost(ACCESS);
+    let buffer = Interval { value: BUFFER, low: BUFFER, high: BUFFER };
+    let saved = access.map(|access| weighted_sum(&[(REFERENCES, access), (-REFERENCES, buffer)]));
+    let with = sequence.zip(saved).map(|(sequence, saved)| weighted_sum(&[(1.0, sequence), (-1.0, saved)]));
+    let known = |figure: Option<Interval>| figure.ok_or_else(String::new);
+    vec![
+        row("a buffer of 70 ns (6180)".into(), "paper", Ok(buffer), with, with),
+        row("the memory of the 6180".into(), "paper", known(access), sequence, with),
+    ]
+}
+
+/// This machine's levels; the first is what the sequence was measured with.
+fn here(run: &Run) -> Vec<Vec<Cell>> {
+    let sequence = followed(&Route::of(&[SEQUENCE]), run).ok();
+    let loads: Vec<_> = ROUTES[..LEVELS.len()].iter().map(|route| followed(route, run)).collect();
+    let nearest = loads.first().and_then(|load| load.clone().ok());
+    let row_of = |(level, load): (&Part, Result<Interval, String>)| {
+        let more = load.as_ref().ok().zip(nearest).zip(sequence).map(|((load, nearest), sequence)| {
+            if *load == nearest {
+                return sequence;
+            }
+            weighted_sum(&[(1.0, sequence), (REFERENCES, *load), (-REFERENCES, nearest)])
+        });
+        let set = level.point().number("set").unwrap_or(0);
+        row(format!("a set of {} here", Bytes(set)), "here", load, more, sequence)
+    };
+    LEVELS.iter().zip(loads).map(row_of).collect()
+}
+
+fn row(
+    name: String,
+    place: &str,
+    one: Result<Interval, String>,
+    sequence: Option<Interval>,
+    shortest: Option<Interval>,
+) -> Vec<Cell> {
+    let all = one.as_ref().ok().map(|one| weighted_sum(&[(REFERENCES, *one)]));
+    vec![
+        Cell::Text(name),
+        Cell::Text(place.into()),
+        Cell::cost(&one),
+        all.map_or(Cell::Unknown, Cell::Cost),
+        sequence.map_or(Cell::Unknown, Cell::Cost),
+        Cell::ratio(sequence.zip(shortest).and_then(|(sequence, shortest)| ratio(sequence, shortest))),
+    ]
+}

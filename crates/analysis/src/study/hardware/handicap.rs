@@ -1,0 +1,100 @@
+//! A known handicap removed: the paper subtracted what slowing the associative memory cost each instruction. Here the
+//! handicaps that a run knows are its neighbours and the wall around the kernel; what it cannot know is said.
+
+use record::{Cost, Run};
+
+use super::{ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, NOTHING, PROCEDURE, SEQUENCE, STORES, STORES_OF_TWO};
+use crate::derived::{Part, Route};
+use crate::statistics::{Interval, ratio, weighted_sum};
+use crate::study::Paper;
+use crate::study::table::{Cell, TableAnswer, figures, followed, told, words};
+
+/// The paper's instructions.
+const THERE: [(&str, &str); 7] = [
+    ("ada", "ge600.ada"),
+    ("sta", "ge600.sta"),
+    ("eapbp", "ge600.eapbp"),
+    ("eapbp*", "ge600.eapbp.indirect"),
+    ("stpbp", "ge600.stpbp"),
+    ("sarl", "ge600.sarl"),
+    ("larl", "ge600.larl"),
+];
+
+/// Costs whose neighbours are told.
+const HERE: [Part; 9] = [ADD, LOAD, LOADS, LOAD_INDIRECT, STORES, STORES_OF_TWO, SEQUENCE, KERNEL, NOTHING];
+
+/// What was measured, what is left without the handicap, and the handicap.
+pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
+    let there = THERE.into_iter().map(|(name, id)| {
+        let now = paper.cost(&format!("multics-6180/{id}"));
+        let without = paper.cost(&format!("multics-6180-adjusted/{id}"));
+        row(name.into(), "associative memory", now.ok_or_else(String::new), without.ok_or_else(String::new))
+    });
+    let here = HERE.iter().filter_map(|part| {
+        let cost = part.find(run)?;
+        cost.neighbour_tax()?;
+        Some(row(part.short(), "neighbours", Ok(exact(cost, false)), Ok(exact(cost, true))))
+    });
+    let wall = row(
+        KERNEL.short(),
+        "the kernel's wall",
+        followed(&Route::of(&[KERNEL]), run),
+        followed(&Route::of(&[PROCEDURE]), run),
+    );
+    TableAnswer {
+        title: "handicaps removed".into(),
+        columns: vec![
+            words("cost", ""),
+            words("handicap", "handicap"),
+            figures("with_ns", "as it ran"),
+            figures("without_ns", "without"),
+            figures("handicap_ns", "the handicap"),
+            figures("ratio", "speeds up"),
+            told("why_not"),
+        ],
+        rows: there.chain(here).chain([wall]).collect(),
+        notes: notes(run),
+    }
+}
+
+fn row(name: String, handicap: &str, with: Result<Interval, String>, without: Result<Interval, String>) -> Vec<Cell> {
+    let both = with.as_ref().ok().copied().zip(without.as_ref().ok().copied());
+    let removed = both.map(|(with, without)| weighted_sum(&[(1.0, with), (-1.0, without)]));
+    let why = with.as_ref().err().or(without.as_ref().err()).cloned();
+    vec![
+        Cell::Text(name),
+        Cell::Text(handicap.into()),
+        Cell::cost(&with),
+        Cell::cost(&without),
+        removed.map_or(Cell::Unknown, Cell::Cost),
+        Cell::ratio(both.and_then(|(with, without)| ratio(with, without))),
+        why.map_or(Cell::Empty, Cell::Text),
+    ]
+}
+
+/// The gross cost as it ran, or while the core was ours alone: the same samples, so that their difference needs no
+/// interval to be told.
+fn exact(cost: &Cost, quiet: bool) -> Interval {
+    let value = if quiet { cost.gross_ns.quiet.0 } else { cost.gross_ns.typical.0 };
+    Interval { value, low: value, high: value }
+}
+
+/// What a run cannot tell of its own handicaps.
+fn notes(run: &Run) -> Vec<String> {
+    let kernel = &run.machine.kernel;
+    let paid = kernel.mitigations.iter().filter(|(_, state)| state.starts_with("Mitigation"));
+    let paid: Vec<&str> = paid.map(|(name, _)| name.as_str()).collect();
+    let mut notes =
+        vec!["neighbours: the median of all batches against that of the quiet ones, both gross".to_string()];
+    if !paid.is_empty() {
+        notes.push(format!(
+            "mitigations in force: {}; what they cost is no part of this table, because a run with them does not know \
+             its machine without: compare it with one taken after a boot with mitigations=off",
+            paid.join(", ")
+        ));
+    }
+    if let Some(hypervisor) = &run.machine.virtualization.hypervisor {
+        notes.push(format!("nor is what being a guest of {hypervisor} costs, for the same reason"));
+    }
+    notes
+}

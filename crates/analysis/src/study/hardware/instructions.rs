@@ -1,0 +1,187 @@
+//! Table I and the two whole programs, with what does the same here beside them.
+
+use record::Run;
+
+use super::{
+    ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, LOADS_OF_TWO, NOTHING, PROCEDURE, PROCESS, SEQUENCE, STORES, STORES_OF_TWO,
+};
+use crate::derived::{Part, Route, cost};
+use crate::statistics::{Interval, ratio};
+use crate::study::Paper;
+use crate::study::table::{Cell, Column, TableAnswer, figures, followed, shown, told, words};
+
+/// A row of the paper and its analogues here, the nearest first.
+struct Row {
+    /// Its id in each of the books.
+    paper: &'static str,
+    here: &'static [Route],
+}
+
+const fn row(paper: &'static str, here: &'static [Route]) -> Row {
+    Row { paper, here }
+}
+
+/// An analogue under the short name that leaves room for the paper's columns.
+const fn called(name: &'static str, plus: &'static [Part]) -> Route {
+    Route { name, plus, minus: &[], divide_by: 1.0 }
+}
+
+const INSTRUCTIONS: &[Row] = &[
+    row("ge600.ada", &[called("load, then add", &[LOAD, ADD]), called("8 B loads", &[LOADS])]),
+    row("ge600.sta", &[called("8 B stores", &[STORES])]),
+    row("ge600.eapbp", &[called("load", &[LOAD])]),
+    row("ge600.eapbp.indirect", &[called("indirect load", &[LOAD_INDIRECT])]),
+    row(
+        "ge600.stpbp",
+        &[called("store a pointer", &[cost("instruction.store.pointer")]), called("16 B stores", &[STORES_OF_TWO])],
+    ),
+    row("ge600.sarl", &[called("16 B stores", &[STORES_OF_TWO])]),
+    row("ge600.larl", &[called("16 B loads", &[LOADS_OF_TWO])]),
+];
+
+const PROGRAMS: &[Row] = &[
+    row("multics.call", &[called("call, save, return", &[SEQUENCE]), called("bare call", &[PROCEDURE])]),
+    row("multics.wall.crossing", &[called("system call", &[KERNEL]), called("call of a process", &[PROCESS])]),
+    row("multics.nothing", &[called("shell", &[NOTHING]), called("fork and exec", &[cost("process.exec")])]),
+    row(
+        "multics.nothing.within",
+        &[Route { name: "shell less one call", plus: &[NOTHING], minus: &[KERNEL], divide_by: 1.0 }],
+    ),
+];
+
+const OLD: &str = "multics-645";
+const NEW: &str = "multics-6180";
+const ADJUSTED: &str = "multics-6180-adjusted";
+const OTHER: &str = "gcos-6080";
+
+/// The routes of both tables.
+pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
+    INSTRUCTIONS.iter().chain(PROGRAMS).flat_map(|row| row.here)
+}
+
+/// The costs of the paper that both tables show.
+pub(super) fn printed() -> impl Iterator<Item = String> {
+    let of = |row: &Row, book: &str| format!("{book}/{}", row.paper);
+    let old = INSTRUCTIONS[..5].iter().map(move |row| of(row, OLD));
+    let newer = INSTRUCTIONS.iter().flat_map(move |row| [NEW, ADJUSTED].map(|book| of(row, book)));
+    let other = INSTRUCTIONS[..2].iter().chain(&INSTRUCTIONS[5..]).map(move |row| of(row, OTHER));
+    let programs = PROGRAMS.iter().flat_map(move |row| [OLD, NEW].map(|book| of(row, book)));
+    old.chain(newer).chain(other).chain(programs)
+}
+
+/// Table I.
+pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
+    let mut columns = vec![
+        words("instruction", ""),
+        figures("ns_645", "645"),
+        figures("ns_6180", "6180"),
+        figures("ns_6180_adjusted", "adj."),
+        figures("ns_6080", "6080"),
+        figures("ratio_645", "645/adj."),
+        told("ratio_645_recomputed"),
+        figures("ratio_6080", "6080/adj."),
+        told("ratio_6080_recomputed"),
+    ];
+    columns.extend(measured());
+    let there = |row: &Row| {
+        let mut cells = vec![Cell::Text(name(paper, row.paper))];
+        cells.extend([OLD, NEW, ADJUSTED, OTHER].map(|book| time(paper, book, row.paper).0));
+        cells.extend(checked(paper, row.paper, ADJUSTED, "645/6180"));
+        cells.extend(checked(paper, row.paper, ADJUSTED, "6080/6180"));
+        cells
+    };
+    TableAnswer {
+        title: "Table I, ns".into(),
+        columns,
+        rows: INSTRUCTIONS.iter().flat_map(|row| rows(row, there(row), paper, run)).collect(),
+        notes: vec![
+            "here: a load, an indirect load and an addition are latencies, each waiting for the one before; loads and \
+             stores are throughputs of many that do not wait"
+                .into(),
+        ],
+    }
+}
+
+/// The two whole programs, and the wall-crossing that one of them holds.
+pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
+    let mut columns = vec![
+        words("program", ""),
+        figures("time_645", "645"),
+        figures("time_6180", "6180"),
+        words("unit", ""),
+        figures("ratio_645", "645/6180"),
+        told("ratio_645_recomputed"),
+    ];
+    columns.extend(measured());
+    let there = |row: &Row| {
+        let ((old, _), (new, unit)) = (time(paper, OLD, row.paper), time(paper, NEW, row.paper));
+        let mut cells = vec![Cell::Text(name(paper, row.paper)), old, new, Cell::Text(unit.into())];
+        cells.extend(checked(paper, row.paper, NEW, "645/6180"));
+        cells
+    };
+    TableAnswer {
+        title: "whole programs".into(),
+        columns,
+        rows: PROGRAMS.iter().flat_map(|row| rows(row, there(row), paper, run)).collect(),
+        notes: vec![
+            "here: crossings with three arguments; the shell and the program do nothing and are waited for".into(),
+        ],
+    }
+}
+
+/// The columns of what was measured here.
+fn measured() -> [Column; 7] {
+    [
+        shown("here", false),
+        told("here"),
+        figures("here_ns", "cost"),
+        shown("+-", true),
+        figures("here_cycles", "cycles"),
+        figures("faster", "cheaper"),
+        told("why_not"),
+    ]
+}
+
+/// A row for every analogue; the paper's cells stand in the first.
+fn rows(row: &Row, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+    let then = paper.cost(&format!("{NEW}/{}", row.paper));
+    let cells = |(index, route): (usize, &Route)| {
+        let figure = followed(route, run);
+        let now = figure.as_ref().ok().copied();
+        let mut cells = if index == 0 { there.clone() } else { vec![Cell::Empty; there.len()] };
+        let short = if route.name.is_empty() { route.short_formula() } else { route.name.into() };
+        cells.extend([Cell::Text(short), Cell::Text(route.formula())]);
+        cells.extend([Cell::cost(&figure), Cell::width(&figure), cycles(now, run)]);
+        cells.push(Cell::ratio(then.zip(now).and_then(|(then, now)| ratio(then, now))));
+        cells.push(Cell::why_not(&figure));
+        cells
+    };
+    row.here.iter().enumerate().map(cells).collect()
+}
+
+/// A cost in cycles of the run's clock.
+fn cycles(figure: Option<Interval>, run: &Run) -> Cell {
+    let cycle = run.noise.cycle_ns;
+    let told = figure.filter(|figure| !figure.holds_zero() && cycle > 0.0);
+    told.map_or(Cell::Unknown, |figure| Cell::Number(figure.value / cycle))
+}
+
+/// What the paper calls it.
+fn name(paper: &Paper, id: &str) -> String {
+    let entry = [OLD, NEW].into_iter().find_map(|book| paper.entry(&format!("{book}/{id}")));
+    entry.map_or_else(String::new, |(_, entry)| entry.name.clone())
+}
+
+/// The time printed in a book, with its unit.
+fn time(paper: &Paper, book: &str, id: &str) -> (Cell, &'static str) {
+    let printed = paper.entry(&format!("{book}/{id}")).and_then(|(_, entry)| entry.printed_time());
+    printed.map_or((Cell::Empty, ""), |(text, unit)| (Cell::Printed(text.into()), unit))
+}
+
+/// A printed ratio and what the printed times give.
+fn checked(paper: &Paper, id: &str, book: &str, column: &str) -> [Cell; 2] {
+    let found = paper.entry(&format!("{book}/{id}")).and_then(|(book, entry)| book.check_of(&entry.name, column));
+    found.map_or([Cell::Empty, Cell::Empty], |check| {
+        [Cell::Printed(check.printed.clone()), Cell::number(check.recomputed())]
+    })
+}

@@ -1,0 +1,119 @@
+//! A price list: printed rates, times and block moves, and beside each what does the same here.
+
+use record::{Book, Bytes, Nanoseconds, Run};
+
+use super::Paper;
+use super::table::{Cell, Column, TableAnswer, figures, followed, shown, told, words};
+use crate::derived::{Part, Route, net};
+use crate::statistics::{Interval, ratio};
+
+/// One of the paper's tables.
+pub(super) struct Table {
+    /// What it is about.
+    pub title: &'static str,
+    /// Whether it also quotes the payload per second.
+    pub payload: bool,
+    /// Its rows.
+    pub rows: &'static [Row],
+}
+
+/// One printed cost and what does the same here.
+pub(super) struct Row {
+    /// The cost's id in the book.
+    pub paper: &'static str,
+    /// The same here, the nearest first; none where there is nothing of the kind.
+    pub here: &'static [Route],
+}
+
+/// A price list with its columns filled from the book and the run; costs are also quoted in `block`.
+pub(super) fn tables(list: &[Table], block: &Part, paper: &Paper, run: &Run) -> Vec<TableAnswer> {
+    let table = |table: &Table| TableAnswer {
+        title: table.title.into(),
+        columns: columns(table.payload),
+        rows: table.rows.iter().flat_map(|row| rows(row, block, paper, run)).collect(),
+        notes: Vec::new(),
+    };
+    list.iter().map(table).collect()
+}
+
+fn columns(payload: bool) -> Vec<Column> {
+    let of_payload = |column: Column| if payload { column } else { Column { heading: None, ..column } };
+    vec![
+        words("paper", ""),
+        figures("rate", "/s"),
+        figures("ms", "ms"),
+        figures("block_moves", "bm"),
+        of_payload(figures("kbit_s", "kbit/s")),
+        told("recomputed_ms"),
+        told("recomputed_block_moves"),
+        told("recomputed_kbit_s"),
+        shown("here", false),
+        told("here"),
+        figures("here_ns", "cost"),
+        shown("+-", true),
+        figures("here_block_moves", "bm"),
+        told("here_bytes"),
+        of_payload(figures("here_kbit_s", "payload")),
+        figures("faster", "cheaper"),
+        told("why_not"),
+    ]
+}
+
+/// A row for every analogue; the printed figures stand in the first.
+fn rows(row: &Row, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+    let then = paper.run.costs.iter().find(|cost| cost.operation == row.paper).map(net);
+    let block = block.find(run).map(net);
+    let printed = paper.entry(row.paper).map_or_else(nothing_printed, |(book, entry)| printed(book, entry));
+    if row.here.is_empty() {
+        let mut cells = printed;
+        cells.extend([Cell::Text("nothing of the kind".into()), Cell::Empty]);
+        cells.extend([Cell::Unknown, Cell::Unknown, Cell::Unknown, Cell::Empty, Cell::Unknown, Cell::Unknown]);
+        cells.push(Cell::Text("nothing of the kind here".into()));
+        return vec![cells];
+    }
+    let cells = |(index, route): (usize, &Route)| {
+        let figure = followed(route, run);
+        let now = figure.as_ref().ok().copied();
+        let mut cells = if index == 0 { printed.clone() } else { nothing_printed() };
+        cells.extend([Cell::Text(route.short_formula()), Cell::Text(route.formula())]);
+        cells.extend([Cell::cost(&figure), Cell::width(&figure)]);
+        cells.push(Cell::ratio(now.zip(block).and_then(|(now, block)| ratio(now, block))));
+        cells.extend(moved(payload(route, run), now));
+        cells.push(Cell::ratio(then.zip(now).and_then(|(then, now)| ratio(then, now))));
+        cells.push(Cell::why_not(&figure));
+        cells
+    };
+    row.here.iter().enumerate().map(cells).collect()
+}
+
+/// The printed figures, and what the printed rates give.
+fn printed(book: &Book, entry: &record::Entry) -> Vec<Cell> {
+    let kbit_s = book.recomputed_kbit_s(entry).filter(|_| entry.kbit_s.is_some());
+    vec![
+        Cell::Text(entry.name.clone()),
+        Cell::printed(entry.rate.as_ref()),
+        Cell::printed(entry.ms.as_ref()),
+        Cell::printed(entry.block_moves.as_ref()),
+        Cell::printed(entry.kbit_s.as_ref()),
+        Cell::number(book.recomputed_ms(entry)),
+        Cell::number(book.recomputed_block_moves(entry)),
+        Cell::number(kbit_s),
+    ]
+}
+
+fn nothing_printed() -> Vec<Cell> {
+    vec![Cell::Empty; 8]
+}
+
+fn moved(bytes: Bytes, now: Option<Interval>) -> [Cell; 2] {
+    let rate = now.map_or(Cell::Unknown, |now| Cell::Rate(bytes, Nanoseconds(now.value)));
+    [if bytes.0 > 0 { Cell::Payload(bytes) } else { Cell::Empty }, rate]
+}
+
+/// The payload of a route that is one measured cost.
+fn payload(route: &Route, run: &Run) -> Bytes {
+    match (route.plus, route.minus) {
+        ([part], []) => part.find(run).map_or(Bytes(0), |cost| cost.bytes),
+        _ => Bytes(0),
+    }
+}

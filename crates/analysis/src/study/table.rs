@@ -1,0 +1,124 @@
+//! A study's tables: named columns and rows of cells, each cell with what it is, so that a page and a document may each
+//! show it in their way.
+
+use record::{Bytes, Nanoseconds, Run};
+
+use super::why_missing;
+use crate::derived::Route;
+use crate::statistics::Interval;
+
+/// A table of a paper beside a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableAnswer {
+    /// What it is about.
+    pub title: String,
+    /// Its columns; a page heads the first with the title.
+    pub columns: Vec<Column>,
+    /// Its rows, each with a cell for every column.
+    pub rows: Vec<Vec<Cell>>,
+    /// Sentences below it.
+    pub notes: Vec<String>,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name in a document; empty where only a page shows it.
+    pub key: &'static str,
+    /// Its heading on a page; `None` where only a document has it.
+    pub heading: Option<&'static str>,
+    /// Whether it is aligned to the right.
+    pub right: bool,
+}
+
+/// What stands in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing belongs here.
+    Empty,
+    /// It is not known.
+    Unknown,
+    /// Why the cost of this row is not known.
+    Missing(String),
+    /// Words.
+    Text(String),
+    /// As printed: the digits tell how exact it is.
+    Printed(String),
+    /// Recomputed.
+    Number(f64),
+    /// A cost in ns.
+    Cost(Interval),
+    /// How wide a cost's interval is.
+    Width(Interval),
+    /// A ratio, or a cost in another as the unit.
+    Ratio(Interval),
+    /// A share of one.
+    Share(f64),
+    /// Payload.
+    Payload(Bytes),
+    /// Payload in the time it took.
+    Rate(Bytes, Nanoseconds),
+}
+
+/// A column of words for both.
+pub(super) const fn words(key: &'static str, heading: &'static str) -> Column {
+    Column { key, heading: Some(heading), right: false }
+}
+
+/// A column of figures for both.
+pub(super) const fn figures(key: &'static str, heading: &'static str) -> Column {
+    Column { key, heading: Some(heading), right: true }
+}
+
+/// A column that only a page shows.
+pub(super) const fn shown(heading: &'static str, right: bool) -> Column {
+    Column { key: "", heading: Some(heading), right }
+}
+
+/// A column that only a document has.
+pub(super) const fn told(key: &'static str) -> Column {
+    Column { key, heading: None, right: true }
+}
+
+impl Cell {
+    /// As printed, or nothing.
+    pub(super) fn printed(text: Option<&String>) -> Cell {
+        text.map_or(Cell::Empty, |text| Cell::Printed(text.clone()))
+    }
+
+    /// A recomputed number, or nothing.
+    pub(super) fn number(value: Option<f64>) -> Cell {
+        value.map_or(Cell::Empty, Cell::Number)
+    }
+
+    /// A ratio, where both costs are known.
+    pub(super) fn ratio(value: Option<Interval>) -> Cell {
+        value.map_or(Cell::Unknown, Cell::Ratio)
+    }
+
+    /// How wide an interval is, where the figure itself can be told.
+    pub(super) fn width(figure: &Result<Interval, String>) -> Cell {
+        match figure {
+            Ok(figure) if !figure.holds_zero() && figure.value > 0.0 => Cell::Width(*figure),
+            _ => Cell::Unknown,
+        }
+    }
+
+    /// A cost, or why it is missing.
+    pub(super) fn cost(figure: &Result<Interval, String>) -> Cell {
+        match figure {
+            Ok(figure) => Cell::Cost(*figure),
+            Err(why) => Cell::Missing(why.clone()),
+        }
+    }
+
+    /// Why a cost is missing, as a cell of its own.
+    pub(super) fn why_not(figure: &Result<Interval, String>) -> Cell {
+        figure.as_ref().err().map_or(Cell::Empty, |why| Cell::Text(why.clone()))
+    }
+}
+
+/// A route's figure in a run, or why there is none.
+pub(super) fn followed(route: &Route, run: &Run) -> Result<Interval, String> {
+    route.follow(run).map_err(|missing| why_missing(run, &missing))
+}

@@ -1,0 +1,89 @@
+//! One published cost.
+
+use serde::Deserialize;
+
+use super::figure::{Figure, MS, number};
+use crate::cost::Term;
+use crate::point::Point;
+
+/// One published cost. Figures are texts, because the digits printed tell how exact they are.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Entry {
+    /// Its id in the run; one of howslow's own where it is the same thing.
+    pub operation: String,
+    /// The point it was taken at.
+    pub at: Point,
+    /// As the publication calls it.
+    pub name: String,
+    /// One sentence on what it does; the name where nothing is said.
+    pub summary: String,
+    /// The table it stands in.
+    pub group: String,
+    /// What one iteration is; a call where nothing is said.
+    pub per: String,
+    /// Where it was published, if not where the rest of the book was.
+    pub source: Option<String>,
+    /// Operations per second, as printed.
+    pub rate: Option<String>,
+    /// Core cycles, as printed.
+    pub cycles: Option<String>,
+    /// Nanoseconds, as printed.
+    pub ns: Option<String>,
+    /// Microseconds, as printed.
+    pub us: Option<String>,
+    /// Milliseconds, as printed.
+    pub ms: Option<String>,
+    /// Block moves, as printed.
+    pub block_moves: Option<String>,
+    /// Thousands of payload bits per second, as printed.
+    pub kbit_s: Option<String>,
+    /// Payload.
+    pub bytes: u64,
+    /// Names it shares with the registry's operations.
+    pub like: Vec<String>,
+    /// Operations of howslow that do the same on Linux, the nearest first; a point follows an `@`.
+    pub analogues: Vec<String>,
+    /// What it is said to consist of.
+    pub explained_by: Vec<Term>,
+    /// The two costs whose difference it is.
+    pub difference: Option<Difference>,
+}
+
+/// A cost that was published as the difference of two others.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Difference {
+    /// The dearer one.
+    pub of: String,
+    /// The one subtracted.
+    pub less: String,
+}
+
+impl Entry {
+    /// The time as printed, with its unit.
+    pub fn printed_time(&self) -> Option<(&str, &'static str)> {
+        let units = [("ns", &self.ns), ("µs", &self.us), ("ms", &self.ms), ("cycles", &self.cycles)];
+        units.into_iter().find_map(|(unit, text)| Some((text.as_deref()?, unit)))
+    }
+
+    /// Nanoseconds as printed, in whatever unit, or else one over the rate as printed, with what the print leaves open.
+    pub(crate) fn quoted(&self, ghz: Option<f64>) -> Option<Figure> {
+        if let Some(text) = &self.cycles {
+            return Some(Figure::cycles(text)?.times(1.0 / ghz?));
+        }
+        let times = [(&self.ns, 1.0), (&self.us, 1e3), (&self.ms, MS)];
+        if let Some((text, unit)) = times.into_iter().find_map(|(text, unit)| Some((text.as_ref()?, unit))) {
+            return Some(Figure::of(text)?.times(unit));
+        }
+        Some(Figure::of(self.rate.as_ref()?)?.under(1e9))
+    }
+
+    /// The first of its figures that is none: a time may be a range, the others are single numbers.
+    pub(super) fn wrong_figure(&self) -> Option<&String> {
+        let single = [&self.rate, &self.block_moves, &self.kbit_s];
+        let single = single.into_iter().flatten().find(|text| number(text).is_none_or(|figure| figure <= 0.0));
+        let times = [&self.cycles, &self.ns, &self.us, &self.ms];
+        single.or_else(|| times.into_iter().flatten().find(|text| Figure::of(text).is_none()))
+    }
+}

@@ -1,0 +1,77 @@
+//! Printed figures as numbers: their digits tell how exact they are.
+
+/// Nanoseconds in a millisecond.
+pub(super) const MS: f64 = 1e6;
+
+/// A figure and what its print leaves open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Figure {
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Figure {
+    /// `1.36`: half a unit of the last digit to either side.
+    ///
+    /// `4-5`: several alternatives or a range, from one to the other. It is quoted at the geometric mean, from which
+    /// both ends are the same ratio away, because books are compared by ratios.
+    pub(super) fn of(text: &str) -> Option<Figure> {
+        if let Some((low, high)) = text.split_once('-') {
+            let (low, high) = (number(low)?, number(high)?);
+            return (0.0 < low && low <= high).then(|| Figure { value: (low * high).sqrt(), low, high });
+        }
+        let (value, open) = (number(text)?, rounding(text));
+        (value > 0.0).then_some(Figure { value, low: value - open, high: value + open })
+    }
+
+    /// Of a whole number of cycles nothing is left open: a pipeline has no other.
+    pub(super) fn cycles(text: &str) -> Option<Figure> {
+        let figure = Figure::of(text)?;
+        let whole = !text.contains(['.', '-']);
+        Some(if whole { Figure { low: figure.value, high: figure.value, ..figure } } else { figure })
+    }
+
+    pub(super) fn times(self, factor: f64) -> Figure {
+        Figure { value: self.value * factor, low: self.low * factor, high: self.high * factor }
+    }
+
+    /// `over` divided by the figure.
+    pub(super) fn under(self, over: f64) -> Figure {
+        Figure { value: over / self.value, low: over / self.high, high: over / self.low }
+    }
+}
+
+/// Digits with at most one point among them: `832`, `.77`.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    text.parse().ok().filter(|_| plain)
+}
+
+/// Digits after the point.
+pub(crate) fn decimals(text: &str) -> usize {
+    text.split_once('.').map_or(0, |(_, digits)| digits.len())
+}
+
+/// Half a unit of the last digit.
+fn rounding(text: &str) -> f64 {
+    0.5 * 0.1_f64.powi(decimals(text) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_whole_cycles() {
+        assert_eq!(Figure::of("4-9"), Some(Figure { value: 6.0, low: 4.0, high: 9.0 }));
+        assert_eq!(Figure::of("0.5"), Some(Figure { value: 0.5, low: 0.45, high: 0.55 }));
+        assert_eq!(Figure::cycles("4"), Some(Figure { value: 4.0, low: 4.0, high: 4.0 }));
+        assert_eq!(Figure::cycles("4-9"), Figure::of("4-9"));
+        assert_eq!(Figure::cycles("0.5"), Figure::of("0.5"));
+        for wrong in ["", "-", "4-", "-4", "9-4", "0", "0-4", "4-5-6", "<4", "1e3", "inf", "1.2.3"] {
+            assert_eq!(Figure::of(wrong), None, "{wrong}");
+        }
+        assert_eq!((number(".77"), decimals(".77")), (Some(0.77), 2));
+    }
+}

@@ -1,0 +1,86 @@
+//! A book in the form of a run.
+
+use super::figure::Figure;
+use super::{Book, Entry};
+use crate::cost::{Cost, Cpu, Estimate, Faults, Figures, Switches, Term};
+use crate::point::Point;
+use crate::run::{Noise, Run, SCHEMA, Settings};
+use crate::units::{Bytes, Nanoseconds};
+
+impl Book {
+    /// The book in the form of a run: each cost as printed, its interval what the print leaves open.
+    pub fn run(&self) -> Run {
+        let cycle_ns = self.ghz().map_or(0.0, |ghz| 1.0 / ghz);
+        let clock = self.clock.iter().map(|clock| format!("clock: {}", clock.source));
+        let source = format!("{}: {}", self.title, self.source);
+        let mut run = Run {
+            schema: SCHEMA.into(),
+            id: self.name.clone(),
+            started: self.measured.clone(),
+            finished: self.measured.clone(),
+            howslow: String::new(),
+            counted_in: self.counted_in,
+            machine: self.machine.clone(),
+            settings: Settings { patterns: std::iter::once(source).chain(clock).collect(), ..Settings::default() },
+            noise: Noise { cycle_ns, ..Noise::default() },
+            costs: self.costs.iter().filter_map(|entry| self.cost(entry)).collect(),
+            skipped: Vec::new(),
+        };
+        crate::read::make_printable(&mut run);
+        run
+    }
+
+    fn cost(&self, entry: &Entry) -> Option<Cost> {
+        let ghz = self.ghz();
+        let printed = entry.quoted(ghz)?;
+        let net = match &entry.difference {
+            None => printed,
+            Some(difference) => {
+                // A difference of two rounded figures is no more exact than both of them together.
+                let reach = |id: &str| self.entry(id)?.quoted(ghz).map(|figure| (figure.high - figure.low) / 2.0);
+                let open = reach(&difference.of)? + reach(&difference.less)?;
+                Figure { low: printed.value - open, high: printed.value + open, ..printed }
+            }
+        };
+        let gross = match &entry.difference {
+            None => net,
+            Some(difference) => self.entry(&difference.of)?.quoted(ghz)?,
+        };
+        let subtracted = entry.difference.iter().map(|difference| Term {
+            times: 1.0,
+            operation: difference.less.clone(),
+            at: Point::default(),
+        });
+        let summary = if entry.summary.is_empty() { &entry.name } else { &entry.summary };
+        Some(Cost {
+            operation: entry.operation.clone(),
+            summary: entry.source.iter().fold(summary.clone(), |summary, source| format!("{summary} ({source})")),
+            group: entry.group.clone(),
+            version: 1,
+            at: entry.at.clone(),
+            per: if entry.per.is_empty() { "call".into() } else { entry.per.clone() },
+            like: entry.like.iter().chain(&entry.analogues).cloned().collect(),
+            cpus: 1,
+            follows_clock: false,
+            net_ns: figures(net),
+            headline: Estimate::Typical,
+            gross_ns: figures(gross),
+            cpu_ns: Cpu::default(),
+            wait_ns: Nanoseconds(0.0),
+            cycles: ghz.map_or(0.0, |ghz| net.value * ghz),
+            bytes: Bytes(entry.bytes),
+            faults: Faults::default(),
+            switches: Switches::default(),
+            rounds: Vec::new(),
+            terms: subtracted.collect(),
+            explained_by: entry.explained_by.clone(),
+            doubts: Vec::new(),
+        })
+    }
+}
+
+fn figures(figure: Figure) -> Figures {
+    let value = Nanoseconds(figure.value);
+    let (low, high) = (Nanoseconds(figure.low), Nanoseconds(figure.high));
+    Figures { best: value, quiet: value, typical: value, low, high }
+}

@@ -1,0 +1,161 @@
+//! Books from texts: figures, intervals, departures, and what is refused.
+
+use super::*;
+
+const SMALL: &str = r#"
+    name = "small"
+    title = "A title"
+    source = "a journal"
+    measured = "1986"
+    block_move = "x.move"
+    [[cost]]
+    operation = "x.move"
+    rate = "733"
+    ms = "1.36"
+    [[cost]]
+    operation = "x.two"
+    rate = "126"
+    ms = "7.94"
+    bytes = 26
+    kbit_s = "26"
+    explained_by = [{ times = 2.0, operation = "x.move" }]
+    [[cost]]
+    operation = "x.null"
+    rate = "57142"
+    [[cost]]
+    operation = "x.rest"
+    name = "the rest"
+    ms = "6.57"
+    difference = { of = "x.two", less = "x.move" }
+"#;
+
+#[test]
+fn printed_digits_become_figures_and_intervals() {
+    let run = Book::from_toml(SMALL).expect("a book").run();
+    let figures = |index: usize| {
+        let net = run.costs[index].net_ns;
+        [net.low.0, net.typical.0, net.high.0].map(|ns| (ns * 1000.0).round() / 1000.0)
+    };
+    assert_eq!(figures(0), [1_355_000.0, 1_360_000.0, 1_365_000.0]);
+    assert_eq!(figures(2), [17_500.109, 17_500.263, 17_500.416]);
+    assert_eq!(figures(3), [6_560_000.0, 6_570_000.0, 6_580_000.0]);
+    assert_eq!(run.costs[3].gross_ns, run.costs[1].net_ns);
+    assert_eq!(run.costs[3].terms[0].operation, "x.move");
+    let text = serde_json::to_vec(&run).expect("a run is JSON");
+    assert_eq!(crate::run_from_bytes(&text).expect("and can be read"), run);
+}
+
+#[test]
+fn what_the_rates_do_not_give_is_a_departure() {
+    let departures = Book::from_toml(&SMALL.replace("6.57", "6.58")).expect("a book").departures();
+    assert_eq!(departures.len(), 1);
+    assert_eq!((departures[0].name.as_str(), departures[0].unit.as_str()), ("the rest", "ms"));
+    assert!((departures[0].recomputed - (1000.0 / 126.0 - 1000.0 / 733.0)).abs() < 1e-12);
+}
+
+#[test]
+fn a_bad_book_is_one_clear_sentence() {
+    for (from, to, says) in [
+        ("name = \"small\"", "", "missing field"),
+        ("[[cost]]", "[[cost", "not a book"),
+        ("\"x.null\"", "\"x.two\"", "stands twice"),
+        ("less = \"x.move\"", "less = \"x.gone\"", "x.gone"),
+        ("\"57142\"", "\"many\"", "not a positive number"),
+        ("\"57142\"", "\"0\"", "not a positive number"),
+        ("\"57142\"", "\"-1\"", "not a positive number"),
+        ("rate = \"57142\"", "", "neither a time nor a rate"),
+        ("block_move = \"x.move\"", "block_move = \"x.gone\"", "the unit"),
+        ("bytes = 26", "byte = 26", "unknown field"),
+    ] {
+        let error = Book::from_toml(&SMALL.replace(from, to)).expect_err(says).to_string();
+        assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+    }
+    assert!(matches!(Book::from_toml(&"#".repeat(MOST_BYTES + 1)), Err(BookError::TooLarge)));
+}
+
+const CYCLES: &str = r#"
+    name = "core"
+    title = "A manual"
+    source = "a maker"
+    measured = "2020"
+    counted_in = "cycles"
+    [clock]
+    ghz = "2.5"
+    source = "the base clock of a model"
+    [[cost]]
+    operation = "instruction.divide.latency"
+    at = { width = 64 }
+    name = "DIV r64"
+    cycles = "36-64"
+    [[cost]]
+    operation = "instruction.divide.latency"
+    at = { width = 32 }
+    name = "DIV r32"
+    cycles = "26"
+    source = "another manual"
+    [[cost]]
+    operation = "memory.load"
+    name = "far memory"
+    ns = "80"
+    [[check]]
+    name = "DIV"
+    column = "64 over 32"
+    printed = "2.47"
+    over = "64"
+    under = "26"
+"#;
+
+#[test]
+fn cycles_become_times_at_the_nominal_clock() {
+    let book = Book::from_toml(CYCLES).expect("a book");
+    let run = book.run();
+    assert_eq!((run.counted_in, run.noise.cycle_ns), (CountedIn::Cycles, 0.4));
+    let [wide, narrow, far] = run.costs.as_slice() else { panic!("{run:?}") };
+    assert_eq!(wide.at.to_string(), "@width=64");
+    let figures = [wide.cycles, wide.net_ns.low.0, wide.net_ns.typical.0, wide.net_ns.high.0];
+    for (figure, expected) in figures.into_iter().zip([48.0, 14.4, 19.2, 25.6]) {
+        assert!((figure - expected).abs() < 1e-9, "{figures:?}");
+    }
+    assert_eq!((narrow.net_ns.low, narrow.net_ns.high), (narrow.net_ns.typical, narrow.net_ns.typical));
+    assert_eq!(narrow.summary, "DIV r32 (another manual)");
+    assert_eq!((far.cycles, far.net_ns.low.0), (200.0, 79.5));
+    let text = serde_json::to_vec(&run).expect("a run is JSON");
+    assert_eq!(crate::run_from_bytes(&text).expect("and can be read"), run);
+}
+
+#[test]
+fn a_check_that_does_not_follow_departs() {
+    let book = Book::from_toml(CYCLES).expect("a book");
+    let texts: Vec<String> = book.departures().iter().map(Departure::text).collect();
+    assert_eq!(texts, ["DIV 64 over 32 2.47 is 2.462"]);
+    let right = Book::from_toml(&CYCLES.replace("2.47", "2.46")).expect("a book");
+    assert!(right.departures().is_empty());
+    let less = CYCLES.replace("over = \"64\"\n    under", "of = \"64\"\n    less").replace("2.47", "38");
+    assert!(Book::from_toml(&less).expect("a book").departures().is_empty());
+}
+
+#[test]
+fn a_bad_book_in_cycles_is_one_clear_sentence() {
+    for (from, to, says) in [
+        ("[clock]\n    ghz = \"2.5\"\n    source = \"the base clock of a model\"", "", "names the clock"),
+        ("ghz = \"2.5\"", "ghz = \"0\"", "not a positive number"),
+        ("36-64", "64-36", "not a positive number"),
+        ("36-64", "36-", "not a positive number"),
+        ("width = 32", "width = 64", "stands twice"),
+        ("width = 32", "width = -1", "not a book"),
+        ("under = \"26\"", "less = \"26\"", "over another"),
+        ("printed = \"2.47\"", "printed = \"about\"", "not a positive number"),
+        ("counted_in = \"cycles\"", "counted_in = \"hours\"", "not a book"),
+    ] {
+        let error = Book::from_toml(&CYCLES.replace(from, to)).expect_err(says).to_string();
+        assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+    }
+    let uncounted = CYCLES.replace("counted_in = \"cycles\"", "").replace("[clock]", "[machine]");
+    assert!(Book::from_toml(&uncounted).is_err());
+}
+
+#[test]
+fn a_book_cannot_steer_a_terminal() {
+    let run = Book::from_toml(&CYCLES.replace("DIV r32", "\\u001b[2J")).expect("a book").run();
+    assert!(!serde_json::to_string(&run).expect("JSON").contains("\\u001b"));
+}
