@@ -47,6 +47,7 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     Family { title: "loop", operations: empty::OPERATIONS },
     Family { title: "instructions", operations: instruction::OPERATIONS },
+    Family { title: "instructions on integers", operations: instruction::INTEGERS },
     Family { title: "memory", operations: memory::OPERATIONS },
     Family { title: "clock", operations: clock::OPERATIONS },
     Family { title: "system calls", operations: syscall::OPERATIONS },
