@@ -9,9 +9,17 @@ mod text;
 #[path = "instruction/x86_64/text.rs"]
 mod text;
 
+#[cfg(target_arch = "x86_64")]
+mod access;
 mod branch;
+#[cfg(target_arch = "x86_64")]
+mod float;
 mod integer;
 mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod special;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
 use measure::{Choice, Operation, TermOf, count, term};
 
@@ -31,16 +39,15 @@ const WIDTH: measure::Axis = count("width", &[Choice::Number(32), Choice::Number
 /// An instruction whose text holds nothing but copies of it.
 const PURE: Operation = Operation { per: "instruction", terms: BESIDE_THE_CHAIN, ..DEFAULT };
 
-/// One row gives an instruction's latency and its throughput: the id, what it does, the axes, then what else both have
-/// (`terms`), and the text and model for a setting.
+/// One row gives an instruction's latency and its throughput: the id, what it does, the axes, the text a setting asks
+/// for, and what the text makes of a lane.
 macro_rules! instructions {
-    ($($id:literal, $summary:literal, $axes:expr, $terms:expr, $throughput_terms:expr, $text:expr, $model:expr;)+) => {
+    ($($id:literal, $summary:literal, $axes:expr, $text:expr, $model:expr;)+) => {
         &[$(
             Operation {
                 id: concat!($id, ".latency"),
                 summary: concat!($summary, ", each waiting for the one before"),
                 axes: $axes,
-                terms: $terms,
                 prepare: |setting| lanes::latency(setting, $text, $model),
                 ..PURE
             },
@@ -48,7 +55,6 @@ macro_rules! instructions {
                 id: concat!($id, ".throughput"),
                 summary: concat!($summary, ", none waiting for another"),
                 axes: $axes,
-                terms: $throughput_terms,
                 prepare: |setting| lanes::throughput(setting, $text, $model),
                 ..PURE
             },
@@ -64,14 +70,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         like: &["ada"],
         axes: &[WIDTH],
         headline: true,
-        prepare: |setting| lanes::latency(setting, &text::ADD, integer::sum),
+        prepare: |setting| lanes::latency(setting, |_| &text::ADD, integer::sum),
         ..PURE
     },
     Operation {
         id: "instruction.add.throughput",
         summary: "add a register to a register, none waiting for another",
         axes: &[WIDTH],
-        prepare: |setting| lanes::throughput(setting, &text::ADD, integer::sum),
+        prepare: |setting| lanes::throughput(setting, |_| &text::ADD, integer::sum),
         ..PURE
     },
     Operation {
@@ -79,14 +85,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "multiply two integers, each waiting for the one before",
         axes: &[WIDTH],
         headline: true,
-        prepare: |setting| lanes::latency(setting, &text::MULTIPLY, integer::product),
+        prepare: |setting| lanes::latency(setting, |_| &text::MULTIPLY, integer::product),
         ..PURE
     },
     Operation {
         id: "instruction.multiply.throughput",
         summary: "multiply two integers, none waiting for another",
         axes: &[WIDTH],
-        prepare: |setting| lanes::throughput(setting, &text::MULTIPLY, integer::product),
+        prepare: |setting| lanes::throughput(setting, |_| &text::MULTIPLY, integer::product),
         ..PURE
     },
     Operation {
@@ -96,14 +102,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         headline: true,
         // The dividend is made large again after each divide, by an `or` that the chain waits for as for an add.
         terms: &[term(1.0, "instruction.add.latency").same(&["width"])],
-        prepare: |setting| lanes::latency(setting, &text::DIVIDE, integer::quotient),
+        prepare: |setting| lanes::latency(setting, |_| &text::DIVIDE, integer::quotient),
         ..PURE
     },
     Operation {
         id: "instruction.divide.throughput",
         summary: "divide a full integer by a 20-bit one, none waiting for another",
         axes: &[WIDTH],
-        prepare: |setting| lanes::throughput(setting, &text::DIVIDE, integer::quotient),
+        prepare: |setting| lanes::throughput(setting, |_| &text::DIVIDE, integer::quotient),
         ..PURE
     },
     branch::CALL,
@@ -112,7 +118,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// The families of instructions, beyond those above.
+#[cfg(target_arch = "x86_64")]
+pub(crate) use access::OPERATIONS as ACCESSES;
+pub(crate) use branch::OPERATIONS as BRANCHES;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use float::{FLOATS, VECTORS};
 pub(crate) use integer::OPERATIONS as INTEGERS;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use integer::OWN as OWN_INTEGERS;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use special::OPERATIONS as SPECIAL;
 
 #[cfg(test)]
 mod tests;

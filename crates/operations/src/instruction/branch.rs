@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Operation, opaque, repeat, term};
+use measure::{Axis, Choice, Failure, Loop, Operation, count, opaque, repeat, term};
 
 use super::text;
 use crate::DEFAULT;
@@ -60,6 +60,26 @@ pub(super) const MISSED: Operation = Operation {
     },
     ..DEFAULT
 };
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    id: "instruction.branch.history",
+    summary: "a conditional branch, with the shift that decides it, whose random directions repeat after so many branches",
+    per: "branch",
+    axes: &[PERIOD],
+    terms: &[term(1.0 / BRANCHES as f64, "loop.empty")],
+    prepare: |setting| {
+        let mut random = fastrand::Rng::with_seed(setting.seed());
+        let words = setting.number("period") / BRANCHES;
+        branches((0..words).map(|_| random.u64(..)).collect()).map(|branches| branches.each(BRANCHES))
+    },
+    ..DEFAULT
+}];
+
+/// Powers of two.
+const PERIOD: Axis = count(
+    "period",
+    &[Choice::Number(64), Choice::Number(512), Choice::Number(4096), Choice::Number(32768), Choice::Number(1 << 18)],
+);
 
 /// The loop of branches that go by the bits of `directions`, whose length is a power of two; it counts those that
 /// were not taken. Each batch goes on where the one before ended: from the beginning again, a predictor of today learns

@@ -27,8 +27,8 @@ pub(super) struct Text {
 
 /// An instruction at every width.
 pub(super) struct Widths {
-    /// On 32 bits.
-    pub(super) narrow: Text,
+    /// On 32 bits; nothing where only the other is measured.
+    pub(super) narrow: Option<Text>,
     /// On 64 bits.
     pub(super) wide: Text,
     /// The processor's feature without which there is no such instruction; empty where every processor has it.
@@ -54,24 +54,29 @@ impl Case {
         if self.width < 64 { value & ((1 << self.width) - 1) } else { value }
     }
 
-    /// What the lane holds when each instruction makes of it what `step` says. Where the values come to repeat, and
-    /// all chains without a closed form do, the rest is not stepped through.
+    /// What the lane holds when each instruction makes of it what `step` says.
     pub(super) fn repeated(&self, step: impl Fn(u64) -> u64) -> u64 {
-        let (mut value, mut done) = (self.start, 0);
-        let (mut mark, mut marked) = (value, 0);
-        while done < self.count {
-            value = step(value);
-            done += 1;
-            if value == mark {
-                let period = done - marked;
-                return (0..(self.count - done) % period).fold(value, |value, _| step(value));
-            }
-            if done == 2 * marked + 1 {
-                (mark, marked) = (value, done);
-            }
-        }
-        value
+        repeated(self.start, self.count, step)
     }
+}
+
+/// What `count` steps make of `start`. Where the values come to repeat, and those of all chains without a closed form
+/// do, the rest is not stepped through.
+pub(super) fn repeated<T: Copy + PartialEq>(start: T, count: u64, step: impl Fn(T) -> T) -> T {
+    let (mut value, mut done) = (start, 0);
+    let (mut mark, mut marked) = (value, 0);
+    while done < count {
+        value = step(value);
+        done += 1;
+        if value == mark {
+            let period = done - marked;
+            return (0..(count - done) % period).fold(value, |value, _| step(value));
+        }
+        if done == 2 * marked + 1 {
+            (mark, marked) = (value, done);
+        }
+    }
+    value
 }
 
 /// What a lane must hold in the end.
@@ -83,52 +88,75 @@ pub(super) const OPERAND: u64 = 0x9E37_79B9_7F4A_7C15;
 /// A six-digit prime; a quotient by it keeps 12 bits of a dividend of 32 bits, and 44 of a full one.
 pub(super) const DIVISOR: u64 = 1_000_003;
 
+/// What text a setting asks for.
+pub(super) type Choose = fn(&Setting) -> &'static Widths;
+
 /// The loop of a dependent chain.
-pub(super) fn latency(setting: &Setting, widths: &Widths, model: Model) -> Result<Loop, Failure> {
-    let (text, width) = at_width(setting, widths)?;
+pub(super) fn latency(setting: &Setting, choose: Choose, model: Model) -> Result<Loop, Failure> {
+    let (text, width) = at_width(setting, choose(setting))?;
     Ok(chains(text.latency, 1, width, model))
 }
 
 /// The loop of independent chains.
-pub(super) fn throughput(setting: &Setting, widths: &Widths, model: Model) -> Result<Loop, Failure> {
-    let (text, width) = at_width(setting, widths)?;
+pub(super) fn throughput(setting: &Setting, choose: Choose, model: Model) -> Result<Loop, Failure> {
+    let (text, width) = at_width(setting, choose(setting))?;
     Ok(chains(text.throughput, LANES, width, model))
 }
 
 /// The text at the setting's width, that of 64 bits where it has no such axis; a skip where the processor lacks it.
 fn at_width<'a>(setting: &Setting, widths: &'a Widths) -> Result<(&'a Text, u64), Failure> {
     super::text::require(widths.needs)?;
-    Ok(if setting.number("width") == 32 { (&widths.narrow, 32) } else { (&widths.wide, 64) })
+    match (&widths.narrow, setting.number("width")) {
+        (Some(narrow), 32) => Ok((narrow, 32)),
+        (None, 32) => Err(Failure::wrong("the instruction has no text of 32 bits")),
+        _ => Ok((&widths.wide, 64)),
+    }
 }
 
 /// The loop of turns on so many lanes, each of which must come to hold what the model says.
 pub(super) fn chains(turns: Turns, used: usize, width: u64, model: Model) -> Loop {
     let case = Case { start: 0, operands: [0; 2], width, count: 0 };
     let operands = [OPERAND, DIVISOR].map(|operand| case.narrowed(opaque(operand)));
-    let mut before: [u64; LANES] = std::array::from_fn(|lane| case.narrowed(OPERAND.rotate_left(lane as u32) | 1));
+    let starts = std::array::from_fn(|lane| case.narrowed(OPERAND.rotate_left(lane as u32)) >> 1);
+    let each = CHAIN / used as u64;
+    checked(turns, starts, operands, move |times, before, after| {
+        for (&start, &end) in before.iter().zip(after).take(used) {
+            let wanted = model(&Case { start, operands, width, count: times.wrapping_mul(each) });
+            if end != wanted {
+                return Err(Failure::wrong(format!("the chain ended in {end:#x} instead of {wanted:#x}")));
+            }
+        }
+        Ok(())
+    })
+    .each(CHAIN)
+}
+
+/// The loop of turns on lanes that begin with `starts`; `check` is given the turns of a batch and the lanes before and
+/// after it. Whoever makes the turns known has checked that the processor has the instruction and that the operands
+/// suit it.
+pub(super) fn checked(
+    turns: Turns,
+    starts: [u64; LANES],
+    operands: [u64; 2],
+    mut check: impl FnMut(u64, &[u64; LANES], &[u64; LANES]) -> Result<(), Failure> + 'static,
+) -> Loop {
+    let mut before = starts;
     let lanes = Rc::new(Cell::new(before));
     let result = Rc::clone(&lanes);
     let run = move |times: u64| {
         let mut values = lanes.get();
         if times > 0 {
-            // SAFETY: whoever made the turns known has checked that the processor has the instruction, no operand is
-            // 0, and there is a turn to do.
+            // SAFETY: the caller has checked what the turns need, and there is a turn to do.
             unsafe { turns(times, &mut values, operands) };
         }
         lanes.set(values);
         Ok(())
     };
     let verify = move |times: u64| {
-        let count = times.wrapping_mul(CHAIN / used as u64);
         let after = result.get();
-        for (start, end) in before.into_iter().zip(after).take(used) {
-            let wanted = model(&Case { start, operands, width, count });
-            if end != wanted {
-                return Err(Failure::wrong(format!("the chain ended in {end:#x} instead of {wanted:#x}")));
-            }
-        }
+        let checked = check(times, &before, &after);
         before = after;
-        Ok(())
+        checked
     };
-    Loop::new(run).verify(verify).each(CHAIN)
+    Loop::new(run).verify(verify)
 }

@@ -42,10 +42,10 @@ macro_rules! turns {
 macro_rules! widths {
     ($needs:literal, $($line:literal)+) => {
         Widths {
-            narrow: Text {
+            narrow: Some(Text {
                 latency: turns!(1, "w8", "w1", "w2", $($line)+),
                 throughput: turns!(LANES as u64, "w8,w9,w10,w11,w12,w13,w14,w15", "w1", "w2", $($line)+),
-            },
+            }),
             wide: Text {
                 latency: turns!(1, "x8", "x1", "x2", $($line)+),
                 throughput: turns!(LANES as u64, "x8,x9,x10,x11,x12,x13,x14,x15", "x1", "x2", $($line)+),
