@@ -15,7 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.load.latency",
         summary: "load the address of the next load: as it is, at an offset, and as an index, plain or times eight",
         axes: &[MODE],
-        prepare: |setting| ring(chosen(setting.word("mode"), text::LOAD_CHAINS)?, setting.word("mode")),
+        prepare: |setting| ring(named(setting.word("mode"), text::LOAD_CHAINS)?, setting.word("mode")),
         ..PURE
     },
     Operation {
@@ -61,7 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "pair of instructions",
         like: &["stpbp"],
         prepare: |_| {
-            let block = Rc::new(Block::new());
+            let block = Block::new();
             let wanted = block.address(0) + 8;
             kept(text::STORE_POINTER, block, move |block, after| after[LANES - 1] == wanted && block.word(0) == wanted)
         },
@@ -75,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let mask = low(setting.number("width"));
             let turns = at_width(setting, text::FORWARDS)?;
-            kept(turns, Rc::new(Block::new()), move |block, after| {
+            kept(turns, Block::new(), move |block, after| {
                 (after[0] ^ FIRST) & mask == 0 && (block.word(0) ^ FIRST) & mask == 0
             })
         },
@@ -87,7 +87,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "two stores and load",
         prepare: |_| {
             let doubled = (FIRST & low(4)) * 0x1_0000_0001;
-            kept(text::FORWARD_BLOCKED, Rc::new(Block::new()), move |block, after| {
+            kept(text::FORWARD_BLOCKED, Block::new(), move |block, after| {
                 after[0] == doubled && block.word(0) == doubled
             })
         },
@@ -97,7 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.push.pop",
         summary: "push a register on the stack and pop it, each pair waiting for the one before",
         per: "push and pop",
-        prepare: |_| kept(text::PUSH_POP, Rc::new(Block::new()), |_, after| after[0] == FIRST),
+        prepare: |_| kept(text::PUSH_POP, Block::new(), |_, after| after[0] == FIRST),
         ..PURE
     },
 ];
@@ -127,13 +127,13 @@ const FIRST: u64 = OPERAND;
 /// Words of the memory accessed: two pages.
 const WORDS: usize = 1024;
 
-/// The memory accessed.
+/// The memory accessed; its address is kept in texts, so it must not move.
 #[repr(C, align(4096))]
 pub(super) struct Block([Cell<u64>; WORDS]);
 
 impl Block {
-    pub(super) fn new() -> Block {
-        Block([const { Cell::new(0) }; WORDS])
+    pub(super) fn new() -> Rc<Block> {
+        Rc::new(Block([const { Cell::new(0) }; WORDS]))
     }
 
     /// The address of a byte of it, by which texts access it.
@@ -169,10 +169,6 @@ fn named(name: &str, ways: &[Way]) -> Result<Turns, Failure> {
     };
     text::require(needs)?;
     Ok(*turns)
-}
-
-fn chosen(name: &str, ways: &[Way]) -> Result<Turns, Failure> {
-    named(name, ways)
 }
 
 fn at_width(setting: &Setting, ways: &[Way]) -> Result<Turns, Failure> {
@@ -233,7 +229,7 @@ fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
 
 /// The loop of loads of `width` bytes from `offset` on.
 fn loads(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
-    let block = Rc::new(Block::new());
+    let block = Block::new();
     (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 1)));
     let wanted = block.bytes(offset, width.min(8));
     at(turns, block, offset, move |_, after| after[1] == wanted)
@@ -242,7 +238,7 @@ fn loads(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
 /// The loop of stores of `width` bytes from `offset` on; the last is of the last lane.
 fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
     let width = width.min(8);
-    at(turns, Rc::new(Block::new()), offset, move |block, after| {
+    at(turns, Block::new(), offset, move |block, after| {
         let stored = block.bytes(offset, width) == after[LANES - 1] & low(width) && after[LANES - 1] != 0;
         (0..WORDS).for_each(|index| block.set(index, 0));
         stored

@@ -66,7 +66,7 @@ pub(crate) const FLOATS: &[Operation] = floats! {
     "instruction.float.multiply", "multiply floating-point numbers", &[], text::FLOAT_MULTIPLY, FACTORS, multiplied;
     "instruction.float.divide", "divide floating-point numbers", &[], text::FLOAT_DIVIDE, FACTORS, divided;
     "instruction.float.root", "take the square root of a floating-point number",
-        AND_AN_ADD, text::FLOAT_ROOT, REFILL, rooted;
+        AND_A_PRODUCT, text::FLOAT_ROOT, REFILL, rooted;
     "instruction.float.fma", "multiply floating-point numbers and add a third in one",
         &[], text::FLOAT_FMA, STEPS, stepped;
 };
@@ -89,10 +89,11 @@ const STEPS: [f64; 3] = [3.0, -2.0, 1.0];
 /// A factor with bits everywhere, and what undoes it.
 const FACTORS: [f64; 3] = [1.234_567_890_123, 1.0 / 1.234_567_890_123, 1.0];
 
-const REFILL: [f64; 3] = [0.7, 0.7, 1.0];
+/// Roots tend to its square.
+const REFILL: [f64; 3] = [FACTORS[0], FACTORS[0], 1.0];
 
-/// A root tends to 1, so each is made less round by a sum, which the chain waits for.
-const AND_AN_ADD: &[TermOf] = &[term(1.0, "instruction.float.add.latency").same(&["precision", "vector"])];
+/// A root tends to 1, so each is made less round by a product, which the chain waits for.
+const AND_A_PRODUCT: &[TermOf] = &[term(1.0, "instruction.float.multiply.latency").same(&["precision", "vector"])];
 
 const PRECISION: Axis = word("precision", &[Choice::Word("single"), Choice::Word("double")]);
 
@@ -145,7 +146,7 @@ fn divided<T: Number>(start: T, [there, back, _]: [T; 3], count: u64) -> T {
 }
 
 fn rooted<T: Number>(start: T, [refill, ..]: [T; 3], count: u64) -> T {
-    repeated(start, count, |value| value.root() + refill)
+    repeated(start, count, |value| value.root() * refill)
 }
 
 /// The product of the lower halves.

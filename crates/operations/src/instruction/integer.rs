@@ -16,17 +16,17 @@ pub(crate) const OPERATIONS: &[Operation] = instructions! {
     "instruction.rotate", "rotate a register by a constant",
         &[FULL],
         |_| &text::ROTATE, rotated;
+};
+
+/// Those of x86-64, as it has them.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const OWN: &[Operation] = instructions! {
     "instruction.move", "copy a register to a register, there and back in turn",
         &[],
         |_| &text::MOVE, |case| case.start;
     "instruction.convert", "convert a 64-bit integer to double precision and back",
         &[],
         |_| &text::CONVERT, |case| case.repeated(|value| (value as i64 as f64) as i64 as u64);
-};
-
-/// Those of x86-64, as it has them.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const OWN: &[Operation] = instructions! {
     "instruction.address", "form an address of two registers, or of two registers and a constant (lea)",
         &[PARTS],
         |setting| if setting.number("parts") == 2 { &text::ADDRESS_TWO } else { &text::ADDRESS_THREE },

@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, repeat, size, term, word};
+use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, repeat, size, word};
 use rustix::thread::{futex, sched_yield};
 
 use super::PURE;
 use super::access::Block;
 use super::branch::CALLS;
-use super::lanes::{self, DIVISOR, LANES, Turns};
+use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
 use crate::DEFAULT;
 use crate::shared::Shared;
@@ -47,21 +47,24 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "jump to one of so many places in random order, with the load and the sum that choose it",
         per: "jump",
         axes: &[TARGETS],
-        terms: &[term(1.0, "loop.empty")],
         prepare: jumps,
-        ..DEFAULT
+        ..PURE
     },
     Operation {
         id: "instruction.atomic.add",
         summary: "add to memory atomically, no other CPU at it",
-        prepare: |_| add_alone(),
+        prepare: |_| {
+            atomic(text::ATOMIC_ADD, 0, |times, before, after| {
+                after.1 == before.1.wrapping_add((times * text::ATOMICS).wrapping_mul(DIVISOR))
+            })
+        },
         ..PURE
     },
     Operation {
         id: "instruction.atomic.exchange",
         summary: "exchange a register for memory atomically, no other CPU at it",
         prepare: |_| {
-            atomic(text::ATOMIC_EXCHANGE, |times, before, after| {
+            atomic(text::ATOMIC_EXCHANGE, !OPERAND, |times, before, after| {
                 let (one, other) = if times % 2 == 1 { (before.1, before.0) } else { before };
                 after == (one, other)
             })
@@ -72,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.atomic.compare",
         summary: "replace memory's value by the next atomically if it is still the one known, no other CPU at it",
         prepare: |_| {
-            atomic(text::ATOMIC_COMPARE, |times, before, after| {
+            atomic(text::ATOMIC_COMPARE, OPERAND, |times, before, after| {
                 let wanted = before.0.wrapping_add(times * text::ATOMICS);
                 after == (wanted, wanted)
             })
@@ -197,28 +200,19 @@ fn jumps(setting: &Setting) -> Result<Loop, Failure> {
     Ok(looped)
 }
 
-/// The loop of an atomic on one word; `right` is given the turns and (lane, word) before and after them.
-fn atomic(turns: Turns, right: fn(u64, (u64, u64), (u64, u64)) -> bool) -> Result<Loop, Failure> {
+/// The loop of an atomic on a word that begins as `word`; `right` is given the turns and (lane, word) before and after.
+fn atomic(turns: Turns, word: u64, right: fn(u64, (u64, u64), (u64, u64)) -> bool) -> Result<Loop, Failure> {
     let block = Block::new();
-    // A compare begins with the value known; an exchange shows with two that differ, as they are after the first turn.
-    let first = lanes::OPERAND;
-    block.set(0, first);
-    let mut held = first;
+    block.set(0, word);
+    let mut held = word;
     let operands = [block.address(0), DIVISOR];
-    let looped = lanes::checked(turns, [first; LANES], operands, move |times, before, after| {
+    let looped = lanes::checked(turns, [OPERAND; LANES], operands, move |times, before, after| {
         let reached = (after[0], block.word(0));
         let done = right(times, (before[0], held), reached);
         held = reached.1;
         if done { Ok(()) } else { Err(Failure::wrong("the atomic did not make of memory what it must")) }
     });
     Ok(looped.each(text::ATOMICS))
-}
-
-/// The loop of atomic adds that nobody else makes.
-fn add_alone() -> Result<Loop, Failure> {
-    atomic(text::ATOMIC_ADD, |times, before, after| {
-        after.1 == before.1.wrapping_add((times * text::ATOMICS).wrapping_mul(DIVISOR))
-    })
 }
 
 /// What both sides of a contended word see: each in a line of its own.

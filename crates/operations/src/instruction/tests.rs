@@ -63,3 +63,41 @@ fn the_dividend_stays_large() {
         assert!(settled / divisor > 1 << (width - 22), "{width}: {settled:#x}");
     }
 }
+
+/// So many points that a machine's speed is not told by a few of its instructions.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn x86_64_has_a_hundred_and_twenty_points() {
+    let points: usize = all().map(|operation| operation.points(false).len()).sum();
+    assert!(points >= 120, "{points} points");
+}
+
+/// None but those that always were: a headline run must not grow with the catalogue.
+#[test]
+fn six_points_are_headline() {
+    let points: usize =
+        all().filter(|operation| operation.headline).map(|operation| operation.points(true).len()).sum();
+    assert_eq!(points, 6);
+}
+
+#[test]
+fn a_feature_no_processor_has_is_no_instruction() {
+    assert!(matches!(text::require("a feature of none"), Err(Failure::Wrong(_))));
+    assert_eq!(text::require(""), Ok(()));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_vector_that_holds_something_else_is_found_out() {
+    use crate::instruction::vectors::{self, Lanes, Packed};
+    const WRONG: Packed = Packed {
+        vectors: text::PACKED_ADD,
+        operands: [1, 1, 0],
+        model: |start, _, count| start.wrapping_add(count + 1),
+    };
+    let setting = setting(&Point::default().with("vector", measure::Choice::Word("128").value()));
+    for lanes in [Lanes::One, Lanes::All] {
+        let mut wrong = vectors::packed(&setting, &WRONG, lanes).expect("every x86-64 adds vectors of 128 bits");
+        assert!(matches!(wrong.perform(1), Err(Failure::Wrong(_))));
+    }
+}

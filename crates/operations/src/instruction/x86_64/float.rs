@@ -107,16 +107,16 @@ pub(in super::super) const FLOAT_DIVIDE: Precisions = arithmetic!("div");
 pub(in super::super) const FLOAT_ROOT: Precisions = (
     precision!(
         4,
-        "sqrtss xmm\\value, xmm\\value; addss xmm\\value, xmm\\operand",
-        "vsqrtps ymm\\value, ymm\\value; vaddps ymm\\value, ymm\\value, ymm\\operand",
-        "vsqrtps zmm\\value, zmm\\value; vaddps zmm\\value, zmm\\value, zmm\\operand",
+        "sqrtss xmm\\value, xmm\\value; mulss xmm\\value, xmm\\operand",
+        "vsqrtps ymm\\value, ymm\\value; vmulps ymm\\value, ymm\\value, ymm\\operand",
+        "vsqrtps zmm\\value, zmm\\value; vmulps zmm\\value, zmm\\value, zmm\\operand",
         ""
     ),
     precision!(
         8,
-        "sqrtsd xmm\\value, xmm\\value; addsd xmm\\value, xmm\\operand",
-        "vsqrtpd ymm\\value, ymm\\value; vaddpd ymm\\value, ymm\\value, ymm\\operand",
-        "vsqrtpd zmm\\value, zmm\\value; vaddpd zmm\\value, zmm\\value, zmm\\operand",
+        "sqrtsd xmm\\value, xmm\\value; mulsd xmm\\value, xmm\\operand",
+        "vsqrtpd ymm\\value, ymm\\value; vmulpd ymm\\value, ymm\\value, ymm\\operand",
+        "vsqrtpd zmm\\value, zmm\\value; vmulpd zmm\\value, zmm\\value, zmm\\operand",
         ""
     ),
 );

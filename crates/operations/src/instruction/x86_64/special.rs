@@ -70,7 +70,7 @@ pub(in super::super) const CALL_INDIRECT: Turns = turns!(
     "rdi",
     ["lea rdx, [rip + 44f]"],
     ["jmp 55f; 44: inc r8; ret; 55:"],
-    "call rdx"
+    ".p2align 3; call rdx"
 );
 
 /// One jump to the place that the next byte of a sequence names (the first operand is where the sequence is, the second
