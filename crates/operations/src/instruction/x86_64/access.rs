@@ -41,8 +41,8 @@ pub(in super::super) const LOADS: &[Way] = &[
     ("4", "", on!("r8d,r9d,r10d,r11d,r12d,r13d,r14d,r15d", "mov \\value, [\\operand]")),
     ("8", "", beside!("mov \\value, [\\operand]")),
     ("16", "", vector!("", "movq r9, xmm0", "movups xmm0, [\\operand]")),
-    ("32", "avx", vector!("", "vmovq r9, xmm0", "vmovups ymm0, [\\operand]")),
-    ("64", "avx512f", vector!("", "vmovq r9, xmm0", "vmovups zmm0, [\\operand]")),
+    ("32", "avx", vector!("", "vmovq r9, xmm0; vzeroupper", "vmovups ymm0, [\\operand]")),
+    ("64", "avx512f", vector!("", "vmovq r9, xmm0; vzeroupper", "vmovups zmm0, [\\operand]")),
 ];
 
 /// Stores by their width.
