@@ -22,7 +22,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.load.throughput",
         summary: "load so many bytes, none waiting for another",
         axes: &[WIDTH],
-        prepare: |setting| loads(at_width(setting, text::LOADS)?, setting.number("width"), 0),
+        prepare: |setting| {
+            let width = setting.number("width");
+            let way = text::LOADS.iter().find(|way| way.0 == width.to_string());
+            let (_, needs, from, turns) =
+                way.ok_or_else(|| Failure::wrong(format!("no load is {width} bytes wide")))?;
+            text::require(needs)?;
+            loads(*turns, width, 0, *from)
+        },
         ..PURE
     },
     Operation {
@@ -37,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.load.unaligned",
         summary: "load eight bytes that lie across nothing, two lines of the cache, or two pages",
         axes: &[CROSSING],
-        prepare: |setting| loads(named("8", text::LOADS)?, 8, offset(setting)),
+        prepare: |setting| loads(text::LOAD, 8, offset(setting), 0),
         ..PURE
     },
     Operation {
@@ -52,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.store.unaligned",
         summary: "store eight bytes across nothing, two lines of the cache, or two pages",
         axes: &[CROSSING],
-        prepare: |setting| stores(named("8", text::STORES)?, 8, offset(setting)),
+        prepare: |setting| stores(text::STORE, 8, offset(setting)),
         ..PURE
     },
     Operation {
@@ -227,11 +234,11 @@ fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
     Ok(looped.each(CHAIN))
 }
 
-/// The loop of loads of `width` bytes from `offset` on.
-fn loads(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
+/// The loop of loads of `width` bytes from `offset` on; the second lane's value is from so many bytes further on.
+fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<Loop, Failure> {
     let block = Block::new();
     (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 1)));
-    let wanted = block.bytes(offset, width.min(8));
+    let wanted = block.bytes(offset + from, width.min(8));
     at(turns, block, offset, move |_, after| after[1] == wanted)
 }
 

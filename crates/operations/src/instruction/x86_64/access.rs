@@ -16,8 +16,8 @@ macro_rules! on {
 
 /// Instructions on xmm0 or the wider register it is part of; `$head` fills it from the second lane, `$tail` takes it there.
 macro_rules! vector {
-    ($head:literal, $tail:literal, $line:literal) => {
-        turns!(CHAIN, "r8", "rax" & "rdx", "r8", "rcx", "rdi", [$head], [$tail], $line)
+    ($head:literal, $tail:literal, $($line:literal)+) => {
+        turns!(CHAIN, "r8", "rax" & "rdx", "r8", "rcx", "rdi", [$head], [$tail], $($line)+)
     };
 }
 
@@ -35,15 +35,65 @@ pub(in super::super) const LOAD_CHAINS: &[Way] = &[
 /// A pointer loaded from where the value points, and what it points to.
 pub(in super::super) const LOAD_INDIRECT: Turns = chain!("mov \\value, [\\value + 64]; mov \\value, [\\value]");
 
-/// Loads by their width.
-pub(in super::super) const LOADS: &[Way] = &[
-    ("1", "", on!("r8,r9,r10,r11,r12,r13,r14,r15", "movzx \\value, byte ptr [\\operand]")),
-    ("4", "", on!("r8d,r9d,r10d,r11d,r12d,r13d,r14d,r15d", "mov \\value, [\\operand]")),
-    ("8", "", beside!("mov \\value, [\\operand]")),
-    ("16", "", vector!("", "movq r9, xmm0", "movups xmm0, [\\operand]")),
-    ("32", "avx", vector!("", "vmovq r9, xmm0; vzeroupper", "vmovups ymm0, [\\operand]")),
-    ("64", "avx512f", vector!("", "vmovq r9, xmm0; vzeroupper", "vmovups zmm0, [\\operand]")),
+/// The eight loads of a turn's group are of eight words of a line: two loads in one cycle of the same word, or of words at
+/// the same place in their lines, wait for one another (Golden Cove).
+///
+/// Loads by their width: its name, the feature needed, the byte from which the second lane's value comes, the turns.
+pub(in super::super) const LOADS: &[(&str, &str, u64, Turns)] = &[
+    (
+        "1",
+        "",
+        56,
+        turns!(CHAIN, "r8", "rax" & "rdx", "r8", "rcx", "rdi", [""], [""],
+        "movzx r8d, byte ptr [\\operand]" "movzx r10d, byte ptr [\\operand + 8]"
+        "movzx r11d, byte ptr [\\operand + 16]" "movzx r12d, byte ptr [\\operand + 24]"
+        "movzx r13d, byte ptr [\\operand + 32]" "movzx r14d, byte ptr [\\operand + 40]"
+        "movzx r15d, byte ptr [\\operand + 48]" "movzx r9d, byte ptr [\\operand + 56]"),
+    ),
+    (
+        "4",
+        "",
+        56,
+        turns!(CHAIN, "r8", "rax" & "rdx", "r8", "rcx", "rdi", [""], [""],
+        "mov r8d, [\\operand]" "mov r10d, [\\operand + 8]" "mov r11d, [\\operand + 16]" "mov r12d, [\\operand + 24]"
+        "mov r13d, [\\operand + 32]" "mov r14d, [\\operand + 40]" "mov r15d, [\\operand + 48]"
+        "mov r9d, [\\operand + 56]"),
+    ),
+    (
+        "8",
+        "",
+        56,
+        turns!(CHAIN, "r8", "rax" & "rdx", "r8", "rcx", "rdi", [""], [""],
+        "mov r8, [\\operand]" "mov r10, [\\operand + 8]" "mov r11, [\\operand + 16]" "mov r12, [\\operand + 24]"
+        "mov r13, [\\operand + 32]" "mov r14, [\\operand + 40]" "mov r15, [\\operand + 48]"
+        "mov r9, [\\operand + 56]"),
+    ),
+    (
+        "16",
+        "",
+        48,
+        vector!("", "movq r9, xmm0", "movups xmm0, [\\operand]" "movups xmm0, [\\operand + 16]"
+        "movups xmm0, [\\operand + 32]" "movups xmm0, [\\operand + 48]"),
+    ),
+    (
+        "32",
+        "avx",
+        32,
+        vector!("", "vmovq r9, xmm0; vzeroupper", "vmovups ymm0, [\\operand]" "vmovups ymm0, [\\operand + 32]"),
+    ),
+    (
+        "64",
+        "avx512f",
+        64,
+        vector!("", "vmovq r9, xmm0; vzeroupper", "vmovups zmm0, [\\operand]" "vmovups zmm0, [\\operand + 64]"),
+    ),
 ];
+
+/// Loads of eight bytes from one place.
+pub(in super::super) const LOAD: Turns = beside!("mov \\value, [\\operand]");
+
+/// Stores of eight bytes to one place.
+pub(in super::super) const STORE: Turns = beside!("mov [\\operand], \\value");
 
 /// Stores by their width.
 pub(in super::super) const STORES: &[Way] = &[
