@@ -1,0 +1,161 @@
+//! Instructions on floating-point numbers and on vectors: what each makes of its lane. No number becomes denormal,
+//! infinite or zero on the way: products come back to where they began, sums count up in small steps.
+
+use std::ops::{Add, Div, Mul};
+
+use measure::{Axis, Choice, Operation, TermOf, term, word};
+
+use super::lanes::repeated;
+use super::vectors::{self, Float, Lanes, Model, Packed, Vector};
+use super::{PURE, text};
+
+/// One row gives a floating-point instruction's latency and throughput: the id, what it does, what of the latency is
+/// not the instruction's own, its text in single and double precision, its operands and its model.
+macro_rules! floats {
+    ($($id:literal, $summary:literal, $terms:expr, $text:expr, $operands:expr, $model:ident;)+) => {
+        &[$(
+            Operation {
+                id: concat!($id, ".latency"),
+                summary: concat!($summary, ", each waiting for the one before"),
+                axes: &[PRECISION, text::FLOAT_CHAINS],
+                terms: $terms,
+                prepare: |setting| vectors::float(setting, &const { of($text, $operands, $model, $model) }, Lanes::One),
+                ..PURE
+            },
+            Operation {
+                id: concat!($id, ".throughput"),
+                summary: concat!($summary, ", none waiting for another"),
+                axes: &[PRECISION, text::FLOATS_BESIDE],
+                prepare: |setting| vectors::float(setting, &const { of($text, $operands, $model, $model) }, Lanes::All),
+                ..PURE
+            },
+        )+]
+    };
+}
+
+/// The same for an instruction on vectors of integers.
+macro_rules! packed {
+    ($($id:literal, $summary:literal, $text:expr, $operands:expr, $model:expr;)+) => {
+        &[$(
+            Operation {
+                id: concat!($id, ".latency"),
+                summary: concat!($summary, ", each waiting for the one before"),
+                axes: &[text::PACKED_CHAINS],
+                prepare: |setting| {
+                    let packed = const { &Packed { vectors: $text, operands: $operands, model: $model } };
+                    vectors::packed(setting, packed, Lanes::One)
+                },
+                ..PURE
+            },
+            Operation {
+                id: concat!($id, ".throughput"),
+                summary: concat!($summary, ", none waiting for another"),
+                axes: &[text::PACKED_BESIDE],
+                prepare: |setting| {
+                    let packed = const { &Packed { vectors: $text, operands: $operands, model: $model } };
+                    vectors::packed(setting, packed, Lanes::All)
+                },
+                ..PURE
+            },
+        )+]
+    };
+}
+
+pub(crate) const FLOATS: &[Operation] = floats! {
+    "instruction.float.add", "add floating-point numbers", &[], text::FLOAT_ADD, STEPS, stepped;
+    "instruction.float.multiply", "multiply floating-point numbers", &[], text::FLOAT_MULTIPLY, FACTORS, multiplied;
+    "instruction.float.divide", "divide floating-point numbers", &[], text::FLOAT_DIVIDE, FACTORS, divided;
+    "instruction.float.root", "take the square root of a floating-point number",
+        AND_A_PRODUCT, text::FLOAT_ROOT, REFILL, rooted;
+    "instruction.float.fma", "multiply floating-point numbers and add a third in one",
+        &[], text::FLOAT_FMA, STEPS, stepped;
+};
+
+pub(crate) const VECTORS: &[Operation] = packed! {
+    "instruction.vector.add", "add vectors of 64-bit integers", text::PACKED_ADD,
+        [super::lanes::OPERAND, 3, 0],
+        |start, [one, other, _], count| start.wrapping_add(one.wrapping_add(other).wrapping_mul(count / 2));
+    "instruction.vector.multiply", "multiply vectors of 32-bit integers to 64-bit ones", text::PACKED_MULTIPLY,
+        [0x9E37_79B9, 0x7F4A_7C15, 0],
+        |start, [one, other, _], count| repeated(start, count / 2, |value| product(product(value, one), other));
+    "instruction.vector.shuffle", "put the bytes of a vector in another order, chosen by a vector", text::PACKED_SHUFFLE,
+        [0x0001_0203_0405_0607, 0x0605_0403_0201_0007, 0],
+        |start, [one, other, _], count| repeated(start, count / 2, |value| shuffled(shuffled(value, one), other));
+};
+
+/// Up by three, down by two, and times one.
+const STEPS: [f64; 3] = [3.0, -2.0, 1.0];
+
+/// A factor with bits everywhere, and what undoes it.
+const FACTORS: [f64; 3] = [1.234_567_890_123, 1.0 / 1.234_567_890_123, 1.0];
+
+/// Roots tend to its square.
+const REFILL: [f64; 3] = [FACTORS[0], FACTORS[0], 1.0];
+
+/// A root tends to 1, so each is made less round by a product, which the chain waits for.
+const AND_A_PRODUCT: &[TermOf] = &[term(1.0, "instruction.float.multiply.latency").same(&["precision", "vector"])];
+
+const PRECISION: Axis = word("precision", &[Choice::Word("single"), Choice::Word("double")]);
+
+/// A floating-point number of either precision.
+trait Number: Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+    fn of(number: u64) -> Self;
+    fn root(self) -> Self;
+}
+
+impl Number for f32 {
+    fn of(number: u64) -> f32 {
+        number as f32
+    }
+
+    fn root(self) -> f32 {
+        self.sqrt()
+    }
+}
+
+impl Number for f64 {
+    fn of(number: u64) -> f64 {
+        number as f64
+    }
+
+    fn root(self) -> f64 {
+        self.sqrt()
+    }
+}
+
+const fn of(
+    (single, double): (&'static [Vector], &'static [Vector]),
+    operands: [f64; 3],
+    in_single: Model<f32>,
+    in_double: Model<f64>,
+) -> Float {
+    Float { single, double, operands, in_single, in_double }
+}
+
+/// Exact while the sums are below 2^24.
+fn stepped<T: Number>(start: T, [up, down, _]: [T; 3], count: u64) -> T {
+    start + (up + down) * T::of(count / 2)
+}
+
+fn multiplied<T: Number>(start: T, [there, back, _]: [T; 3], count: u64) -> T {
+    repeated(start, count / 2, |value| value * there * back)
+}
+
+fn divided<T: Number>(start: T, [there, back, _]: [T; 3], count: u64) -> T {
+    repeated(start, count / 2, |value| value / there / back)
+}
+
+fn rooted<T: Number>(start: T, [refill, ..]: [T; 3], count: u64) -> T {
+    repeated(start, count, |value| value.root() * refill)
+}
+
+/// The product of the lower halves.
+fn product(one: u64, other: u64) -> u64 {
+    (one & 0xFFFF_FFFF) * (other & 0xFFFF_FFFF)
+}
+
+/// The bytes of `value` that the bytes of `order` name.
+fn shuffled(value: u64, order: u64) -> u64 {
+    let bytes = value.to_le_bytes();
+    u64::from_le_bytes(order.to_le_bytes().map(|place| bytes[usize::from(place)]))
+}

@@ -1,0 +1,312 @@
+//! Atomics, fences, clocks, jumps, strings: instructions that are no part of a chain, and say otherwise that they were done.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, repeat, size, word};
+use rustix::thread::{futex, sched_yield};
+
+use super::PURE;
+use super::access::Block;
+use super::branch::CALLS;
+use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
+use super::text::{self, Counted};
+use crate::DEFAULT;
+use crate::shared::Shared;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "instruction.call.indirect",
+        summary: "call a procedure that a register points to and return from it",
+        per: "call and return",
+        prepare: |_| {
+            let looped = lanes::checked(text::CALL_INDIRECT, [0; LANES], [0; 2], |times, before, after| {
+                same("calls", after[0].wrapping_sub(before[0]), times * CALLS)
+            });
+            Ok(looped.each(CALLS))
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.branch.taken",
+        summary: "compare and branch, always",
+        per: "branch",
+        prepare: |_| counted(&text::TAKEN),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.branch.not.taken",
+        summary: "compare and do not branch",
+        per: "branch",
+        prepare: |_| counted(&text::NOT_TAKEN),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.branch.indirect",
+        summary: "jump to one of so many places in random order, with the load and the sum that choose it",
+        per: "jump",
+        axes: &[TARGETS],
+        prepare: jumps,
+        ..PURE
+    },
+    Operation {
+        id: "instruction.atomic.add",
+        summary: "add to memory atomically, no other CPU at it",
+        prepare: |_| {
+            atomic(text::ATOMIC_ADD, 0, |times, before, after| {
+                after.1 == before.1.wrapping_add((times * text::ATOMICS).wrapping_mul(DIVISOR))
+            })
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.atomic.exchange",
+        summary: "exchange a register for memory atomically, no other CPU at it",
+        prepare: |_| {
+            atomic(text::ATOMIC_EXCHANGE, !OPERAND, |times, before, after| {
+                let (one, other) = if times % 2 == 1 { (before.1, before.0) } else { before };
+                after == (one, other)
+            })
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.atomic.compare",
+        summary: "replace memory's value by the next atomically if it is still the one known, no other CPU at it",
+        prepare: |_| {
+            atomic(text::ATOMIC_COMPARE, OPERAND, |times, before, after| {
+                let wanted = before.0.wrapping_add(times * text::ATOMICS);
+                after == (wanted, wanted)
+            })
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.atomic.add.contended",
+        summary: "add to memory atomically while a partner on another CPU does the same",
+        axes: &[ELSEWHERE],
+        follows_clock: |_| false,
+        prepare: contended,
+        ..PURE
+    },
+    Operation {
+        id: "instruction.fence",
+        summary: "wait for earlier loads (lfence), order stores (sfence), or wait for both (mfence)",
+        axes: &[word("kind", &[Choice::Word("load"), Choice::Word("store"), Choice::Word("full")])],
+        prepare: |setting| named(setting.word("kind"), text::FENCES),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.clock.read",
+        summary: "read the time-stamp counter, plainly (rdtsc) or after all earlier instructions (rdtscp)",
+        axes: &[word("order", &[Choice::Word("plain"), Choice::Word("ordered")])],
+        prepare: |setting| named(setting.word("order"), text::CLOCKS),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.identify",
+        summary: "ask the processor what it is (cpuid); in a guest the hypervisor answers, which is what it then costs",
+        prepare: |_| counted(&text::IDENTIFY),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.pause",
+        summary: "pause, as a loop does that waits for another CPU",
+        prepare: |_| counted(&text::PAUSE),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.encoding",
+        summary: "do nothing, by an instruction of so many bytes",
+        axes: &[LENGTH],
+        prepare: |setting| named(&setting.number("length").to_string(), text::LENGTHS),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.string.copy",
+        summary: "copy so many bytes by one instruction (rep movsb)",
+        axes: &[STRING],
+        moves: |point| point.number("size").unwrap_or(0),
+        prepare: copies,
+        ..DEFAULT
+    },
+    Operation {
+        id: "instruction.string.fill",
+        summary: "fill so many bytes by one instruction (rep stosb)",
+        axes: &[STRING],
+        moves: |point| point.number("size").unwrap_or(0),
+        prepare: fills,
+        ..DEFAULT
+    },
+];
+
+const TARGETS: Axis = count("targets", &[Choice::Number(1), Choice::Number(2), Choice::Number(4), Choice::Number(32)]);
+
+const ELSEWHERE: Axis = word("distance", &[Choice::Word("other")]);
+
+const LENGTH: Axis = count(
+    "length",
+    &[
+        Choice::Number(1),
+        Choice::Number(2),
+        Choice::Number(4),
+        Choice::Number(8),
+        Choice::Number(11),
+        Choice::Number(15),
+    ],
+);
+
+const STRING: Axis = size(&[Choice::Number(64), Choice::Number(512), Choice::Number(4096)]);
+
+/// A count that must be another.
+fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
+    if count == wanted {
+        return Ok(());
+    }
+    Err(Failure::wrong(format!("{what}: {count} instead of {wanted}")))
+}
+
+/// The loop of turns of this name.
+fn named(name: &str, all: &'static [Counted]) -> Result<Loop, Failure> {
+    let found = all.iter().find(|counted| counted.0 == name);
+    counted(found.ok_or_else(|| Failure::wrong(format!("there is no instruction for {name}")))?)
+}
+
+/// The loop of turns that count themselves in the first lane, and what must not happen in the second.
+fn counted((_, needs, each, turns): &'static Counted) -> Result<Loop, Failure> {
+    text::require(needs)?;
+    let looped = lanes::checked(*turns, [0; LANES], [0; 2], |times, before, after| {
+        same("turns", after[0].wrapping_sub(before[0]), times)
+    });
+    Ok(looped.each(*each))
+}
+
+/// Jumps of a sequence, in no order; it is gone through again and again, and too long to be known by heart.
+const SEQUENCE: usize = 1 << 16;
+
+fn jumps(setting: &Setting) -> Result<Loop, Failure> {
+    let targets = setting.number("targets");
+    let mut random = fastrand::Rng::with_seed(setting.seed());
+    let sequence: Vec<u8> = (0..SEQUENCE).map(|_| random.u64(0..targets) as u8).collect();
+    let operands = [sequence.as_ptr().expose_provenance() as u64, SEQUENCE as u64 - 1];
+    let whole: u64 = sequence.iter().map(|&place| u64::from(place)).sum();
+    let looped = lanes::checked(text::JUMP_INDIRECT, [0; LANES], operands, move |times, before, after| {
+        let rest = (times % SEQUENCE as u64) as usize;
+        let part = sequence.iter().cycle().skip(before[1] as usize).take(rest).map(|&place| u64::from(place));
+        let wanted = times / SEQUENCE as u64 * whole + part.sum::<u64>();
+        same("sum of the places jumped to", after[0].wrapping_sub(before[0]), wanted)
+    });
+    Ok(looped)
+}
+
+/// The loop of an atomic on a word that begins as `word`; `right` is given the turns and (lane, word) before and after.
+fn atomic(turns: Turns, word: u64, right: fn(u64, (u64, u64), (u64, u64)) -> bool) -> Result<Loop, Failure> {
+    let block = Block::new();
+    block.set(0, word);
+    let mut held = word;
+    let operands = [block.address(0), DIVISOR];
+    let looped = lanes::checked(turns, [OPERAND; LANES], operands, move |times, before, after| {
+        let reached = (after[0], block.word(0));
+        let done = right(times, (before[0], held), reached);
+        held = reached.1;
+        if done { Ok(()) } else { Err(Failure::wrong("the atomic did not make of memory what it must")) }
+    });
+    Ok(looped.each(text::ATOMICS))
+}
+
+/// What both sides of a contended word see: each in a line of its own.
+#[derive(Default)]
+#[repr(C, align(128))]
+struct Line<T>(T);
+
+#[derive(Default)]
+struct Contended {
+    word: Line<AtomicU64>,
+    /// Whether the partner shall add; it sleeps between batches.
+    playing: Line<AtomicU32>,
+    /// Whether it does.
+    adding: AtomicU32,
+    /// Turns it has done.
+    done: AtomicU64,
+}
+
+impl Contended {
+    /// Adds like the other side, a turn at a time, while told to.
+    fn play(&self, address: u64) -> Result<(), Failure> {
+        let mut lanes = [0; LANES];
+        loop {
+            while self.playing.0.load(Ordering::Acquire) == 0 {
+                self.adding.store(0, Ordering::Release);
+                // Whatever ends the sleep, the word says whether to go on.
+                let _ = futex::wait(&self.playing.0, futex::Flags::empty(), 0, None);
+            }
+            self.adding.store(1, Ordering::Release);
+            // SAFETY: the address is of the word that both sides add to, and there is a turn to do.
+            unsafe { text::ATOMIC_ADD(1, &mut lanes, [address, DIVISOR]) };
+            self.done.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Has the partner add, or stop, and waits until it does.
+    fn tell(&self, playing: u32) -> Result<(), Failure> {
+        self.playing.0.store(playing, Ordering::Release);
+        futex::wake(&self.playing.0, futex::Flags::empty(), 1)?;
+        while self.adding.load(Ordering::Acquire) != playing {
+            sched_yield();
+        }
+        Ok(())
+    }
+}
+
+/// The loop of atomic adds while a partner on another CPU adds to the same word; both sides' adds must be in its sum.
+fn contended(setting: &Setting) -> Result<Loop, Failure> {
+    let board = Rc::new(Shared::new(Contended::default())?);
+    let address = board.word.0.as_ptr().expose_provenance() as u64;
+    let partner = setting.partner(setting.partner_cpu()?, || board.play(address))?;
+    let after = Rc::clone(&board);
+    let ours = Cell::new(0u64);
+    let looped = lanes::checked(text::ATOMIC_ADD, [0; LANES], [address, DIVISOR], move |times, _, _| {
+        let _alive = &partner;
+        after.tell(0)?;
+        ours.set(ours.get().wrapping_add(times));
+        let turns = ours.get().wrapping_add(after.done.load(Ordering::Acquire));
+        let wanted = turns.wrapping_mul(text::ATOMICS).wrapping_mul(DIVISOR);
+        same("the sum of both sides", after.word.0.load(Ordering::Acquire), wanted)
+    });
+    Ok(looped.before(move |_| board.tell(1)).each(text::ATOMICS))
+}
+
+/// What strings are made of.
+const LETTER: u8 = 0x5A;
+
+/// The loop of string copies.
+fn copies(setting: &Setting) -> Result<Loop, Failure> {
+    let source = vec![LETTER; setting.size()];
+    let target: Rc<[Cell<u8>]> = vec![Cell::new(0); setting.size()].into();
+    let reached = Rc::clone(&target);
+    let copies = repeat(move || {
+        // SAFETY: both are as long as the source.
+        unsafe { text::copy(source.as_ptr(), target.as_ptr().cast::<u8>().cast_mut(), source.len()) };
+        Ok(())
+    });
+    Ok(copies.verify(move |_| filled(&reached)))
+}
+
+/// The loop of string fills.
+fn fills(setting: &Setting) -> Result<Loop, Failure> {
+    let target: Rc<[Cell<u8>]> = vec![Cell::new(0); setting.size()].into();
+    let reached = Rc::clone(&target);
+    let fills = repeat(move || {
+        // SAFETY: the target is so long.
+        unsafe { text::fill(target.as_ptr().cast::<u8>().cast_mut(), target.len(), LETTER) };
+        Ok(())
+    });
+    Ok(fills.verify(move |_| filled(&reached)))
+}
+
+/// Whether every byte is the letter; they are cleared for the next batch.
+fn filled(bytes: &[Cell<u8>]) -> Result<(), Failure> {
+    let wrong = bytes.iter().filter(|byte| byte.replace(0) != LETTER).count() as u64;
+    same("bytes left as they were", wrong, 0)
+}
