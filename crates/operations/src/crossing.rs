@@ -106,7 +106,7 @@ mod tests {
     fn an_answer_to_other_arguments_is_found_out() {
         let words = [1, 2, 3, 4, 5, 6];
         assert_eq!((answer(&words, 0), answer(&words, 3), answer(&words, 6)), (1, 7, 22));
-        let mut wrong = text::turns(words, 2, |words| text::procedure_of_one(words[0]));
+        let mut wrong = text::turns(words, 2, |words| text::howslow_procedure_one(words[0]));
         assert!(matches!(wrong.perform(1), Err(Failure::Wrong(_))));
     }
 

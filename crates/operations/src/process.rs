@@ -139,7 +139,16 @@ pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
         }
         Err(errno) => return Err(errno.into()),
     }
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| Failure::wrong("the scratch folder's name holds a zero"))
+    let program = CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Failure::wrong("the scratch folder's name holds a zero"))?;
+    match spawn(&[&program]).and_then(wait_for) {
+        Err(Failure::Errno { errno: libc::ENOEXEC }) => Err(Failure::skip(
+            "the system under the emulator executes no programs of the emulated processor",
+            "register the emulator with that system (binfmt_misc; Debian: apt install qemu-user-binfmt)",
+        )),
+        // Whatever else keeps it from starting is for the loop to meet.
+        _ => Ok(program),
+    }
 }
 
 /// `exit(0)`: xor edi, edi; mov eax, 60; syscall.

@@ -13,7 +13,7 @@ use crate::syscall::exactly;
 /// The kernel is entered twice: by the sender, and by the handler's return.
 pub(super) const SIGNAL: Operation = Operation {
     id: "crossing.signal",
-    summary: "send this process a signal with a value, and have its handler add up the words that the value points to",
+    summary: "send this thread a signal with a value, and have its handler add up the words that the value points to",
     axes: &[FEW_ARGUMENTS],
     explained_by: &[
         term(2.0, "crossing.call").at(&[("arguments", Choice::Number(0))]),
@@ -27,10 +27,11 @@ pub(super) const SIGNAL: Operation = Operation {
         install_with(libc::SIGUSR1, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
         let parcel = Box::new(Parcel { count: setting.number("arguments") as usize, words: words(setting) });
         let wanted = answer(&parcel.words, parcel.count);
-        let own = call!(getpid)?;
+        let (process, thread) = (call!(getpid)?, call!(gettid)?);
         let mut before = SUM.load(Ordering::Relaxed);
         let signals = repeat(move || {
-            exactly(0, call!(rt_sigqueueinfo, own, libc::SIGUSR1, &information(std::ptr::from_ref(&*parcel) as u64))?)
+            let information = information(std::ptr::from_ref(&*parcel) as u64);
+            exactly(0, call!(rt_tgsigqueueinfo, process, thread, libc::SIGUSR1, &information)?)
         });
         tried(signals.verify(move |times| {
             let sum = SUM.load(Ordering::Relaxed);
@@ -64,7 +65,7 @@ extern "C" fn add_up(_signal: c_int, information: *mut libc::siginfo_t, _context
     let information = unsafe { &*information };
     // SAFETY: the signal was queued with a value, which this reads.
     let value = unsafe { information.si_value() };
-    // SAFETY: nobody but the loop above sends this process this signal, and its parcel outlives the sending.
+    // SAFETY: nobody but the loop above sends this thread this signal, and its parcel outlives the sending.
     let parcel = unsafe { &*value.sival_ptr.cast::<Parcel>() };
     SUM.fetch_add(answer(&parcel.words, parcel.count), Ordering::Relaxed);
 }

@@ -1,7 +1,7 @@
 //! The procedures called within this program, as assembly: what a compiler could see through, it would call seldom,
 //! pass less to, or not call at all.
 
-use std::arch::naked_asm;
+use std::arch::{global_asm, naked_asm};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -10,66 +10,113 @@ use measure::{Failure, Loop, TermOf, opaque, term};
 use super::{MOST, added_up, answer, no_such_count};
 
 /// Calls per turn of the loop.
-const CALLS: u64 = 16;
+pub(super) const CALLS: u64 = 16;
+
+/// A statement `CALLS` times over.
+macro_rules! sixteen_times {
+    (@four $does:expr) => {
+        $does;
+        $does;
+        $does;
+        $does;
+    };
+    ($does:expr) => {
+        sixteen_times!(@four $does);
+        sixteen_times!(@four $does);
+        sixteen_times!(@four $does);
+        sixteen_times!(@four $does);
+    };
+}
+pub(super) use sixteen_times;
 
 /// What the loop adds to each call.
 pub(super) const OF_A_TURN: &[TermOf] = &[term(1.0 / CALLS as f64, "loop.empty")];
 
-/// One more than the sum of the first so many argument registers.
-#[cfg(target_arch = "x86_64")]
-macro_rules! add_up {
-    ($count:literal) => {
-        naked_asm!(
-            "mov eax, 1",
-            ".if {n} > 0", "add rax, rdi", ".endif",
-            ".if {n} > 1", "add rax, rsi", ".endif",
-            ".if {n} > 2", "add rax, rdx", ".endif",
-            ".if {n} > 3", "add rax, rcx", ".endif",
-            ".if {n} > 4", "add rax, r8", ".endif",
-            ".if {n} > 5", "add rax, r9", ".endif",
-            "ret",
-            n = const $count,
+/// What begins a procedure: where compilers put one, and never across a line, whatever else is linked.
+macro_rules! begins {
+    ($name:ident) => {
+        concat!(
+            ".text\n.balign 64\n.globl ",
+            stringify!($name),
+            "\n.hidden ",
+            stringify!($name),
+            "\n.type ",
+            stringify!($name),
+            ", %function\n",
+            stringify!($name),
+            ":"
         )
     };
 }
 
-/// One more than the sum of the first so many argument registers.
+/// What ends it.
+macro_rules! ends {
+    ($name:ident) => {
+        concat!(".size ", stringify!($name), ", . - ", stringify!($name))
+    };
+}
+
+/// A procedure that returns one more than the sum of the first so many argument registers.
+#[cfg(target_arch = "x86_64")]
+macro_rules! add_up {
+    ($name:ident $count:literal) => {
+        global_asm!(
+            begins!($name),
+            "mov eax, 1",
+            ".if {n} > 0\nadd rax, rdi\n.endif",
+            ".if {n} > 1\nadd rax, rsi\n.endif",
+            ".if {n} > 2\nadd rax, rdx\n.endif",
+            ".if {n} > 3\nadd rax, rcx\n.endif",
+            ".if {n} > 4\nadd rax, r8\n.endif",
+            ".if {n} > 5\nadd rax, r9\n.endif",
+            "ret",
+            ends!($name),
+            n = const $count,
+        );
+    };
+}
+
+/// A procedure that returns one more than the sum of the first so many argument registers.
 #[cfg(target_arch = "aarch64")]
 macro_rules! add_up {
-    ($count:literal) => {
-        naked_asm!(
-            ".if {n} == 0", "mov x0, xzr", ".endif",
+    ($name:ident $count:literal) => {
+        global_asm!(
+            begins!($name),
+            ".if {n} == 0\nmov x0, xzr\n.endif",
             "add x0, x0, #1",
-            ".if {n} > 1", "add x0, x0, x1", ".endif",
-            ".if {n} > 2", "add x0, x0, x2", ".endif",
-            ".if {n} > 3", "add x0, x0, x3", ".endif",
-            ".if {n} > 4", "add x0, x0, x4", ".endif",
-            ".if {n} > 5", "add x0, x0, x5", ".endif",
+            ".if {n} > 1\nadd x0, x0, x1\n.endif",
+            ".if {n} > 2\nadd x0, x0, x2\n.endif",
+            ".if {n} > 3\nadd x0, x0, x3\n.endif",
+            ".if {n} > 4\nadd x0, x0, x4\n.endif",
+            ".if {n} > 5\nadd x0, x0, x5\n.endif",
             "ret",
+            ends!($name),
             n = const $count,
-        )
+        );
     };
 }
 
 /// An entry of a procedure linkage table whose address is known already (System V ABI of x86-64, figure 5.2).
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump_by {
-    ($table:ident) => {
-        naked_asm!("jmp qword ptr [rip + {table}]", table = sym $table)
+    ($name:ident $table:ident) => {
+        global_asm!(begins!($name), "jmp qword ptr [rip + {table}]", ends!($name), table = sym $table);
     };
 }
 
 /// An entry of a procedure linkage table whose address is known already (ELF for the Arm 64-bit architecture, PLT).
 #[cfg(target_arch = "aarch64")]
 macro_rules! jump_by {
-    ($table:ident) => {
-        naked_asm!(
+    ($name:ident $table:ident) => {
+        global_asm!(
+            begins!($name),
             "adrp x16, {table}",
             "ldr x17, [x16, #:lo12:{table}]",
             "add x16, x16, #:lo12:{table}",
             "br x17",
+            ends!($name),
             table = sym $table,
-        )
+        );
     };
 }
 
@@ -77,18 +124,17 @@ macro_rules! jump_by {
 macro_rules! procedures {
     ($($count:literal $procedure:ident $stub:ident $table:ident ($($argument:ident),*);)*) => {
         $(
-            #[unsafe(naked)]
-            pub(super) extern "C" fn $procedure($($argument: u64),*) -> u64 {
-                add_up!($count)
+            add_up!($procedure $count);
+            jump_by!($stub $table);
+
+            // SAFETY: both are the assembly above: they take these arguments and touch nothing but registers.
+            unsafe extern "C" {
+                pub(super) safe fn $procedure($($argument: u64),*) -> u64;
+                safe fn $stub($($argument: u64),*) -> u64;
             }
 
             /// Written when the program is loaded, as the dynamic linker writes its tables, and read-only from then on.
-            static $table: extern "C" fn($($argument: u64),*) -> u64 = $procedure;
-
-            #[unsafe(naked)]
-            extern "C" fn $stub($($argument: u64),*) -> u64 {
-                jump_by!($table)
-            }
+            static $table: unsafe extern "C" fn($($argument: u64),*) -> u64 = $procedure;
         )*
 
         /// Calls the procedure that takes so many arguments.
@@ -110,13 +156,13 @@ macro_rules! procedures {
 }
 
 procedures! {
-    0 procedure_of_none stub_of_none TABLE_OF_NONE ();
-    1 procedure_of_one stub_of_one TABLE_OF_ONE (a);
-    2 procedure_of_two stub_of_two TABLE_OF_TWO (a, b);
-    3 procedure_of_three stub_of_three TABLE_OF_THREE (a, b, c);
-    4 procedure_of_four stub_of_four TABLE_OF_FOUR (a, b, c, d);
-    5 procedure_of_five stub_of_five TABLE_OF_FIVE (a, b, c, d, e);
-    6 procedure_of_six stub_of_six TABLE_OF_SIX (a, b, c, d, e, f);
+    0 howslow_procedure_none howslow_stub_none TABLE_OF_NONE ();
+    1 howslow_procedure_one howslow_stub_one TABLE_OF_ONE (a);
+    2 howslow_procedure_two howslow_stub_two TABLE_OF_TWO (a, b);
+    3 howslow_procedure_three howslow_stub_three TABLE_OF_THREE (a, b, c);
+    4 howslow_procedure_four howslow_stub_four TABLE_OF_FOUR (a, b, c, d);
+    5 howslow_procedure_five howslow_stub_five TABLE_OF_FIVE (a, b, c, d, e);
+    6 howslow_procedure_six howslow_stub_six TABLE_OF_SIX (a, b, c, d, e, f);
 }
 
 /// Calls the procedure that saves and restores everything.
@@ -132,19 +178,7 @@ pub(super) fn turns(words: [u64; MOST], count: usize, call: impl Fn(&[u64; MOST]
     let run = move |times| {
         let mut total = 0_u64;
         for _ in 0..times {
-            macro_rules! four_times {
-                ($statement:stmt) => {
-                    $statement
-                    $statement
-                    $statement
-                    $statement
-                };
-            }
-            four_times!({
-                four_times!({
-                    total = total.wrapping_add(call(&words));
-                });
-            });
+            sixteen_times!(total = total.wrapping_add(call(&words)));
         }
         sum.set(total);
         Ok(())

@@ -4,6 +4,7 @@
 use measure::{Choice, Failure, Operation, repeat, term};
 
 use super::CROSSING;
+use super::text::{CALLS, OF_A_TURN, sixteen_times};
 use crate::syscall::exactly;
 
 /// What the kernel calls the procedure that tells a clock's step: it reads one word of the page shared with the kernel,
@@ -16,22 +17,25 @@ type ClockGetres = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) ->
 pub(super) const VDSO: Operation = Operation {
     id: "crossing.vdso",
     summary: "call the kernel's own code in this process's memory, with 2 arguments (the vDSO's clock_getres)",
-    explained_by: &[term(1.0, "crossing.shared").at(&[("arguments", Choice::Number(2))])],
-    exceeds: &["crossing.shared"],
+    terms: OF_A_TURN,
+    explained_by: &[term(1.0, "crossing.procedure").at(&[("arguments", Choice::Number(2))])],
+    exceeds: &["crossing.procedure"],
     prepare: |_| {
         let absent = |what: &str| Failure::skip(what, "a kernel, or an emulator, that maps a vDSO with clock_getres");
         let image = Image::here().ok_or_else(|| absent("there is no vDSO in this process"))?;
         let address = image.procedure(PROCEDURE).ok_or_else(|| absent("the vDSO has no clock_getres"))?;
         // SAFETY: the vDSO's own table says that a procedure of this name is there, and the kernel fixes its type.
         let ask = unsafe { std::mem::transmute::<*const u8, ClockGetres>(address) };
-        let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        Ok(repeat(move || {
-            step.tv_nsec = 0;
+        let mut step = Box::new(libc::timespec { tv_sec: 0, tv_nsec: 0 });
+        let turns = repeat(move || {
+            *step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            let mut refused = 0;
             // SAFETY: it writes one timespec, and gets a valid one to write to.
-            let returned = unsafe { ask(libc::CLOCK_MONOTONIC, &mut step) };
-            exactly(0, returned as usize)?;
+            sixteen_times!(refused |= unsafe { ask(libc::CLOCK_MONOTONIC, &mut *step) });
+            exactly(0, refused as usize)?;
             if step.tv_sec > 0 || step.tv_nsec > 0 { Ok(()) } else { Err(Failure::wrong("the clock has no step")) }
-        }))
+        });
+        Ok(turns.each(CALLS))
     },
     ..CROSSING
 };
