@@ -31,7 +31,11 @@ pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
         }
     }
     for (index, than) in found {
-        costs[index].doubts.push(Doubt::Implausible { than });
+        let doubt = Doubt::Implausible { than };
+        // A rule may be handed over once for every point of its operation.
+        if !costs[index].doubts.contains(&doubt) {
+            costs[index].doubts.push(doubt);
+        }
     }
 }
 

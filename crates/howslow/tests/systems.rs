@@ -152,11 +152,11 @@ fn build(target: &str) -> Option<PathBuf> {
     assert!(output.status.success(), "{target}: {}", String::from_utf8_lossy(&output.stderr));
     // Cargo alone knows where its folder is.
     let messages = String::from_utf8_lossy(&output.stdout);
-    let executables = messages.lines().filter_map(|line| {
+    let mut executables = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message.get("executable")?.as_str().map(PathBuf::from)
     });
-    Some(executables.last().expect("cargo has built a program"))
+    Some(executables.next_back().expect("cargo has built a program"))
 }
 
 fn cost<'a>(run: &'a Run, pattern: &str) -> &'a Cost {
