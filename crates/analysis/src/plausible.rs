@@ -31,7 +31,11 @@ pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
         }
     }
     for (index, than) in found {
-        costs[index].doubts.push(Doubt::Implausible { than });
+        let doubt = Doubt::Implausible { than };
+        // A rule may be handed over once for every point of its operation.
+        if !costs[index].doubts.contains(&doubt) {
+            costs[index].doubts.push(doubt);
+        }
     }
 }
 
@@ -54,4 +58,37 @@ fn next_lower<'a>(costs: &'a [Cost], cost: &Cost, axis: &str) -> Option<&'a Cost
             && other.at.clone().with(axis, Value::Number(here)) == cost.at
     };
     costs.iter().filter(same).max_by_key(|other| other.at.number(axis))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Nanoseconds;
+
+    use super::*;
+
+    fn cost(id: &str, ns: f64) -> Cost {
+        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let mut cost = run.costs[0].clone();
+        (cost.operation, cost.at) = (id.into(), Point::default());
+        cost.doubts.clear();
+        (cost.net_ns.quiet, cost.net_ns.typical) = (Nanoseconds(ns), Nanoseconds(ns));
+        (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(ns * 0.99), Nanoseconds(ns * 1.01));
+        cost
+    }
+
+    #[test]
+    fn a_contradiction_is_told_once_however_often_its_rule_is_given() {
+        let mut costs = [cost("fork", 100.0), cost("exec", 50.0)];
+        let rule = || Rule { dearer: "exec", cheaper: "fork" };
+        check(&mut costs, &[rule(), rule()], &[]);
+        assert!(costs[0].doubts.is_empty());
+        assert!(matches!(costs[1].doubts[..], [Doubt::Implausible { .. }]), "{:?}", costs[1].doubts);
+    }
+
+    #[test]
+    fn a_cost_within_a_twentieth_contradicts_nothing() {
+        let mut costs = [cost("fork", 100.0), cost("exec", 96.0)];
+        check(&mut costs, &[Rule { dearer: "exec", cheaper: "fork" }], &[]);
+        assert!(costs.iter().all(|cost| cost.doubts.is_empty()));
+    }
 }

@@ -34,6 +34,17 @@ const CHAIN_TURNS: u64 = 80;
 /// Turns of the independent adds: about 1 µs on four ports.
 const WIDTH_TURNS: u64 = 256;
 
+/// How many times as long as usual a check must be for a clock whose reading costs so much, in ns: the three readings of
+/// a check vary by a tenth of their cost, and may not hide a twentieth of either half. No longer than that a batch is
+/// still much longer.
+fn longer(cost: f64) -> u64 {
+    /// One half of a check of usual length, in ns.
+    const HALF: f64 = 1000.0;
+    const COSTS_IN_A_HALF: f64 = 20.0;
+    const MOST: f64 = 8.0;
+    (cost * COSTS_IN_A_HALF / HALF).round().clamp(1.0, MOST) as u64
+}
+
 /// Checks the speed of the core it runs on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checker {
@@ -42,6 +53,8 @@ pub(crate) struct Checker {
     /// What two readings of the clock add to the time of the adds between them, in ns. Less than two readings in a row
     /// are apart: the core works on the adds while it still reads.
     overhead: f64,
+    /// How many times as long as usual a check is.
+    longer: u64,
 }
 
 impl Checker {
@@ -50,32 +63,37 @@ impl Checker {
     pub fn calibrate(clock: Clock) -> Checker {
         const TRIES: usize = 201;
         const LONGER: u64 = 20;
-        let plain = Checker { clock, overhead: 0.0 };
+        let plain = Checker { clock, overhead: 0.0, longer: longer(clock.cost) };
         let overheads = (0..TRIES).map(|_| {
             let before = plain.check();
             let start = clock.now();
-            chain(CHAIN_TURNS * LONGER);
+            chain(CHAIN_TURNS * plain.longer * LONGER);
             let long = clock.now() - start;
             let after = plain.check();
             // Solved for the overhead: check = adds + overhead, long = LONGER x adds + overhead. Within these 25 µs the
             // frequency seldom moves; the median leaves out where it did.
-            let check = (before.chain + after.chain) / 2.0 * (ADDS * CHAIN_TURNS) as f64;
+            let check = (before.chain + after.chain) / 2.0 * plain.adds(CHAIN_TURNS);
             (LONGER as f64 * check - long) / (LONGER - 1) as f64
         });
-        Checker { clock, overhead: median(overheads).unwrap_or(0.0) }
+        Checker { overhead: median(overheads).unwrap_or(0.0), ..plain }
     }
 
-    /// Takes about 2 µs.
+    /// Takes about 2 µs where the clock is cheap to read.
     pub fn check(&self) -> Speed {
         let start = self.clock.now();
-        chain(CHAIN_TURNS);
+        chain(CHAIN_TURNS * self.longer);
         let middle = self.clock.now();
-        width(WIDTH_TURNS);
+        width(WIDTH_TURNS * self.longer);
         let end = self.clock.now();
         Speed {
-            chain: (middle - start - self.overhead) / (ADDS * CHAIN_TURNS) as f64,
-            width: (end - middle - self.overhead) / (ADDS * WIDTH_TURNS) as f64,
+            chain: (middle - start - self.overhead) / self.adds(CHAIN_TURNS),
+            width: (end - middle - self.overhead) / self.adds(WIDTH_TURNS),
         }
+    }
+
+    /// Adds in so many turns of a check of usual length.
+    fn adds(&self, turns: u64) -> f64 {
+        (ADDS * turns * self.longer) as f64
     }
 }
 
@@ -139,6 +157,11 @@ fn width(turns: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_check_is_longer_where_reading_the_clock_costs_more_and_never_without_end() {
+        assert_eq!([1.0, 27.0, 60.0, 205.0, 1000.0, f64::INFINITY].map(longer), [1, 1, 1, 4, 8, 8]);
+    }
 
     #[test]
     fn independent_adds_are_cheaper_than_dependent_ones() {

@@ -6,10 +6,13 @@ use std::ffi::{c_int, c_void};
 use measure::{Failure, Loop, repeat};
 use syscalls::Sysno;
 
-use crate::process::wait_for;
+use crate::command::status_of;
 
 /// Memory of a child's stack, in units of 16 bytes: 256 KiB, of which only what the child touches is ever used.
 const STACK: usize = 16 << 10;
+
+/// A child that shares this process's memory, and that it waits for.
+const PLAIN: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
 
 /// What a child is given: its work, and where it leaves how that went.
 struct Work<B> {
@@ -25,25 +28,55 @@ struct Work<B> {
 pub(crate) fn in_child<B: FnMut() -> Result<(), Failure> + 'static>(flags: c_int, body: B) -> Loop {
     let mut stack = vec![0_u128; STACK];
     let mut work = Work { body, end: Ok(()) };
-    let flags = flags | libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let flags = flags | PLAIN;
     repeat(move || {
         let top = stack.as_mut_ptr_range().end.cast();
         let given = (&raw mut work).cast();
         // SAFETY: the stack is the child's alone and the work outlives it, for this process is held until it is gone.
         let child = unsafe { libc::clone(run::<B>, top, flags, given) };
         if child == -1 {
-            return Err(Failure::last_os_error());
+            return Err(not_started(flags));
         }
-        wait_for(child)?;
-        std::mem::replace(&mut work.end, Ok(()))
+        let status = status_of(child)?;
+        std::mem::replace(&mut work.end, Ok(()))?;
+        told_by(status)
     })
+}
+
+#[cold]
+fn not_started(flags: c_int) -> Failure {
+    match Failure::last_os_error() {
+        Failure::Errno { errno: libc::EINVAL } if flags & !PLAIN != 0 => {
+            Failure::skip("this kernel starts no child that shares memory in a new namespace", "Linux itself")
+        }
+        other => other,
+    }
 }
 
 extern "C" fn run<B: FnMut() -> Result<(), Failure>>(work: *mut c_void) -> c_int {
     // SAFETY: it is the parent's work, which the parent does not touch until this child is gone.
     let work = unsafe { &mut *work.cast::<Work<B>>() };
     work.end = (work.body)();
-    0
+    match work.end {
+        Ok(()) => 0,
+        Err(Failure::Errno { errno }) => errno,
+        Err(_) => NO_ERRNO,
+    }
+}
+
+/// The exit status of a child that failed otherwise than by an error of a call; above every error number.
+const NO_ERRNO: c_int = 255;
+
+/// What a child's status tells: emulators of the kernel's calls give it a copy of the memory, and then it is all there is.
+#[inline(always)]
+fn told_by(status: c_int) -> Result<(), Failure> {
+    match status {
+        0 => Ok(()),
+        _ if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) != NO_ERRNO => {
+            Err(Failure::Errno { errno: libc::WEXITSTATUS(status) })
+        }
+        _ => Err(Failure::wrong(format!("the child ended with status {status:#x}"))),
+    }
 }
 
 /// Makes a call that returns twice; the one it returns zero to ends at once by the call `ending`, without touching

@@ -282,7 +282,8 @@ fn refused(errno: i32) -> String {
     }
 }
 
-fn status_of(child: pid_t) -> Result<c_int, Failure> {
+/// Waits for a child and returns its wait status.
+pub(crate) fn status_of(child: pid_t) -> Result<c_int, Failure> {
     let mut status = 0;
     // SAFETY: the status is valid to write.
     while unsafe { libc::waitpid(child, &mut status, 0) } != child {

@@ -6,6 +6,7 @@ mod channel;
 mod child;
 mod clock;
 pub mod command;
+mod crossing;
 mod empty;
 mod file;
 mod flag;
@@ -87,6 +88,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "calls of x86-64 alone", operations: call::x86_64::OPERATIONS },
     Family { title: "calls on queues and semaphores", operations: call::ipc::OPERATIONS },
     Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
+    Family { title: "crossings", operations: crossing::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
     Family { title: "event flags", operations: flag::OPERATIONS },

@@ -45,6 +45,7 @@ const EXEC: Operation = Operation {
     summary: "copy this small process, run a program that does nothing in the copy, wait (fork, execve, wait)",
     calls: &["execve"],
     explained_by: &[term(1.0, "process.fork")],
+    exceeds: &["process.fork"],
     prepare: |setting| {
         let program = do_nothing(setting)?;
         Ok(repeat(move || wait_for(fork(|| execute(&program))?)))
@@ -67,6 +68,7 @@ const SHELL: Operation = Operation {
     summary: "run the shell with nothing to do and wait for it (/bin/sh -c :)",
     needs: &[Need::Program("/bin/sh")],
     explained_by: &[term(1.0, "process.spawn")],
+    exceeds: &["process.spawn"],
     prepare: |_| Ok(repeat(|| wait_for(spawn(&[c"/bin/sh", c"-c", c":"])?))),
     ..CHILD
 };
@@ -137,7 +139,16 @@ pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
         }
         Err(errno) => return Err(errno.into()),
     }
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| Failure::wrong("the scratch folder's name holds a zero"))
+    let program = CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Failure::wrong("the scratch folder's name holds a zero"))?;
+    match spawn(&[&program]).and_then(wait_for) {
+        Err(Failure::Errno { errno: libc::ENOEXEC }) => Err(Failure::skip(
+            "the system under the emulator executes no programs of the emulated processor",
+            "register the emulator with that system (binfmt_misc; Debian: apt install qemu-user-binfmt)",
+        )),
+        // Whatever else keeps it from starting is for the loop to meet.
+        _ => Ok(program),
+    }
 }
 
 /// `exit(0)`: xor edi, edi; mov eax, 60; syscall.

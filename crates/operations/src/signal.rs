@@ -65,6 +65,7 @@ const DELIVER: Operation = Operation {
     calls: &["tgkill", "rt_sigreturn"],
     headline: true,
     explained_by: &[term(1.0, "signal.ignored")],
+    exceeds: &["signal.ignored"],
     prepare: |_| {
         install_counter(libc::SIGUSR1)?;
         let thread = Thread::current();
@@ -131,7 +132,11 @@ fn install(signal: c_int, handler: libc::sighandler_t) -> Result<libc::sighandle
 }
 
 /// Sets the handler of a signal with these flags, and returns the handler before.
-fn install_with(signal: c_int, handler: libc::sighandler_t, flags: c_int) -> Result<libc::sighandler_t, Failure> {
+pub(crate) fn install_with(
+    signal: c_int,
+    handler: libc::sighandler_t,
+    flags: c_int,
+) -> Result<libc::sighandler_t, Failure> {
     // SAFETY: zero is a valid value of every field: no flags, no signals masked, the default handler.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     let mut before = action;

@@ -139,6 +139,10 @@ pub fn counters(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
             "hardware counters are refused, most likely by a seccomp filter".into(),
             "docker run --security-opt seccomp=unconfined, or --cap-add PERFMON",
         ),
+        (Counters::Absent, _) if machine.virtualization.hypervisor.as_deref() == Some("QEMU TCG") => (
+            "no hardware counters: an emulated processor has none".into(),
+            "run on hardware, or under KVM (qemu -accel kvm -cpu host,pmu=on)",
+        ),
         (Counters::Absent, _) if guest => (
             "no hardware counters: the hypervisor gives this guest no PMU".into(),
             "a guest with one: qemu -cpu host,pmu=on, a whole-socket or bare-metal instance",

@@ -13,6 +13,8 @@ use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2, read};
 
 pub(crate) use uring::ring;
 
+use crate::call::raw::tried;
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "async.read.plain",
@@ -36,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["preadv2"],
         prepare: |_| {
             let device = zeros()?;
-            Ok(repeat(move || {
+            tried(repeat(move || {
                 let mut byte = [1];
                 let length = preadv2(&device, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::empty())?;
                 check(length as i64, byte[0])

@@ -18,8 +18,8 @@ const SEGMENT: usize = 64 << 10;
 const RAISE: [i16; 3] = [0, 1, 0];
 const LOWER: [i16; 3] = [0, -1, 0];
 
-/// The kernel knows queues without the C library's slash.
-const NAME: &std::ffi::CStr = c"howslow";
+/// The queue, as the C library names it.
+const NAME: &std::ffi::CStr = c"/howslow";
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -159,7 +159,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             namespaces(libc::CLONE_NEWIPC)?;
             tried(repeat(|| {
                 drop(named_queue()?);
-                exactly(0, call!(mq_unlink, NAME)?)
+                exactly(0, call!(mq_unlink, name())?)
             }))
         },
         ..PAIR
@@ -221,9 +221,16 @@ fn segment() -> Result<usize, Failure> {
     call!(shmget, libc::IPC_PRIVATE, SEGMENT, MINE)
 }
 
+/// The name as the kernel takes it: without the slash, which an emulator of the kernel's calls wants to find before it,
+/// because every C library leaves it there.
+#[inline(always)]
+fn name() -> *const libc::c_char {
+    NAME.as_ptr().wrapping_add(1)
+}
+
 /// A new queue of up to 8 messages of one block, without waiting.
 fn named_queue() -> Result<OwnedFd, Failure> {
     let attributes = [0_i64, 8, BLOCK as i64, 0, 0, 0, 0, 0];
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NONBLOCK | libc::O_CLOEXEC;
-    Ok(owned(call!(mq_open, NAME, flags, 0o600, &attributes)?))
+    Ok(owned(call!(mq_open, name(), flags, 0o600, &attributes)?))
 }

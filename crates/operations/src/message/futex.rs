@@ -10,8 +10,8 @@ use rustix::thread::futex::{Flags, wait, wake};
 use super::{DISTANCE, ROUNDTRIP as SHAPE, TO_ITSELF, not_answered};
 use crate::shared::Shared;
 
-pub(super) const OURS: u32 = 0;
-pub(super) const THEIRS: u32 = 1;
+pub(crate) const OURS: u32 = 0;
+pub(crate) const THEIRS: u32 = 1;
 
 /// What both tasks see.
 #[derive(Default)]
@@ -70,13 +70,13 @@ pub(super) const ROUNDTRIP: Operation = Operation {
 };
 
 /// Gives the turn away and wakes whoever sleeps for it; returns how many did.
-pub(super) fn pass_turn(turn: &AtomicU32, whose: u32) -> Result<usize, Failure> {
+pub(crate) fn pass_turn(turn: &AtomicU32, whose: u32) -> Result<usize, Failure> {
     turn.store(whose, Ordering::Release);
     Ok(wake(turn, Flags::empty(), 1)?)
 }
 
 /// Sleeps until the turn is `whose`. There are two tasks, so the word is the other's until then.
-pub(super) fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
+pub(crate) fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
     while turn.load(Ordering::Acquire) != whose {
         match wait(turn, Flags::empty(), OURS + THEIRS - whose, None) {
             Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
@@ -90,7 +90,7 @@ pub(super) fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
 /// met awake once would otherwise stay so, at a twentieth of the cost, and a batch would be of the one kind or the
 /// other by chance.
 #[cold]
-pub(super) fn let_fall_asleep() {
+pub(crate) fn let_fall_asleep() {
     let start = Instant::now();
     while start.elapsed() < Duration::from_micros(5) {
         std::hint::spin_loop();

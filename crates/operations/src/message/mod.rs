@@ -2,7 +2,7 @@
 
 mod descriptor;
 mod eventfd;
-mod futex;
+pub(crate) mod futex;
 mod namespace;
 mod pipe;
 mod queue;

@@ -9,6 +9,7 @@ use measure::{Failure, Operation, Partner, Setting, repeat, term};
 
 use super::futex::{OURS, THEIRS, await_turn, pass_turn};
 use super::{ENDS, EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, not_answered, there_and_back};
+use crate::call::raw::tried;
 use crate::shared::Shared;
 
 /// What all of them are: a transfer from one process to another that sleeps. Where it sleeps makes no difference.
@@ -23,7 +24,7 @@ pub(super) const ITSELF: Operation = Operation {
         let own = Memory { process: std::process::id() as pid_t, place: vec![PATTERN; setting.size()] };
         let mut block = own.place.clone();
         let last = block.len() - 1;
-        Ok(repeat(move || {
+        tried(repeat(move || {
             block[last] = 0;
             own.read(&mut block)?;
             if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
@@ -107,7 +108,7 @@ pub(super) const ROUNDTRIP: Operation = Operation {
         })?;
         let mut block = place.clone();
         let memory = Memory { process: partner.pid(), place };
-        Ok(repeat(move || {
+        tried(repeat(move || {
             let _alive = &partner;
             let expected = block[last].wrapping_add(1);
             memory.write(&block)?;

@@ -116,6 +116,7 @@ pub(crate) const EXEC_DYNAMIC: Operation = Operation {
     summary: "copy this small process, run a dynamically linked program that does nothing in the copy, wait (/bin/true)",
     needs: &[Need::Program("/bin/true")],
     explained_by: &[term(1.0, "process.exec")],
+    exceeds: &["process.exec"],
     prepare: |_| {
         let program = CString::from(c"/bin/true");
         Ok(repeat(move || wait_for(fork(|| execute(&program))?)))
