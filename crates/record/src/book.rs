@@ -275,6 +275,7 @@ impl Book {
             bytes: Bytes(entry.bytes),
             faults: Faults::default(),
             switches: Switches::default(),
+            reads: None,
             rounds: Vec::new(),
             terms: entry.difference.iter().map(subtracted).collect(),
             explained_by: entry.explained_by.clone(),

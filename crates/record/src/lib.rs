@@ -11,7 +11,7 @@ mod run;
 pub mod units;
 
 pub use book::{Book, BookError, Departure, Difference, Entry};
-pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Round, Switches, Term};
+pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Reads, Round, Switches, Term};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use point::{Point, Value};
