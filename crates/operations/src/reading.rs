@@ -181,17 +181,24 @@ const READ: Operation = Operation {
 mod tests {
     use std::collections::BTreeSet;
 
+    use measure::Setting;
+
     use super::*;
 
     /// Every method does its work from every state, in every order and record size, over a small file.
     #[test]
     fn every_reader_reads_the_whole_file() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
         for operation in OPERATIONS {
             let small = |point: Point| point.with("file", record::Value::Number(MIB));
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
             for point in points {
-                let done = crate::trial::prepare(operation, point.clone())
-                    .and_then(|mut trial| [1, 1, 2].into_iter().try_for_each(|times| trial.looped.perform(times)));
+                let setting = Setting::new(point.clone(), scratch.path().into(), 0, other_cpu, 1);
+                let done = (operation.prepare)(&setting)
+                    .and_then(|mut passes| [1, 2].into_iter().try_for_each(|times| passes.perform(times)));
+                let doubts = setting.doubts().raised();
+                assert!(doubts.is_empty(), "{}{point}: {doubts:?}", operation.id);
                 match done {
                     Ok(()) => {}
                     Err(Failure::Skip { reason, remedy }) => {
