@@ -160,7 +160,7 @@ fn is_measured(point: &Point) -> bool {
 
 /// Whether the records are whole blocks of a device.
 fn is_blocks(point: &Point) -> bool {
-    point.number("record").is_some_and(|record| record % (4 * KIB) == 0)
+    point.number("record").is_some_and(|record| record.is_multiple_of(4 * KIB))
 }
 
 /// What all of them are: one pass over the file, which waits for a device and takes seconds to set up.

@@ -90,7 +90,7 @@ pub(super) const BY_PREADV2: Operation = Operation {
                     match preadv2(&file, &mut place, offset, ReadWriteFlags::NOWAIT) {
                         Ok(got) if got == record.len() => {
                             ready += 1;
-                            return Ok(got);
+                            Ok(got)
                         }
                         Ok(got) => {
                             blocked += 1;
