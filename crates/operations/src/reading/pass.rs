@@ -116,17 +116,20 @@ impl State {
     }
 }
 
-/// Brings all of the file into memory.
+/// Brings all of the file into memory. A page or two may go again while others need memory: hence more than one try.
 fn fill(source: &Source) -> Result<(), Failure> {
-    let resident = || residence::resident(&source.file);
-    let is_whole = |cached: residence::Cached| cached.resident == cached.pages;
-    if is_whole(resident()?) {
-        return Ok(());
+    const TRIES: u32 = 5;
+    let mut cached = residence::resident(&source.file)?;
+    for _ in 0..TRIES {
+        if cached.resident == cached.pages {
+            return Ok(());
+        }
+        source.read_through()?;
+        cached = residence::resident(&source.file)?;
     }
-    source.read_through()?;
-    match resident()? {
-        cached if is_whole(cached) => Ok(()),
-        cached => Err(Failure::skip(
+    match cached.resident == cached.pages {
+        true => Ok(()),
+        false => Err(Failure::skip(
             format!("only {} of the file's {} pages stay in memory", cached.resident, cached.pages),
             "free memory, or raise the container's limit",
         )),
