@@ -16,8 +16,12 @@ pub(crate) fn run(asked: &RunAsked) -> anyhow::Result<Outcome> {
         return crate::headline::headline(&asked.how);
     }
     let patterns = asked.patterns.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut items = pattern::choose(&patterns, asked.full)?;
+    if patterns.is_empty() {
+        items.retain(|item| !item.operation.only_by_name);
+    }
     let wanted = Wanted {
-        items: pattern::choose(&patterns, asked.full)?,
+        items,
         patterns: asked.patterns.clone(),
         full: asked.full,
         budget_s: if asked.full { FULL_BUDGET } else { BUDGET },

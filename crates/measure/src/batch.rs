@@ -1,7 +1,11 @@
 //! Batches: finds how many iterations fill one, and takes samples until the round's time is up.
 
+use std::collections::BTreeMap;
+
+use record::{Doubt, Reads};
 use serde::{Deserialize, Serialize};
 
+use crate::device;
 use crate::failure::Failure;
 use crate::repeat::Loop;
 use crate::speed::Speed;
@@ -49,6 +53,12 @@ pub(crate) struct Harvest {
     pub halves: Vec<f64>,
     /// What all full batches together used.
     pub usage: Usage,
+    /// What the device of its file read meanwhile, in all full batches together; `None` where nobody counts.
+    pub reads: Option<Reads>,
+    /// What the operation itself counted, per iteration.
+    pub tallies: BTreeMap<String, f64>,
+    /// What the operation found doubtful.
+    pub doubts: Vec<Doubt>,
     /// Operations in all full batches together.
     pub operations: f64,
     /// Elapsed ns of all full batches together.
@@ -77,6 +87,9 @@ pub(crate) fn sample(
         samples: Vec::with_capacity(64),
         halves: Vec::new(),
         usage: Usage::default(),
+        reads: None,
+        tallies: BTreeMap::new(),
+        doubts: Vec::new(),
         operations: 0.0,
         elapsed: 0.0,
         batch: 0.0,
@@ -87,7 +100,7 @@ pub(crate) fn sample(
         let Some(before) = begin(watch, plan, start) else { break };
         let half = taken % HALF_EVERY == HALF_EVERY - 1 && times >= 4 && plan.quiet_below.is_none();
         let count = if half { times / 2 } else { times };
-        let (elapsed, usage) = timed(work, watch, count, reading)?;
+        let Timed { elapsed, usage, reads } = timed(work, watch, count, reading)?;
         let after = watch.speed();
         let ns = elapsed / (count as f64 * each);
         if half {
@@ -100,6 +113,7 @@ pub(crate) fn sample(
                 switched_out: usage.involuntary,
             });
             harvest.usage = harvest.usage.plus(usage);
+            harvest.reads = device::together(harvest.reads, reads);
             harvest.operations += count as f64 * each;
             harvest.elapsed += elapsed;
             harvest.batch = harvest.batch.max(elapsed);
@@ -130,16 +144,26 @@ fn begin(watch: &mut impl Watch, plan: &RoundPlan, start: f64) -> Option<Speed> 
     }
 }
 
-/// One batch: elapsed ns and what it used.
-fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> Result<(f64, Usage), Failure> {
+/// What one batch took.
+struct Timed {
+    /// In ns.
+    elapsed: f64,
+    usage: Usage,
+    reads: Option<Reads>,
+}
+
+/// One batch. The device's counts are asked for outside of all else, since asking takes time of its own.
+fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> Result<Timed, Failure> {
     work.prepare_batch(count)?;
+    let read = watch.reads();
     let used = watch.usage();
     let start = watch.now();
     work.run_batch(count)?;
     let elapsed = watch.now() - start - reading;
     let usage = watch.usage().since(used);
+    let reads = watch.reads().zip(read).map(|(after, before)| device::between(before, after));
     work.verify_batch(count)?;
-    Ok((elapsed, usage))
+    Ok(Timed { elapsed, usage, reads })
 }
 
 /// How many iterations fill a batch. What it runs to find out is the warm-up too.
@@ -155,10 +179,10 @@ fn find_times(work: &mut Loop, watch: &mut impl Watch, plan: &RoundPlan) -> Resu
     }
     let mut times = plan.hint.unwrap_or(1).clamp(1, most);
     loop {
-        let (first, _) = timed(work, watch, times, 0.0)?;
+        let first = timed(work, watch, times, 0.0)?.elapsed;
         if first >= plan.batch || times == most {
             // The first time may have been slow because everything was cold: only a second one counts.
-            let (elapsed, _) = timed(work, watch, times, 0.0)?;
+            let elapsed = timed(work, watch, times, 0.0)?.elapsed;
             if elapsed >= plan.batch * 0.75 || times == most {
                 // A hint from a slower moment must not leave batches many times too long.
                 let fitting = (times as f64 * plan.batch / elapsed.max(1.0)).ceil() as u64;
@@ -183,6 +207,7 @@ mod tests {
         widths: Vec<f64>,
         checks: usize,
         usage: Usage,
+        reads: Option<Reads>,
     }
 
     #[derive(Clone, Default)]
@@ -204,6 +229,10 @@ mod tests {
         fn usage(&mut self) -> Usage {
             self.0.borrow().usage
         }
+
+        fn reads(&mut self) -> Option<Reads> {
+            self.0.borrow().reads
+        }
     }
 
     /// Every iteration takes `cost` ns and one minor fault; the first ever takes a millisecond more.
@@ -214,6 +243,10 @@ mod tests {
             let mut script = script.borrow_mut();
             script.now += times as f64 * cost + if cold { 1e6 } else { 0.0 };
             script.usage.minor_faults += times as f64;
+            if let Some(reads) = &mut script.reads {
+                reads.count += 3.0 * times as f64;
+                reads.bytes += 4096.0 * times as f64;
+            }
             cold = false;
             Ok(())
         })
@@ -296,6 +329,18 @@ mod tests {
         let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &plan, 0.0).expect("a harvest");
         assert!(harvest.samples.is_empty());
         assert!(watch.0.borrow().checks < 6000);
+    }
+
+    #[test]
+    fn reads_of_the_device_are_those_of_the_full_batches() {
+        let watch = ScriptedWatch::default();
+        let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+        assert_eq!(harvest.reads, None);
+        watch.0.borrow_mut().reads = Some(Reads { count: 1e9, bytes: 1e12, own_bytes: None });
+        let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+        let reads = harvest.reads.expect("reads");
+        assert_eq!((reads.count, reads.bytes), (3.0 * harvest.operations, 4096.0 * harvest.operations));
+        assert_eq!(reads.own_bytes, None);
     }
 
     #[test]

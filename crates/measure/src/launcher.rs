@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::children::{self, Reaped};
 use crate::guard::guarded;
-use crate::round::{RoundEnd, RoundOrder, perform};
+use crate::round::{Folders, RoundEnd, RoundOrder, perform};
 use crate::speed::Checker;
 use crate::take::{Ended, Item, MeasureError, Signals};
 
@@ -101,8 +101,8 @@ fn serve(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path) {
             return;
         }
         let Ok(order) = serde_json::from_str::<RoundOrder>(&line) else { return };
-        let folder = scratch.join(number.to_string());
-        let end = one_round(&items[order.item], &order, checker, &folder, &answers);
+        let folders = Folders { own: scratch.join(number.to_string()), shared: scratch.into() };
+        let end = one_round(&items[order.item], &order, checker, &folders, &answers);
         let Some(end) = end else { return };
         let Ok(mut answer) = serde_json::to_vec(&end) else { return };
         answer.push(b'\n');
@@ -117,11 +117,11 @@ fn one_round(
     item: &Item,
     order: &RoundOrder,
     checker: Checker,
-    folder: &Path,
+    folders: &Folders,
     parent: &UnixStream,
 ) -> Option<RoundEnd> {
     let patience = Duration::from_secs_f64(item.operation.patience + 3.0 * order.plan.time / 1e9);
-    let end = guarded(patience, parent, || perform(item, order, checker, folder.into()));
-    let _ = std::fs::remove_dir_all(folder);
+    let end = guarded(patience, parent, || perform(item, order, checker, folders.clone()));
+    let _ = std::fs::remove_dir_all(&folders.own);
     end.map(|end| end.unwrap_or_else(RoundEnd::Lost))
 }

@@ -29,6 +29,10 @@ pub struct Operation {
     pub axes: &'static [Axis],
     /// Whether it belongs to the headline run (at the axes' `headline` values).
     pub headline: bool,
+    /// Whether only who names it measures it: `--full` alone leaves out what would take minutes.
+    pub only_by_name: bool,
+    /// Which of the axes' combinations are points.
+    pub has_point: fn(&Point) -> bool,
     /// The figure it is quoted by.
     pub quoted: Estimate,
     /// Whether its time follows the core's clock, as that of work within the core and its own caches does: then its
@@ -69,6 +73,8 @@ impl Operation {
         refused: false,
         axes: &[],
         headline: false,
+        only_by_name: false,
+        has_point: |_| true,
         quoted: Estimate::Quiet,
         follows_clock: |_| true,
         moves: |_| 0,
@@ -98,6 +104,7 @@ impl Operation {
                 .flat_map(|point| values.iter().map(move |value| point.clone().with(axis.name, value.value())))
                 .collect();
         }
+        points.retain(self.has_point);
         points
     }
 

@@ -1,12 +1,15 @@
 //! From entries to costs, skips and the run's noise.
 
+use std::collections::BTreeMap;
+
 use analysis::estimate::{Clocking, gross, subtract};
 use analysis::plausible;
 use analysis::statistics::{median, quantile, sorted};
-use record::{Band, Cost, Cpu, Doubt, Faults, Nanoseconds, Noise, Round, Switches, Term};
+use record::{Band, Cost, Cpu, Doubt, Faults, Nanoseconds, Noise, Reads, Round, Switches, Term};
 
 use crate::batch::Harvest;
 use crate::clock::Clock;
+use crate::device;
 use crate::entry::{Entry, Role, RoundTaken};
 use crate::quiet::Quietness;
 use crate::take::Taken;
@@ -78,6 +81,8 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
         bytes: operation.payload(&entry.item.point),
         faults: totals.faults,
         switches: totals.switches,
+        reads: totals.reads,
+        tallies: tallies(entry),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
         explained_by: operation.explained_by.iter().map(|term| term.resolve(&entry.item.point)).collect(),
@@ -123,13 +128,15 @@ struct Totals {
     cpu: Cpu,
     faults: Faults,
     switches: Switches,
+    reads: Option<Reads>,
 }
 
 impl Totals {
     fn of(entry: &Entry) -> Totals {
-        let (mut usage, mut operations, mut elapsed) = (crate::watch::Usage::default(), 0.0, 0.0);
+        let (mut usage, mut reads, mut operations, mut elapsed) = (crate::watch::Usage::default(), None, 0.0, 0.0);
         for (_, harvest) in entry.harvests() {
             usage = usage.plus(harvest.usage);
+            reads = device::together(reads, harvest.reads);
             operations += harvest.operations;
             elapsed += harvest.elapsed;
         }
@@ -142,8 +149,22 @@ impl Totals {
             cpu: Cpu { user: Nanoseconds(each(usage.user)), system: Nanoseconds(each(usage.system)) },
             faults: Faults { minor: each(usage.minor_faults), major: each(usage.major_faults) },
             switches: Switches { voluntary: each(usage.voluntary), involuntary: each(usage.involuntary) },
+            reads: reads.map(|reads| Reads {
+                count: each(reads.count),
+                bytes: each(reads.bytes),
+                own_bytes: reads.own_bytes.map(each),
+            }),
         }
     }
+}
+
+/// What the operation counted itself: the median over rounds.
+fn tallies(entry: &Entry) -> BTreeMap<String, f64> {
+    let mut rounds: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+    for (name, count) in entry.harvests().flat_map(|(_, harvest)| &harvest.tallies) {
+        rounds.entry(name).or_default().push(*count);
+    }
+    rounds.into_iter().filter_map(|(name, counts)| Some((name.clone(), rounded(median(counts)?)))).collect()
 }
 
 /// A clock that moves by more than this is more than a step of turbo, which the conversion to the best clock removes.
@@ -156,6 +177,7 @@ fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock) -> Vec<Doubt
     lost.dedup();
     doubts.extend(lost.into_iter().map(|reason| Doubt::RoundLost { reason: reason.clone() }));
     let harvests: Vec<&Harvest> = entry.harvests().map(|(_, harvest)| harvest).collect();
+    doubts.extend(not_cold(&harvests));
     let usual = entry.usual_switches();
     let samples = || harvests.iter().flat_map(|harvest| &harvest.samples);
     let cut = samples().filter(|sample| sample.switched_out > usual).count() as f64 / samples().count().max(1) as f64;
@@ -174,6 +196,16 @@ fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock) -> Vec<Doubt
         doubts.push(Doubt::CoarseClock { share: clock.step.max(clock.cost) / batch });
     }
     doubts
+}
+
+/// What the rounds said of cold passes, as one doubt.
+fn not_cold(harvests: &[&Harvest]) -> Option<Doubt> {
+    harvests.iter().flat_map(|harvest| &harvest.doubts).fold(None, |worst, doubt| match (worst, doubt) {
+        (Some(Doubt::NotCold { passes, resident }), Doubt::NotCold { passes: more, resident: share }) => {
+            Some(Doubt::NotCold { passes: passes + more, resident: share.max(resident) })
+        }
+        (worst, doubt) => worst.or_else(|| Some(doubt.clone())),
+    })
 }
 
 /// Whether an iteration costs something else in batches of half the length.

@@ -23,6 +23,15 @@ pub(crate) struct RoundOrder {
     pub plan: RoundPlan,
 }
 
+/// Where a round may put files.
+#[derive(Clone, Debug)]
+pub(crate) struct Folders {
+    /// Its own, made when it asks, removed when it ends.
+    pub own: PathBuf,
+    /// The run's.
+    pub shared: PathBuf,
+}
+
 /// What became of a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum RoundEnd {
@@ -35,7 +44,7 @@ pub(crate) enum RoundEnd {
 }
 
 /// Does one round in this process. Never call it in a process that is to live on: limits and pinning stay.
-pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, scratch: PathBuf) -> RoundEnd {
+pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders) -> RoundEnd {
     limit(Resource::As, item.operation.memory);
     limit(Resource::Core, 0);
     // The first to go when memory runs out is the round, not the user's programs.
@@ -45,25 +54,29 @@ pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, scratch
     }
     let mut random = fastrand::Rng::with_seed(order.seed);
     let _shift = shift_mappings(&mut random);
-    on_shifted_stack(random.usize(0..256), &mut || measured(item, order, checker, scratch.clone()))
+    on_shifted_stack(random.usize(0..256), &mut || measured(item, order, checker, folders.clone()))
 }
 
-fn measured(item: &Item, order: &RoundOrder, checker: Checker, scratch: PathBuf) -> RoundEnd {
+fn measured(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders) -> RoundEnd {
     if let Some((reason, remedy)) = item.operation.needs.iter().find_map(|need| need.missing(order.other_cpu)) {
         return RoundEnd::Skipped(reason, remedy);
     }
     let other = item.operation.uses_other_cpu(&item.point);
-    let setting = Setting::new(item.point.clone(), scratch, order.cpu, order.other_cpu, order.seed)
+    let setting = Setting::new(item.point.clone(), folders.own, order.cpu, order.other_cpu, order.seed)
+        .with_shared(folders.shared)
         .with_argument(item.operation.argument);
     let partners = setting.partners();
-    let mut watch = SystemWatch::new(checker, order.cpu, order.other_cpu.filter(|_| other), partners);
+    let mut watch =
+        SystemWatch::new(checker, order.cpu, order.other_cpu.filter(|_| other), partners).counting(setting.device());
     // Whatever the set-up is refused cannot be measured here; the same refusal later is a fault of the round.
     let mut work = match (item.operation.prepare)(&setting).map_err(Failure::into_skip) {
         Ok(work) => work,
         Err(failure) => return ended_by(failure, "setting up"),
     };
     match sample(&mut work, &mut watch, &order.plan, checker.clock.cost) {
-        Ok(harvest) => RoundEnd::Measured(harvest),
+        Ok(harvest) => {
+            RoundEnd::Measured(Harvest { doubts: setting.doubts().raised(), tallies: setting.tallied(), ..harvest })
+        }
         Err(failure) => ended_by(failure, "running"),
     }
 }

@@ -1,13 +1,16 @@
 //! What an operation is given when it sets up: its point, a scratch folder, its CPUs, partners.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use record::Point;
+use record::{Doubt, Point};
 
+use crate::device::Device;
 use crate::failure::Failure;
 
 /// What an operation is given when it sets up.
@@ -15,19 +18,40 @@ pub struct Setting {
     point: Point,
     argument: Option<&'static (dyn Any + Send + Sync)>,
     scratch: PathBuf,
+    shared: Option<PathBuf>,
     cpu: u32,
     other_cpu: Option<u32>,
     seed: u64,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
     /// Keeps the partner's CPU from halting, at points that say so.
     awake: RefCell<Option<Partner>>,
+    doubts: Rc<RefCell<Vec<Doubt>>>,
+    device: Rc<RefCell<Option<Device>>>,
+    tallies: Rc<RefCell<Vec<Tally>>>,
 }
 
 impl Setting {
     /// A setting at `point` with an existing empty folder, on `cpu`, with another CPU where there is one.
     pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
-        let (partners, awake) = (Rc::default(), RefCell::default());
-        Setting { point, argument: None, scratch, cpu, other_cpu, seed, partners, awake }
+        Setting {
+            point,
+            argument: None,
+            scratch,
+            shared: None,
+            cpu,
+            other_cpu,
+            seed,
+            partners: Rc::default(),
+            awake: RefCell::default(),
+            doubts: Rc::default(),
+            device: Rc::default(),
+            tallies: Rc::default(),
+        }
+    }
+
+    /// The same setting, in a run whose rounds share this existing folder.
+    pub fn with_shared(self, shared: PathBuf) -> Setting {
+        Setting { shared: Some(shared), ..self }
     }
 
     /// The same setting, for an operation that works on something of the user's.
@@ -70,6 +94,42 @@ impl Setting {
         // cannot be made, the file wanted in it tells why.
         let _ = std::fs::DirBuilder::new().mode(0o700).create(&self.scratch);
         &self.scratch
+    }
+
+    /// A folder that all rounds of the run share, for what takes long to make; it is removed after the run. Rounds come
+    /// one after the other, and any of them may be killed: what is not whole must not bear its final name.
+    pub fn shared(&self) -> &Path {
+        match &self.shared {
+            Some(shared) => shared,
+            None => self.scratch(),
+        }
+    }
+
+    /// Where the loop tells what it finds doubtful in a batch; the cost carries it.
+    pub fn doubts(&self) -> Doubts {
+        Doubts(Rc::clone(&self.doubts))
+    }
+
+    /// A count of the operation's own, told with its cost as the mean over all iterations, warm-up included.
+    pub fn tally(&self, name: &'static str) -> Tally {
+        let tally = Tally { name, counted: Rc::default() };
+        self.tallies.borrow_mut().push(tally.clone());
+        tally
+    }
+
+    /// The means of all tallies.
+    pub(crate) fn tallied(&self) -> BTreeMap<String, f64> {
+        self.tallies.borrow().iter().filter_map(|tally| Some((tally.name.into(), tally.mean()?))).collect()
+    }
+
+    /// Has the reads counted of the device that this file lies on, where the kernel counts them.
+    pub fn count_reads(&self, file: impl AsFd) {
+        *self.device.borrow_mut() = Device::of(file.as_fd());
+    }
+
+    /// The device whose reads are counted.
+    pub(crate) fn device(&self) -> Rc<RefCell<Option<Device>>> {
+        Rc::clone(&self.device)
     }
 
     /// A number that differs from round to round and is repeated when the run's seed is.
@@ -162,6 +222,44 @@ impl Setting {
     /// The partners alive now, for the accounting of their processor time.
     pub(crate) fn partners(&self) -> Rc<RefCell<Vec<libc::pid_t>>> {
         Rc::clone(&self.partners)
+    }
+}
+
+/// Where a loop tells what it finds doubtful.
+#[derive(Clone, Debug, Default)]
+pub struct Doubts(Rc<RefCell<Vec<Doubt>>>);
+
+impl Doubts {
+    /// Tells it.
+    pub fn raise(&self, doubt: Doubt) {
+        self.0.borrow_mut().push(doubt);
+    }
+
+    /// All that was told so far.
+    pub fn raised(&self) -> Vec<Doubt> {
+        self.0.borrow().clone()
+    }
+}
+
+/// A count that an operation keeps of something in each of its iterations.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    name: &'static str,
+    /// Iterations, and what was counted in them.
+    counted: Rc<Cell<(u64, u64)>>,
+}
+
+impl Tally {
+    /// So many in one more iteration.
+    pub fn pass(&self, count: u64) {
+        let (iterations, sum) = self.counted.get();
+        self.counted.set((iterations + 1, sum + count));
+    }
+
+    /// So many per iteration; `None` before the first.
+    pub fn mean(&self) -> Option<f64> {
+        let (iterations, sum) = self.counted.get();
+        (iterations > 0).then(|| sum as f64 / iterations as f64)
     }
 }
 

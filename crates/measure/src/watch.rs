@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use record::Reads;
+
+use crate::device::Device;
 use crate::setting::pin;
 use crate::speed::{Checker, Speed};
 
@@ -14,6 +17,8 @@ pub(crate) trait Watch {
     fn speed(&mut self) -> Speed;
     /// What this process, its reaped children and its partners have used so far.
     fn usage(&mut self) -> Usage;
+    /// What the device of the operation's file has read so far, where it has one whose reads are counted.
+    fn reads(&mut self) -> Option<Reads>;
 }
 
 /// Processor time in ns, and counts, since the process began.
@@ -60,6 +65,7 @@ pub(crate) struct SystemWatch {
     /// The CPU a partner works on, where it is another one.
     other_cpu: Option<u32>,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
+    device: Rc<RefCell<Option<Device>>>,
 }
 
 impl SystemWatch {
@@ -69,7 +75,12 @@ impl SystemWatch {
         other_cpu: Option<u32>,
         partners: Rc<RefCell<Vec<libc::pid_t>>>,
     ) -> SystemWatch {
-        SystemWatch { checker, cpu, other_cpu, partners }
+        SystemWatch { checker, cpu, other_cpu, partners, device: Rc::default() }
+    }
+
+    /// The same, counting the reads of the device that the operation names when it sets up.
+    pub fn counting(self, device: Rc<RefCell<Option<Device>>>) -> SystemWatch {
+        SystemWatch { device, ..self }
     }
 }
 
@@ -96,6 +107,10 @@ impl Watch for SystemWatch {
         // A partner's clock does not tell user from system: it mirrors our work, so our own proportion is used.
         let share = if own.user + own.system > 0.0 { own.user / (own.user + own.system) } else { 0.0 };
         Usage { user: own.user + partners * share, system: own.system + partners * (1.0 - share), ..own }
+    }
+
+    fn reads(&mut self) -> Option<Reads> {
+        self.device.borrow().as_ref()?.reads()
     }
 }
 

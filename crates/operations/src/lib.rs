@@ -17,6 +17,8 @@ mod message;
 mod page;
 mod poll;
 mod process;
+pub mod reading;
+pub mod residence;
 pub mod routine;
 mod shared;
 mod signal;
@@ -91,6 +93,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "crossings", operations: crossing::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
+    Family { title: "file readers", operations: reading::OPERATIONS },
     Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },

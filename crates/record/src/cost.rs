@@ -1,5 +1,7 @@
 //! What one operation takes at one point, with everything it was computed from.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +86,26 @@ pub struct Switches {
     pub involuntary: f64,
 }
 
+/// What one iteration read from the device that the file lies on, as the kernel counts. The first two are the whole
+/// device's and so hold what other programs read meanwhile; the third is the measured process's alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reads {
+    /// Requests that the device completed, merged ones counted once.
+    pub count: f64,
+    /// What they brought; over `count` it is the mean request.
+    pub bytes: f64,
+    /// What the measured process itself had fetched from devices, by `/proc/self/io`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_bytes: Option<f64>,
+}
+
+impl Reads {
+    /// The mean request in bytes; `None` where there was none.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0.0).then(|| self.bytes / self.count)
+    }
+}
+
 /// One fresh process that measured one operation at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Round {
@@ -153,6 +175,13 @@ pub struct Cost {
     pub faults: Faults,
     /// Context switches.
     pub switches: Switches,
+    /// Reads from the device that its file lies on; of operations that read files only, where the kernel counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Reads>,
+    /// What the operation itself counts, per iteration, by the count's name: of a reader that will not wait, the records
+    /// that came at once.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tallies: BTreeMap<String, f64>,
     /// The samples.
     pub rounds: Vec<Round>,
     /// What was subtracted from gross to give net.

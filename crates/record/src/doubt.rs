@@ -66,6 +66,13 @@ pub enum Doubt {
         /// What happened to it.
         reason: String,
     },
+    /// The file was not out of memory when a cold pass over it began.
+    NotCold {
+        /// Passes that began so.
+        passes: u32,
+        /// The largest share of the file that was still in memory.
+        resident: f64,
+    },
     /// One batch is shorter than the clock can resolve well.
     CoarseClock {
         /// Clock resolution over batch length.
@@ -116,6 +123,11 @@ impl fmt::Display for Doubt {
                 write!(out, "another task took this CPU in {} of the batches; stop it or choose --cpu", percent(*share))
             }
             Doubt::RoundLost { reason } => write!(out, "a round was lost: {reason}"),
+            Doubt::NotCold { passes, resident } => write!(
+                out,
+                "{passes} passes began with up to {} of the file in memory; see that no other program holds it",
+                percent(*resident)
+            ),
             Doubt::CoarseClock { share } => {
                 write!(out, "the clock resolves only {} of a batch; raise --count", percent(*share))
             }

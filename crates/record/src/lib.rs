@@ -12,7 +12,7 @@ mod run;
 pub mod units;
 
 pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry};
-pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Round, Switches, Term};
+pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Reads, Round, Switches, Term};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};

@@ -71,6 +71,8 @@ impl Book {
             bytes: Bytes(entry.bytes),
             faults: Faults::default(),
             switches: Switches::default(),
+            reads: None,
+            tallies: std::collections::BTreeMap::new(),
             rounds: Vec::new(),
             terms: subtracted.collect(),
             explained_by: entry.explained_by.clone(),

@@ -1,0 +1,162 @@
+//! The order in which a pass visits the records of a file. Nothing here grows with the file.
+
+use measure::{Failure, Setting};
+
+/// Records between two visited one after the other, in strides: far enough that no readahead of this kernel reaches.
+const STRIDE: u64 = 64;
+
+/// What a pass visits, each record once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// Bytes of the file.
+    pub length: u64,
+    /// Bytes of a record; the last may be shorter.
+    pub record: u64,
+    order: Order,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    Sequential,
+    Reverse,
+    Strided,
+    Random { seed: u64 },
+}
+
+impl Plan {
+    /// As the point says, over a file of `length` bytes; without the axis `order`, from beginning to end.
+    ///
+    /// # Errors
+    /// A record of no or of odd length: what is summed are words.
+    pub fn of(setting: &Setting, length: u64) -> Result<Plan, Failure> {
+        let record = setting.number("record");
+        if record == 0 || !record.is_multiple_of(8) {
+            return Err(Failure::skip(format!("records of {record} bytes cannot be summed"), "a multiple of 8 bytes"));
+        }
+        let order = match setting.word("order") {
+            "" | "sequential" => Order::Sequential,
+            "reverse" => Order::Reverse,
+            "strided" => Order::Strided,
+            "random" => Order::Random { seed: setting.seed() },
+            other => return Err(Failure::wrong(format!("there is no order '{other}'"))),
+        };
+        Ok(Plan { length, record, order })
+    }
+
+    /// Whether the records come from beginning to end.
+    pub fn is_sequential(&self) -> bool {
+        matches!(self.order, Order::Sequential)
+    }
+
+    /// Records of the file.
+    pub fn records(&self) -> u64 {
+        self.length.div_ceil(self.record)
+    }
+
+    /// Bytes of the record at this offset.
+    #[inline]
+    pub fn length_at(&self, offset: u64) -> usize {
+        self.record.min(self.length - offset) as usize
+    }
+
+    /// The offset of each record, in the order of the visits.
+    pub fn offsets(&self) -> Offsets {
+        let records = self.records();
+        Offsets { plan: *self, records, visited: 0, place: 0, mask: records.next_power_of_two() - 1 }
+    }
+}
+
+/// The offsets of one pass.
+pub(crate) struct Offsets {
+    plan: Plan,
+    records: u64,
+    visited: u64,
+    /// Where the order's own arithmetic stands.
+    place: u64,
+    mask: u64,
+}
+
+impl Iterator for Offsets {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        if self.visited == self.records {
+            return None;
+        }
+        let record = match self.plan.order {
+            Order::Sequential => self.visited,
+            Order::Reverse => self.records - 1 - self.visited,
+            Order::Strided => self.stride(),
+            Order::Random { seed } => self.shuffled(seed),
+        };
+        self.visited += 1;
+        Some(record * self.plan.record)
+    }
+}
+
+impl Offsets {
+    /// Every 64th record, then every 64th from the second on, and so forth.
+    fn stride(&mut self) -> u64 {
+        let record = self.place;
+        let next = record + STRIDE;
+        self.place = if next < self.records { next } else { record % STRIDE + 1 };
+        record
+    }
+
+    /// A walk over all numbers below the next power of two that visits each once (a linear congruential generator of
+    /// full period: Hull and Dobell, 1962), its bits mixed by steps that can be undone; numbers beyond the last
+    /// record are passed over, fewer than there are records.
+    fn shuffled(&mut self, seed: u64) -> u64 {
+        loop {
+            self.place = self.place.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(seed | 1) & self.mask;
+            let half = self.mask.count_ones().div_ceil(2);
+            let mut mixed = self.place ^ (self.place >> half);
+            mixed = mixed.wrapping_mul(0xD6E8_FEB8_6659_FD93) & self.mask;
+            mixed ^= mixed >> half;
+            if mixed < self.records {
+                return mixed;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn offsets(order: Order, length: u64, record: u64) -> Vec<u64> {
+        Plan { length, record, order }.offsets().collect()
+    }
+
+    #[test]
+    fn every_order_visits_every_record_once() {
+        for records in [1, 2, 3, 63, 64, 65, 128, 1000, 2048] {
+            for order in [Order::Sequential, Order::Reverse, Order::Strided, Order::Random { seed: 7 }] {
+                let visited = offsets(order, records * 80 - 8, 80);
+                let all: BTreeSet<u64> = visited.iter().copied().collect();
+                assert_eq!(visited.len() as u64, records, "{order:?}");
+                assert!(all.iter().copied().eq((0..records).map(|record| record * 80)), "{order:?} of {records}");
+            }
+        }
+    }
+
+    #[test]
+    fn orders_are_what_they_are_called() {
+        assert_eq!(offsets(Order::Reverse, 24, 8), [16, 8, 0]);
+        assert_eq!(offsets(Order::Strided, 66 * 8, 8)[..4], [0, 512, 8, 520]);
+        let random = offsets(Order::Random { seed: 1 }, 4096 * 8, 8);
+        let near = random.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) <= 16 * 8).count();
+        assert!(near < 100, "{near} of 4095 visits follow a neighbour");
+        assert_ne!(random, offsets(Order::Random { seed: 2 }, 4096 * 8, 8));
+    }
+
+    #[test]
+    fn the_last_record_may_be_shorter() {
+        let plan = Plan { length: 100, record: 80, order: Order::Sequential };
+        assert_eq!((plan.records(), plan.length_at(0), plan.length_at(80)), (2, 80, 20));
+        assert_eq!(Plan { length: 64 << 30, record: 8, order: Order::Reverse }.offsets().next(), Some((64 << 30) - 8));
+    }
+}
