@@ -6,6 +6,7 @@ pub mod doctor;
 pub mod estimate;
 pub mod explain;
 mod findings;
+pub mod memory;
 pub mod plausible;
 pub mod statistics;
 pub mod study;

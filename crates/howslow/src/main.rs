@@ -8,6 +8,7 @@ mod headline;
 mod history;
 mod list;
 mod measuring;
+mod memory;
 mod output;
 mod pattern;
 mod run;

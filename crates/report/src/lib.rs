@@ -6,6 +6,7 @@ mod explain;
 mod grid;
 mod head;
 mod lists;
+mod memory;
 mod prices;
 mod study;
 
