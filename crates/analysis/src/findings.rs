@@ -24,6 +24,7 @@ pub fn findings(run: &Run) -> Vec<String> {
         mapped_file(run),
         huge_pages(run),
         levels_found(run),
+        huge_pages_undone(run),
         mitigations(run),
     ];
     sentences.into_iter().flatten().take(MOST).collect()
@@ -180,6 +181,22 @@ fn levels_found(run: &Run) -> Option<String> {
     }
     let disagreement = levels.disagreements.first().map(|text| format!("; {text}")).unwrap_or_default();
     Some(format!("A random load takes: {}{disagreement}.", told.join(", ")))
+}
+
+/// A hypervisor that backs huge pages by small ones leaves the processor nothing huge to remember.
+fn huge_pages_undone(run: &Run) -> Option<String> {
+    const PAGES: u64 = 256;
+    // Within any first cache, and the huge pages are one.
+    const LINES: u64 = PAGES * 64;
+    let apart = told(run, "memory.translate", &[number("pages", PAGES), ("in", Value::Word("huge".into()))])?;
+    let ratio = Ratio::of(apart, told(run, "memory.load", &[number("set", LINES)])?);
+    (ratio.low > 1.2).then(|| {
+        format!(
+            "Huge pages do not reach the processor: {PAGES} lines spread over one of them take {} times as long as side \
+             by side; the hypervisor's own pages are small.",
+            ratio.text()
+        )
+    })
 }
 
 /// What enters the kernel, by the families the instrument's own operations belong to.

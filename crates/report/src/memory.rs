@@ -147,8 +147,8 @@ fn demand(demand: &Demand, limits: &[Limit], style: Style) -> String {
         grid.add(Kind::Row, titled(&title, each(&cell)));
     }
     let text = format!(
-        "Demand = instruction rate x {} bytes x miss rate; an access to {} takes {} and brings {} bytes, and one CPU gets \
-         at most {} GB/s. Speeds in G/s, from every access being waited for to every one hidden; the VAX of 1986 hid {} \
+        "Demand = instruction rate x {} bytes x miss rate; a random load from the largest set ({}) takes {} and brings {} bytes, and one \
+         CPU reads at most {} GB/s. Speeds in G/s, from every access being waited for to every one hidden; the VAX of 1986 hid {} \
          ({} MB/s of {} asked for, {} MIPS of {} left).",
         significant(demand.bytes),
         if demand.level.is_empty() { "memory" } else { &demand.level },

@@ -148,10 +148,13 @@ const PIECE: usize = 64 * KIB;
 /// Sets that are passed over.
 const PASSED: [usize; 4] = [16 * KIB, 256 * KIB, 4 * MIB, 256 * MIB];
 
+/// What is done, by which operations and by which ways.
+type Kind<'a> = (&'a str, &'a [&'static str], &'a [hand::Named]);
+
 /// Howslow's fastest operation of a kind against the fastest way written by hand.
 fn passes(pairs: u32, cpu: u32) -> anyhow::Result<()> {
     let ways = hand::ways();
-    let kinds: [(&str, &[&'static str], &[(&str, hand::Way)]); 3] = [
+    let kinds: [Kind<'_>; 3] = [
         ("read", &["memory.read"], &ways.read),
         ("write", &["memory.write", "memory.write.streaming", "memory.clear"], &ways.write),
         ("copy", &["memory.copy.cpus", "memory.copy.streaming"], &ways.copy),

@@ -49,11 +49,14 @@ impl Drop for Room {
 /// One way to pass over a piece: source, destination, bytes. The source is not looked at where it only writes.
 pub(super) type Way = unsafe fn(*const u8, *mut u8, usize);
 
+/// A way and what it is called.
+pub(super) type Named = (&'static str, Way);
+
 /// The ways there are, by what they do: reading, writing, copying.
 pub(super) struct Ways {
-    pub read: Vec<(&'static str, Way)>,
-    pub write: Vec<(&'static str, Way)>,
-    pub copy: Vec<(&'static str, Way)>,
+    pub read: Vec<Named>,
+    pub write: Vec<Named>,
+    pub copy: Vec<Named>,
 }
 
 /// What this processor can do. The C library's copy and fill are among them.
@@ -182,6 +185,19 @@ mod wide {
         unsafe { asm!("prefetchw [{}]", in(reg) line, options(nostack, preserves_flags)) };
     }
 
+    /// Stores a line, past the caches or through them.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn put<const PAST: bool>(line: *mut u8, value: __m512i) {
+        if PAST {
+            // SAFETY: the caller gives an aligned line.
+            unsafe { _mm512_stream_si512(line.cast(), value) };
+        } else {
+            // SAFETY: as above.
+            unsafe { _mm512_store_si512(line.cast(), value) };
+        }
+    }
+
     #[target_feature(enable = "avx512f")]
     unsafe fn write<const STREAMS: usize, const EACH: usize, const AHEAD: usize, const PAST: bool>(
         _: *const u8,
@@ -198,13 +214,7 @@ mod wide {
                         for_writing(here.wrapping_add(AHEAD));
                     }
                     // SAFETY: within what the caller gives, aligned.
-                    unsafe {
-                        if PAST {
-                            _mm512_stream_si512(here.cast(), value)
-                        } else {
-                            _mm512_store_si512(here.cast(), value)
-                        }
-                    };
+                    unsafe { put::<PAST>(here, value) };
                 }
             }
         }
@@ -232,13 +242,7 @@ mod wide {
                 for (place, held) in held.iter().enumerate() {
                     let line = to.wrapping_add(here + place * 64);
                     // SAFETY: within what the caller gives, aligned.
-                    unsafe {
-                        if PAST {
-                            _mm512_stream_si512(line.cast(), *held)
-                        } else {
-                            _mm512_store_si512(line.cast(), *held)
-                        }
-                    };
+                    unsafe { put::<PAST>(line, *held) };
                 }
             }
         }
