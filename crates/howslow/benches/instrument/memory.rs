@@ -18,14 +18,14 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 const SETS: [usize; 6] = [16 * KIB, 256 * KIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB];
 
-/// Something timed: does its work so often.
-type Timed<'a> = Box<dyn FnMut(u64) -> anyhow::Result<()> + 'a>;
+/// Something timed: does its work so often, and says how long that took.
+type Timed<'a> = Box<dyn FnMut(u64) -> anyhow::Result<Duration> + 'a>;
 
 /// Batches of howslow's loop and of those written here, in turn, for memory's speed drifts within seconds.
 pub(crate) fn memory(extent: &Extent) -> anyhow::Result<()> {
     let pairs = extent.times(PAIRS);
     let cpu = *measure::machine::describe().cpu.usable.last().unwrap_or(&0);
-    println!("{pairs} batches of each loop in turn on CPU {cpu}, median; about {} s", pairs * 60 * 15 / 1000);
+    println!("{pairs} batches of each loop in turn on CPU {cpu}, median; about {} s", pairs * 90 * 15 / 1000 + 20);
     // Rounds run in a process of their own; here a thread of its own keeps the pinning from what comes after.
     let end = std::thread::scope(|scope| {
         scope
@@ -48,7 +48,7 @@ fn operation(id: &'static str, axis: &str, set: usize, cpu: u32) -> anyhow::Resu
     let setting = Setting::new(point, std::env::temp_dir(), cpu, None, fastrand::u64(..));
     let mut prepared =
         (operation.prepare)(&setting).map_err(|failure| anyhow::anyhow!("{id} of {set} bytes: {failure}"))?;
-    Ok(Box::new(move |times| prepared.perform(times).map_err(|failure| anyhow::anyhow!("{id}: {failure}"))))
+    Ok(Box::new(move |times| prepared.timed(times).map_err(|failure| anyhow::anyhow!("{id}: {failure}"))))
 }
 
 /// Median ns per iteration of each, batches in turn. Each batch is preceded by a short one, so that none is charged
@@ -58,9 +58,7 @@ fn in_turn(pairs: u32, loops: &mut [Timed<'_>]) -> anyhow::Result<Vec<f64>> {
     for work in loops.iter_mut() {
         let mut count = 1;
         loop {
-            let start = Instant::now();
-            work(count)?;
-            if start.elapsed() >= BATCH {
+            if work(count)? >= BATCH {
                 break;
             }
             count *= 2;
@@ -72,9 +70,7 @@ fn in_turn(pairs: u32, loops: &mut [Timed<'_>]) -> anyhow::Result<Vec<f64>> {
         for turn in 0..loops.len() {
             let index = (turn + pair) % loops.len();
             loops[index](times[index] / 4 + 1)?;
-            let start = Instant::now();
-            loops[index](times[index])?;
-            taken[index].push(start.elapsed().as_nanos() as f64 / times[index] as f64);
+            taken[index].push(loops[index](times[index])?.as_nanos() as f64 / times[index] as f64);
         }
     }
     Ok(taken.into_iter().map(|taken| median(taken).unwrap_or(f64::NAN)).collect())
@@ -83,29 +79,27 @@ fn in_turn(pairs: u32, loops: &mut [Timed<'_>]) -> anyhow::Result<Vec<f64>> {
 /// Loads per iteration of both chases.
 const LOADS: u64 = 16;
 
+/// Fresh memory so often for each set: how fast a set is depends on which pages it was given.
+const FRESH: u32 = 10;
+
 fn latency(pairs: u32, cpu: u32) -> anyhow::Result<()> {
-    println!("random load             howslow      shuffled   howslow / shuffled");
+    println!("random load             howslow      shuffled   howslow / shuffled, median of {FRESH} sets each");
     let mut ratios = Vec::new();
     for set in SETS {
-        let ours = match operation("memory.load", "set", set, cpu) {
-            Ok(ours) => ours,
-            Err(why) => {
-                tool::skip(&why.to_string(), "howslow doctor");
-                continue;
-            }
-        };
-        let chase = shuffled(set);
-        let mut here = 0_usize;
-        let by_hand: Timed<'_> = Box::new(|times| {
-            for _ in 0..times * LOADS {
-                here = chase.next(here);
-            }
-            std::hint::black_box(here);
-            Ok(())
-        });
-        let figures = in_turn(pairs, &mut [ours, by_hand])?;
-        let ratio = figures[0] / figures[1];
-        let [ours, theirs] = [figures[0], figures[1]].map(|ns| ns / LOADS as f64);
+        let mut both = [Vec::new(), Vec::new()];
+        for _ in 0..FRESH {
+            let ours = match operation("memory.load", "set", set, cpu) {
+                Ok(ours) => ours,
+                Err(why) => {
+                    tool::skip(&why.to_string(), "howslow doctor");
+                    break;
+                }
+            };
+            let figures = in_turn(pairs.div_ceil(FRESH), &mut [ours, by_hand(set)])?;
+            both.iter_mut().zip(figures).for_each(|(all, ns)| all.push(ns / LOADS as f64));
+        }
+        let [Some(ours), Some(theirs)] = both.map(median) else { continue };
+        let ratio = ours / theirs;
         println!("  {:>12}   {ours:9.3} ns   {theirs:9.3} ns   {ratio:.4}", record::Bytes(set as u64).to_string());
         ratios.push(ratio);
     }
@@ -114,6 +108,20 @@ fn latency(pairs: u32, cpu: u32) -> anyhow::Result<()> {
         println!("  random load: howslow / shuffled from {least:.4} to {most:.4}; aimed at 0.95 to 1.05");
     }
     Ok(())
+}
+
+/// The chase through a shuffled set.
+fn by_hand(set: usize) -> Timed<'static> {
+    let chase = shuffled(set);
+    let mut here = 0_usize;
+    Box::new(move |times| {
+        let start = Instant::now();
+        for _ in 0..times * LOADS {
+            here = chase.next(here);
+        }
+        std::hint::black_box(here);
+        Ok(start.elapsed())
+    })
 }
 
 /// A cycle through all lines of a set, by indices of words.
@@ -178,12 +186,13 @@ fn passes(pairs: u32, cpu: u32) -> anyhow::Result<()> {
             for (_, way) in ways {
                 let mut at = 0;
                 loops.push(Box::new(move |times| {
+                    let start = Instant::now();
                     for _ in 0..times * (PIECE / piece) as u64 {
                         // SAFETY: the piece lies in both rooms, which outlive the loops.
                         unsafe { way(source.wrapping_add(at), target.wrapping_add(at), piece) };
                         at = if at + piece < half { at + piece } else { 0 };
                     }
-                    Ok(())
+                    Ok(start.elapsed())
                 }));
             }
             let figures = in_turn(pairs, &mut loops)?;
