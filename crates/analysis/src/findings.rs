@@ -2,7 +2,9 @@
 //! measured and can be told from zero.
 
 use record::units::{percent, significant};
-use record::{Cost, Estimate, Point, Run, Value};
+use record::{Cost, Estimate, Nanoseconds, Point, Run, Value};
+
+use crate::memory::levels;
 
 /// No more sentences than a reader takes in.
 const MOST: usize = 6;
@@ -21,6 +23,8 @@ pub fn findings(run: &Run) -> Vec<String> {
         page_fault_in_system_calls(run),
         mapped_file(run),
         huge_pages(run),
+        levels_found(run),
+        huge_pages_undone(run),
         mitigations(run),
     ];
     sentences.into_iter().flatten().take(MOST).collect()
@@ -153,12 +157,44 @@ fn other_cpu(run: &Run) -> Option<String> {
 }
 
 fn huge_pages(run: &Run) -> Option<String> {
-    let at = [number("size", FAR_MEMORY)];
-    let ratio = Ratio::of(told(run, "memory.load.paged", &at)?, told(run, "memory.load", &at)?);
+    // Runs of the first days called the working set a size.
+    let ratio = ["set", "size"].iter().find_map(|axis| {
+        let at = [number(axis, FAR_MEMORY)];
+        Some(Ratio::of(told(run, "memory.load.paged", &at)?, told(run, "memory.load", &at)?))
+    })?;
     (ratio.low > 1.0).then(|| {
         format!(
             "Huge pages take {} off a random load from 256 MiB: the rest was looking up addresses.",
             percent(1.0 - 1.0 / ratio.value)
+        )
+    })
+}
+
+/// The levels of memory, where loads show more than one.
+fn levels_found(run: &Run) -> Option<String> {
+    let levels = levels(run);
+    let told: Vec<String> =
+        levels.found.iter().map(|level| format!("{} {}", level.name, Nanoseconds(level.latency.value))).collect();
+    // The headline run looks at too few sets to tell a level from the way to it.
+    if levels.curve.len() < 8 || told.len() < 2 {
+        return None;
+    }
+    let disagreement = levels.disagreements.first().map(|text| format!("; {text}")).unwrap_or_default();
+    Some(format!("A random load takes: {}{disagreement}.", told.join(", ")))
+}
+
+/// A hypervisor that backs huge pages by small ones leaves the processor nothing huge to remember.
+fn huge_pages_undone(run: &Run) -> Option<String> {
+    const PAGES: u64 = 256;
+    // Within any first cache, and the huge pages are one.
+    const LINES: u64 = PAGES * 64;
+    let apart = told(run, "memory.translate", &[number("pages", PAGES), ("in", Value::Word("huge".into()))])?;
+    let ratio = Ratio::of(apart, told(run, "memory.load", &[number("set", LINES)])?);
+    (ratio.low > 1.2).then(|| {
+        format!(
+            "Huge pages do not reach the processor: {PAGES} lines spread over one of them take {} times as long as side \
+             by side; the hypervisor's own pages are small.",
+            ratio.text()
         )
     })
 }

@@ -2,12 +2,14 @@
 
 use analysis::derived::{Agreement, Derived, EntryShare, derive, entry_shares};
 use analysis::explain::{Explanation, explain_all};
+use analysis::memory::memory;
 use analysis::statistics::Interval;
 use record::Run;
 use serde_json::{Value, json};
 use store::Store;
 
 use crate::cli::ExplainAsked;
+use crate::memory::memory_json;
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::Pattern;
 
@@ -26,6 +28,7 @@ fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
             "derived": derived.iter().map(derived_json).collect::<Vec<_>>(),
             "entry_shares": shares.iter().map(share_json).collect::<Vec<_>>(),
             "explained": explanations.iter().map(explanation_json).collect::<Vec<_>>(),
+            "memory": memory(run).map(|it| memory_json(&it)),
         }))?;
     } else {
         output::print(&report::explained(run, &derived, &shares, &explanations, output::style()))?;

@@ -10,6 +10,7 @@ mod headline;
 mod history;
 mod list;
 mod measuring;
+mod memory;
 mod output;
 mod pattern;
 mod predict;

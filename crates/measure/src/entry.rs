@@ -75,6 +75,11 @@ impl Entry {
         (operation.follows_clock)(point) && !operation.uses_other_cpu(point)
     }
 
+    /// How many CPUs it keeps busy.
+    pub fn cpus(&self) -> u32 {
+        self.item.operation.cpus(&self.item.point)
+    }
+
     /// Whether more rounds can bring more: not once it is skipped, or has failed thrice without a good round between.
     pub fn alive(&self) -> bool {
         self.skip.is_none() && self.failing < 3

@@ -110,7 +110,15 @@ impl Operation {
 
     /// Whether a partner works on another CPU at this point.
     pub fn uses_other_cpu(&self, point: &Point) -> bool {
-        matches!(point.word("distance"), Some("other" | "awake")) || self.needs.contains(&Need::TwoCpus)
+        matches!(point.word("distance"), Some("other" | "awake"))
+            || self.needs.contains(&Need::TwoCpus)
+            || point.number("cpus").is_some_and(|cpus| cpus > 1)
+    }
+
+    /// How many CPUs it keeps busy at this point: what its axis `cpus` says, or two where a partner has one of its own.
+    pub fn cpus(&self, point: &Point) -> u32 {
+        let said = point.number("cpus").map(|cpus| u32::try_from(cpus).unwrap_or(u32::MAX).max(1));
+        said.unwrap_or(if self.uses_other_cpu(point) { 2 } else { 1 })
     }
 
     /// The payload at this point.

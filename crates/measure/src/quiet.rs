@@ -156,6 +156,12 @@ impl Quietness {
         random.choice(&others).copied()
     }
 
+    /// At most so many CPUs beside these two.
+    pub fn beside(&self, cpu: u32, other: Option<u32>, most: usize, random: &mut fastrand::Rng) -> Vec<u32> {
+        let is_free = |&free: &u32| free != cpu && Some(free) != other;
+        random.choose_multiple(self.usable.iter().copied().filter(is_free), most)
+    }
+
     /// The part of the run's noise that the checks tell: shares of quiet among surveyed batches, per CPU.
     pub fn noise<'a>(&self, surveyed: impl Iterator<Item = (u32, &'a Harvest, f64)>) -> Noise {
         let mut seen: BTreeMap<u32, (u32, u32)> = BTreeMap::new();

@@ -1,5 +1,7 @@
 //! The loop an operation hands over: given a count, it does its work so often.
 
+use std::time::{Duration, Instant};
+
 use crate::failure::Failure;
 
 type Run = Box<dyn FnMut(u64) -> Result<(), Failure>>;
@@ -85,10 +87,22 @@ impl Loop {
     /// # Errors
     /// Whatever the operation meets.
     pub fn perform(&mut self, times: u64) -> Result<(), Failure> {
+        self.timed(times).map(|_| ())
+    }
+
+    /// The same, and how long the iterations alone took, by the plain clock: for benches that hold a loop against
+    /// another one.
+    ///
+    /// # Errors
+    /// Whatever the operation meets.
+    pub fn timed(&mut self, times: u64) -> Result<Duration, Failure> {
         let times = times.min(self.most);
         self.prepare_batch(times)?;
+        let start = Instant::now();
         self.run_batch(times)?;
-        self.verify_batch(times)
+        let took = start.elapsed();
+        self.verify_batch(times)?;
+        Ok(took)
     }
 }
 

@@ -70,7 +70,7 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
         at: entry.item.point.clone(),
         per: operation.per.into(),
         like: operation.like.iter().map(|name| (*name).into()).collect(),
-        cpus: if operation.uses_other_cpu(&entry.item.point) { 2 } else { 1 },
+        cpus: operation.cpus(&entry.item.point),
         follows_clock,
         net_ns: figures,
         headline: operation.quoted,

@@ -19,6 +19,9 @@ pub(crate) struct RoundOrder {
     pub item: usize,
     pub cpu: u32,
     pub other_cpu: Option<u32>,
+    /// CPUs beyond these two, no more than the operation keeps busy.
+    #[serde(default)]
+    pub more_cpus: Vec<u32>,
     pub seed: u64,
     pub plan: RoundPlan,
 }
@@ -61,13 +64,14 @@ fn measured(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders)
     if let Some((reason, remedy)) = item.operation.needs.iter().find_map(|need| need.missing(order.other_cpu)) {
         return RoundEnd::Skipped(reason, remedy);
     }
-    let other = item.operation.uses_other_cpu(&item.point);
+    let partners_cpus = item.operation.cpus(&item.point) as usize - 1;
     let setting = Setting::new(item.point.clone(), folders.own, order.cpu, order.other_cpu, order.seed)
         .with_shared(folders.shared)
+        .with_more_cpus(order.more_cpus.clone())
         .with_argument(item.operation.argument);
     let partners = setting.partners();
-    let mut watch =
-        SystemWatch::new(checker, order.cpu, order.other_cpu.filter(|_| other), partners).counting(setting.device());
+    let others = order.other_cpu.iter().chain(&order.more_cpus).copied().take(partners_cpus).collect();
+    let mut watch = SystemWatch::new(checker, order.cpu, others, partners).counting(setting.device());
     // Whatever the set-up is refused cannot be measured here; the same refusal later is a fault of the round.
     let mut work = match (item.operation.prepare)(&setting).map_err(Failure::into_skip) {
         Ok(work) => work,

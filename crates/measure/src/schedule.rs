@@ -159,7 +159,9 @@ impl Schedule<'_> {
             quiet_below: (!next.survey).then(|| self.quietness.limit()),
         };
         let other_cpu = self.quietness.other_than(cpu, random);
-        let round = RoundOrder { item: next.entry, cpu, other_cpu, seed: random.u64(..), plan };
+        let busy = self.entries[next.entry].cpus();
+        let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
+        let round = RoundOrder { item: next.entry, cpu, other_cpu, more_cpus, seed: random.u64(..), plan };
         let start = Instant::now();
         let end = self.launcher.round(&round, self.signals)?;
         let took = start.elapsed();

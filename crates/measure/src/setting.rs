@@ -21,6 +21,8 @@ pub struct Setting {
     shared: Option<PathBuf>,
     cpu: u32,
     other_cpu: Option<u32>,
+    /// Those beyond that one.
+    more_cpus: Vec<u32>,
     seed: u64,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
     /// Keeps the partner's CPU from halting, at points that say so.
@@ -40,6 +42,7 @@ impl Setting {
             shared: None,
             cpu,
             other_cpu,
+            more_cpus: Vec::new(),
             seed,
             partners: Rc::default(),
             awake: RefCell::default(),
@@ -57,6 +60,11 @@ impl Setting {
     /// The same setting, for an operation that works on something of the user's.
     pub fn with_argument(self, argument: Option<&'static (dyn Any + Send + Sync)>) -> Setting {
         Setting { argument, ..self }
+    }
+
+    /// The same setting, with CPUs beside ours and the other one.
+    pub fn with_more_cpus(self, more_cpus: Vec<u32>) -> Setting {
+        Setting { more_cpus, ..self }
     }
 
     /// What of the user's the operation works on.
@@ -187,6 +195,20 @@ impl Setting {
     /// A skip where there is none.
     pub fn other_cpu(&self) -> Result<u32, Failure> {
         self.other_cpu.ok_or_else(|| Failure::skip("only one CPU may be used", "allow a second CPU (taskset, cpuset)"))
+    }
+
+    /// So many CPUs, none of them ours.
+    ///
+    /// # Errors
+    /// A skip where there are fewer.
+    pub fn other_cpus(&self, count: usize) -> Result<Vec<u32>, Failure> {
+        let mut others: Vec<u32> = self.other_cpu.iter().chain(&self.more_cpus).copied().collect();
+        if others.len() < count {
+            let reason = format!("needs {} CPUs, and {} may be used", count + 1, others.len() + 1);
+            return Err(Failure::skip(reason, "allow more CPUs (taskset, cpuset), or take a larger machine"));
+        }
+        others.truncate(count);
+        Ok(others)
     }
 
     /// Starts a partner process on `cpu` that runs `body` and exits; it is killed and reaped when the handle drops,

@@ -62,8 +62,8 @@ impl Usage {
 pub(crate) struct SystemWatch {
     checker: Checker,
     cpu: u32,
-    /// The CPU a partner works on, where it is another one.
-    other_cpu: Option<u32>,
+    /// The CPUs that partners work on, where they are others.
+    other_cpus: Vec<u32>,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
     device: Rc<RefCell<Option<Device>>>,
 }
@@ -72,10 +72,10 @@ impl SystemWatch {
     pub fn new(
         checker: Checker,
         cpu: u32,
-        other_cpu: Option<u32>,
+        other_cpus: Vec<u32>,
         partners: Rc<RefCell<Vec<libc::pid_t>>>,
     ) -> SystemWatch {
-        SystemWatch { checker, cpu, other_cpu, partners, device: Rc::default() }
+        SystemWatch { checker, cpu, other_cpus, partners, device: Rc::default() }
     }
 
     /// The same, counting the reads of the device that the operation names when it sets up.
@@ -90,15 +90,15 @@ impl Watch for SystemWatch {
     }
 
     fn speed(&mut self) -> Speed {
-        let Some(other) = self.other_cpu else { return self.checker.check() };
-        // A visit to the partner's core needs none of the partner's help, and it waits for our message meanwhile.
-        let there = pin(other).map(|()| self.checker.check()).ok();
+        if self.other_cpus.is_empty() {
+            return self.checker.check();
+        }
+        // A visit to a partner's core needs none of the partner's help, and it waits for our message meanwhile.
+        let visit = |&other: &u32| pin(other).map(|()| self.checker.check()).ok();
+        let there: Vec<Speed> = self.other_cpus.iter().filter_map(visit).collect();
         let home = pin(self.cpu).is_ok();
         let here = self.checker.check();
-        match there {
-            Some(there) if home => here.worse(there),
-            _ => here,
-        }
+        there.into_iter().filter(|_| home).fold(here, Speed::worse)
     }
 
     fn usage(&mut self) -> Usage {

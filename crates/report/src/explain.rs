@@ -2,6 +2,7 @@
 
 use analysis::derived::{Derived, EntryShare};
 use analysis::explain::Explanation;
+use analysis::memory::memory;
 use analysis::statistics::{Interval, median, quantile, sorted};
 use record::units::{percent, significant};
 use record::{Nanoseconds, Run};
@@ -23,6 +24,7 @@ pub fn explained(
     let mut page = head_line(run) + "\n\n";
     page += &derived_costs(derived, style);
     page += &entry(shares, style);
+    page += &memory(run).map(|it| crate::memory::memory(&it, style)).unwrap_or_default();
     page += &format!("\n{}\n", style.bold("costs beside their parts, the least explained first"));
     if explanations.is_empty() {
         return page + "  no cost of this run names its parts\n";

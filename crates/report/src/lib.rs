@@ -8,6 +8,7 @@ mod factors;
 mod grid;
 mod head;
 mod lists;
+mod memory;
 mod predict;
 mod prices;
 mod study;

@@ -4,6 +4,7 @@
 mod assembly;
 mod busy;
 mod figures;
+mod memory;
 mod perf;
 mod repeat;
 mod speed;
@@ -40,6 +41,8 @@ enum Bench {
     Speed,
     /// A system call against a loop written by hand; instructions in cycles
     Truth,
+    /// Random loads and passes over memory against loops written by hand, by level
+    Memory,
     /// How far whole headline runs scatter
     Repeat,
     /// How far howslow and `perf bench` scatter in the same window
@@ -71,6 +74,7 @@ impl Bench {
         match self {
             Bench::Speed => speed::speed(howslow, extent),
             Bench::Truth => truth::truth(howslow, extent),
+            Bench::Memory => memory::memory(extent),
             Bench::Repeat => repeat::repeat(howslow, extent),
             Bench::Perf => perf::perf(howslow, extent),
             Bench::Busy => busy::busy(howslow, extent),

@@ -1,4 +1,4 @@
-//! Passing over memory in order: copying, reading, writing.
+//! Passing over memory in order: copying, reading, writing, through the caches and past them.
 
 use std::cell::Cell;
 use std::ptr;
@@ -6,12 +6,16 @@ use std::rc::Rc;
 
 use measure::{Failure, Loop, repeat};
 
+use super::OWN_CACHE;
+use super::passes::{Copying, Fill, Sum, TURN_WORDS, fastest, settle};
 use super::region::{Pages, Region};
+use super::work::{Work, alone};
 
 /// Where the copy's destination lies within its page, the source lying at a page's beginning: so far that no load of
 /// a small copy shares the low twelve address bits of a store just made. One that does waits for the store: at the
 /// same place within the page 512 bytes took 40 % longer (Golden Cove).
 const OFFSET_WORDS: usize = 256;
+const OFFSET_BYTES: u64 = (OFFSET_WORDS * size_of::<u64>()) as u64;
 
 /// Words from one that is checked to the next: one in each page stands for all.
 const CHECKED: usize = 512;
@@ -19,7 +23,7 @@ const CHECKED: usize = 512;
 /// The loop that copies `size` bytes, a multiple of 8.
 pub(super) fn copy(size: usize) -> Result<Loop, Failure> {
     let source = filled(size as u64, 1)?;
-    let destination = Rc::new(Region::new((size + OFFSET_WORDS * size_of::<u64>()) as u64, Pages::Huge)?);
+    let destination = Rc::new(Region::new(size as u64 + OFFSET_BYTES, Pages::Huge)?);
     let from = source.words().as_ptr().cast::<u8>();
     let to = destination.words()[OFFSET_WORDS..].as_ptr().cast_mut().cast::<u8>();
     let cleared = Rc::clone(&destination);
@@ -48,58 +52,185 @@ pub(super) const PIECE: u64 = 64 << 10;
 
 /// The loop that adds up a piece of `set` bytes.
 pub(super) fn read(set: u64, seed: u64) -> Result<Loop, Failure> {
-    let region = filled(set, seed)?;
-    let mut pieces = Pieces::of(set);
-    let sums: Vec<u64> = (0..pieces.count).map(|piece| sum(pieces.words(&region, piece))).collect();
-    let widest = widest().sum;
-    let total = Rc::new(Cell::new(0u64));
-    let reached = Rc::clone(&total);
-    let mut checked = Pieces::of(set);
-    let passes = repeat(move || {
-        for _ in 0..pieces.each {
-            // SAFETY: this processor has what the function is compiled for.
-            let sum = unsafe { widest(pieces.next(&region)) };
-            total.set(total.get().wrapping_add(sum));
-        }
-        Ok(())
-    });
-    Ok(passes.verify(move |times| {
-        let pieces = (0..times * checked.each).map(|_| sums[checked.step()]);
-        if reached.replace(0) == pieces.fold(0, u64::wrapping_add) {
-            return Ok(());
-        }
-        Err(Failure::wrong("the words read do not add up to those written"))
-    }))
+    Reading::new(set, seed).map(alone)
 }
 
 /// The loop that stores to a piece of `set` bytes, another value in each iteration.
 pub(super) fn write(set: u64) -> Result<Loop, Failure> {
-    let region = Rc::new(filled(set, 0)?);
-    let written = Rc::clone(&region);
-    let widest = widest().fill;
-    let mut pieces = Pieces::of(set);
-    let mut checked = Pieces::of(set);
-    let mut value = 0u64;
-    let passes = repeat(move || {
-        value = value.wrapping_add(1);
-        for _ in 0..pieces.each {
+    Writing::new(set).map(alone)
+}
+
+/// The same past the caches.
+pub(super) fn write_streaming(set: u64) -> Result<Loop, Failure> {
+    Writing::by(set, fastest().fill_streaming).map(alone)
+}
+
+/// The loop that zeroes a piece of `set` bytes.
+pub(super) fn clear(set: u64) -> Result<Loop, Failure> {
+    let writing = Writing::by(set, fastest().clear)?;
+    Ok(alone(Writing { zeroing: true, ..writing }))
+}
+
+/// The loop that copies pieces of the first half of `set` bytes to the second, past the caches where it stores.
+pub(super) fn copy_streaming(set: u64) -> Result<Loop, Failure> {
+    Moving::by(set, fastest().copy_streaming).map(alone)
+}
+
+/// Whether the core's own caches hold a set.
+fn near(set: u64) -> bool {
+    set <= OWN_CACHE
+}
+
+/// Adds up piece by piece.
+pub(super) struct Reading {
+    region: Region,
+    pieces: Pieces,
+    /// Where the check is: it follows the pieces after each batch.
+    checked: Pieces,
+    sums: Vec<u64>,
+    total: u64,
+    sum: Sum,
+}
+
+impl Reading {
+    pub(super) fn new(set: u64, seed: u64) -> Result<Reading, Failure> {
+        let region = filled(set, seed)?;
+        let pieces = Pieces::of(set)?;
+        let simple = |words: &[Cell<u64>]| words.iter().fold(0, |sum: u64, word| sum.wrapping_add(word.get()));
+        let sums = (0..pieces.count).map(|piece| simple(pieces.words(region.words(), piece))).collect();
+        let sum = if near(set) { fastest().sum_near } else { fastest().sum_far };
+        Ok(Reading { region, pieces, checked: pieces, sums, total: 0, sum })
+    }
+}
+
+impl Work for Reading {
+    fn work(&mut self, times: u64) {
+        for _ in 0..times * self.pieces.each {
+            let piece = self.pieces.step();
             // SAFETY: this processor has what the function is compiled for.
-            unsafe { widest(pieces.next(&region), value) };
+            let sum = unsafe { (self.sum)(self.pieces.words(self.region.words(), piece)) };
+            self.total = self.total.wrapping_add(sum);
         }
-        Ok(())
-    });
-    let mut done = 0u64;
-    Ok(passes.verify(move |times| {
-        done = done.wrapping_add(times);
-        let last = (0..times * checked.each).map(|_| checked.step()).last().unwrap_or(0);
-        if checked.words(&written, last).iter().step_by(CHECKED).all(|word| word.get() == done) {
+    }
+
+    fn check(&mut self, times: u64) -> Result<(), Failure> {
+        let pieces = (0..times * self.checked.each).map(|_| self.sums[self.checked.step()]);
+        let wanted = pieces.fold(0, u64::wrapping_add);
+        if std::mem::take(&mut self.total) == wanted {
             return Ok(());
         }
-        Err(Failure::wrong("the words do not hold what the last pass wrote"))
-    }))
+        Err(Failure::wrong("the words read do not add up to those written"))
+    }
+}
+
+/// Stores to piece after piece, another value in each iteration.
+pub(super) struct Writing {
+    region: Region,
+    pieces: Pieces,
+    checked: Pieces,
+    value: u64,
+    fill: Fill,
+    /// Whether it can write nothing but zeros: the check then puts other words there, for the next time.
+    zeroing: bool,
+}
+
+impl Writing {
+    pub(super) fn new(set: u64) -> Result<Writing, Failure> {
+        Writing::by(set, if near(set) { fastest().fill_near } else { fastest().fill_far })
+    }
+
+    fn by(set: u64, fill: Fill) -> Result<Writing, Failure> {
+        let pieces = Pieces::of(set)?;
+        Ok(Writing { region: filled(set, 1)?, pieces, checked: pieces, value: 0, fill, zeroing: false })
+    }
+}
+
+impl Work for Writing {
+    fn work(&mut self, times: u64) {
+        for _ in 0..times {
+            self.value = self.value.wrapping_add(1);
+            for _ in 0..self.pieces.each {
+                let piece = self.pieces.step();
+                // SAFETY: this processor has what the function is compiled for.
+                unsafe { (self.fill)(self.pieces.words(self.region.words(), piece), self.value) };
+            }
+        }
+        settle();
+    }
+
+    fn check(&mut self, times: u64) -> Result<(), Failure> {
+        let first = self.value.wrapping_sub(times).wrapping_add(1);
+        for (piece, iteration) in self.checked.last_visits(times) {
+            let wanted = if self.zeroing { 0 } else { first.wrapping_add(iteration) };
+            let words = || self.checked.words(self.region.words(), piece).iter().step_by(CHECKED);
+            if words().any(|word| word.get() != wanted) {
+                return Err(Failure::wrong("the words do not hold what the last pass wrote"));
+            }
+            if self.zeroing {
+                words().for_each(|word| word.set(u64::MAX));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies pieces of a set's first half to its second.
+pub(super) struct Moving {
+    from: Region,
+    to: Region,
+    pieces: Pieces,
+    checked: Pieces,
+    copy: Copying,
+}
+
+impl Moving {
+    /// By the C library's own copy.
+    pub(super) fn new(set: u64) -> Result<Moving, Failure> {
+        Moving::by(set, library_copy)
+    }
+
+    fn by(set: u64, copy: Copying) -> Result<Moving, Failure> {
+        let pieces = Pieces::of(set / 2)?;
+        let (from, to) = (filled(set / 2, 1)?, filled(set / 2 + OFFSET_BYTES, 0)?);
+        Ok(Moving { from, to, pieces, checked: pieces, copy })
+    }
+}
+
+impl Work for Moving {
+    fn work(&mut self, times: u64) {
+        for _ in 0..times * self.pieces.each {
+            let piece = self.pieces.step();
+            let from = self.pieces.words(self.from.words(), piece);
+            let to = self.pieces.words(&self.to.words()[OFFSET_WORDS..], piece);
+            // SAFETY: this processor has what the function is compiled for; the pieces are as long and do not overlap.
+            unsafe { (self.copy)(from, to) };
+        }
+        settle();
+    }
+
+    fn check(&mut self, times: u64) -> Result<(), Failure> {
+        for (piece, _) in self.checked.last_visits(times) {
+            let from = self.checked.words(self.from.words(), piece);
+            let to = self.checked.words(&self.to.words()[OFFSET_WORDS..], piece);
+            let pairs = || from.iter().zip(to).step_by(CHECKED);
+            if pairs().any(|(word, copied)| word != copied) {
+                return Err(Failure::wrong("the copy differs from what was copied"));
+            }
+            // What is right now must not be taken for the work of the next batch.
+            pairs().for_each(|(word, copied)| copied.set(!word.get()));
+        }
+        Ok(())
+    }
+}
+
+/// Copies by the C library; both are as long and do not overlap.
+fn library_copy(from: &[Cell<u64>], to: &[Cell<u64>]) {
+    // SAFETY: both are cells of whole slices, of which the caller warrants the length and the distance.
+    unsafe { ptr::copy_nonoverlapping(from.as_ptr().cast::<u8>(), to.as_ptr().cast_mut().cast(), size_of_val(from)) };
 }
 
 /// A working set in pieces, passed over in order, again and again.
+#[derive(Clone, Copy)]
 struct Pieces {
     words: usize,
     count: usize,
@@ -109,10 +240,13 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn of(set: u64) -> Pieces {
+    fn of(set: u64) -> Result<Pieces, Failure> {
         let bytes = set.min(PIECE);
         let words = bytes as usize / size_of::<u64>();
-        Pieces { words, count: (set / bytes) as usize, each: PIECE / bytes, next: 0 }
+        if words == 0 || !words.is_multiple_of(TURN_WORDS) || !set.is_multiple_of(bytes) {
+            return Err(Failure::wrong(format!("a set of {set} bytes cannot be passed over piece by piece")));
+        }
+        Ok(Pieces { words, count: (set / bytes) as usize, each: PIECE / bytes, next: 0 })
     }
 
     /// The number of the piece that comes next.
@@ -123,15 +257,16 @@ impl Pieces {
         piece
     }
 
-    #[inline(always)]
-    fn next<'a>(&mut self, region: &'a Region) -> &'a [Cell<u64>] {
-        let piece = self.step();
-        self.words(region, piece)
+    /// Steps over the pieces of so many iterations; returns each piece once, with the last iteration that came to it.
+    fn last_visits(&mut self, times: u64) -> Vec<(usize, u64)> {
+        let steps = times * self.each;
+        let visits: Vec<(usize, u64)> = (0..steps).map(|step| (self.step(), step / self.each)).collect();
+        visits[visits.len().saturating_sub(self.count)..].to_vec()
     }
 
     #[inline(always)]
-    fn words<'a>(&self, region: &'a Region, piece: usize) -> &'a [Cell<u64>] {
-        &region.words()[piece * self.words..(piece + 1) * self.words]
+    fn words<'a>(&self, words: &'a [Cell<u64>], piece: usize) -> &'a [Cell<u64>] {
+        &words[piece * self.words..(piece + 1) * self.words]
     }
 }
 
@@ -143,61 +278,4 @@ fn filled(bytes: u64, first: u64) -> Result<Region, Failure> {
         word.set(first.wrapping_add(index));
     }
     Ok(region)
-}
-
-/// The two passes, compiled for one kind of register.
-#[derive(Clone, Copy)]
-struct Passes {
-    sum: unsafe fn(&[Cell<u64>]) -> u64,
-    fill: unsafe fn(&[Cell<u64>], u64),
-}
-
-/// The passes by the widest registers this processor has.
-fn widest() -> Passes {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            return Passes { sum: sum_by_avx512, fill: fill_by_avx512 };
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            return Passes { sum: sum_by_avx2, fill: fill_by_avx2 };
-        }
-    }
-    Passes { sum, fill }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn sum_by_avx512(words: &[Cell<u64>]) -> u64 {
-    sum(words)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn sum_by_avx2(words: &[Cell<u64>]) -> u64 {
-    sum(words)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-fn fill_by_avx512(words: &[Cell<u64>], value: u64) {
-    fill(words, value);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn fill_by_avx2(words: &[Cell<u64>], value: u64) {
-    fill(words, value);
-}
-
-/// The sum of all words; the compiler makes it one of vectors.
-#[inline(always)]
-fn sum(words: &[Cell<u64>]) -> u64 {
-    words.iter().fold(0, |total, word| total.wrapping_add(word.get()))
-}
-
-/// Sets all words; the compiler makes it one of vectors.
-#[inline(always)]
-fn fill(words: &[Cell<u64>], value: u64) {
-    words.iter().for_each(|word| word.set(value));
 }

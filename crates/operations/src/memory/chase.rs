@@ -6,21 +6,16 @@
 //! in memory: 256 MiB takes milliseconds where shuffling an array of all lines takes a second. Its latencies are
 //! those of a shuffled (Sattolo) cycle.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use measure::{Failure, Loop, TermOf};
 
 use super::region::{Pages, Region};
+use super::work::{Work, alone};
 
 /// Bytes of a line: what one load brings into the cache. Where lines are longer, neighbours share one.
 const LINE: u64 = 64;
 
-/// Words of a line.
-const LINE_WORDS: usize = (LINE / 8) as usize;
-
 /// Loads per turn of the loop.
-const LOADS: u64 = 16;
+pub(super) const LOADS: u64 = 16;
 
 /// Sets from here on must lie in the pages asked for; smaller ones do not fill a huge page.
 const VERIFIED: u64 = 2 << 20;
@@ -33,54 +28,113 @@ type Place = *const u64;
 
 /// The loop that chases through `set` bytes, a power of two of at least two lines.
 pub(super) fn loads(set: u64, pages: Pages, seed: u64) -> Result<Loop, Failure> {
-    if !set.is_power_of_two() || set < 2 * LINE {
-        return Err(Failure::wrong(format!("a set to chase through is a power of two, not {set}")));
+    Ok(alone(Chase::through(set, pages, seed)?).each(LOADS))
+}
+
+/// The loop that chases through one line in each of so many base pages of memory, a power of two of at least two.
+pub(super) fn one_line_a_page(count: u64, pages: Pages, seed: u64) -> Result<Loop, Failure> {
+    Ok(alone(Chase::new(Layout::page_by_page(count), pages, seed)?).each(LOADS))
+}
+
+/// Where the lines of a chase lie in its region.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    lines: u64,
+    /// Bytes from one line's room to the next.
+    stride: u64,
+}
+
+impl Layout {
+    /// Line beside line.
+    fn dense(set: u64) -> Layout {
+        Layout { lines: set / LINE, stride: LINE }
     }
-    let scatter = Scatter::new(set / LINE, seed);
-    let region = Region::new(set, pages)?;
-    link(&region, &scatter);
-    if pages == Pages::Huge && set >= VERIFIED {
-        region.in_huge_pages()?;
+
+    fn page_by_page(count: u64) -> Layout {
+        Layout { lines: count, stride: rustix::param::page_size() as u64 }
     }
-    let first: Place = region.words().as_ptr().cast();
-    let here = Rc::new(Cell::new(first));
-    let reached = Rc::clone(&here);
-    let run = move |times| {
-        let mut place = here.get();
+
+    /// Bytes from the region's beginning. Within a page the line lies anywhere, by a multiplicative hash, so that all
+    /// sets of the caches are used alike.
+    #[inline(always)]
+    fn place(&self, line: u64) -> u64 {
+        let within = u128::from(line.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * u128::from(self.stride / LINE);
+        line * self.stride + (within >> 64) as u64 * LINE
+    }
+}
+
+/// A cycle of loads, and how far along it we are.
+pub(super) struct Chase {
+    region: Region,
+    layout: Layout,
+    scatter: Scatter,
+    here: Place,
+    step: u64,
+}
+
+impl Chase {
+    /// Through every line of `set` bytes.
+    pub(super) fn through(set: u64, pages: Pages, seed: u64) -> Result<Chase, Failure> {
+        if !set.is_power_of_two() || set < 2 * LINE {
+            return Err(Failure::wrong(format!("a set to chase through is a power of two, not {set}")));
+        }
+        Chase::new(Layout::dense(set), pages, seed)
+    }
+
+    fn new(layout: Layout, pages: Pages, seed: u64) -> Result<Chase, Failure> {
+        if !layout.lines.is_power_of_two() || layout.lines < 2 {
+            return Err(Failure::wrong(format!("a chase has a power of two of lines, not {}", layout.lines)));
+        }
+        let scatter = Scatter::new(layout.lines, seed);
+        let bytes = layout.lines * layout.stride;
+        let region = Region::new(bytes, pages)?;
+        link(&region, layout, &scatter);
+        if pages == Pages::Huge && bytes >= VERIFIED {
+            region.in_huge_pages()?;
+        }
+        let step = scatter.step(0);
+        let here = (region.words().as_ptr() as u64 + layout.place(0)) as Place;
+        Ok(Chase { region, layout, scatter, here, step })
+    }
+}
+
+impl Work for Chase {
+    fn work(&mut self, times: u64) {
+        let mut place = self.here;
         for _ in 0..times {
             for _ in 0..LOADS {
                 place = follow(place);
             }
         }
-        here.set(place);
-        Ok(())
-    };
-    let mut step = scatter.step(0);
-    let verify = move |times: u64| {
-        let line = (reached.get() as u64).wrapping_sub(region.words().as_ptr() as u64) / LINE;
-        let wanted = step.wrapping_add(times.wrapping_mul(LOADS)) % scatter.lines();
-        step = scatter.step(line);
-        if line < scatter.lines() && step == wanted {
+        self.here = place;
+    }
+
+    fn check(&mut self, times: u64) -> Result<(), Failure> {
+        let reached = (self.here as u64).wrapping_sub(self.region.words().as_ptr() as u64);
+        let line = reached / self.layout.stride;
+        let wanted = self.step.wrapping_add(times.wrapping_mul(LOADS)) % self.scatter.lines();
+        self.step = self.scatter.step(line);
+        if line < self.scatter.lines() && reached == self.layout.place(line) && self.step == wanted {
             return Ok(());
         }
-        Err(Failure::wrong(format!("the chase is at step {step} of its cycle instead of {wanted}")))
-    };
-    Ok(Loop::new(run).verify(verify).each(LOADS))
+        Err(Failure::wrong(format!("the chase is at step {} of its cycle instead of {wanted}", self.step)))
+    }
 }
 
 /// The place that `place` holds.
 #[inline(always)]
 fn follow(place: Place) -> Place {
-    // SAFETY: every line's first word holds the address of a line of the same region, which the loop keeps alive.
+    // SAFETY: every line's first word holds the address of a line of the same region, which the chase keeps alive.
     let next = unsafe { place.read_volatile() };
     next as Place
 }
 
 /// Writes the cycle, in the order of memory.
-fn link(region: &Region, scatter: &Scatter) {
+fn link(region: &Region, layout: Layout, scatter: &Scatter) {
     let first = region.words().as_ptr() as u64;
-    for (line, words) in region.words().chunks_exact(LINE_WORDS).enumerate() {
-        words[0].set(first + scatter.next(line as u64) * LINE);
+    for line in 0..layout.lines {
+        let word = layout.place(line) as usize / size_of::<u64>();
+        region.words()[word].set(first + layout.place(scatter.next(line)));
     }
 }
 
@@ -167,7 +221,7 @@ mod tests {
     fn the_written_cycle_is_the_one_computed() {
         let scatter = Scatter::new(1024, 5);
         let region = Region::new(1024 * LINE, Pages::Base).expect("memory");
-        link(&region, &scatter);
+        link(&region, Layout::dense(1024 * LINE), &scatter);
         let first: Place = region.words().as_ptr().cast();
         let mut place = first;
         let mut steps = 0;

@@ -88,6 +88,7 @@ fn short(doubt: &Doubt) -> &'static str {
         Doubt::FrequencyMoved { .. } => "the clock frequency moved",
         Doubt::Interrupted { .. } => "other tasks took the CPU",
         Doubt::RoundLost { .. } => "a round was lost",
+        Doubt::NotCold { .. } => "part of the file was in memory",
         Doubt::CoarseClock { .. } => "a batch is short for the clock",
         Doubt::Implausible { .. } => "impossible beside another cost of its run",
     }

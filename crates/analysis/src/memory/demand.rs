@@ -1,0 +1,175 @@
+//! What a processor demands of memory, after the notes *The VAX CPU* (RAXCO, 1986, section II): instruction rate x bytes
+//! per instruction x miss rate, against what memory can deliver.
+
+use record::Run;
+
+use super::{Bandwidth, Levels};
+use crate::statistics::Interval;
+
+/// What memory can deliver to one CPU, and what an instruction asks of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// Bytes that an instruction needs, its own and those it refers to; the share of them that caches lack is the
+    /// miss rate.
+    pub bytes: f64,
+    /// Bytes that one access to memory delivers.
+    pub line: f64,
+    /// What one access takes, ns.
+    pub latency: Interval,
+    /// What memory delivers to one CPU at most, bytes per ns.
+    pub maximum: Interval,
+    /// What it delivers to several: how many, and bytes per ns together.
+    pub together: Option<(u64, Interval)>,
+    /// The level that is asked.
+    pub level: String,
+}
+
+/// The miss rates from which memory sets the speed of a processor of this rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// Instructions per cycle while nothing misses.
+    pub per_cycle: f64,
+    /// The same per ns.
+    pub rate: f64,
+    /// The miss rate at which the demand is what memory delivers at most; over 1 where it never is.
+    pub by_bandwidth: Interval,
+    /// The same with several CPUs.
+    pub by_bandwidth_together: Option<Interval>,
+    /// The miss rate at which waiting takes as long as computing, each miss being waited for.
+    pub by_latency: Interval,
+}
+
+/// The paper's machine: 11 bytes an instruction, accesses of 64 bits that take 1.2 µs, at most 6.7 MB/s.
+pub const VAX: Demand = Demand {
+    bytes: 11.0,
+    line: 8.0,
+    latency: exactly(1200.0),
+    maximum: exactly(6.7e-3),
+    together: None,
+    level: String::new(),
+};
+
+/// Its instructions per ns: 1.2 million a second if memory does not slow it, and what it really does at a miss rate of
+/// a half.
+pub const VAX_RATE: (f64, f64) = (1.2e-3, 0.75e-3);
+
+/// Instructions per cycle that limits are told for: waiting for each other, usual programs, few machines' best.
+const PER_CYCLE: [f64; 3] = [1.0, 2.0, 4.0];
+
+const fn exactly(value: f64) -> Interval {
+    Interval { value, low: value, high: value }
+}
+
+impl Demand {
+    /// What the largest working sets of the run say; the paper's bytes per instruction. `None` without them.
+    pub(super) fn of(run: &Run, levels: &Levels, bandwidth: &[Bandwidth]) -> Option<Demand> {
+        let last = levels.curve.last()?;
+        let of = |operation: &'static str| bandwidth.iter().filter(move |it| it.operation == operation);
+        let read = of("memory.read").max_by_key(|it| it.set)?;
+        let most = of("memory.read.cpus").filter(|it| it.cpus > 1).max_by_key(|it| (it.set, it.cpus));
+        // A pass within the caches says nothing of memory.
+        if read.set * 4 < last.set {
+            return None;
+        }
+        let line = run.machine.cpu.caches.iter().filter_map(|cache| cache.line).max().unwrap_or(64);
+        Some(Demand {
+            bytes: VAX.bytes,
+            line: f64::from(line.max(1)),
+            latency: last.latency,
+            maximum: read.rate,
+            together: most.map(|it| (it.cpus, it.rate)),
+            level: levels.name_of(last.set),
+        })
+    }
+
+    /// Bytes per ns that so many instructions per ns ask of memory.
+    pub fn asked(&self, rate: f64, miss: f64) -> f64 {
+        rate * self.bytes * miss
+    }
+
+    /// Accesses to memory per instruction.
+    pub fn misses(&self, miss: f64) -> f64 {
+        self.bytes * miss / self.line
+    }
+
+    /// Instructions per ns of a processor that would do `rate` without misses, where the part `hidden` of each access's
+    /// time passes while it computes; never more than memory delivers.
+    pub fn speed(&self, rate: f64, miss: f64, hidden: f64) -> f64 {
+        let each = 1.0 / rate + (1.0 - hidden) * self.misses(miss) * self.latency.value;
+        let delivered = self.bytes * miss / self.maximum.value;
+        1.0 / each.max(delivered)
+    }
+
+    /// The part of the accesses' time that is hidden where a processor really does `real` instructions per ns.
+    pub fn hidden(&self, rate: f64, real: f64, miss: f64) -> f64 {
+        1.0 - (1.0 / real - 1.0 / rate) / (self.misses(miss) * self.latency.value)
+    }
+
+    fn limit(&self, per_cycle: f64, rate: f64) -> Limit {
+        let over = |delivered: Interval, asked: f64| Interval {
+            value: delivered.value / asked,
+            low: delivered.low / asked,
+            high: delivered.high / asked,
+        };
+        let at_once = self.line / (self.bytes * rate);
+        Limit {
+            per_cycle,
+            rate,
+            by_bandwidth: over(self.maximum, self.asked(rate, 1.0)),
+            by_bandwidth_together: self.together.map(|(cpus, all)| over(all, self.asked(rate * cpus as f64, 1.0))),
+            by_latency: Interval {
+                value: at_once / self.latency.value,
+                low: at_once / self.latency.high,
+                high: at_once / self.latency.low,
+            },
+        }
+    }
+}
+
+/// The limits at the run's best clock; none where that is not known.
+pub fn limits(run: &Run, demand: &Demand) -> Vec<Limit> {
+    let cycle = run.noise.cycle_ns;
+    if !cycle.is_finite() || cycle <= 0.0 {
+        return Vec::new();
+    }
+    PER_CYCLE.iter().map(|&per_cycle| demand.limit(per_cycle, per_cycle / cycle)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_papers_own_arithmetic_comes_out() {
+        let (full, real) = VAX_RATE;
+        // "The demand on memory is 6.6 million bytes per second" of 6.7: the controller is saturated.
+        assert!((VAX.asked(full, 0.5) * 1e3 - 6.6).abs() < 1e-9);
+        assert!((VAX.asked(full, 0.5) / VAX.maximum.value - 0.985).abs() < 1e-3);
+        // Its two figures of the memory are one: 64 bits every 1.2 µs.
+        assert!((VAX.line / VAX.latency.value - VAX.maximum.value).abs() < 0.05e-3);
+        // "The machine will run considerably slower than 1.2 MIPS, generally about .75": between waiting for each access
+        // (.60) and hiding all of them (1.2); 39 % of the waiting is hidden.
+        assert!((VAX.speed(full, 0.5, 0.0) * 1e3 - 0.603).abs() < 1e-3);
+        assert!((VAX.speed(full, 0.5, 1.0) * 1e3 - 1.2).abs() < 1e-9);
+        let hidden = VAX.hidden(full, real, 0.5);
+        assert!((hidden - 0.394).abs() < 1e-3, "{hidden}");
+        assert!((VAX.speed(full, 0.5, hidden) - real).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_limit_is_where_both_sides_are_equal() {
+        let demand = Demand { together: Some((2, exactly(10e-3))), ..VAX };
+        let limit = demand.limit(1.0, 1.2e-3);
+        assert!((demand.asked(limit.rate, limit.by_bandwidth.value) - demand.maximum.value).abs() < 1e-12);
+        let together = limit.by_bandwidth_together.expect("two CPUs").value;
+        assert!((2.0 * demand.asked(limit.rate, together) - 10e-3).abs() < 1e-12);
+        assert!((demand.speed(limit.rate, limit.by_latency.value, 0.0) - limit.rate / 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_more_misses_the_slower_and_never_faster_than_memory_delivers() {
+        let rates = [0.0, 0.01, 0.1, 0.5, 1.0].map(|miss| VAX.speed(1.2e-3, miss, 0.0));
+        assert!(rates.windows(2).all(|pair| pair[1] < pair[0]) && (rates[0] - 1.2e-3).abs() < 1e-12);
+        assert!((VAX.asked(VAX.speed(9.0, 1.0, 1.0), 1.0) - VAX.maximum.value).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,202 @@
+//! What a run says of its machine's memory: levels, translation, bandwidth, and the miss rate at which memory, not the
+//! processor, sets the speed.
+
+mod demand;
+mod levels;
+
+use record::{Cost, Run};
+
+pub use demand::{Demand, Limit, VAX, VAX_RATE, limits};
+pub use levels::{Level, Levels, Step, levels};
+
+use crate::derived::net;
+use crate::statistics::{Interval, ratio, weighted_sum};
+
+/// What a run says of memory. Each list is empty where the run lacks its costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// The levels, and where they depart from what the machine declares.
+    pub levels: Levels,
+    /// What address translation adds to a random load, by working set or by pages.
+    pub translation: Vec<Translation>,
+    /// How fast memory is passed over, by operation and working set.
+    pub bandwidth: Vec<Bandwidth>,
+    /// What a random load takes while another CPU keeps memory busy.
+    pub loaded: Vec<Loaded>,
+    /// The arithmetic of demand, where latency and bandwidth of the last level are known.
+    pub demand: Option<Demand>,
+    /// From which miss rate on memory sets the speed, by instructions per cycle.
+    pub limits: Vec<Limit>,
+}
+
+/// What translating addresses adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Translation {
+    /// The cost in base pages, as typed.
+    pub name: String,
+    /// Its point as a table shows it.
+    pub at: String,
+    /// In base pages, ns.
+    pub base: Interval,
+    /// The same in huge pages, ns.
+    pub huge: Interval,
+    /// As many lines packed together, ns, where that was measured.
+    pub packed: Option<Interval>,
+    /// What translation adds, ns: base pages less the same lines packed together, else less huge pages.
+    pub share: Interval,
+}
+
+/// How fast an operation passes over memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bandwidth {
+    /// The operation's id.
+    pub operation: String,
+    /// Bytes of the working set, of each CPU.
+    pub set: u64,
+    /// The level that the set lies in.
+    pub level: String,
+    /// CPUs that worked.
+    pub cpus: u64,
+    /// Bytes per ns, which are GB/s, of all CPUs.
+    pub rate: Interval,
+    /// The rate over that of one CPU.
+    pub scaling: Option<Interval>,
+}
+
+/// A random load beside another CPU's work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// What the other CPU does.
+    pub load: String,
+    /// Bytes of the working set.
+    pub set: u64,
+    /// The load, ns.
+    pub latency: Interval,
+    /// Over the same beside an idle CPU.
+    pub slowdown: Option<Interval>,
+}
+
+/// What a run says of memory; `None` where it says nothing.
+pub fn memory(run: &Run) -> Option<Memory> {
+    let levels = levels(run);
+    let bandwidth = bandwidth(run, &levels);
+    let demand = Demand::of(run, &levels, &bandwidth);
+    let limits = demand.as_ref().map(|demand| limits(run, demand)).unwrap_or_default();
+    let memory = Memory { translation: translation(run), loaded: loaded(run), levels, bandwidth, demand, limits };
+    let says = !memory.levels.curve.is_empty() || !memory.bandwidth.is_empty() || !memory.translation.is_empty();
+    (says || !memory.loaded.is_empty()).then_some(memory)
+}
+
+/// A cost that can be told from zero.
+fn told(cost: &&Cost) -> bool {
+    cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0 && cost.net_ns.high.0.is_finite()
+}
+
+/// The costs of an operation that can be told from zero, by working set and by whatever else they are measured over.
+fn costs<'a>(run: &'a Run, operation: &'a str) -> impl Iterator<Item = &'a Cost> {
+    run.costs.iter().filter(move |cost| cost.operation == operation).filter(told)
+}
+
+/// Bytes of the working set; runs of the first days called it `size`.
+fn set(cost: &Cost) -> Option<u64> {
+    cost.at.number("set").or_else(|| cost.at.number("size"))
+}
+
+fn translation(run: &Run) -> Vec<Translation> {
+    let by_set = costs(run, "memory.load.paged").filter_map(|base| {
+        let huge = costs(run, "memory.load").find(|huge| huge.at == base.at)?;
+        Some((base, huge, set(base)?))
+    });
+    let by_pages = costs(run, "memory.translate").filter(|cost| cost.at.word("in") == Some("base"));
+    let by_pages = by_pages.filter_map(|base| {
+        let pages = base.at.number("pages")?;
+        let is_twin = |huge: &&Cost| huge.at.word("in") == Some("huge") && huge.at.number("pages") == Some(pages);
+        Some((base, costs(run, "memory.translate").find(is_twin)?, pages))
+    });
+    let mut pairs: Vec<_> = by_set.collect();
+    pairs.sort_by_key(|(.., size)| *size);
+    let mut in_pages: Vec<_> = by_pages.collect();
+    in_pages.sort_by_key(|(.., pages)| *pages);
+    let all = pairs.into_iter().chain(in_pages);
+    all.map(|(base, huge, size)| {
+        let at = match base.at.number("pages") {
+            Some(_) => format!("one line in each of {size} pages"),
+            None => base.at.values(),
+        };
+        let packed = base.at.number("pages").and_then(|pages| packed(run, pages));
+        let share = weighted_sum(&[(1.0, net(base)), (-1.0, packed.unwrap_or(net(huge)))]);
+        Translation { name: base.name(), at, base: net(base), huge: net(huge), packed, share }
+    })
+    .collect()
+}
+
+/// A load from so many lines that lie one beside the other.
+fn packed(run: &Run, lines: u64) -> Option<Interval> {
+    let line = run.machine.cpu.caches.iter().find_map(|cache| cache.line).map_or(64, u64::from);
+    costs(run, "memory.load").find(|cost| set(cost) == Some(lines * line)).map(net)
+}
+
+/// The operations that pass over memory in order.
+const PASSES: [&str; 9] = [
+    "memory.read",
+    "memory.write",
+    "memory.clear",
+    "memory.copy",
+    "memory.write.streaming",
+    "memory.copy.streaming",
+    "memory.read.cpus",
+    "memory.write.cpus",
+    "memory.copy.cpus",
+];
+
+fn bandwidth(run: &Run, levels: &Levels) -> Vec<Bandwidth> {
+    let mut all = Vec::new();
+    for operation in PASSES {
+        let mut found: Vec<Bandwidth> =
+            costs(run, operation).filter_map(|cost| one_bandwidth(run, cost, levels)).collect();
+        found.sort_by_key(|it| (it.set, it.cpus));
+        all.extend(found);
+    }
+    all
+}
+
+fn one_bandwidth(run: &Run, cost: &Cost, levels: &Levels) -> Option<Bandwidth> {
+    let set = set(cost)?;
+    // A copy of `size` bytes works on twice as many.
+    let works_on = if cost.operation == "memory.copy" { 2 * set } else { set };
+    let bytes = cost.bytes.0 as f64;
+    if bytes == 0.0 {
+        return None;
+    }
+    let ns = net(cost);
+    let rate = Interval { value: bytes / ns.value, low: bytes / ns.high, high: bytes / ns.low };
+    let cpus = cost.at.number("cpus").unwrap_or(1);
+    let alone =
+        costs(run, &cost.operation).find(|other| other.at.number("cpus") == Some(1) && self::set(other) == Some(set));
+    // Twice the payload in the same time is twice the rate.
+    let scaling = alone.filter(|_| cpus > 1).and_then(|alone| {
+        let times = ratio(net(alone), ns)?;
+        let more = bytes / alone.bytes.0 as f64;
+        Some(Interval { value: times.value * more, low: times.low * more, high: times.high * more })
+    });
+    Some(Bandwidth {
+        operation: cost.operation.clone(),
+        set: works_on,
+        level: levels.name_of(works_on),
+        cpus,
+        rate,
+        scaling: scaling.filter(|scaling| scaling.value.is_finite()),
+    })
+}
+
+fn loaded(run: &Run) -> Vec<Loaded> {
+    let of = |cost: &Cost| {
+        let load = cost.at.word("load")?;
+        let set = set(cost)?;
+        let is_idle = |other: &&Cost| other.at.word("load") == Some("idle") && self::set(other) == Some(set);
+        let idle = costs(run, "memory.load.loaded").find(is_idle).filter(|_| load != "idle");
+        let slowdown = idle.and_then(|idle| ratio(net(cost), net(idle)));
+        Some(Loaded { load: load.into(), set, latency: net(cost), slowdown })
+    };
+    costs(run, "memory.load.loaded").filter_map(of).collect()
+}

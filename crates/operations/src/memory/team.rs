@@ -1,0 +1,338 @@
+//! Work of several CPUs at once: partners that do the same, or that keep memory busy meanwhile.
+//!
+//! Partners sleep between batches, or they would run beside the clock's checks. Before a batch they are woken and
+//! watch for its beginning; what they did in it is counted and checked by themselves, and asked for after it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use measure::{Failure, Loop, Partner, Setting};
+use rustix::thread::futex;
+
+use super::work::Work;
+use crate::shared::Shared;
+
+/// The most CPUs that work together.
+const MOST: usize = 8;
+
+/// What a member is doing.
+const SETTING_UP: u32 = 0;
+const ASLEEP: u32 = 1;
+const AWAKE: u32 = 2;
+const FAILED: u32 = 3;
+
+/// How long a partner may take for anything but its part of a batch.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Iterations of our own within which a partner does some of its work for certain: thousands of loads from far memory.
+const SURELY: u64 = 256;
+
+/// A value with a cache line of its own, and its neighbour's.
+#[repr(align(128))]
+#[derive(Default)]
+struct Apart<T>(T);
+
+/// What all tasks see. A batch has a number; 0 is none.
+#[derive(Default)]
+struct Board {
+    /// The batch to wake up for.
+    batch: Apart<AtomicU32>,
+    /// The batch that has begun.
+    begun: Apart<AtomicU32>,
+    /// The batch that is over, for partners that work until it is.
+    over: Apart<AtomicU32>,
+    times: AtomicU64,
+    members: [Apart<Member>; MOST],
+}
+
+#[derive(Default)]
+struct Member {
+    state: AtomicU32,
+    /// The batch it has done its part of.
+    done: AtomicU32,
+    /// Units of work it has done in all.
+    units: AtomicU64,
+}
+
+/// What a partner does in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// As many iterations as we.
+    AsMuch,
+    /// One after another until we are done.
+    Throughout,
+    /// The same, pausing after each for as long as it took.
+    HalfTheTime,
+}
+
+/// Partners on other CPUs, and where they and we meet.
+pub(super) struct Team {
+    board: Rc<Shared<Board>>,
+    partners: Vec<Partner>,
+    batch: u32,
+}
+
+impl Team {
+    /// Starts partners on so many other CPUs, each with work of its own. Call it before our own memory is there: a
+    /// process that is forked shares it, and every page is copied when next written.
+    pub(super) fn start<W: Work>(
+        setting: &Setting,
+        others: usize,
+        part: Part,
+        make: impl Fn(u64) -> Result<W, Failure>,
+    ) -> Result<Team, Failure> {
+        if others > MOST {
+            return Err(Failure::wrong(format!("at most {MOST} partners work together, not {others}")));
+        }
+        let board = Rc::new(Shared::new(Board::default())?);
+        let mut partners = Vec::new();
+        for (index, cpu) in setting.other_cpus(others)?.into_iter().enumerate() {
+            let seed = setting.seed().wrapping_add(1 + index as u64);
+            partners.push(setting.partner(cpu, || board.serve(index, part, || make(seed)))?);
+        }
+        Ok(Team { board, partners, batch: 0 })
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Member> {
+        self.board.members.iter().map(|member| &member.0).take(self.partners.len())
+    }
+
+    /// Waits until all partners are in this state.
+    fn all(&self, state: u32) -> Result<(), Failure> {
+        self.until(|member| member.state.load(Ordering::Acquire) == state)
+    }
+
+    fn until(&self, reached: impl Fn(&Member) -> bool) -> Result<(), Failure> {
+        let start = Instant::now();
+        for member in self.members() {
+            let mut turns = 0_u64;
+            while !reached(member) {
+                std::hint::spin_loop();
+                turns += 1;
+                if turns.is_multiple_of(1024) {
+                    if member.state.load(Ordering::Acquire) == FAILED {
+                        return Err(Failure::wrong("a partner on another CPU could not do its work"));
+                    }
+                    if start.elapsed() > PATIENCE {
+                        return Err(Failure::wrong("a partner on another CPU does not come"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until all have their memory.
+    fn ready(&self) -> Result<(), Failure> {
+        let refused = |_| Failure::skip("a partner on another CPU could not set up its memory", "free memory");
+        let start = Instant::now();
+        while self.members().any(|member| member.state.load(Ordering::Acquire) == SETTING_UP) {
+            if start.elapsed() > PATIENCE {
+                return Err(Failure::skip("a partner on another CPU does not get its memory ready", "free memory"));
+            }
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        self.all(ASLEEP).map_err(refused)
+    }
+
+    /// Wakes all for a batch of so many iterations, and waits until they watch for its beginning.
+    fn wake(&mut self, times: u64) -> Result<(), Failure> {
+        self.batch = self.batch.wrapping_add(1);
+        self.board.times.store(times, Ordering::Relaxed);
+        self.board.batch.0.store(self.batch, Ordering::Release);
+        futex::wake(&self.board.batch.0, futex::Flags::empty(), MOST as u32)?;
+        self.all(AWAKE)
+    }
+
+    fn begin(&self) {
+        self.board.begun.0.store(self.batch, Ordering::Release);
+    }
+
+    /// Waits until all have done their part of the batch.
+    fn done(&self) -> Result<(), Failure> {
+        self.until(|member| member.done.load(Ordering::Acquire) == self.batch)
+    }
+
+    /// Units of work that each has done in all.
+    fn units(&self) -> Vec<u64> {
+        self.members().map(|member| member.units.load(Ordering::Acquire)).collect()
+    }
+}
+
+impl Board {
+    /// A partner's life: it ends when its process is killed, or when it cannot do its work.
+    fn serve<W: Work>(&self, index: usize, part: Part, make: impl Fn() -> Result<W, Failure>) -> Result<(), Failure> {
+        let member = &self.members[index].0;
+        let fails = |failure| {
+            member.state.store(FAILED, Ordering::Release);
+            failure
+        };
+        let mut work = make().map_err(fails)?;
+        let mut seen = 0;
+        loop {
+            member.state.store(ASLEEP, Ordering::Release);
+            while self.batch.0.load(Ordering::Acquire) == seen {
+                // Whatever ends the sleep, the word says whether to go on.
+                let _ = futex::wait(&self.batch.0, futex::Flags::empty(), seen, None);
+            }
+            seen = self.batch.0.load(Ordering::Acquire);
+            member.state.store(AWAKE, Ordering::Release);
+            while self.begun.0.load(Ordering::Acquire) != seen {
+                std::hint::spin_loop();
+            }
+            match part {
+                Part::AsMuch => {
+                    let times = self.times.load(Ordering::Relaxed);
+                    work.work(times);
+                    member.done.store(seen, Ordering::Release);
+                    work.check(times).map_err(fails)?;
+                    member.units.fetch_add(times, Ordering::Release);
+                }
+                Part::Throughout | Part::HalfTheTime => {
+                    while self.over.0.load(Ordering::Acquire) != seen {
+                        let start = Instant::now();
+                        work.work(1);
+                        let took = start.elapsed();
+                        work.check(1).map_err(fails)?;
+                        member.units.fetch_add(1, Ordering::Release);
+                        while part == Part::HalfTheTime && start.elapsed() < 2 * took {
+                            std::hint::spin_loop();
+                        }
+                    }
+                    member.done.store(seen, Ordering::Release);
+                }
+            }
+        }
+    }
+}
+
+/// The loop in which this CPU and so many others do the same; an iteration is one of each. A batch ends when the last
+/// has done its part.
+pub(super) fn together<W: Work>(
+    setting: &Setting,
+    cpus: u64,
+    make: impl Fn(u64) -> Result<W, Failure>,
+) -> Result<Loop, Failure> {
+    let others = cpus.saturating_sub(1) as usize;
+    let team = Team::start(setting, others, Part::AsMuch, &make)?;
+    let own = make(setting.seed())?;
+    team.ready()?;
+    let shared = Rc::new(RefCell::new((team, own, Vec::new())));
+    let (before, after) = (Rc::clone(&shared), Rc::clone(&shared));
+    let run = move |times| {
+        let (team, own, _) = &mut *shared.borrow_mut();
+        team.begin();
+        own.work(times);
+        team.done()
+    };
+    let prepare = move |times| {
+        let (team, _, units) = &mut *before.borrow_mut();
+        *units = team.units();
+        team.wake(times)
+    };
+    let verify = move |times| {
+        let (team, own, units) = &mut *after.borrow_mut();
+        team.all(ASLEEP)?;
+        own.check(times)?;
+        if team.units().iter().zip(units).all(|(now, before)| *now == *before + times) {
+            return Ok(());
+        }
+        Err(Failure::wrong("the CPUs did not all do their part"))
+    };
+    Ok(Loop::new(run).before(prepare).verify(verify))
+}
+
+/// The loop of `own` work while a partner on another CPU does its own; without a partner, where there is no `part`.
+pub(super) fn beside<W: Work, L: Work>(
+    setting: &Setting,
+    part: Option<Part>,
+    own: impl Fn(u64) -> Result<W, Failure>,
+    load: impl Fn(u64) -> Result<L, Failure>,
+) -> Result<Loop, Failure> {
+    let team = Team::start(setting, usize::from(part.is_some()), part.unwrap_or(Part::AsMuch), load)?;
+    let own = own(setting.seed())?;
+    team.ready()?;
+    let shared = Rc::new(RefCell::new((team, own, Vec::new())));
+    let (before, after) = (Rc::clone(&shared), Rc::clone(&shared));
+    let run = move |times| {
+        let (team, own, _) = &mut *shared.borrow_mut();
+        own.work(times);
+        team.board.over.0.store(team.batch, Ordering::Release);
+        Ok(())
+    };
+    let prepare = move |times| {
+        let (team, _, units) = &mut *before.borrow_mut();
+        team.wake(times)?;
+        let asleep = team.units();
+        team.begin();
+        // Its first piece has warmed it up and shown that it is at work.
+        let start = Instant::now();
+        while team.units().iter().zip(&asleep).any(|(now, before)| now == before) {
+            if start.elapsed() > PATIENCE {
+                return Err(Failure::wrong("the partner does not put any load on memory"));
+            }
+        }
+        *units = team.units();
+        Ok(())
+    };
+    let verify = move |times| {
+        let (team, own, units) = &mut *after.borrow_mut();
+        team.done()?;
+        team.all(ASLEEP)?;
+        own.check(times)?;
+        // In a short batch it may have been between two pieces.
+        let idle = times >= SURELY && team.units().iter().zip(units).any(|(now, before)| now == before);
+        if idle { Err(Failure::wrong("the partner did no work during the batch")) } else { Ok(()) }
+    };
+    Ok(Loop::new(run).before(prepare).verify(verify))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Point;
+
+    use super::*;
+
+    /// Work that is right so often.
+    struct Right(u32);
+
+    impl Work for Right {
+        fn work(&mut self, _: u64) {}
+
+        fn check(&mut self, _: u64) -> Result<(), Failure> {
+            self.0 = self.0.checked_sub(1).ok_or_else(|| Failure::wrong("the work was not done"))?;
+            Ok(())
+        }
+    }
+
+    /// `None`, said aloud, where there is but one CPU.
+    fn setting() -> Option<Setting> {
+        let two = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+        if !two {
+            eprintln!("not tested: only one CPU may be used, allow a second one");
+        }
+        two.then(|| Setting::new(Point::default(), std::env::temp_dir(), 0, Some(1), 7))
+    }
+
+    #[test]
+    fn a_partner_that_does_not_do_its_work_is_told() {
+        let Some(setting) = setting() else { return };
+        let make = |seed| Ok(Right(if seed == setting.seed() { 9 } else { 2 }));
+        let mut loop_of_both = together(&setting, 2, make).expect("a team");
+        loop_of_both.perform(1).expect("the first");
+        loop_of_both.perform(5).expect("the second");
+        assert!(matches!(loop_of_both.perform(1), Err(Failure::Wrong(_))));
+        let loaded = beside(&setting, Some(Part::Throughout), |_| Ok(Right(9)), |_| Ok(Right(0)));
+        assert!(matches!(loaded.expect("a team").perform(1), Err(Failure::Wrong(_))));
+    }
+
+    #[test]
+    fn a_partner_without_memory_or_a_cpu_is_a_skip() {
+        let Some(setting) = setting() else { return };
+        let make = |seed| if seed == setting.seed() { Ok(Right(9)) } else { Err(Failure::wrong("no memory")) };
+        assert!(matches!(together(&setting, 2, make), Err(Failure::Skip { .. })));
+        assert!(matches!(together(&setting, 3, |_| Ok(Right(9))), Err(Failure::Skip { .. })));
+    }
+}

@@ -1,0 +1,165 @@
+//! What a run says of its machine's memory: levels, translation, bandwidth, load, and what a processor demands of it.
+
+use analysis::memory::{Bandwidth, Demand, Levels, Limit, Loaded, Memory, Translation, VAX, VAX_RATE};
+use analysis::statistics::Interval;
+use record::Bytes;
+use record::units::{percent, significant};
+
+use crate::explain::{open, told};
+use crate::grid::{Grid, Kind};
+use crate::{Style, paragraph};
+
+/// Miss rates that speeds are told for.
+const MISSES: [f64; 8] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5];
+
+/// The section on memory of what a run explains.
+pub(crate) fn memory(memory: &Memory, style: Style) -> String {
+    let parts = [
+        levels(&memory.levels, style),
+        translation(&memory.translation, style),
+        bandwidth(&memory.bandwidth, style),
+        loaded(&memory.loaded, style),
+        memory.demand.as_ref().map(|it| demand(it, &memory.limits, style)).unwrap_or_default(),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { String::new() } else { format!("\n{}", parts.join("\n")) }
+}
+
+fn row(cells: &[String]) -> Vec<String> {
+    cells.to_vec()
+}
+
+fn heading(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|cell| (*cell).into()).collect()
+}
+
+/// Sentences below a table.
+fn aside(sentences: &[String], style: Style) -> String {
+    sentences.iter().map(|text| style.dim(&paragraph("  ", text)) + "\n").collect()
+}
+
+fn levels(levels: &Levels, style: Style) -> String {
+    if levels.found.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<>>>>>");
+    grid.add(Kind::Heading, heading(&["memory: levels", "load", "+-", "cycles", "sets", "declared"]));
+    for level in &levels.found {
+        let sets = if level.from == level.to {
+            Bytes(level.to).to_string()
+        } else {
+            format!("{} to {}", Bytes(level.from), Bytes(level.to))
+        };
+        let declared = level.declared.map_or_else(|| "-".into(), |size| Bytes(size).to_string());
+        let (load, half) = (told(&level.latency), open(&level.latency));
+        grid.add(Kind::Row, row(&[format!("  {}", level.name), load, half, significant(level.cycles), sets, declared]));
+    }
+    grid.render(style) + &aside(&levels.disagreements, style)
+}
+
+fn translation(all: &[Translation], style: Style) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<>>>>>>");
+    grid.add(
+        Kind::Heading,
+        heading(&["memory: translation", "base pages", "huge pages", "packed", "translation", "+-", "of it"]),
+    );
+    for it in all {
+        let part = if it.share.holds_zero() { String::new() } else { percent(it.share.value / it.base.value) };
+        let packed = it.packed.as_ref().map_or_else(String::new, told);
+        let (name, base, huge) = (format!("  {}", it.at), told(&it.base), told(&it.huge));
+        let cells = [name, base, huge, packed, told(&it.share), open(&it.share), part];
+        grid.add(Kind::Row, row(&cells));
+    }
+    grid.render(style)
+}
+
+fn bandwidth(all: &[Bandwidth], style: Style) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<><>>>>");
+    grid.add(Kind::Heading, heading(&["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]));
+    for it in all {
+        let scaling = it.scaling.map(|scaling| significant(scaling.value)).unwrap_or_default();
+        let cells = [
+            format!("  {}", it.operation),
+            Bytes(it.set).to_string(),
+            it.level.clone(),
+            it.cpus.to_string(),
+            significant(it.rate.value),
+            significant(it.rate.half()),
+            scaling,
+        ];
+        grid.add(Kind::Row, row(&cells));
+    }
+    grid.render(style)
+}
+
+fn loaded(all: &[Loaded], style: Style) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<>>>>");
+    grid.add(Kind::Heading, heading(&["memory: beside another CPU", "set", "load", "+-", "times idle"]));
+    for it in all {
+        let slowdown = it.slowdown.map(|slowdown| significant(slowdown.value)).unwrap_or_default();
+        let name = format!("  {}", it.load);
+        let cells = [name, Bytes(it.set).to_string(), told(&it.latency), open(&it.latency), slowdown];
+        grid.add(Kind::Row, row(&cells));
+    }
+    grid.render(style)
+}
+
+/// A share that may be out of reach.
+fn share(of: &Interval) -> String {
+    if of.value > 1.0 { "never".into() } else { percent(of.value) }
+}
+
+fn demand(demand: &Demand, limits: &[Limit], style: Style) -> String {
+    if limits.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<>>>");
+    let titles: Vec<String> = limits.iter().map(|limit| format!("{} a cycle", significant(limit.per_cycle))).collect();
+    let titled = |title: &str, cells: Vec<String>| [vec![title.to_owned()], cells].concat();
+    let each = |cell: &dyn Fn(&Limit) -> String| limits.iter().map(cell).collect::<Vec<_>>();
+    grid.add(Kind::Heading, titled("memory: demand of instructions", titles));
+    let full = |limit: &Limit| format!("{} G/s", significant(limit.rate));
+    grid.add(Kind::Row, titled("  instructions, nothing missing", each(&full)));
+    grid.add(Kind::Row, titled("  waiting is half the time from", each(&|limit| share(&limit.by_latency))));
+    grid.add(Kind::Row, titled("  bandwidth is the limit from", each(&|limit| share(&limit.by_bandwidth))));
+    if let Some((cpus, _)) = demand.together {
+        let together = |limit: &Limit| limit.by_bandwidth_together.as_ref().map_or_else(|| "-".into(), share);
+        grid.add(Kind::Row, titled(&format!("  the same, {cpus} CPUs"), each(&together)));
+    }
+    grid.add(Kind::Heading, titled("  real speed at a miss rate of", vec![String::new(); limits.len()]));
+    let hidden = VAX.hidden(VAX_RATE.0, VAX_RATE.1, 0.5);
+    for miss in MISSES {
+        let cell = |limit: &Limit| {
+            let speed = |hidden: f64| significant(demand.speed(limit.rate, miss, hidden));
+            if miss == 0.0 { speed(0.0) } else { format!("{} to {}", speed(0.0), speed(1.0)) }
+        };
+        let misses = significant(demand.misses(miss) * 1000.0);
+        let title = format!("    {}, {misses} misses in 1000", percent(miss).replace(".0 ", " "));
+        grid.add(Kind::Row, titled(&title, each(&cell)));
+    }
+    let text = format!(
+        "Demand = instruction rate x {} bytes x miss rate; a random load from the largest set ({}) takes {} and brings {} bytes, and one \
+         CPU reads at most {} GB/s. Speeds in G/s, from every access being waited for to every one hidden; the VAX of 1986 hid {} \
+         ({} MB/s of {} asked for, {} MIPS of {} left).",
+        significant(demand.bytes),
+        if demand.level.is_empty() { "memory" } else { &demand.level },
+        told(&demand.latency),
+        demand.line,
+        significant(demand.maximum.value),
+        percent(hidden),
+        significant(VAX.asked(VAX_RATE.0, 0.5) * 1e3),
+        significant(VAX.maximum.value * 1e3),
+        significant(VAX_RATE.1 * 1e3),
+        significant(VAX_RATE.0 * 1e3),
+    );
+    grid.render(style) + &aside(&[text], style)
+}
