@@ -222,7 +222,7 @@ pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
 /// The loop of loads of `width` bytes from `offset` on; the second lane's value is from so many bytes further on.
 pub(super) fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<Loop, Failure> {
     let block = Block::new();
-    (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 1)));
+    (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 2)));
     let wanted = block.bytes(offset + from, width.min(8));
     at(turns, block, offset, move |_, after| after[1] == wanted)
 }

@@ -79,9 +79,13 @@ pub(crate) const VECTORS: &[Operation] = packed! {
         [0x9E37_79B9, 0x7F4A_7C15, 0],
         |start, [one, other, _], count| repeated(start, count / 2, |value| product(product(value, one), other));
     "instruction.vector.shuffle", "put the bytes of a vector in another order, chosen by a vector", text::PACKED_SHUFFLE,
-        [0x0001_0203_0405_0607, 0x0605_0403_0201_0007, 0],
+        ORDERS,
         |start, [one, other, _], count| repeated(start, count / 2, |value| shuffled(shuffled(value, one), other));
 };
+
+/// Two orders of eight bytes; one after the other moves seven of them on by one place, so that what began is there again
+/// only after a multiple of seven, which no batch's count of turns alone makes it.
+const ORDERS: [u64; 3] = [0x0001_0203_0405_0607, 0x0007_0102_0304_0506, 0];
 
 /// Up by three, down by two, and times one.
 pub(super) const STEPS: [f64; 3] = [3.0, -2.0, 1.0];

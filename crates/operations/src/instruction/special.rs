@@ -31,14 +31,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.branch.taken",
         summary: "compare and branch, always",
         per: "branch",
-        prepare: |_| counted(&text::TAKEN),
+        prepare: |_| counted(&text::TAKEN, |_, _| true),
         ..PURE
     },
     Operation {
         id: "instruction.branch.not.taken",
         summary: "compare and do not branch",
         per: "branch",
-        prepare: |_| counted(&text::NOT_TAKEN),
+        prepare: |_| counted(&text::NOT_TAKEN, |_, _| true),
         ..PURE
     },
     Operation {
@@ -79,33 +79,33 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.fence",
         summary: text::FENCE_SUMMARY,
         axes: &[text::FENCE_KINDS],
-        prepare: |setting| named(setting.word("kind"), text::FENCES),
+        prepare: |setting| counted(named(setting.word("kind"), text::FENCES)?, |_, _| true),
         ..PURE
     },
     Operation {
         id: "instruction.clock.read",
         summary: text::CLOCK_SUMMARY,
         axes: &[word("order", &[Choice::Word("plain"), Choice::Word("ordered")])],
-        prepare: |setting| named(setting.word("order"), text::CLOCKS),
+        prepare: |setting| counted(named(setting.word("order"), text::CLOCKS)?, |before, after| after != before),
         ..PURE
     },
     Operation {
         id: "instruction.identify",
         summary: text::IDENTIFY_SUMMARY,
-        prepare: |_| counted(&text::IDENTIFY),
+        prepare: |_| counted(&text::IDENTIFY, |_, read| read != 0),
         ..PURE
     },
     Operation {
         id: "instruction.pause",
         summary: "pause, as a loop does that waits for another CPU",
-        prepare: |_| counted(&text::PAUSE),
+        prepare: |_| counted(&text::PAUSE, |_, _| true),
         ..PURE
     },
     Operation {
         id: "instruction.encoding",
         summary: "do nothing, by an instruction of so many bytes",
         axes: &[text::LENGTH],
-        prepare: |setting| named(&setting.number("length").to_string(), text::LENGTHS),
+        prepare: |setting| counted(named(&setting.number("length").to_string(), text::LENGTHS)?, |_, _| true),
         ..PURE
     },
 ];
@@ -122,18 +122,23 @@ pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
     Err(Failure::wrong(format!("{what}: {count} instead of {wanted}")))
 }
 
-/// The loop of turns of this name.
-fn named(name: &str, all: &'static [Counted]) -> Result<Loop, Failure> {
+/// The turns of this name.
+fn named(name: &str, all: &'static [Counted]) -> Result<&'static Counted, Failure> {
     let found = all.iter().find(|counted| counted.0 == name);
-    counted(found.ok_or_else(|| Failure::wrong(format!("there is no instruction for {name}")))?)
+    found.ok_or_else(|| Failure::wrong(format!("there is no instruction for {name}")))
 }
 
-/// The loop of turns that count themselves in the first lane, and what must not happen in the second.
-fn counted((_, needs, each, turns): &'static Counted) -> Result<Loop, Failure> {
+/// The loop of turns that count themselves in the first lane, and what must not happen in the second. What they read is
+/// in the third; `right` is given what it was before a batch and after.
+fn counted((_, needs, each, turns): &'static Counted, right: fn(u64, u64) -> bool) -> Result<Loop, Failure> {
     text::require(needs)?;
-    let looped = lanes::checked(*turns, [0; LANES], [0; 2], |times, before, after| {
+    let looped = lanes::checked(*turns, [0; LANES], [0; 2], move |times, before, after| {
         same("turns", after[0].wrapping_sub(before[0]), times)?;
-        same("what must not happen", after[1].wrapping_sub(before[1]), 0)
+        same("what must not happen", after[1].wrapping_sub(before[1]), 0)?;
+        if right(before[2], after[2]) {
+            return Ok(());
+        }
+        Err(Failure::wrong(format!("{:#x} was read, and {:#x} before", after[2], before[2])))
     });
     Ok(looped.each(*each))
 }
@@ -146,10 +151,10 @@ fn jumps(setting: &Setting) -> Result<Loop, Failure> {
     let mut random = fastrand::Rng::with_seed(setting.seed());
     let sequence: Vec<u8> = (0..SEQUENCE).map(|_| random.u64(0..targets) as u8).collect();
     let operands = [sequence.as_ptr().expose_provenance() as u64, SEQUENCE as u64 - 1];
-    let whole: u64 = sequence.iter().map(|&place| u64::from(place)).sum();
+    let whole: u64 = sequence.iter().map(|&place| u64::from(place) + 1).sum();
     let looped = lanes::checked(text::JUMP_INDIRECT, [0; LANES], operands, move |times, before, after| {
         let rest = (times % SEQUENCE as u64) as usize;
-        let part = sequence.iter().cycle().skip(before[1] as usize).take(rest).map(|&place| u64::from(place));
+        let part = sequence.iter().cycle().skip(before[1] as usize).take(rest).map(|&place| u64::from(place) + 1);
         let wanted = times / SEQUENCE as u64 * whole + part.sum::<u64>();
         same("sum of the places jumped to", after[0].wrapping_sub(before[0]), wanted)
     });

@@ -40,13 +40,14 @@ pub(in super::super) const FENCES: &[Counted] = &[
 
 pub(in super::super) const CLOCK_SUMMARY: &str =
     "read the generic timer's count, plainly (cntvct_el0) or after all earlier instructions (isb)";
+/// What is read is left in the third lane.
 pub(in super::super) const CLOCKS: &[Counted] = &[
-    ("plain", "", 64, counted!(64, "mrs x16, cntvct_el0")),
-    ("ordered", "", 64, counted!(64, "isb; mrs x16, cntvct_el0")),
+    ("plain", "", 64, counted!(64, "mrs x10, cntvct_el0")),
+    ("ordered", "", 64, counted!(64, "isb; mrs x10, cntvct_el0")),
 ];
 
 /// So dear, as the kernel answers, that few make a turn.
-pub(in super::super) const IDENTIFY: Counted = ("", "cpuid", 4, counted!(4, "mrs x16, midr_el1"));
+pub(in super::super) const IDENTIFY: Counted = ("", "cpuid", 4, counted!(4, "mrs x10, midr_el1"));
 pub(in super::super) const IDENTIFY_SUMMARY: &str =
     "ask the processor what it is (midr_el1); the kernel answers, which is what it costs";
 
@@ -68,7 +69,8 @@ pub(in super::super) const CALL_INDIRECT: Turns =
     turns!(CALLS, "x8", "x1", "x2", ["adr x16, 44f"], ["b 55f; 44: add x8, x8, #1; ret; 55:"], "blr x16");
 
 /// One jump to the place that the next byte of a sequence names (the first operand is where the sequence is, the second
-/// its length less one, the second lane how far it is done); each place adds its number to the first lane.
+/// its length less one, the second lane how far it is done); each place adds its number, counted from one, to the
+/// first lane.
 pub(in super::super) const JUMP_INDIRECT: Turns = turns!(
     1,
     "x8",
@@ -76,6 +78,6 @@ pub(in super::super) const JUMP_INDIRECT: Turns = turns!(
     "x2",
     ["adr x17, 44f"],
     [".p2align 4; 44: .irp place, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
-        .p2align 4; add x8, x8, #\\place; b 55f; .endr; 55:"],
+        .p2align 4; add x8, x8, #\\place + 1; b 55f; .endr; 55:"],
     "ldrb w16, [\\operand, x9]; add x9, x9, #1; and x9, x9, \\other; add x16, x17, x16, lsl #4; br x16"
 );
