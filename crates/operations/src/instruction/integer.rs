@@ -22,13 +22,13 @@ pub(crate) const OPERATIONS: &[Operation] = instructions! {
     "instruction.convert", "convert a 64-bit integer to double precision and back",
         &[],
         |_| &text::CONVERT, |case| case.repeated(|value| (value as i64 as f64) as i64 as u64);
-    "instruction.count", "count the ones of a register",
+    "instruction.count", "count the ones of a register (popcnt; cnt in a vector)",
         &[],
         |_| &text::COUNT, |case| case.repeated(|value| u64::from(value.count_ones()));
-    "instruction.bits.trailing", "count the zeros below a register's lowest one",
+    "instruction.bits.trailing", "count the zeros below a register's lowest one (tzcnt; rbit and clz)",
         &[],
         |_| &text::TRAILING, |case| case.repeated(|value| u64::from(value.trailing_zeros()));
-    "instruction.bits.leading", "count the zeros above a register's highest one",
+    "instruction.bits.leading", "count the zeros above a register's highest one (lzcnt, clz)",
         &[],
         |_| &text::LEADING, |case| case.repeated(|value| u64::from(value.leading_zeros()));
 };

@@ -19,7 +19,8 @@ macro_rules! counted {
 /// What a word on an axis stands for: copies per turn, and the turns, which count themselves in the first lane.
 pub(in super::super) type Counted = (&'static str, &'static str, u64, Turns);
 
-pub(in super::super) const FENCE_SUMMARY: &str = "order earlier loads (dmb ishld), stores (dmb ishst) or both (dmb ish) before what follows, wait until all are done (dsb ish), or fetch what follows anew (isb)";
+pub(in super::super) const FENCE_SUMMARY: &str = "order earlier loads (dmb ishld), stores (dmb ishst) or both (dmb ish) \
+    before what follows, wait until all are done (dsb ish), or fetch what follows anew (isb)";
 pub(in super::super) const FENCE_KINDS: Axis = word(
     "kind",
     &[

@@ -128,7 +128,10 @@ pub(super) fn require(feature: &str) -> Result<(), Failure> {
     let there = match feature {
         "" => true,
         "lse" => std::arch::is_aarch64_feature_detected!("lse"),
-        "cpuid" => rustix::param::linux_hwcap().0 & IDENTIFIED != 0,
+        "cpuid" if rustix::param::linux_hwcap().0 & IDENTIFIED == 0 => {
+            return Err(Failure::skip("the kernel lets no program read what the processor is", ""));
+        }
+        "cpuid" => true,
         _ => return Err(Failure::wrong(format!("the feature {feature} is not looked for"))),
     };
     if there { Ok(()) } else { Err(Failure::skip(format!("the processor lacks {feature}"), "")) }
