@@ -153,6 +153,7 @@ fn jumps(setting: &Setting) -> Result<Loop, Failure> {
     let operands = [sequence.as_ptr().expose_provenance() as u64, SEQUENCE as u64 - 1];
     let whole: u64 = sequence.iter().map(|&place| u64::from(place) + 1).sum();
     let looped = lanes::checked(text::JUMP_INDIRECT, [0; LANES], operands, move |times, before, after| {
+        same("place in the sequence", after[1], (before[1] + times) % SEQUENCE as u64)?;
         let rest = (times % SEQUENCE as u64) as usize;
         let part = sequence.iter().cycle().skip(before[1] as usize).take(rest).map(|&place| u64::from(place) + 1);
         let wanted = times / SEQUENCE as u64 * whole + part.sum::<u64>();
