@@ -9,16 +9,12 @@ mod text;
 #[path = "instruction/x86_64/text.rs"]
 mod text;
 
-#[cfg(target_arch = "x86_64")]
 mod access;
 mod branch;
-#[cfg(target_arch = "x86_64")]
 mod float;
 mod integer;
 mod lanes;
-#[cfg(target_arch = "x86_64")]
 mod special;
-#[cfg(target_arch = "x86_64")]
 mod vectors;
 
 use measure::{Choice, Operation, TermOf, count, term};
@@ -118,16 +114,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// The families of instructions, beyond those above.
-#[cfg(target_arch = "x86_64")]
 pub(crate) use access::OPERATIONS as ACCESSES;
 pub(crate) use branch::OPERATIONS as BRANCHES;
-#[cfg(target_arch = "x86_64")]
 pub(crate) use float::{FLOATS, VECTORS};
 pub(crate) use integer::OPERATIONS as INTEGERS;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use integer::OWN as OWN_INTEGERS;
-#[cfg(target_arch = "x86_64")]
 pub(crate) use special::OPERATIONS as SPECIAL;
+pub(crate) use text::OWN;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use text::OWN_INTEGERS;
 
 #[cfg(test)]
 mod tests;

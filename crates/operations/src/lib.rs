@@ -51,17 +51,13 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "loop", operations: empty::OPERATIONS },
     Family { title: "instructions", operations: instruction::OPERATIONS },
     Family { title: "instructions on integers", operations: instruction::INTEGERS },
-    #[cfg(target_arch = "x86_64")]
     Family { title: "more instructions on integers", operations: instruction::OWN_INTEGERS },
-    #[cfg(target_arch = "x86_64")]
     Family { title: "instructions on floating-point numbers", operations: instruction::FLOATS },
-    #[cfg(target_arch = "x86_64")]
     Family { title: "instructions on vectors of integers", operations: instruction::VECTORS },
-    #[cfg(target_arch = "x86_64")]
     Family { title: "loads and stores", operations: instruction::ACCESSES },
     Family { title: "branches", operations: instruction::BRANCHES },
-    #[cfg(target_arch = "x86_64")]
     Family { title: "atomics, fences and other instructions", operations: instruction::SPECIAL },
+    Family { title: "instructions of this architecture alone", operations: instruction::OWN },
     Family { title: "memory", operations: memory::OPERATIONS },
     Family { title: "clock", operations: clock::OPERATIONS },
     Family { title: "system calls", operations: syscall::OPERATIONS },

@@ -13,15 +13,15 @@ use super::{CHAIN, PURE};
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.load.latency",
-        summary: "load the address of the next load: as it is, at an offset, and as an index, plain or times eight",
-        axes: &[MODE],
+        summary: "load the address of the next load, by how an address is formed",
+        axes: &[text::MODE],
         prepare: |setting| ring(named(setting.word("mode"), text::LOAD_CHAINS)?, setting.word("mode")),
         ..PURE
     },
     Operation {
         id: "instruction.load.throughput",
         summary: "load so many bytes, none waiting for another",
-        axes: &[WIDTH],
+        axes: &[text::WIDTH],
         prepare: |setting| {
             let width = setting.number("width");
             let way = text::LOADS.iter().find(|way| way.0 == width.to_string());
@@ -51,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.store.throughput",
         summary: "store so many bytes",
         like: &["sta"],
-        axes: &[WIDTH],
+        axes: &[text::WIDTH],
         prepare: |setting| stores(at_width(setting, text::STORES)?, setting.number("width"), 0),
         ..PURE
     },
@@ -108,21 +108,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..PURE
     },
 ];
-
-const MODE: Axis =
-    word("mode", &[Choice::Word("base"), Choice::Word("offset"), Choice::Word("index"), Choice::Word("scaled")]);
-
-const WIDTH: Axis = count(
-    "width",
-    &[
-        Choice::Number(1),
-        Choice::Number(4),
-        Choice::Number(8),
-        Choice::Number(16),
-        Choice::Number(32),
-        Choice::Number(64),
-    ],
-);
 
 const FORWARDED: Axis = count("width", &[Choice::Number(1), Choice::Number(8), Choice::Number(16)]);
 
@@ -198,13 +183,13 @@ const RING: usize = 7;
 const APART: usize = 17;
 
 /// The loop of loads, each of which gives the next one's address, around a ring of places.
-fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
+pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
     let block = Block::new();
     let base = block.address(0);
     // What a chain holds when it is about to load from a place, and where in the block that load then looks.
     let values: Vec<u64> = (0..RING as u64)
         .map(|place| match mode {
-            "scaled" => place * APART as u64,
+            "scaled" | "extended" => place * APART as u64,
             "index" => place * APART as u64 * 8,
             _ => base + place * APART as u64 * 8,
         })
@@ -212,7 +197,7 @@ fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
     for place in 0..RING {
         let next = values[(place + 1) % RING];
         match mode {
-            "offset" => block.set(place * APART + 8, next),
+            "offset" | "before" => block.set(place * APART + 8, next),
             "indirect" => {
                 block.set(place * APART + 8, block.address(((place * APART + 4) * 8) as u64));
                 block.set(place * APART + 4, next);
@@ -235,15 +220,15 @@ fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
 }
 
 /// The loop of loads of `width` bytes from `offset` on; the second lane's value is from so many bytes further on.
-fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<Loop, Failure> {
+pub(super) fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<Loop, Failure> {
     let block = Block::new();
-    (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 1)));
+    (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 2)));
     let wanted = block.bytes(offset + from, width.min(8));
     at(turns, block, offset, move |_, after| after[1] == wanted)
 }
 
 /// The loop of stores of `width` bytes from `offset` on; the last is of the last lane.
-fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
+pub(super) fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
     let width = width.min(8);
     at(turns, Block::new(), offset, move |block, after| {
         let stored = block.bytes(offset, width) == after[LANES - 1] & low(width) && after[LANES - 1] != 0;

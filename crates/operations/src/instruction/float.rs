@@ -79,12 +79,16 @@ pub(crate) const VECTORS: &[Operation] = packed! {
         [0x9E37_79B9, 0x7F4A_7C15, 0],
         |start, [one, other, _], count| repeated(start, count / 2, |value| product(product(value, one), other));
     "instruction.vector.shuffle", "put the bytes of a vector in another order, chosen by a vector", text::PACKED_SHUFFLE,
-        [0x0001_0203_0405_0607, 0x0605_0403_0201_0007, 0],
+        ORDERS,
         |start, [one, other, _], count| repeated(start, count / 2, |value| shuffled(shuffled(value, one), other));
 };
 
+/// Two orders of eight bytes; one after the other moves seven of them on by one place, so that what began is there again
+/// only after a multiple of seven, which no batch's count of turns alone makes it.
+const ORDERS: [u64; 3] = [0x0001_0203_0405_0607, 0x0007_0102_0304_0506, 0];
+
 /// Up by three, down by two, and times one.
-const STEPS: [f64; 3] = [3.0, -2.0, 1.0];
+pub(super) const STEPS: [f64; 3] = [3.0, -2.0, 1.0];
 
 /// A factor with bits everywhere, and what undoes it.
 const FACTORS: [f64; 3] = [1.234_567_890_123, 1.0 / 1.234_567_890_123, 1.0];
@@ -95,10 +99,12 @@ const REFILL: [f64; 3] = [FACTORS[0], FACTORS[0], 1.0];
 /// A root tends to 1, so each is made less round by a product, which the chain waits for.
 const AND_A_PRODUCT: &[TermOf] = &[term(1.0, "instruction.float.multiply.latency").same(&["precision", "vector"])];
 
-const PRECISION: Axis = word("precision", &[Choice::Word("single"), Choice::Word("double")]);
+pub(super) const PRECISION: Axis = word("precision", &[Choice::Word("single"), Choice::Word("double")]);
 
 /// A floating-point number of either precision.
-trait Number: Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+pub(super) trait Number:
+    Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
     fn of(number: u64) -> Self;
     fn root(self) -> Self;
 }
@@ -123,7 +129,8 @@ impl Number for f64 {
     }
 }
 
-const fn of(
+/// An instruction by its texts in both precisions, its operands and its models.
+pub(super) const fn of(
     (single, double): (&'static [Vector], &'static [Vector]),
     operands: [f64; 3],
     in_single: Model<f32>,
@@ -133,7 +140,7 @@ const fn of(
 }
 
 /// Exact while the sums are below 2^24.
-fn stepped<T: Number>(start: T, [up, down, _]: [T; 3], count: u64) -> T {
+pub(super) fn stepped<T: Number>(start: T, [up, down, _]: [T; 3], count: u64) -> T {
     start + (up + down) * T::of(count / 2)
 }
 

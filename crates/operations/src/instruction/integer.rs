@@ -16,17 +16,26 @@ pub(crate) const OPERATIONS: &[Operation] = instructions! {
     "instruction.rotate", "rotate a register by a constant",
         &[FULL],
         |_| &text::ROTATE, rotated;
-};
-
-/// Those of x86-64, as it has them.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const OWN: &[Operation] = instructions! {
     "instruction.move", "copy a register to a register, there and back in turn",
         &[],
         |_| &text::MOVE, |case| case.start;
     "instruction.convert", "convert a 64-bit integer to double precision and back",
         &[],
         |_| &text::CONVERT, |case| case.repeated(|value| (value as i64 as f64) as i64 as u64);
+    "instruction.count", "count the ones of a register (popcnt; cnt in a vector)",
+        &[],
+        |_| &text::COUNT, |case| case.repeated(|value| u64::from(value.count_ones()));
+    "instruction.bits.trailing", "count the zeros below a register's lowest one (tzcnt; rbit and clz)",
+        &[],
+        |_| &text::TRAILING, |case| case.repeated(|value| u64::from(value.trailing_zeros()));
+    "instruction.bits.leading", "count the zeros above a register's highest one (lzcnt, clz)",
+        &[],
+        |_| &text::LEADING, |case| case.repeated(|value| u64::from(value.leading_zeros()));
+};
+
+/// Those of x86-64, as it has them.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const OWN: &[Operation] = instructions! {
     "instruction.address", "form an address of two registers, or of two registers and a constant (lea)",
         &[PARTS],
         |setting| if setting.number("parts") == 2 { &text::ADDRESS_TWO } else { &text::ADDRESS_THREE },
@@ -34,15 +43,6 @@ pub(crate) const OWN: &[Operation] = instructions! {
     "instruction.divide.wide", "divide a 128-bit integer by a 64-bit one",
         &[],
         |_| &text::DIVIDE_WIDE, remainder;
-    "instruction.count", "count the ones of a register (popcnt)",
-        &[],
-        |_| &text::COUNT, |case| case.repeated(|value| u64::from(value.count_ones()));
-    "instruction.bits.trailing", "count the zeros below a register's lowest one (tzcnt)",
-        &[],
-        |_| &text::TRAILING, |case| case.repeated(|value| u64::from(value.trailing_zeros()));
-    "instruction.bits.leading", "count the zeros above a register's highest one (lzcnt)",
-        &[],
-        |_| &text::LEADING, |case| case.repeated(|value| u64::from(value.leading_zeros()));
 };
 
 /// The register's full width alone.

@@ -1,10 +1,10 @@
-//! Atomics, fences, clocks, jumps, strings: instructions that are no part of a chain, and say otherwise that they were done.
+//! Atomics, fences, clocks, jumps: instructions that are no part of a chain, and say otherwise that they were done.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, repeat, size, word};
+use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, word};
 use rustix::thread::{futex, sched_yield};
 
 use super::PURE;
@@ -12,7 +12,6 @@ use super::access::Block;
 use super::branch::CALLS;
 use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
-use crate::DEFAULT;
 use crate::shared::Shared;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -32,14 +31,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.branch.taken",
         summary: "compare and branch, always",
         per: "branch",
-        prepare: |_| counted(&text::TAKEN),
+        prepare: |_| counted(&text::TAKEN, |_, _| true),
         ..PURE
     },
     Operation {
         id: "instruction.branch.not.taken",
         summary: "compare and do not branch",
         per: "branch",
-        prepare: |_| counted(&text::NOT_TAKEN),
+        prepare: |_| counted(&text::NOT_TAKEN, |_, _| true),
         ..PURE
     },
     Operation {
@@ -53,33 +52,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.atomic.add",
         summary: "add to memory atomically, no other CPU at it",
-        prepare: |_| {
-            atomic(text::ATOMIC_ADD, 0, |times, before, after| {
-                after.1 == before.1.wrapping_add((times * text::ATOMICS).wrapping_mul(DIVISOR))
-            })
-        },
+        prepare: |_| adds(text::ATOMICS_NEED, text::ATOMIC_ADD),
         ..PURE
     },
     Operation {
         id: "instruction.atomic.exchange",
         summary: "exchange a register for memory atomically, no other CPU at it",
-        prepare: |_| {
-            atomic(text::ATOMIC_EXCHANGE, !OPERAND, |times, before, after| {
-                let (one, other) = if times % 2 == 1 { (before.1, before.0) } else { before };
-                after == (one, other)
-            })
-        },
+        prepare: |_| exchanges(text::ATOMICS_NEED, text::ATOMIC_EXCHANGE),
         ..PURE
     },
     Operation {
         id: "instruction.atomic.compare",
         summary: "replace memory's value by the next atomically if it is still the one known, no other CPU at it",
-        prepare: |_| {
-            atomic(text::ATOMIC_COMPARE, OPERAND, |times, before, after| {
-                let wanted = before.0.wrapping_add(times * text::ATOMICS);
-                after == (wanted, wanted)
-            })
-        },
+        prepare: |_| compares(text::ATOMICS_NEED, text::ATOMIC_COMPARE),
         ..PURE
     },
     Operation {
@@ -87,97 +72,73 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "add to memory atomically while a partner on another CPU does the same",
         axes: &[ELSEWHERE],
         follows_clock: |_| false,
-        prepare: contended,
+        prepare: |setting| contended(setting, text::ATOMICS_NEED, text::ATOMIC_ADD),
         ..PURE
     },
     Operation {
         id: "instruction.fence",
-        summary: "wait for earlier loads (lfence), order stores (sfence), or wait for both (mfence)",
-        axes: &[word("kind", &[Choice::Word("load"), Choice::Word("store"), Choice::Word("full")])],
-        prepare: |setting| named(setting.word("kind"), text::FENCES),
+        summary: text::FENCE_SUMMARY,
+        axes: &[text::FENCE_KINDS],
+        prepare: |setting| counted(named(setting.word("kind"), text::FENCES)?, |_, _| true),
         ..PURE
     },
     Operation {
         id: "instruction.clock.read",
-        summary: "read the time-stamp counter, plainly (rdtsc) or after all earlier instructions (rdtscp)",
+        summary: text::CLOCK_SUMMARY,
         axes: &[word("order", &[Choice::Word("plain"), Choice::Word("ordered")])],
-        prepare: |setting| named(setting.word("order"), text::CLOCKS),
+        prepare: |setting| counted(named(setting.word("order"), text::CLOCKS)?, |before, after| after != before),
         ..PURE
     },
     Operation {
         id: "instruction.identify",
-        summary: "ask the processor what it is (cpuid); in a guest the hypervisor answers, which is what it then costs",
-        prepare: |_| counted(&text::IDENTIFY),
+        summary: text::IDENTIFY_SUMMARY,
+        prepare: |_| counted(&text::IDENTIFY, |_, read| read != 0),
         ..PURE
     },
     Operation {
         id: "instruction.pause",
         summary: "pause, as a loop does that waits for another CPU",
-        prepare: |_| counted(&text::PAUSE),
+        prepare: |_| counted(&text::PAUSE, |_, _| true),
         ..PURE
     },
     Operation {
         id: "instruction.encoding",
         summary: "do nothing, by an instruction of so many bytes",
-        axes: &[LENGTH],
-        prepare: |setting| named(&setting.number("length").to_string(), text::LENGTHS),
+        axes: &[text::LENGTH],
+        prepare: |setting| counted(named(&setting.number("length").to_string(), text::LENGTHS)?, |_, _| true),
         ..PURE
-    },
-    Operation {
-        id: "instruction.string.copy",
-        summary: "copy so many bytes by one instruction (rep movsb)",
-        axes: &[STRING],
-        moves: |point| point.number("size").unwrap_or(0),
-        prepare: copies,
-        ..DEFAULT
-    },
-    Operation {
-        id: "instruction.string.fill",
-        summary: "fill so many bytes by one instruction (rep stosb)",
-        axes: &[STRING],
-        moves: |point| point.number("size").unwrap_or(0),
-        prepare: fills,
-        ..DEFAULT
     },
 ];
 
 const TARGETS: Axis = count("targets", &[Choice::Number(1), Choice::Number(2), Choice::Number(4), Choice::Number(32)]);
 
-const ELSEWHERE: Axis = word("distance", &[Choice::Word("other")]);
-
-const LENGTH: Axis = count(
-    "length",
-    &[
-        Choice::Number(1),
-        Choice::Number(2),
-        Choice::Number(4),
-        Choice::Number(8),
-        Choice::Number(11),
-        Choice::Number(15),
-    ],
-);
-
-const STRING: Axis = size(&[Choice::Number(64), Choice::Number(512), Choice::Number(4096)]);
+pub(super) const ELSEWHERE: Axis = word("distance", &[Choice::Word("other")]);
 
 /// A count that must be another.
-fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
+pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
     if count == wanted {
         return Ok(());
     }
     Err(Failure::wrong(format!("{what}: {count} instead of {wanted}")))
 }
 
-/// The loop of turns of this name.
-fn named(name: &str, all: &'static [Counted]) -> Result<Loop, Failure> {
+/// The turns of this name.
+fn named(name: &str, all: &'static [Counted]) -> Result<&'static Counted, Failure> {
     let found = all.iter().find(|counted| counted.0 == name);
-    counted(found.ok_or_else(|| Failure::wrong(format!("there is no instruction for {name}")))?)
+    found.ok_or_else(|| Failure::wrong(format!("there is no instruction for {name}")))
 }
 
-/// The loop of turns that count themselves in the first lane, and what must not happen in the second.
-fn counted((_, needs, each, turns): &'static Counted) -> Result<Loop, Failure> {
+/// The loop of turns that count themselves in the first lane, and what must not happen in the second. What they read is
+/// in the third; `right` is given what it was before a batch and after.
+fn counted((_, needs, each, turns): &'static Counted, right: fn(u64, u64) -> bool) -> Result<Loop, Failure> {
     text::require(needs)?;
-    let looped = lanes::checked(*turns, [0; LANES], [0; 2], |times, before, after| {
-        same("turns", after[0].wrapping_sub(before[0]), times)
+    let looped = lanes::checked(*turns, [0; LANES], [0; 2], move |times, before, after| {
+        same("turns", after[0].wrapping_sub(before[0]), times)?;
+        same("what must not happen", after[1].wrapping_sub(before[1]), 0)?;
+        if right(before[2], after[2]) {
+            return Ok(());
+        }
+        Err(Failure::wrong(format!("{:#x} was read, and {:#x} before", after[2], before[2])))
     });
     Ok(looped.each(*each))
 }
@@ -190,18 +151,48 @@ fn jumps(setting: &Setting) -> Result<Loop, Failure> {
     let mut random = fastrand::Rng::with_seed(setting.seed());
     let sequence: Vec<u8> = (0..SEQUENCE).map(|_| random.u64(0..targets) as u8).collect();
     let operands = [sequence.as_ptr().expose_provenance() as u64, SEQUENCE as u64 - 1];
-    let whole: u64 = sequence.iter().map(|&place| u64::from(place)).sum();
+    let whole: u64 = sequence.iter().map(|&place| u64::from(place) + 1).sum();
     let looped = lanes::checked(text::JUMP_INDIRECT, [0; LANES], operands, move |times, before, after| {
+        same("place in the sequence", after[1], (before[1] + times) % SEQUENCE as u64)?;
         let rest = (times % SEQUENCE as u64) as usize;
-        let part = sequence.iter().cycle().skip(before[1] as usize).take(rest).map(|&place| u64::from(place));
+        let part = sequence.iter().cycle().skip(before[1] as usize).take(rest).map(|&place| u64::from(place) + 1);
         let wanted = times / SEQUENCE as u64 * whole + part.sum::<u64>();
         same("sum of the places jumped to", after[0].wrapping_sub(before[0]), wanted)
     });
     Ok(looped)
 }
 
+/// The loop of atomic adds of the divisor.
+pub(super) fn adds(needs: &str, turns: Turns) -> Result<Loop, Failure> {
+    atomic(needs, turns, 0, |times, before, after| {
+        after.1 == before.1.wrapping_add((times * text::ATOMICS).wrapping_mul(DIVISOR))
+    })
+}
+
+/// The loop of atomic exchanges, which an odd number leaves exchanged.
+pub(super) fn exchanges(needs: &str, turns: Turns) -> Result<Loop, Failure> {
+    atomic(needs, turns, !OPERAND, |times, before, after| {
+        let (one, other) = if times % 2 == 1 { (before.1, before.0) } else { before };
+        after == (one, other)
+    })
+}
+
+/// The loop of atomic replacements of a value by the next.
+pub(super) fn compares(needs: &str, turns: Turns) -> Result<Loop, Failure> {
+    atomic(needs, turns, OPERAND, |times, before, after| {
+        let wanted = before.0.wrapping_add(times * text::ATOMICS);
+        after == (wanted, wanted)
+    })
+}
+
 /// The loop of an atomic on a word that begins as `word`; `right` is given the turns and (lane, word) before and after.
-fn atomic(turns: Turns, word: u64, right: fn(u64, (u64, u64), (u64, u64)) -> bool) -> Result<Loop, Failure> {
+fn atomic(
+    needs: &str,
+    turns: Turns,
+    word: u64,
+    right: fn(u64, (u64, u64), (u64, u64)) -> bool,
+) -> Result<Loop, Failure> {
+    text::require(needs)?;
     let block = Block::new();
     block.set(0, word);
     let mut held = word;
@@ -233,7 +224,7 @@ struct Contended {
 
 impl Contended {
     /// Adds like the other side, a turn at a time, while told to.
-    fn play(&self, address: u64) -> Result<(), Failure> {
+    fn play(&self, turns: Turns, address: u64) -> Result<(), Failure> {
         let mut lanes = [0; LANES];
         loop {
             while self.playing.0.load(Ordering::Acquire) == 0 {
@@ -243,7 +234,7 @@ impl Contended {
             }
             self.adding.store(1, Ordering::Release);
             // SAFETY: the address is of the word that both sides add to, and there is a turn to do.
-            unsafe { text::ATOMIC_ADD(1, &mut lanes, [address, DIVISOR]) };
+            unsafe { turns(1, &mut lanes, [address, DIVISOR]) };
             self.done.fetch_add(1, Ordering::Release);
         }
     }
@@ -260,53 +251,20 @@ impl Contended {
 }
 
 /// The loop of atomic adds while a partner on another CPU adds to the same word; both sides' adds must be in its sum.
-fn contended(setting: &Setting) -> Result<Loop, Failure> {
+pub(super) fn contended(setting: &Setting, needs: &str, turns: Turns) -> Result<Loop, Failure> {
+    text::require(needs)?;
     let board = Rc::new(Shared::new(Contended::default())?);
     let address = board.word.0.as_ptr().expose_provenance() as u64;
-    let partner = setting.partner(setting.partner_cpu()?, || board.play(address))?;
+    let partner = setting.partner(setting.partner_cpu()?, || board.play(turns, address))?;
     let after = Rc::clone(&board);
     let ours = Cell::new(0u64);
-    let looped = lanes::checked(text::ATOMIC_ADD, [0; LANES], [address, DIVISOR], move |times, _, _| {
+    let looped = lanes::checked(turns, [0; LANES], [address, DIVISOR], move |times, _, _| {
         let _alive = &partner;
         after.tell(0)?;
         ours.set(ours.get().wrapping_add(times));
-        let turns = ours.get().wrapping_add(after.done.load(Ordering::Acquire));
-        let wanted = turns.wrapping_mul(text::ATOMICS).wrapping_mul(DIVISOR);
+        let done = ours.get().wrapping_add(after.done.load(Ordering::Acquire));
+        let wanted = done.wrapping_mul(text::ATOMICS).wrapping_mul(DIVISOR);
         same("the sum of both sides", after.word.0.load(Ordering::Acquire), wanted)
     });
     Ok(looped.before(move |_| board.tell(1)).each(text::ATOMICS))
-}
-
-/// What strings are made of.
-const LETTER: u8 = 0x5A;
-
-/// The loop of string copies.
-fn copies(setting: &Setting) -> Result<Loop, Failure> {
-    let source = vec![LETTER; setting.size()];
-    let target: Rc<[Cell<u8>]> = vec![Cell::new(0); setting.size()].into();
-    let reached = Rc::clone(&target);
-    let copies = repeat(move || {
-        // SAFETY: both are as long as the source.
-        unsafe { text::copy(source.as_ptr(), target.as_ptr().cast::<u8>().cast_mut(), source.len()) };
-        Ok(())
-    });
-    Ok(copies.verify(move |_| filled(&reached)))
-}
-
-/// The loop of string fills.
-fn fills(setting: &Setting) -> Result<Loop, Failure> {
-    let target: Rc<[Cell<u8>]> = vec![Cell::new(0); setting.size()].into();
-    let reached = Rc::clone(&target);
-    let fills = repeat(move || {
-        // SAFETY: the target is so long.
-        unsafe { text::fill(target.as_ptr().cast::<u8>().cast_mut(), target.len(), LETTER) };
-        Ok(())
-    });
-    Ok(fills.verify(move |_| filled(&reached)))
-}
-
-/// Whether every byte is the letter; they are cleared for the next batch.
-fn filled(bytes: &[Cell<u8>]) -> Result<(), Failure> {
-    let wrong = bytes.iter().filter(|byte| byte.replace(0) != LETTER).count() as u64;
-    same("bytes left as they were", wrong, 0)
 }

@@ -72,6 +72,14 @@ fn x86_64_has_a_hundred_and_twenty_points() {
     assert!(points >= 120, "{points} points");
 }
 
+/// The same of the other architecture, which has fewer widths of vectors and lengths of instructions.
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn aarch64_has_a_hundred_points() {
+    let points: usize = all().map(|operation| operation.points(false).len()).sum();
+    assert!(points >= 100, "{points} points");
+}
+
 /// None but those that always were: a headline run must not grow with the catalogue.
 #[test]
 fn six_points_are_headline() {
@@ -86,7 +94,6 @@ fn a_feature_no_processor_has_is_no_instruction() {
     assert_eq!(text::require(""), Ok(()));
 }
 
-#[cfg(target_arch = "x86_64")]
 #[test]
 fn a_vector_that_holds_something_else_is_found_out() {
     use crate::instruction::vectors::{self, Lanes, Packed};
@@ -97,7 +104,7 @@ fn a_vector_that_holds_something_else_is_found_out() {
     };
     let setting = setting(&Point::default().with("vector", Choice::Word("128").value()));
     for lanes in [Lanes::One, Lanes::All] {
-        let mut wrong = vectors::packed(&setting, &WRONG, lanes).expect("every x86-64 adds vectors of 128 bits");
+        let mut wrong = vectors::packed(&setting, &WRONG, lanes).expect("every processor adds vectors of 128 bits");
         assert!(matches!(wrong.perform(1), Err(Failure::Wrong(_))));
     }
 }

@@ -8,8 +8,8 @@ use measure::{Failure, Loop, Setting};
 
 use super::text::require;
 
-/// Lanes of a throughput: two instructions may begin in each cycle, and a result takes up to six.
-pub(super) const LANES: usize = 12;
+/// Lanes of a throughput, as many as the architecture's registers and processors ask for.
+pub(super) const LANES: usize = super::text::VECTOR_LANES;
 
 /// Instructions per turn of the loop: as many on every lane, and an even number.
 pub(super) const CHAIN: u64 = 240;

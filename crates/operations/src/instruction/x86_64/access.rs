@@ -3,6 +3,8 @@
 
 use std::arch::asm;
 
+use measure::{Axis, Choice, count, word};
+
 use super::super::CHAIN;
 use super::super::lanes::{LANES, Turns};
 use super::{beside, chain, turns};
@@ -23,6 +25,23 @@ macro_rules! vector {
 
 /// How an access is made: its name on the axis, the feature it needs, its turns.
 pub(in super::super) type Way = (&'static str, &'static str, Turns);
+
+/// How an address is formed: as it is, with a constant, with a register, with a register times eight.
+pub(in super::super) const MODE: Axis =
+    word("mode", &[Choice::Word("base"), Choice::Word("offset"), Choice::Word("index"), Choice::Word("scaled")]);
+
+/// Bytes of an access.
+pub(in super::super) const WIDTH: Axis = count(
+    "width",
+    &[
+        Choice::Number(1),
+        Choice::Number(4),
+        Choice::Number(8),
+        Choice::Number(16),
+        Choice::Number(32),
+        Choice::Number(64),
+    ],
+);
 
 /// Loads whose address is the value loaded before, by what is added to it.
 pub(in super::super) const LOAD_CHAINS: &[Way] = &[
@@ -134,6 +153,9 @@ pub(in super::super) const FORWARD_BLOCKED: Turns =
     chain!("mov [\\operand], eax; mov [\\operand + 4], eax; mov \\value, [\\operand]");
 
 pub(in super::super) const PUSH_POP: Turns = chain!("push \\value; pop \\value");
+
+/// Every processor has atomics.
+pub(in super::super) const ATOMICS_NEED: &str = "";
 
 /// Atomics per turn; odd, so that what two exchanges undo is seen.
 pub(in super::super) const ATOMICS: u64 = 63;

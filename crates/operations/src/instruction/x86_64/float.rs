@@ -13,6 +13,9 @@ pub(in super::super) const PACKED_CHAINS: Axis = word("vector", &[Choice::Word("
 pub(in super::super) const PACKED_BESIDE: Axis =
     word("vector", &[Choice::Word("128"), Choice::Word("256"), Choice::Word("512")]);
 
+/// Lanes of a throughput: two instructions may begin in each cycle, and a result takes up to six.
+pub(in super::super) const VECTOR_LANES: usize = 12;
+
 /// The turns of an instruction: its text, `$pairs` times with each of the operands 13 and 14, on every register of
 /// `$values`. In the text `\value` and `\operand` are numbers of registers; 15 is the third operand's. All are loaded
 /// and stored by `$load` as the registers `$kind`, `$after` leaves the processor as it was.

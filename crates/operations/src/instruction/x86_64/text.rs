@@ -15,9 +15,12 @@ mod access;
 mod float;
 #[path = "special.rs"]
 mod special;
+#[path = "string.rs"]
+mod string;
 pub(super) use access::*;
 pub(super) use float::*;
 pub(super) use special::*;
+pub(crate) use string::STRINGS as OWN;
 
 /// The turns of an instruction: its text, one line for each instruction of the class, `$copies` times on every register
 /// of `$values` in turn. In the text `\value` is the lane's register, `\operand` and `\other` are the operands'; xmm0
