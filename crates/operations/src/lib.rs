@@ -6,6 +6,8 @@ mod channel;
 mod child;
 mod clock;
 pub mod command;
+mod convert;
+mod cycle;
 mod empty;
 mod file;
 mod flag;
@@ -13,6 +15,7 @@ mod instruction;
 mod mask;
 mod memory;
 mod message;
+mod mode;
 mod page;
 mod poll;
 mod process;
@@ -77,6 +80,8 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
+    Family { title: "conversions", operations: convert::OPERATIONS },
+    Family { title: "execution modes", operations: mode::OPERATIONS },
     Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },
