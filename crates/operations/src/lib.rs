@@ -6,7 +6,9 @@ mod channel;
 mod child;
 mod clock;
 pub mod command;
+mod convert;
 mod crossing;
+mod cycle;
 mod empty;
 mod file;
 mod flag;
@@ -14,6 +16,7 @@ mod instruction;
 mod mask;
 mod memory;
 mod message;
+mod mode;
 mod page;
 mod poll;
 mod process;
@@ -90,6 +93,8 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "address space", operations: page::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
     Family { title: "file readers", operations: reading::OPERATIONS },
+    Family { title: "conversions", operations: convert::OPERATIONS },
+    Family { title: "execution modes", operations: mode::OPERATIONS },
     Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },

@@ -1,0 +1,232 @@
+//! The family `mode`: the same program as native code, as WebAssembly translated to native code while it runs
+//! (wasmtime), and as WebAssembly interpreted (wasmi). The programs and their files are here, the guests beside.
+
+#[cfg(feature = "modes")]
+mod engine;
+mod file;
+mod native;
+#[cfg(feature = "modes")]
+mod wasi;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, Setting, TermOf, count, size, term, word};
+use rustix::fd::OwnedFd;
+
+use crate::DEFAULT;
+use crate::cycle::Cycle;
+
+const MODE: Axis = word("mode", &[Word("native"), Word("jit"), Word("interpreted")]);
+
+/// Bytes in a record; all of them divide the file's length.
+const RECORDS: Axis = size(&[Number(80), Number(256), Number(2048)]);
+
+/// Address space of a round: wasmtime reserves 4 GiB for a guest's memory, and 32 MiB before and behind, so that the
+/// hardware checks the guest's addresses.
+const ADDRESSES: u64 = 16 << 30;
+
+/// The loop around a program's steps is the program's own, and runs in its mode.
+const OWN_LOOP: &[TermOf] = &[];
+
+/// Numbers in the tables of keys and of numbers to convert: as many as the guests have room for.
+const TABLE: usize = 4096;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "mode.host.call",
+        summary: "call an empty procedure: of the program itself, or from a guest one of its host",
+        axes: &[MODE],
+        memory: ADDRESSES,
+        terms: OWN_LOOP,
+        explained_by: &[term(1.0, "instruction.call")],
+        prepare: |setting| {
+            let guest = Guest { text: include_str!("mode/call.wat"), memory: vec![], files: vec![] };
+            let calls = held(guest.program(setting, |_| Ok(native::call()))?, Cycle::new([native::CALLS]))?;
+            Ok(calls.each(native::CALLS))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "mode.read",
+        summary: "read the next record of a file and add up its words, from the file's end again from its beginning",
+        per: "record",
+        like: &["FREAD"],
+        axes: &[MODE, RECORDS],
+        memory: ADDRESSES,
+        terms: OWN_LOOP,
+        moves: |point| point.number("size").unwrap_or(0),
+        explained_by: &[term(1.0, "mode.host.call").same(&["mode"]), term(1.0, "syscall.read.null")],
+        prepare: |setting| {
+            let content = file::content(setting.seed());
+            let sums = content.chunks(setting.size() / 8).map(file::sum);
+            let guest = Guest {
+                text: include_str!("mode/read.wat"),
+                memory: vec![setting.number("size")],
+                files: vec![file::holding(setting, c"records", &content)?],
+            };
+            let cycle = Cycle::new(sums);
+            held(guest.program(setting, native::read)?, cycle)
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "mode.keyed",
+        summary: "find a key in a sorted index file by halving, read its record from another file and add up its words",
+        per: "lookup",
+        like: &["KSAM"],
+        axes: &[MODE, count("records", &[Number(1000)])],
+        memory: ADDRESSES,
+        terms: OWN_LOOP,
+        moves: |_| file::KEYED as u64,
+        // Ten probes find one of a thousand, and one read its record.
+        explained_by: &[term(11.0, "mode.host.call").same(&["mode"]), term(11.0, "syscall.read.null")],
+        prepare: |setting| {
+            let records = file::keyed(setting.number("records"), setting.seed());
+            let mut random = fastrand::Rng::with_seed(setting.seed());
+            let wanted: Vec<&[u64]> =
+                (0..TABLE).map(|_| &records[random.usize(0..records.len())]).map(Vec::as_slice).collect();
+            let mut memory = vec![setting.number("records")];
+            memory.extend(wanted.iter().map(|record| record[0]));
+            let cycle = Cycle::new(wanted.iter().map(|record| file::sum(record)));
+            let guest = Guest {
+                text: include_str!("mode/keyed.wat"),
+                memory,
+                files: vec![
+                    file::holding(setting, c"index", &file::index(&records))?,
+                    file::holding(setting, c"records", &records.concat())?,
+                ],
+            };
+            held(guest.program(setting, native::keyed)?, cycle)
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "mode.convert",
+        summary: "write a 64-bit integer as text and read it back, digit by digit",
+        per: "number",
+        like: &["ASCII"],
+        axes: &[MODE],
+        memory: ADDRESSES,
+        terms: OWN_LOOP,
+        prepare: |setting| {
+            let mut random = fastrand::Rng::with_seed(setting.seed());
+            let numbers: Vec<u64> = (0..TABLE).map(|_| random.u64(..) >> random.u32(0..64)).collect();
+            let cycle = Cycle::new(numbers.iter().map(|number| native::trace(*number, number.to_string().as_bytes())));
+            let guest =
+                Guest { text: include_str!("mode/convert.wat"), memory: [vec![0], numbers].concat(), files: vec![] };
+            held(guest.program(setting, |guest| Ok(native::convert(guest)))?, cycle)
+        },
+        ..DEFAULT
+    },
+];
+
+/// A program ready to run: given a count, it takes so many steps and returns what their results add up to.
+type Program = Box<dyn FnMut(u64) -> Result<u64, Failure>>;
+
+/// What a program works on, whatever the mode, and its text as a guest.
+struct Guest {
+    /// In WebAssembly's text format.
+    #[cfg_attr(not(feature = "modes"), expect(dead_code, reason = "only an engine reads it"))]
+    text: &'static str,
+    /// The words of its memory: one that says how large or how many, and the table it goes through.
+    memory: Vec<u64>,
+    /// Open files.
+    files: Vec<OwnedFd>,
+}
+
+impl Guest {
+    /// The program in the mode of this setting.
+    fn program(
+        self,
+        setting: &Setting,
+        native: impl FnOnce(Guest) -> Result<Program, Failure>,
+    ) -> Result<Program, Failure> {
+        match setting.word("mode") {
+            "native" => native(self),
+            #[cfg(feature = "modes")]
+            "jit" => engine::translated(self),
+            #[cfg(feature = "modes")]
+            "interpreted" => engine::interpreted(self),
+            _ => Err(Failure::skip(
+                "this howslow was built without the engines that run WebAssembly",
+                "cargo build --release --features modes",
+            )),
+        }
+    }
+}
+
+/// The loop of a program, held to the sums of a cycle.
+fn held(mut program: Program, mut cycle: Cycle) -> Result<Loop, Failure> {
+    let sum = Rc::new(Cell::new(0));
+    let result = Rc::clone(&sum);
+    let run = move |times| {
+        sum.set(program(times)?);
+        Ok(())
+    };
+    Ok(Loop::new(run).verify(move |times| cycle.hold(times, result.get())))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Point;
+
+    use super::*;
+
+    #[test]
+    fn every_program_does_its_work_in_every_mode() {
+        crate::trial::perform_all(OPERATIONS);
+    }
+
+    #[test]
+    fn a_table_and_a_file_begin_again_after_their_ends() {
+        for operation in OPERATIONS {
+            for point in operation.points(false) {
+                match crate::trial::prepare(operation, point) {
+                    Ok(mut trial) => [TABLE as u64 - 3, 5, 7040 - TABLE as u64].into_iter().for_each(|times| {
+                        trial.looped.perform(times).expect(operation.id);
+                    }),
+                    Err(Failure::Skip { reason, remedy }) => eprintln!("not tested: {reason}; {remedy}"),
+                    Err(failure) => panic!("{}: {failure}", operation.id),
+                }
+            }
+        }
+    }
+
+    /// What readers in this mode make of a file that ends within a record, twice, and of an index that names a record with
+    /// another key.
+    fn misled(mode: &'static str) -> Vec<Result<u64, Failure>> {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let setting =
+            Setting::new(Point::default().with("mode", Word(mode).value()), scratch.path().into(), 0, None, 1);
+        let file = |name, words: &[u64]| file::holding(&setting, name, words).expect("a file");
+        let short =
+            Guest { text: include_str!("mode/read.wat"), memory: vec![80], files: vec![file(c"short", &[1; 11])] };
+        let mut read = short.program(&setting, native::read).expect("a reader");
+        let foreign = Guest {
+            text: include_str!("mode/keyed.wat"),
+            memory: [1, 7].into_iter().chain([7; TABLE - 1]).collect(),
+            files: vec![file(c"index", &[7, 0]), file(c"records", &[8; 10])],
+        };
+        let mut keyed = foreign.program(&setting, native::keyed).expect("a reader");
+        vec![read(1), read(1), keyed(1)]
+    }
+
+    #[test]
+    fn a_short_record_and_a_wrong_one_are_found_out_in_every_mode() {
+        for mode in ["native", "jit", "interpreted"] {
+            let results = misled(mode);
+            assert_eq!(results[0], Ok(10), "{mode}");
+            assert!(matches!(results[1], Err(Failure::Wrong(_))), "{mode}");
+            assert!(matches!(results[2], Err(Failure::Wrong(_))), "{mode}");
+        }
+    }
+
+    #[test]
+    fn a_mode_that_is_not_built_in_skips_and_says_what_builds_it() {
+        // The tests have every mode, so one that nothing has stands for it.
+        let refused = crate::trial::prepare(&OPERATIONS[0], Point::default().with("mode", Word("none").value()));
+        let Err(Failure::Skip { remedy, .. }) = refused.map(|_| ()) else { panic!("it is not skipped") };
+        assert!(remedy.contains("--features modes"));
+    }
+}

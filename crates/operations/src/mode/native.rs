@@ -1,0 +1,133 @@
+//! The programs of `mode` as native code: what the guests beside do, in the same steps.
+
+use measure::{Failure, opaque};
+use rustix::fd::OwnedFd;
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::{pread, read as read_next};
+
+use super::{Guest, Program, file};
+use crate::syscall::exactly;
+
+/// Bytes of an entry of the index: a key and a record's number.
+const ENTRY: usize = 16;
+
+/// Room for the digits of any 64-bit number.
+const DIGITS: usize = 20;
+
+/// Calls in one turn of the loop.
+pub(super) const CALLS: u64 = 8;
+
+/// As `call.wat`.
+pub(super) fn call() -> Program {
+    let turn = |sum: u64, _| sum + one() + one() + one() + one() + one() + one() + one() + one();
+    Box::new(move |times| Ok((0..times).fold(0, turn)))
+}
+
+/// The empty procedure. It returns what the caller counts, and nothing that a compiler could know.
+#[inline(never)]
+fn one() -> u64 {
+    opaque(1)
+}
+
+/// As `read.wat`.
+pub(super) fn read(guest: Guest) -> Result<Program, Failure> {
+    let [file] = files(guest.files)?;
+    let mut record = vec![0; guest.memory[0] as usize];
+    Ok(Box::new(move |times| {
+        let mut total = 0_u64;
+        for _ in 0..times {
+            let mut length = read_next(&file, &mut *record)?;
+            if length == 0 {
+                seek(&file, SeekFrom::Start(0))?;
+                length = read_next(&file, &mut *record)?;
+            }
+            exactly(record.len(), length)?;
+            total = total.wrapping_add(sum(&record));
+        }
+        Ok(total)
+    }))
+}
+
+/// As `keyed.wat`.
+pub(super) fn keyed(guest: Guest) -> Result<Program, Failure> {
+    let [index, records] = files(guest.files)?;
+    let (entries, keys) = (guest.memory[0], guest.memory[1..].to_vec());
+    let (mut entry, mut record) = ([0; ENTRY], [0; file::KEYED]);
+    let mut next = 0;
+    Ok(Box::new(move |times| {
+        let mut total = 0_u64;
+        for _ in 0..times {
+            let key = keys[next];
+            next = (next + 1) % keys.len();
+            let (mut low, mut high, mut number) = (0, entries, 0);
+            while low < high {
+                let middle = (low + high) / 2;
+                exactly(ENTRY, pread(&index, &mut entry, middle * ENTRY as u64)?)?;
+                if word(&entry[..8]) < key {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                    number = word(&entry[8..]);
+                }
+            }
+            exactly(file::KEYED, pread(&records, &mut record, number * file::KEYED as u64)?)?;
+            if word(&record[..8]) != key {
+                return Err(Failure::wrong("a key was not found"));
+            }
+            total = total.wrapping_add(sum(&record));
+        }
+        Ok(total)
+    }))
+}
+
+/// As `convert.wat`.
+pub(super) fn convert(guest: Guest) -> Program {
+    let numbers = guest.memory[1..].to_vec();
+    let mut next = 0;
+    let mut text = [0; DIGITS];
+    Box::new(move |times| {
+        let mut total = 0_u64;
+        for _ in 0..times {
+            let written = digits(numbers[next], &mut text);
+            next = (next + 1) % numbers.len();
+            total = total.wrapping_add(trace(value(written), written));
+        }
+        Ok(total)
+    })
+}
+
+/// What a converted number adds to the sum: its value, its text's length, and its first digit, so that a text in
+/// another base is noticed.
+pub(super) fn trace(value: u64, text: &[u8]) -> u64 {
+    value.wrapping_add(text.len() as u64).wrapping_add(u64::from(text[0]))
+}
+
+/// Writes a number's digits from the last to the first.
+fn digits(mut number: u64, text: &mut [u8; DIGITS]) -> &[u8] {
+    let mut first = DIGITS;
+    loop {
+        first -= 1;
+        text[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &text[first..];
+        }
+    }
+}
+
+/// Reads a number's digits from the first to the last.
+fn value(text: &[u8]) -> u64 {
+    text.iter().fold(0_u64, |value, digit| value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')))
+}
+
+fn sum(record: &[u8]) -> u64 {
+    record.chunks_exact(8).fold(0, |sum, bytes| sum.wrapping_add(word(bytes)))
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
+fn files<const N: usize>(files: Vec<OwnedFd>) -> Result<[OwnedFd; N], Failure> {
+    files.try_into().map_err(|_| Failure::wrong("the program was given another number of files"))
+}
