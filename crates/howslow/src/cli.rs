@@ -63,7 +63,7 @@ pub(crate) enum Verb {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "How to measure")]
 pub(crate) struct How {
-    /// Iterations per batch, instead of as many as half a millisecond holds
+    /// Iterations per batch, instead of as many as a tenth of a millisecond holds
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>, allow_hyphen_values = true)]
     pub count: Option<u64>,
     /// Fresh processes per cost, at least [default: 6]

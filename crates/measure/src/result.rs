@@ -255,10 +255,15 @@ fn band(entries: &[Entry], costs: &[Option<Cost>]) -> Option<Band> {
         let Role::Twin(of) = entry.role else { return None };
         let (twin, first) = (twin.as_ref()?, costs[of].as_ref()?);
         let ratio = twin.gross_ns.quiet.0 / first.gross_ns.quiet.0;
-        Some((first.name(), (ratio - 1.0).abs()))
+        let sound = twin.doubts.is_empty() && first.doubts.is_empty();
+        Some((first.name(), rounded((ratio - 1.0).abs()), sound))
     });
-    let operations: Vec<(String, f64)> = pairs.map(|(name, apart)| (name, rounded(apart))).collect();
-    let difference = operations.iter().map(|(_, apart)| *apart).fold(0.0, f64::max);
+    let pairs: Vec<(String, f64, bool)> = pairs.collect();
+    // A twin with a doubt tells of that doubt, not of the machine; where all have one, they are all there is.
+    let any_sound = pairs.iter().any(|(_, _, sound)| *sound);
+    let counted = pairs.iter().filter(|(_, _, sound)| *sound || !any_sound);
+    let difference = counted.map(|(_, apart, _)| *apart).fold(0.0, f64::max);
+    let operations: Vec<(String, f64)> = pairs.iter().map(|(name, apart, _)| (name.clone(), *apart)).collect();
     (!operations.is_empty()).then_some(Band { difference, operations })
 }
 

@@ -20,6 +20,8 @@ const SURVEY_ROUNDS: usize = 3;
 /// Bounds of the time for the batches of one round, in seconds.
 const SHORTEST_ROUND: f64 = 0.002;
 const LONGEST_ROUND: f64 = 0.06;
+/// Batches of one round: more would make run files large and medians no better.
+const MOST_BATCHES: u32 = 400;
 /// An operation may take so many times its equal share of the budget, once it has had enough rounds.
 const MOST_SHARES: f64 = 4.0;
 /// Numbers of rounds at which the interval is looked at: a rule that looks after every round stops too early on luck.
@@ -155,7 +157,7 @@ impl Schedule<'_> {
             count: self.settings.count,
             hint: self.entries[next.entry].hint,
             time: next.time * 1e9,
-            most: 1000,
+            most: MOST_BATCHES,
             quiet_below: (!next.survey).then(|| self.quietness.limit()),
         };
         let other_cpu = self.quietness.other_than(cpu, random);

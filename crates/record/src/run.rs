@@ -113,7 +113,7 @@ pub struct CpuQuiet {
 /// The A/A band: how far two costs of the same operation lie apart on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Band {
-    /// The largest relative difference seen, as a share.
+    /// The largest relative difference seen, as a share, of pairs without doubts where there are any.
     pub difference: f64,
     /// The operations that were measured twice, with the relative difference of each.
     pub operations: Vec<(String, f64)>,
