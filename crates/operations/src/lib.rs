@@ -1,15 +1,18 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
+mod align;
 mod asynchronous;
 mod call;
 mod channel;
 mod child;
 mod clock;
 pub mod command;
+mod cycle;
 mod empty;
 mod file;
 mod flag;
 mod instruction;
+mod keyed;
 mod mask;
 mod memory;
 mod message;
@@ -19,10 +22,13 @@ mod process;
 pub mod routine;
 mod shared;
 mod signal;
+mod sort;
+mod sparse;
 mod switch;
 mod syscall;
 mod table;
 mod thread;
+mod touch;
 #[cfg(test)]
 mod trial;
 
@@ -76,7 +82,12 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "calls on queues and semaphores", operations: call::ipc::OPERATIONS },
     Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },
+    Family { title: "memory at its first touch", operations: touch::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
+    Family { title: "sparse files", operations: sparse::OPERATIONS },
+    Family { title: "keyed files", operations: keyed::OPERATIONS },
+    Family { title: "sorting", operations: sort::OPERATIONS },
+    Family { title: "alignment", operations: align::OPERATIONS },
     Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },

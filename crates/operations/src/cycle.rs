@@ -1,0 +1,64 @@
+//! Numbers that a loop uses one after another and again from the first, batch after batch, and what they add up to.
+
+use measure::Failure;
+
+/// Numbers used in a cycle; a batch begins where the one before ended.
+pub(crate) struct Cycle {
+    /// What the first of them add up to, for none of them to all.
+    sums: Vec<u64>,
+    next: usize,
+}
+
+impl Cycle {
+    /// The cycle of these, at the first.
+    pub(crate) fn new(values: impl IntoIterator<Item = u64>) -> Cycle {
+        let mut sums = vec![0_u64];
+        sums.extend(values.into_iter().scan(0_u64, |sum, value| {
+            *sum = sum.wrapping_add(value);
+            Some(*sum)
+        }));
+        Cycle { sums, next: 0 }
+    }
+
+    /// Moves on by `times`, whose numbers must add up to `sum`, modulo 2^64.
+    ///
+    /// # Errors
+    /// When they do not.
+    pub(crate) fn hold(&mut self, times: u64, sum: u64) -> Result<(), Failure> {
+        let wanted = self.advance(times);
+        if sum == wanted {
+            return Ok(());
+        }
+        Err(Failure::wrong(format!("the results add up to {sum:#x} instead of {wanted:#x}")))
+    }
+
+    fn advance(&mut self, times: u64) -> u64 {
+        let length = self.sums.len() - 1;
+        let end = self.next as u64 + times;
+        let (turns, end) = (end / length as u64, (end % length as u64) as usize);
+        let sum = self.sums[length].wrapping_mul(turns).wrapping_add(self.sums[end]).wrapping_sub(self.sums[self.next]);
+        self.next = end;
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_of_any_length_go_round() {
+        let values = [5, u64::MAX, 7];
+        let mut cycle = Cycle::new(values);
+        let mut all = values.iter().cycle();
+        for times in [0, 1, 2, 3, 4, 100, 3, 1] {
+            let sum = all.by_ref().take(times).fold(0_u64, |sum, value| sum.wrapping_add(*value));
+            assert_eq!(cycle.advance(times as u64), sum, "{times}");
+        }
+    }
+
+    #[test]
+    fn another_sum_is_a_failure() {
+        assert!(matches!(Cycle::new([5, 6]).hold(2, 12), Err(Failure::Wrong(_))));
+    }
+}
