@@ -1,13 +1,14 @@
 //! The family `keyed`: records of 80 bytes found by their keys in an SQLite file, and the same records read in the order
 //! in which they were written. Every record's words are added up and held to the right sum.
 
-#[cfg(not(feature = "keyed"))]
-#[path = "keyed/absent.rs"]
-mod database;
+#[cfg(any(test, not(feature = "keyed")))]
+mod absent;
 #[cfg(feature = "keyed")]
 mod database;
 mod written;
 
+#[cfg(not(feature = "keyed"))]
+use absent as database;
 use measure::{Axis, Choice::Number, Choice::Word, Operation, Setting, count, term, word};
 use record::Estimate;
 
@@ -67,7 +68,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-const KEYED: Operation = Operation { per: "record", moves: |_| BYTES, ..DEFAULT };
+const KEYED: Operation = Operation {
+    per: "record",
+    moves: |_| BYTES,
+    // The larger file lies beyond the core's own caches.
+    follows_clock: |point| point.number("records") == Some(1_000),
+    ..DEFAULT
+};
 
 /// Records in the file that is put out of memory.
 const COLD_RECORDS: u64 = 100_000;
@@ -91,6 +98,8 @@ fn sum_of_bytes(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use measure::Failure;
+
     use super::*;
 
     #[test]
@@ -108,6 +117,15 @@ mod tests {
                     .into_iter()
                     .for_each(|times| trial.looped.perform(times).expect(operation.id));
             }
+        }
+    }
+
+    #[test]
+    fn without_sqlite_its_readers_skip_and_say_what_builds_them() {
+        let setting = Setting::new(Default::default(), std::env::temp_dir(), 0, None, 1);
+        for reader in [absent::written, absent::in_order, absent::at_random, absent::cold] {
+            let Err(Failure::Skip { remedy, .. }) = reader(&setting) else { panic!("it is not skipped") };
+            assert!(remedy.contains("--features keyed"));
         }
     }
 

@@ -6,6 +6,7 @@ mod call;
 mod channel;
 mod child;
 mod clock;
+mod cold;
 pub mod command;
 mod cycle;
 mod empty;

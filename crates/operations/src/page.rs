@@ -380,11 +380,16 @@ mod tests {
 
     #[test]
     fn faults_are_counted_one_by_one() {
-        let mapping = Mapping::anonymous(23 * page_size()).expect("memory");
-        base_pages_only(&mapping).expect("advice");
-        let faults = Faults::default();
-        faults.start().expect("a count");
-        (0..23).for_each(|page| mapping.write(page * page_size()));
-        assert_eq!(faults.taken(), Ok(23));
+        let counted = || {
+            let mapping = Mapping::anonymous(23 * page_size()).expect("memory");
+            base_pages_only(&mapping).expect("advice");
+            let faults = Faults::default();
+            faults.start().expect("a count");
+            (0..23).for_each(|page| mapping.write(page * page_size()));
+            faults.taken()
+        };
+        // The first time, pages of the program's own code may fault as well.
+        counted().expect("a count");
+        assert_eq!(counted(), Ok(23));
     }
 }

@@ -27,10 +27,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "sort.memory",
         summary: "sort an array of so many random 64-bit numbers, for each of them",
         per: "number",
-        axes: &[BY, count("numbers", &[Number(1_000), Number(1_000_000)])],
+        axes: &[BY, count("numbers", &[Number(1_000)])],
         moves: |_| 8,
         terms: OWN_LOOP,
         prepare: |setting| prepared::<u64>(setting, setting.number("numbers")),
+        ..DEFAULT
+    },
+    Operation {
+        id: "sort.memory.large",
+        summary: "sort an array of a million random 64-bit numbers, for each of them",
+        per: "number",
+        axes: &[BY],
+        // So long that checks before and after it say little of what went on meanwhile.
+        quoted: Estimate::Typical,
+        moves: |_| 8,
+        terms: OWN_LOOP,
+        prepare: |setting| prepared::<u64>(setting, 1_000_000),
         ..DEFAULT
     },
     Operation {
@@ -38,8 +50,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "sort an array of so many records of 80 bytes by their first 8, for each of them",
         like: &["SORT", "HPSORT"],
         per: "record",
-        axes: &[BY, count("records", &[Number(1_000), Number(100_000)])],
-        // A hundred thousand of them lie beyond the core's own caches.
+        axes: &[BY, count("records", &[Number(1_000), Number(10_000)])],
+        // Ten thousand of them, and what some sorts need besides, fill the core's own caches.
         follows_clock: |point| point.number("records") == Some(1_000),
         moves: |_| 80,
         terms: OWN_LOOP,
@@ -113,7 +125,7 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
     let sums: Vec<u64> = unsorted.chunks(length).map(checksum).collect();
     let work = Rc::new(RefCell::new(unsorted.clone()));
     let (restored, checked) = (Rc::clone(&work), Rc::clone(&work));
-    Loop::new(move |times| {
+    let sorts = Loop::new(move |times| {
         work.borrow_mut().chunks_mut(length).take(times as usize).for_each(&sort);
         Ok(())
     })
@@ -132,7 +144,9 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
         } else {
             Err(Failure::wrong("the array is not sorted, or not the same elements"))
         }
-    })
+    });
+    // One array as large as that warms up what there is to warm while it is sorted.
+    if arrays == 1 { sorts.warm() } else { sorts }
 }
 
 /// A number that other elements than these, in whatever order, are most unlikely to have.

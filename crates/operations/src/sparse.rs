@@ -6,18 +6,19 @@ use std::rc::Rc;
 
 use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, Setting, count, repeat, size, term, word};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Advice, AtFlags, Mode, OFlags, SeekFrom, fadvise, fstat, fsync, ftruncate, openat, seek, unlinkat};
-use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2, pwrite};
+use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fstat, fsync, ftruncate, openat, seek, unlinkat};
+use rustix::io::{pread, pwrite};
 use rustix::param::page_size;
 
 use crate::DEFAULT;
+use crate::cold::put_out_of_memory;
 use crate::syscall::{exactly, new_file, scratch};
 
 /// As the paper's file with a byte for each social security number.
 const FAR: u64 = 999_999_999;
 
 const WRITTEN: Axis = size(&[Number(1), Number(4 << 10)]);
-const AT: Axis = count("at", &[Number(0), Number(FAR)]);
+const AT: Axis = count("offset", &[Number(0), Number(FAR)]);
 const OF: Axis = word("of", &[Word("data"), Word("hole"), Word("new_hole")]);
 
 /// Bytes of the file that is written without holes, and of each write.
@@ -34,7 +35,7 @@ const NEW_BLOCKS: u64 = 256;
 const SPARSE: u64 = 1 << 20;
 
 /// Files made in a batch, and batches in a round: inodes deleted a moment ago make the next ones dearer (see `file`).
-const FILES_AT_ONCE: u64 = 4;
+const FILES_AT_ONCE: u64 = 8;
 const BATCHES: u32 = 8;
 
 /// Islands of data in the file that is walked, bytes of each, and from one to the next.
@@ -52,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         explained_by: &[term(1.0, "file.create.delete").at(&[("size", Number(0))]), term(1.0, "syscall.write.null")],
         prepare: |setting| {
             let folder = scratch(setting)?;
-            let (content, at) = (vec![1; setting.size()], setting.number("at"));
+            let (content, at) = (vec![1; setting.size()], setting.number("offset"));
             let mut checked = Some(scratch(setting)?);
             let writing = repeat(move || {
                 let file = create(&folder)?;
@@ -100,9 +101,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sparse.occupied",
-        summary: "ask what a file occupies that was written once, one byte far from its beginning: its payload, 4 KiB, or it skips",
-        calls: &["fstat"],
-        moves: |_| OCCUPIED,
+        summary: "ask what a file occupies that was written once, one byte far from its beginning; another answer than this size is a skip that tells it",
+        axes: &[size(&[Number(OCCUPIED)])],
         explained_by: &[term(1.0, "syscall.fstat")],
         prepare: |setting| {
             let file = written_far(setting)?;
@@ -126,7 +126,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "sparse.seek",
         summary: "find the next data of a file of 256 islands of 64 KiB, 1 MiB apart, and the hole behind them",
-        calls: &["lseek"],
         per: "island",
         explained_by: &[term(2.0, "syscall.getppid")],
         prepare: islands,
@@ -201,24 +200,10 @@ fn new_hole(setting: &Setting) -> Result<Loop, Failure> {
     });
     let mut reading = reading.at_most(NEW_BLOCKS).before(move |_| {
         begun.set(0);
-        fadvise(&forgotten, 0, None, Advice::DontNeed)?;
-        not_in_memory(&forgotten)
+        put_out_of_memory(&forgotten, NEW_BLOCKS as usize * BLOCK)
     });
     reading.perform(1)?;
     Ok(reading)
-}
-
-/// Fails unless a read of the file's beginning would have to wait for the file system.
-fn not_in_memory(file: &OwnedFd) -> Result<(), Failure> {
-    let mut byte = [0];
-    match preadv2(file, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::NOWAIT) {
-        Err(Errno::AGAIN) => Ok(()),
-        Ok(_) => Err(Failure::skip(
-            "the scratch folder's files cannot be put out of memory",
-            "set TMPDIR to a folder on a disk",
-        )),
-        Err(other) => Err(Failure::from(other).into_skip()),
-    }
 }
 
 /// The loop that has blocks of this byte read and adds up their words, held to the right sum.
@@ -292,14 +277,5 @@ mod tests {
             Ok(())
         });
         assert!(matches!(reading.perform(1), Err(Failure::Wrong(_))));
-    }
-
-    #[test]
-    fn a_block_in_memory_is_found_out() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let setting = Setting::new(Default::default(), folder.path().into(), 0, None, 1);
-        let file = new_file(&scratch(&setting).expect("a folder")).expect("a file");
-        exactly(1, pwrite(&file, &[1], 0).expect("room")).expect("a byte");
-        assert!(matches!(not_in_memory(&file), Err(Failure::Skip { .. })));
     }
 }

@@ -57,7 +57,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "touch.never",
         summary: "allocate an array of 1 GiB and free it again, untouched",
-        calls: &["mmap", "munmap"],
         per: "pair",
         explained_by: &[term(1.0, "page.map.unmap").at(&[("size", Number(4 << 10))])],
         prepare: |_| {

@@ -8,10 +8,9 @@ use std::rc::Rc;
 
 use measure::{Failure, Loop, Setting};
 use rusqlite::{Connection, OpenFlags, Row, params};
-use rustix::fs::{Advice, fadvise};
 
+use crate::cold::put_out_of_memory;
 use crate::cycle::Cycle;
-use crate::page::Mapping;
 
 use super::{Record, records, sum, sum_of_bytes};
 
@@ -69,6 +68,7 @@ pub(super) fn cold(setting: &Setting) -> Result<Loop, Failure> {
     let file = File::open(&path)?;
     // Pages that are yet to be written cannot be put out of memory.
     file.sync_all()?;
+    let length = file.metadata()?.len() as usize;
     let (keys, mut cycle) = wanted(setting, &records);
     let connection = Rc::new(RefCell::new(opened(&path)?));
     let fresh = Rc::clone(&connection);
@@ -87,8 +87,7 @@ pub(super) fn cold(setting: &Setting) -> Result<Loop, Failure> {
         // SQLite keeps pages of its own; a new connection has none but what preparing the statement needs.
         *fresh.borrow_mut() = opened(&path)?;
         fresh.borrow().prepare_cached(BY_KEY).map_err(failed)?;
-        fadvise(&file, 0, None, Advice::DontNeed)?;
-        none_in_memory(&file)
+        put_out_of_memory(&file, length)
     })
     .verify(move |times| cycle.hold(times, result.replace(0)));
     looking.perform(1)?;
@@ -172,30 +171,9 @@ fn failed(error: rusqlite::Error) -> Failure {
     Failure::wrong(format!("SQLite: {error}"))
 }
 
-/// Skips unless no page of the file is in memory.
-fn none_in_memory(file: &File) -> Result<(), Failure> {
-    match Mapping::shared(file, file.metadata()?.len() as usize)?.resident()? {
-        0 => Ok(()),
-        resident => Err(Failure::skip(
-            format!("{resident} pages of a file in the scratch folder stay in memory"),
-            "set TMPDIR to a folder on a disk",
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_in_memory_is_found_out() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("file");
-        std::fs::write(&path, [1; 10_000]).expect("a file");
-        let failure = none_in_memory(&File::open(path).expect("the file"));
-        let Err(Failure::Skip { reason, .. }) = failure else { panic!("it counts as out of memory") };
-        assert!(reason.starts_with("3 pages"), "{reason}");
-    }
 
     #[test]
     fn a_missing_key_is_found_out() {

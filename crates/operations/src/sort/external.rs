@@ -153,7 +153,7 @@ pub(super) fn by_gnu(setting: &Setting) -> Result<Loop, Failure> {
 /// Skips unless the program is GNU's: others take other options and sort in other ways.
 fn is_gnu(program: &str) -> Result<(), Failure> {
     let said = Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    if said.is_ok_and(|said| said.stdout.windows(13).any(|text| text == b"GNU coreutils")) {
+    if said.is_ok_and(|said| said.stdout.starts_with(b"sort (GNU coreutils)")) {
         return Ok(());
     }
     Err(Failure::skip(format!("{program} is not there, or not GNU sort"), "install GNU coreutils"))
