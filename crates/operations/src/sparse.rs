@@ -34,6 +34,9 @@ const NEW_BLOCKS: u64 = 256;
 /// What a file that was written once may occupy and still count as sparse. File systems give 4 to 128 KiB to a single write.
 const SPARSE: u64 = 1 << 20;
 
+/// Where it is tried first whether the file system makes holes: 1 GB written in earnest could fill a disk.
+const TRIED: u64 = 16 << 20;
+
 /// Files made in a batch, and batches in a round: inodes deleted a moment ago make the next ones dearer (see `file`).
 const FILES_AT_ONCE: u64 = 8;
 const BATCHES: u32 = 8;
@@ -54,6 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = scratch(setting)?;
             let (content, at) = (vec![1; setting.size()], setting.number("offset"));
+            holes_are_made(&folder)?;
             let mut checked = Some(scratch(setting)?);
             let writing = repeat(move || {
                 let file = create(&folder)?;
@@ -144,9 +148,19 @@ fn create(folder: &OwnedFd) -> Result<OwnedFd, Failure> {
     Ok(openat(folder, c"new", flags, Mode::RUSR | Mode::WUSR)?)
 }
 
+/// Skips where a hole is filled, tried at a distance that does no harm.
+fn holes_are_made(folder: &OwnedFd) -> Result<(), Failure> {
+    let file = create(folder)?;
+    unlinkat(folder, c"new", AtFlags::empty())?;
+    exactly(1, pwrite(&file, &[1], TRIED)?)?;
+    sparse(occupied(&file)?).map(|_| ())
+}
+
 /// A file of which one byte was ever written.
 fn written_far(setting: &Setting) -> Result<OwnedFd, Failure> {
-    let file = new_file(&scratch(setting)?)?;
+    let folder = scratch(setting)?;
+    holes_are_made(&folder)?;
+    let file = new_file(&folder)?;
     exactly(1, pwrite(&file, &[1], FAR)?)?;
     Ok(file)
 }
