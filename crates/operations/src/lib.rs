@@ -1,10 +1,12 @@
 //! Every operation howslow can measure, one file per family. Knows nothing of how often or how well it is timed.
 
+mod align;
 mod asynchronous;
 mod call;
 mod channel;
 mod child;
 mod clock;
+mod cold;
 pub mod command;
 mod convert;
 mod crossing;
@@ -13,6 +15,7 @@ mod empty;
 mod file;
 mod flag;
 mod instruction;
+mod keyed;
 mod mask;
 mod memory;
 mod message;
@@ -25,10 +28,13 @@ pub mod residence;
 pub mod routine;
 mod shared;
 mod signal;
+mod sort;
+mod sparse;
 mod switch;
 mod syscall;
 mod table;
 mod thread;
+mod touch;
 #[cfg(test)]
 mod trial;
 
@@ -91,10 +97,15 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "calls on the kernel itself", operations: call::kernel::OPERATIONS },
     Family { title: "crossings", operations: crossing::OPERATIONS },
     Family { title: "address space", operations: page::OPERATIONS },
+    Family { title: "memory at its first touch", operations: touch::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
     Family { title: "file readers", operations: reading::OPERATIONS },
     Family { title: "conversions", operations: convert::OPERATIONS },
     Family { title: "execution modes", operations: mode::OPERATIONS },
+    Family { title: "sparse files", operations: sparse::OPERATIONS },
+    Family { title: "keyed files", operations: keyed::OPERATIONS },
+    Family { title: "sorting", operations: sort::OPERATIONS },
+    Family { title: "alignment", operations: align::OPERATIONS },
     Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },

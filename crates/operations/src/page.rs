@@ -30,13 +30,13 @@ const AROUND: usize = 64 << 10;
 const DROP: usize = 1 << 20;
 
 /// A huge page, where they have this size.
-const HUGE: usize = 2 << 20;
+pub(crate) const HUGE: usize = 2 << 20;
 
 /// Huge pages a batch may take.
 const HUGE_PAGES: u64 = 8;
 
 /// What may fault around a batch that is not part of it: the first use of a page of code, stack or results.
-const STRAY: u64 = 16;
+pub(crate) const STRAY: u64 = 16;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -167,7 +167,7 @@ fn huge_faults() -> Result<Loop, Failure> {
     }
     let mapping = Rc::new(Mapping::anonymous((HUGE_PAGES as usize + 1) * HUGE)?);
     mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?;
-    let first = mapping.start.align_offset(HUGE);
+    let first = mapping.first_huge();
     let (dropped, probed) = (Rc::clone(&mapping), Rc::clone(&mapping));
     let faults = Faults::default();
     let counted = faults.clone();
@@ -202,7 +202,7 @@ fn file_of(setting: &Setting, stride: usize) -> Result<impl AsFd, Failure> {
 }
 
 /// Keeps huge pages of any size out of a mapping; a kernel that refuses has none.
-fn base_pages_only(mapping: &Mapping) -> Result<(), Failure> {
+pub(crate) fn base_pages_only(mapping: &Mapping) -> Result<(), Failure> {
     match mapping.advise(Advice::LinuxNoHugepage) {
         Ok(()) | Err(Failure::Errno { errno: libc::EINVAL }) => Ok(()),
         refused => refused,
@@ -211,19 +211,19 @@ fn base_pages_only(mapping: &Mapping) -> Result<(), Failure> {
 
 /// Counts this thread's page faults that read nothing from a device.
 #[derive(Clone, Default)]
-struct Faults(Rc<Cell<u64>>);
+pub(crate) struct Faults(Rc<Cell<u64>>);
 
 impl Faults {
-    fn start(&self) -> Result<(), Failure> {
+    pub(crate) fn start(&self) -> Result<(), Failure> {
         self.0.set(minor_faults()?);
         Ok(())
     }
 
-    fn taken(&self) -> Result<u64, Failure> {
+    pub(crate) fn taken(&self) -> Result<u64, Failure> {
         Ok(minor_faults()? - self.0.get())
     }
 
-    fn check(&self, times: u64) -> Result<(), Failure> {
+    pub(crate) fn check(&self, times: u64) -> Result<(), Failure> {
         match self.taken()? {
             0 => Err(Failure::skip("this kernel does not count page faults", "")),
             taken if (times..=times + STRAY).contains(&taken) => Ok(()),
@@ -258,6 +258,14 @@ impl Mapping {
         Ok(Mapping { start: start.cast(), length })
     }
 
+    /// Private memory of huge pages that an administrator has set aside, one [`HUGE`] each.
+    pub(crate) fn set_aside(length: usize) -> Result<Mapping, Failure> {
+        let flags = MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB;
+        // SAFETY: the kernel chooses the address, so that nothing mapped before is touched.
+        let start = unsafe { mmap_anonymous(null_mut(), length, writable(), flags) }?;
+        Ok(Mapping { start: start.cast(), length })
+    }
+
     /// The beginning of a file, to be read.
     pub(crate) fn shared(file: impl AsFd, length: usize) -> Result<Mapping, Failure> {
         // SAFETY: the kernel chooses the address, so that nothing mapped before is touched.
@@ -274,7 +282,7 @@ impl Mapping {
 
     /// Writes one byte, as the program's text says and when it says so.
     #[inline(always)]
-    fn write(&self, offset: usize) {
+    pub(crate) fn write(&self, offset: usize) {
         // SAFETY: `at` has checked that the byte is mapped; only private mappings, which are writable, are written.
         unsafe { self.at(offset).write_volatile(1) }
     }
@@ -284,6 +292,11 @@ impl Mapping {
     pub(crate) fn read(&self, offset: usize) {
         // SAFETY: `at` has checked that the byte is mapped, and every mapping is readable.
         unsafe { self.at(offset).read_volatile() };
+    }
+
+    /// Where in it the first huge page can lie.
+    pub(crate) fn first_huge(&self) -> usize {
+        self.start.align_offset(HUGE)
     }
 
     #[inline(always)]
@@ -298,9 +311,19 @@ impl Mapping {
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 
-    fn advise(&self, advice: Advice) -> Result<(), Failure> {
+    pub(crate) fn advise(&self, advice: Advice) -> Result<(), Failure> {
         // SAFETY: the range is this mapping; advice on page sizes does not change what it holds.
         Ok(unsafe { madvise(self.address(), self.length, advice) }?)
+    }
+
+    /// Pages of it that are in memory.
+    pub(crate) fn resident(&self) -> Result<usize, Failure> {
+        let mut pages = vec![0_u8; self.length.div_ceil(page_size())];
+        // SAFETY: the range is this mapping, and there is a byte for each of its pages.
+        if unsafe { libc::mincore(self.address(), self.length, pages.as_mut_ptr()) } != 0 {
+            return Err(Failure::last_os_error());
+        }
+        Ok(pages.iter().filter(|page| *page & 1 == 1).count())
     }
 
     /// Forgets all pages, `piece` bytes at a time: the next touch of each faults.
@@ -315,7 +338,7 @@ impl Mapping {
 
     /// Unmaps it now, and says whether that went well.
     #[inline(always)]
-    fn unmap(self) -> Result<(), Failure> {
+    pub(crate) fn unmap(self) -> Result<(), Failure> {
         let (start, length) = (self.address(), self.length);
         std::mem::forget(self);
         // SAFETY: the range was this mapping, which is gone for good.
@@ -357,11 +380,16 @@ mod tests {
 
     #[test]
     fn faults_are_counted_one_by_one() {
-        let mapping = Mapping::anonymous(23 * page_size()).expect("memory");
-        base_pages_only(&mapping).expect("advice");
-        let faults = Faults::default();
-        faults.start().expect("a count");
-        (0..23).for_each(|page| mapping.write(page * page_size()));
-        assert_eq!(faults.taken(), Ok(23));
+        let counted = || {
+            let mapping = Mapping::anonymous(23 * page_size()).expect("memory");
+            base_pages_only(&mapping).expect("advice");
+            let faults = Faults::default();
+            faults.start().expect("a count");
+            (0..23).for_each(|page| mapping.write(page * page_size()));
+            faults.taken()
+        };
+        // The first time, pages of the program's own code may fault as well.
+        counted().expect("a count");
+        assert_eq!(counted(), Ok(23));
     }
 }
