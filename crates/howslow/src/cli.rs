@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::file::FileAsked;
+
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24).
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
@@ -36,6 +38,8 @@ pub(crate) enum Verb {
     Explain(ExplainAsked),
     /// A paper's tables and sentences, tested on this machine
     Study(StudyAsked),
+    /// How much of a file is in memory, put it out, write it
+    File(FileAsked),
     /// The runs kept, newest first
     History(JsonAsked),
     /// What will make numbers noisy or missing on this machine

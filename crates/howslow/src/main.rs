@@ -4,6 +4,7 @@
 mod cli;
 mod doctor;
 mod explain;
+mod file;
 mod headline;
 mod history;
 mod list;
@@ -29,6 +30,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Show(asked)) => show::show(&asked),
         Some(Verb::Explain(asked)) => explain::explain(&asked),
         Some(Verb::Study(asked)) => study::study(&asked),
+        Some(Verb::File(asked)) => file::file(&asked),
         Some(Verb::History(asked)) => history::history(&asked),
         Some(Verb::Doctor(asked)) => doctor::doctor(&asked),
         Some(Verb::Schema) => texts::schema(),

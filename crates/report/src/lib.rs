@@ -7,6 +7,7 @@ mod grid;
 mod head;
 mod lists;
 mod prices;
+mod residence;
 mod study;
 
 pub use accounts::COMMANDS;
@@ -15,6 +16,7 @@ pub use head::head_line;
 pub use lists::{Kept, Listed, ListedCall, doctor, history, list, syscalls};
 pub use prices::page;
 pub use record::BLOCK;
+pub use residence::{ResidentFile, resident_files};
 pub use study::study;
 
 /// Whether a page may carry colours.
