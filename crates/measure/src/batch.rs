@@ -1,5 +1,7 @@
 //! Batches: finds how many iterations fill one, and takes samples until the round's time is up.
 
+use std::collections::BTreeMap;
+
 use record::{Doubt, Reads};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +55,8 @@ pub(crate) struct Harvest {
     pub usage: Usage,
     /// What the device of its file read meanwhile, in all full batches together; `None` where nobody counts.
     pub reads: Option<Reads>,
+    /// What the operation itself counted, per iteration.
+    pub tallies: BTreeMap<String, f64>,
     /// What the operation found doubtful.
     pub doubts: Vec<Doubt>,
     /// Operations in all full batches together.
@@ -84,6 +88,7 @@ pub(crate) fn sample(
         halves: Vec::new(),
         usage: Usage::default(),
         reads: None,
+        tallies: BTreeMap::new(),
         doubts: Vec::new(),
         operations: 0.0,
         elapsed: 0.0,

@@ -26,5 +26,5 @@ pub use guard::apart;
 pub use operation::{Axis, Choice, Need, Operation, TermOf, count, size, term, word};
 pub use quiet::Best;
 pub use repeat::{Loop, opaque, repeat};
-pub use setting::{Doubts, Partner, Setting, pin};
+pub use setting::{Doubts, Partner, Setting, Tally, pin};
 pub use take::{Item, MeasureError, Order, Progress, Taken, take};

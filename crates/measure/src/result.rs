@@ -1,5 +1,7 @@
 //! From entries to costs, skips and the run's noise.
 
+use std::collections::BTreeMap;
+
 use analysis::estimate::{Clocking, gross, subtract};
 use analysis::plausible;
 use analysis::statistics::{median, quantile, sorted};
@@ -80,6 +82,7 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
         faults: totals.faults,
         switches: totals.switches,
         reads: totals.reads,
+        tallies: tallies(entry),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
         explained_by: operation.explained_by.iter().map(|term| term.resolve(&entry.item.point)).collect(),
@@ -153,6 +156,15 @@ impl Totals {
             }),
         }
     }
+}
+
+/// What the operation counted itself: the median over rounds.
+fn tallies(entry: &Entry) -> BTreeMap<String, f64> {
+    let mut rounds: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+    for (name, count) in entry.harvests().flat_map(|(_, harvest)| &harvest.tallies) {
+        rounds.entry(name).or_default().push(*count);
+    }
+    rounds.into_iter().filter_map(|(name, counts)| Some((name.clone(), rounded(median(counts)?)))).collect()
 }
 
 /// A clock that moves by more than this is more than a step of turbo, which the conversion to the best clock removes.

@@ -74,7 +74,9 @@ fn measured(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders)
         Err(failure) => return ended_by(failure, "setting up"),
     };
     match sample(&mut work, &mut watch, &order.plan, checker.clock.cost) {
-        Ok(harvest) => RoundEnd::Measured(Harvest { doubts: setting.doubts().raised(), ..harvest }),
+        Ok(harvest) => {
+            RoundEnd::Measured(Harvest { doubts: setting.doubts().raised(), tallies: setting.tallied(), ..harvest })
+        }
         Err(failure) => ended_by(failure, "running"),
     }
 }

@@ -1,7 +1,8 @@
 //! What an operation is given when it sets up: its point, a scratch folder, its CPUs, partners.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -26,13 +27,26 @@ pub struct Setting {
     awake: RefCell<Option<Partner>>,
     doubts: Rc<RefCell<Vec<Doubt>>>,
     device: Rc<RefCell<Option<Device>>>,
+    tallies: Rc<RefCell<Vec<Tally>>>,
 }
 
 impl Setting {
     /// A setting at `point` with an existing empty folder, on `cpu`, with another CPU where there is one.
     pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
-        let (partners, awake, doubts, device) = Default::default();
-        Setting { point, argument: None, scratch, shared: None, cpu, other_cpu, seed, partners, awake, doubts, device }
+        Setting {
+            point,
+            argument: None,
+            scratch,
+            shared: None,
+            cpu,
+            other_cpu,
+            seed,
+            partners: Rc::default(),
+            awake: RefCell::default(),
+            doubts: Rc::default(),
+            device: Rc::default(),
+            tallies: Rc::default(),
+        }
     }
 
     /// The same setting, in a run whose rounds share this existing folder.
@@ -94,6 +108,18 @@ impl Setting {
     /// Where the loop tells what it finds doubtful in a batch; the cost carries it.
     pub fn doubts(&self) -> Doubts {
         Doubts(Rc::clone(&self.doubts))
+    }
+
+    /// A count of the operation's own, told with its cost as the mean over all iterations, warm-up included.
+    pub fn tally(&self, name: &'static str) -> Tally {
+        let tally = Tally { name, counted: Rc::default() };
+        self.tallies.borrow_mut().push(tally.clone());
+        tally
+    }
+
+    /// The means of all tallies.
+    pub(crate) fn tallied(&self) -> BTreeMap<String, f64> {
+        self.tallies.borrow().iter().filter_map(|tally| Some((tally.name.into(), tally.mean()?))).collect()
     }
 
     /// Has the reads counted of the device that this file lies on, where the kernel counts them.
@@ -212,6 +238,28 @@ impl Doubts {
     /// All that was told so far.
     pub fn raised(&self) -> Vec<Doubt> {
         self.0.borrow().clone()
+    }
+}
+
+/// A count that an operation keeps of something in each of its iterations.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    name: &'static str,
+    /// Iterations, and what was counted in them.
+    counted: Rc<Cell<(u64, u64)>>,
+}
+
+impl Tally {
+    /// So many in one more iteration.
+    pub fn pass(&self, count: u64) {
+        let (iterations, sum) = self.counted.get();
+        self.counted.set((iterations + 1, sum + count));
+    }
+
+    /// So many per iteration; `None` before the first.
+    pub fn mean(&self) -> Option<f64> {
+        let (iterations, sum) = self.counted.get();
+        (iterations > 0).then(|| sum as f64 / iterations as f64)
     }
 }
 

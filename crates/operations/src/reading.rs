@@ -1,18 +1,67 @@
 //! The family `read`: one file from one end to the other by every method there is, out of memory and in it. All of
 //! them add up all they read by one routine and are held to the right sum, so that they differ by the method alone.
 
+mod ahead;
+mod buffered;
+mod mapped;
+mod moved;
 mod order;
 mod pass;
 mod plain;
+mod ring;
 mod source;
 mod sum;
 
-use measure::{Axis, Choice::Number, Choice::Word, Operation, word};
+use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, count, repeat, word};
 use record::{Estimate, Point};
 
 pub use source::Given;
 
-pub(crate) const OPERATIONS: &[Operation] = &[plain::BY_READ, plain::BY_PREAD];
+pub(crate) const OPERATIONS: &[Operation] = &[
+    plain::BY_READ,
+    plain::BY_PREAD,
+    plain::BY_PREADV2,
+    plain::BY_READAHEAD,
+    plain::BY_ADVICE,
+    plain::BY_ADVICE_AHEAD,
+    plain::DIRECT,
+    mapped::PLAIN,
+    mapped::KEPT,
+    mapped::POPULATED,
+    mapped::SEQUENTIAL,
+    mapped::RANDOM,
+    mapped::AHEAD_OF_USE,
+    mapped::HUGE,
+    buffered::STDIO,
+    buffered::BUF_READER,
+    ring::PLAIN,
+    ring::REGISTERED,
+    ring::POLLED,
+    ring::DIRECT,
+    moved::SPLICED,
+    moved::SENT,
+    moved::COPIED,
+    SUM,
+];
+
+/// The readers' own work, without a file: what each of them contains beside its method.
+const SUM: Operation = Operation {
+    id: "read.sum",
+    summary: "add up one record again and again, for as many bytes as the file would have; nothing is read",
+    axes: &[RECORD, FILE],
+    quoted: Estimate::Quiet,
+    prepare: |setting| {
+        let mut block = source::Block::new(setting.number("record") as usize);
+        let records = setting.number("file").div_ceil(setting.number("record").max(1));
+        let expected = sum::sum(block.bytes()).wrapping_mul(records);
+        Ok(repeat(move || {
+            let total = (0..records)
+                .fold(0_u64, |total, _| total.wrapping_add(sum::sum(std::hint::black_box(&*block.bytes()))));
+            if total == expected { Ok(()) } else { Err(Failure::wrong("the sum is not that of the records")) }
+        }))
+    },
+    ..READ
+};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -41,6 +90,45 @@ const FILE: Axis = Axis {
     headline: &[Number(256 * MIB)],
 };
 
+/// Bytes that have been asked for beyond those read.
+const DISTANCE: Axis =
+    count("ahead", &[Number(512 * KIB), Number(2 * MIB), Number(8 * MIB)]).headline(&[Number(2 * MIB)]);
+/// Bytes asked for at a time.
+const QUANTITY: Axis = count("quantity", &[Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
+/// Requests under way.
+const DEPTH: Axis = count("depth", &[Number(1), Number(4), Number(16), Number(64)]).headline(&[Number(16)]);
+
+/// The axes of methods with a window, and its points: the usual window for every file, others for the large one.
+const AHEAD: &[Axis] = &[STATE, DISTANCE, QUANTITY, RECORD, FILE];
+const AHEAD_POINTS: fn(&Point) -> bool = |point| {
+    let usual = point.number("ahead") == Some(2 * MIB) && point.number("quantity") == Some(2 * MIB);
+    IN_ORDER_POINTS(point) && (usual || point.number("file") == Some(256 * MIB))
+};
+
+/// The axes of reads past the page cache, for which the file's being in it means nothing.
+const DIRECT_ANY_ORDER: &[Axis] = &[COLD, ORDER, RECORD, FILE];
+const DIRECT_POINTS: fn(&Point) -> bool = |point| ANY_ORDER_POINTS(point) && is_blocks(point);
+const COLD: Axis = word("state", &[Word("cold")]);
+
+/// The axes of rings: every depth from beginning to end and by chance, the other orders at the usual depth.
+const DEEP: &[Axis] = &[STATE, DEPTH, ORDER, RECORD, FILE];
+const DEEP_DIRECT: &[Axis] = &[COLD, DEPTH, ORDER, RECORD, FILE];
+const DEEP_POINTS: fn(&Point) -> bool = |point| {
+    let deep = match point.word("order") {
+        Some("sequential") => point.number("file") == Some(256 * MIB) && point.number("record") == Some(128 * KIB),
+        order => order == Some("random") && point.number("record") == Some(4 * KIB),
+    };
+    DIRECT_POINTS(point) && (deep || point.number("depth") == Some(16))
+};
+
+/// The axes of readers with a buffer: small records are what they are for.
+const BUFFERED: &[Axis] = &[STATE, RECORD.headline(&[Number(256)]), FILE];
+const BUFFERED_POINTS: fn(&Point) -> bool = |point| {
+    let (file, record) = (point.number("file"), point.number("record"));
+    let large = file == Some(256 * MIB) && [Some(256), Some(4 * KIB), Some(128 * KIB)].contains(&record);
+    large || [(Some(SMALL), Some(80)), (Some(LARGE), Some(256))].contains(&(file, record))
+};
+
 /// The axes of methods of which the order says much.
 const ANY_ORDER: &[Axis] = &[STATE, ORDER, RECORD, FILE];
 /// The axes of those of which it does not.
@@ -48,10 +136,11 @@ const IN_ORDER: &[Axis] = &[STATE, RECORD, FILE];
 
 /// Every record size from beginning to end; the other orders by two sizes, in the large file.
 const ANY_ORDER_POINTS: fn(&Point) -> bool = |point| {
-    let record = point.number("record");
+    let (file, record) = (point.number("file"), point.number("record"));
     match point.word("order") {
         Some("sequential") => is_measured(point),
-        _ => point.number("file") == Some(256 * MIB) && [Some(4 * KIB), Some(128 * KIB)].contains(&record),
+        // Small records out of order take a request each: in the large file, seconds a pass.
+        _ => [(Some(16 * MIB), Some(4 * KIB)), (Some(256 * MIB), Some(128 * KIB))].contains(&(file, record)),
     }
 };
 
@@ -67,6 +156,11 @@ fn is_measured(point: &Point) -> bool {
         (Some(16_777_216), record) => record == Some(128 * KIB),
         (_, record) => record >= Some(4 * KIB),
     }
+}
+
+/// Whether the records are whole blocks of a device.
+fn is_blocks(point: &Point) -> bool {
+    point.number("record").is_some_and(|record| record.is_multiple_of(4 * KIB))
 }
 
 /// What all of them are: one pass over the file, which waits for a device and takes seconds to set up.
@@ -87,19 +181,24 @@ const READ: Operation = Operation {
 mod tests {
     use std::collections::BTreeSet;
 
-    use measure::Failure;
+    use measure::Setting;
 
     use super::*;
 
     /// Every method does its work from every state, in every order and record size, over a small file.
     #[test]
     fn every_reader_reads_the_whole_file() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
         for operation in OPERATIONS {
             let small = |point: Point| point.with("file", record::Value::Number(MIB));
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
             for point in points {
-                let done = crate::trial::prepare(operation, point.clone())
-                    .and_then(|mut trial| [1, 1, 2].into_iter().try_for_each(|times| trial.looped.perform(times)));
+                let setting = Setting::new(point.clone(), scratch.path().into(), 0, other_cpu, 1);
+                let done = (operation.prepare)(&setting)
+                    .and_then(|mut passes| [1, 2].into_iter().try_for_each(|times| passes.perform(times)));
+                let doubts = setting.doubts().raised();
+                assert!(doubts.is_empty(), "{}{point}: {doubts:?}", operation.id);
                 match done {
                     Ok(()) => {}
                     Err(Failure::Skip { reason, remedy }) => {

@@ -276,6 +276,7 @@ impl Book {
             faults: Faults::default(),
             switches: Switches::default(),
             reads: None,
+            tallies: std::collections::BTreeMap::new(),
             rounds: Vec::new(),
             terms: entry.difference.iter().map(subtracted).collect(),
             explained_by: entry.explained_by.clone(),

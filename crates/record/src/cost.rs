@@ -1,5 +1,7 @@
 //! What one operation takes at one point, with everything it was computed from.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -176,6 +178,10 @@ pub struct Cost {
     /// Reads from the device that its file lies on; of operations that read files only, where the kernel counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<Reads>,
+    /// What the operation itself counts, per iteration, by the count's name: of a reader that will not wait, the records
+    /// that came at once.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tallies: BTreeMap<String, f64>,
     /// The samples.
     pub rounds: Vec<Round>,
     /// What was subtracted from gross to give net.

@@ -76,7 +76,7 @@ pub(crate) fn ring(entries: u32) -> Result<IoUring, Failure> {
     build(IoUring::builder(), entries)
 }
 
-fn build(builder: io_uring::Builder, entries: u32) -> Result<IoUring, Failure> {
+pub(crate) fn build(builder: io_uring::Builder, entries: u32) -> Result<IoUring, Failure> {
     builder.build(entries).map_err(|error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
             let reason = "refused: io_uring is switched off";

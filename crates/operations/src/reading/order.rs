@@ -30,7 +30,7 @@ impl Plan {
     /// A record of no or of odd length: what is summed are words.
     pub fn of(setting: &Setting, length: u64) -> Result<Plan, Failure> {
         let record = setting.number("record");
-        if record == 0 || record % 8 != 0 {
+        if record == 0 || !record.is_multiple_of(8) {
             return Err(Failure::skip(format!("records of {record} bytes cannot be summed"), "a multiple of 8 bytes"));
         }
         let order = match setting.word("order") {

@@ -1,14 +1,18 @@
 //! Readers that call for each record: `read`, `pread`, `preadv2`, and the same with advice or past the page cache.
 
-use measure::{Failure, Operation};
-use rustix::fs::{OFlags, SeekFrom, seek};
-use rustix::io::{pread, read};
+use std::num::NonZeroU64;
+use std::os::fd::{AsRawFd, OwnedFd};
 
+use measure::{Failure, Loop, Operation, Setting};
+use rustix::fs::{Advice, OFlags, SeekFrom, fadvise, seek};
+use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2, read};
+
+use super::ahead::Ahead;
 use super::order::Plan;
 use super::pass::summing;
-use super::source::{Block, whole};
+use super::source::{Block, Source, whole};
 use super::sum::sum;
-use super::{ANY_ORDER, ANY_ORDER_POINTS, READ};
+use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ};
 
 pub(super) const BY_READ: Operation = Operation {
     id: "read.read",
@@ -68,4 +72,151 @@ pub(super) fn each_record(
         total = total.wrapping_add(sum(record));
     }
     Ok(total)
+}
+
+/// What is in memory already comes without waiting; only what is not is read as usual.
+pub(super) const BY_PREADV2: Operation = Operation {
+    id: "read.preadv2",
+    summary: "read a file record by record and add it up: preadv2 that will not wait, and again in full where it must",
+    prepare: |setting| {
+        let (at_once, waited) = (setting.tally("at once"), setting.tally("waited"));
+        summing(setting, |source, plan| {
+            let file = source.open_with(OFlags::empty())?;
+            let mut block = Block::new(plan.record as usize);
+            Ok(move || {
+                let (mut ready, mut blocked) = (0, 0);
+                let total = each_record(plan, &mut block, |record, offset| {
+                    let mut place = [IoSliceMut::new(record)];
+                    match preadv2(&file, &mut place, offset, ReadWriteFlags::NOWAIT) {
+                        Ok(got) if got == record.len() => {
+                            ready += 1;
+                            Ok(got)
+                        }
+                        Ok(got) => {
+                            blocked += 1;
+                            Ok(got + pread(&file, &mut record[got..], offset + got as u64)?)
+                        }
+                        Err(Errno::AGAIN) => {
+                            blocked += 1;
+                            Ok(pread(&file, record, offset)?)
+                        }
+                        Err(error) => Err(error.into()),
+                    }
+                })?;
+                at_once.pass(ready);
+                waited.pass(blocked);
+                Ok(total)
+            })
+        })
+    },
+    ..READ
+};
+
+pub(super) const BY_READAHEAD: Operation = Operation {
+    id: "read.readahead",
+    summary: "read a file record by record and add it up: pread, with readahead for what the window takes in",
+    like: &["FreadDir & FreadSeek"],
+    calls: &["readahead"],
+    axes: AHEAD,
+    has_point: AHEAD_POINTS,
+    prepare: |setting| {
+        with_window(setting, |file, offset, length| {
+            // SAFETY: the call takes no pointer; the descriptor is open.
+            match unsafe { libc::readahead(file.as_raw_fd(), offset as libc::off64_t, length) } {
+                0 => Ok(()),
+                _ => Err(Failure::last_os_error()),
+            }
+        })
+    },
+    ..READ
+};
+
+pub(super) const BY_ADVICE_AHEAD: Operation = Operation {
+    id: "read.fadvise.ahead",
+    summary: "read a file record by record and add it up: pread, with posix_fadvise WILLNEED for what the window takes in",
+    like: &["FreadDir & FreadSeek"],
+    axes: AHEAD,
+    has_point: AHEAD_POINTS,
+    prepare: |setting| {
+        with_window(setting, |file, offset, length| {
+            Ok(fadvise(file, offset, NonZeroU64::new(length as u64), Advice::WillNeed)?)
+        })
+    },
+    ..READ
+};
+
+pub(super) const BY_ADVICE: Operation = Operation {
+    id: "read.fadvise.sequential",
+    summary: "read a file record by record and add it up: pread after posix_fadvise SEQUENTIAL",
+    prepare: |setting| {
+        summing(setting, |source, plan| {
+            let file = source.open_with(OFlags::empty())?;
+            fadvise(&file, 0, None, Advice::Sequential)?;
+            let mut block = Block::new(plan.record as usize);
+            Ok(move || each_record(plan, &mut block, |record, offset| Ok(pread(&file, record, offset)?)))
+        })
+    },
+    ..READ
+};
+
+/// Past the page cache, so that the file's being in it means nothing.
+pub(super) const DIRECT: Operation = Operation {
+    id: "read.direct",
+    summary: "read a file record by record and add it up: pread past the page cache (O_DIRECT)",
+    axes: DIRECT_ANY_ORDER,
+    has_point: DIRECT_POINTS,
+    prepare: |setting| {
+        summing(setting, |source, plan| {
+            let file = direct(source, plan)?;
+            let mut block = Block::new(plan.record as usize);
+            Ok(move || {
+                let mut total = 0_u64;
+                for offset in plan.offsets() {
+                    // Always a whole record, which the end of the file cuts: lengths must be whole blocks.
+                    let record = &mut *block.bytes();
+                    let length = plan.length_at(offset);
+                    whole(length, pread(&file, &mut *record, offset)?, offset)?;
+                    total = total.wrapping_add(sum(&record[..length]));
+                }
+                Ok(total)
+            })
+        })
+    },
+    ..READ
+};
+
+/// The file, open for reads past the page cache.
+///
+/// # Errors
+/// A skip where its system has no such reads, or none of this length.
+pub(super) fn direct(source: &Source, plan: Plan) -> Result<OwnedFd, Failure> {
+    let refused = |error: Errno| match error {
+        Errno::INVAL | Errno::OPNOTSUPP => Failure::skip(
+            format!("this file system has no direct reads of {} bytes", plan.record),
+            "a file on a disk, and records of whole blocks (4 KiB)",
+        ),
+        error => error.into(),
+    };
+    let file = source.open_with(OFlags::DIRECT).map_err(refused)?;
+    pread(&file, Block::new(plan.record as usize).bytes(), 0).map_err(refused)?;
+    Ok(file)
+}
+
+/// `pread` of each record, the window asked for before by `ask`.
+fn with_window(
+    setting: &Setting,
+    ask: impl Fn(&OwnedFd, u64, usize) -> Result<(), Failure> + 'static,
+) -> Result<Loop, Failure> {
+    summing(setting, |source, plan| {
+        let file = source.open_with(OFlags::empty())?;
+        let mut block = Block::new(plan.record as usize);
+        let mut window = Ahead::of(setting, plan.length);
+        Ok(move || {
+            window.restart();
+            each_record(plan, &mut block, |record, offset| {
+                window.reach(offset, |start, length| ask(&file, start, length))?;
+                Ok(pread(&file, record, offset)?)
+            })
+        })
+    })
 }

@@ -65,7 +65,7 @@ impl Source {
             return Ok(Source { file, path: path.clone(), length: *length, sum: *sum });
         }
         let length = setting.number("file");
-        if length == 0 || length % 8 != 0 {
+        if length == 0 || !length.is_multiple_of(8) {
             return Err(Failure::skip(
                 format!("a file of {length} bytes is not made of words"),
                 "a multiple of 8 bytes",

@@ -1,0 +1,74 @@
+//! Asking for what will be read, ahead of reading it: the arithmetic that methods with a window share.
+
+use measure::{Failure, Setting};
+
+/// A window that moves over the file: all bytes up to `ahead` beyond the record to be read have been asked for, in
+/// pieces of `quantity` bytes (the paper `mpe`, postscript: the distance is the latency times the rate of consumption).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    ahead: u64,
+    quantity: u64,
+    length: u64,
+    asked: u64,
+}
+
+impl Ahead {
+    /// As the axes `ahead` and `quantity` say; without a quantity, as much as the window holds. With `ahead` 0 nothing
+    /// is asked for.
+    pub fn of(setting: &Setting, length: u64) -> Ahead {
+        let ahead = setting.number("ahead");
+        let quantity = match setting.number("quantity") {
+            0 => ahead,
+            quantity => quantity,
+        };
+        // Pieces of whole pages, since a mapping takes no others.
+        let page = rustix::param::page_size() as u64;
+        Ahead { ahead, quantity: quantity.next_multiple_of(page).max(page), length, asked: 0 }
+    }
+
+    /// Begins a pass.
+    pub fn restart(&mut self) {
+        self.asked = 0;
+    }
+
+    /// Asks for what the window takes in by the time the record at `offset` is read.
+    #[inline(always)]
+    pub fn reach(
+        &mut self,
+        offset: u64,
+        mut ask: impl FnMut(u64, usize) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        while self.ahead > 0 && self.asked < self.length.min(offset + self.ahead) {
+            ask(self.asked, self.quantity.min(self.length - self.asked) as usize)?;
+            self.asked += self.quantity;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(ahead: u64, quantity: u64, offsets: &[u64]) -> Vec<(u64, usize)> {
+        let mut window = Ahead { ahead, quantity, length: 1000, asked: 0 };
+        let mut asked = Vec::new();
+        for &offset in offsets {
+            window
+                .reach(offset, |start, length| {
+                    asked.push((start, length));
+                    Ok(())
+                })
+                .expect("asked");
+        }
+        asked
+    }
+
+    #[test]
+    fn the_window_keeps_its_distance_and_ends_with_the_file() {
+        assert_eq!(asked(200, 100, &[0, 50, 100]), [(0, 100), (100, 100), (200, 100)]);
+        assert_eq!(asked(100, 400, &[0, 200, 350, 750]), [(0, 400), (400, 400), (800, 200)]);
+        assert_eq!(asked(5000, 600, &[0, 900]), [(0, 600), (600, 400)]);
+        assert_eq!(asked(0, 100, &[0, 500]), []);
+    }
+}
