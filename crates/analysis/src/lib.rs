@@ -7,6 +7,7 @@ pub mod estimate;
 pub mod explain;
 mod findings;
 pub mod plausible;
+pub mod prefetch;
 pub mod statistics;
 pub mod study;
 

@@ -221,7 +221,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// `60s`, `2m`, `1m 30s`, `500ms` as seconds.
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.trim().parse::<jiff::SignedDuration>().map(|time| time.as_secs_f64());
     match seconds {
         Ok(seconds) if seconds > 0.0 && seconds <= 7.0 * 86_400.0 => Ok(seconds),

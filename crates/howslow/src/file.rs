@@ -11,6 +11,8 @@ use rustix::param::page_size;
 use serde_json::{Value, json};
 
 use crate::output::{self, Misuse, Outcome};
+use crate::prefetch;
+use crate::prefetch::asked::{AdviceAsked, TuningAsked};
 
 const EXPLAINED: &str = "\
 Each acts on the files named and on no other, and needs no right beyond the file's own.
@@ -32,6 +34,10 @@ pub(crate) enum FileVerb {
     Evict(Files),
     /// Write the file's dirty pages to its device and wait for them
     Sync(Files),
+    /// Which way to read this file on its disk, cold and warm, by measuring the ways on it
+    Advise(AdviceAsked),
+    /// How far ahead and how much at a time to ask for this file: arithmetic, and a sweep around what it says
+    Tune(TuningAsked),
 }
 
 #[derive(Debug, Args)]
@@ -49,6 +55,8 @@ pub(crate) fn file(asked: &FileAsked) -> anyhow::Result<Outcome> {
         FileVerb::Resident(files) => resident(files),
         FileVerb::Evict(files) => evict(files),
         FileVerb::Sync(files) => sync(files),
+        FileVerb::Advise(asked) => prefetch::asked::advise(asked),
+        FileVerb::Tune(asked) => prefetch::asked::tune(asked),
     }
 }
 

@@ -11,6 +11,7 @@ mod list;
 mod measuring;
 mod output;
 mod pattern;
+mod prefetch;
 mod run;
 mod show;
 mod study;
