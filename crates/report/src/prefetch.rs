@@ -157,18 +157,21 @@ fn recommended(state: &Recommended, style: Style) -> String {
     let mut order: Vec<&Candidate> = state.candidates.iter().collect();
     let typical = |it: &Candidate| median(it.rates.iter().copied()).unwrap_or(-1.0);
     order.sort_by(|one, other| typical(other).total_cmp(&typical(one)));
+    order.retain(|it| !it.rates.is_empty());
     for it in order {
         let mark = if state.method.as_ref() == Some(&it.method) { "> " } else { "  " };
         let rates = sorted(it.rates.iter().copied());
-        let cells = match (rates.first(), rates.last()) {
-            (Some(&low), Some(&high)) => {
-                [rate(typical(it)), format!("{} to {}", rate(low), rate(high)), percent(it.processor)]
-            }
-            _ => ["-".into(), it.skipped.clone().unwrap_or_default(), String::new()],
-        };
+        let range = rates.first().zip(rates.last()).map(|(&low, &high)| format!("{} to {}", rate(low), rate(high)));
+        let cells = [rate(typical(it)), range.unwrap_or_default(), percent(it.processor)];
         grid.add(Kind::Row, [format!("{mark}{}", it.method)].into_iter().chain(cells).collect());
     }
-    text + &grid.render(style)
+    text += &grid.render(style);
+    for it in &state.candidates {
+        if let Some(reason) = &it.skipped {
+            text += &(paragraph("  not here: ", &format!("{}: {reason}", it.method)) + "\n");
+        }
+    }
+    text
 }
 
 /// In MB/s, as disks are sold.
