@@ -1,5 +1,5 @@
 //! A disk that is slow on purpose: a loop device over a file, its reads throttled by a cgroup. Nothing of it stays: dropping
-//! it takes it down, a watching shell does when this process is killed, and the next one sweeps what even that left.
+//! it takes it down, and where this process is killed, a shell that waits for its end does.
 
 use std::fs;
 use std::io::Write;
@@ -12,8 +12,9 @@ use tempfile::TempDir;
 /// Where the kernel's first kind of cgroups throttles block devices.
 const GROUPS: &str = "/sys/fs/cgroup/blkio";
 
-/// Takes the disk down: `sh -c DOWN - MOUNT DEVICE GROUP FOLDER`. All of it may be gone already.
-const DOWN: &str = r#"umount -l "$1" 2>/dev/null
+/// Takes the disk down, its readers first: `sh -c DOWN - MOUNT DEVICE GROUP FOLDER`. All of it may be gone already.
+const DOWN: &str = r#"for reader in $(cat "$3/cgroup.procs" 2>/dev/null); do kill -9 "$reader" 2>/dev/null; done
+umount -l "$1" 2>/dev/null
 losetup -d "$2" 2>/dev/null
 for _ in 1 2 3 4 5 6 7 8 9 10; do rmdir "$3" 2>/dev/null && break; [ -d "$3" ] || break; sleep 0.3; done
 rm -rf "$4""#;

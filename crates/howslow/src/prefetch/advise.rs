@@ -209,7 +209,7 @@ fn recommended(state: State, methods: &[Method], measured: Vec<Measured>) -> Rec
         .collect();
     let chosen = simplest_good(&tried, MARGIN);
     let reason = match (chosen, best(&tried)) {
-        (Some(chosen), Some(best)) => reason(chosen, best, &tried),
+        (Some(chosen), Some(best)) => reason(state, chosen, best, &tried),
         _ => "No method could be measured.".into(),
     };
     let method = chosen.map(|chosen| chosen.of.method.clone());
@@ -217,7 +217,7 @@ fn recommended(state: State, methods: &[Method], measured: Vec<Measured>) -> Rec
     Recommended { state, method, reason, candidates }
 }
 
-fn reason(chosen: &Tried<&Candidate>, best: &Tried<&Candidate>, tried: &[Tried<&Candidate>]) -> String {
+fn reason(state: State, chosen: &Tried<&Candidate>, best: &Tried<&Candidate>, tried: &[Tried<&Candidate>]) -> String {
     let rate = |it: &Tried<&Candidate>| format!("{} MB/s", significant(it.rate() / 1e6));
     let lead = if chosen.of.method == best.of.method {
         let others = tried.iter().filter(|it| it.of.method != best.of.method);
@@ -236,6 +236,7 @@ fn reason(chosen: &Tried<&Candidate>, best: &Tried<&Candidate>, tried: &[Tried<&
     };
     let processor = chosen.of.processor;
     let limit = match processor {
+        _ if state == State::Warm => "nothing is waited for but the processor",
         share if share > 0.9 => "the processor is the limit",
         share if share < 0.5 => "it waits for the device most of the time",
         _ => "processor and device share the time",

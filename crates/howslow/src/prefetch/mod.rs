@@ -22,6 +22,11 @@ const SMALLEST: u64 = 256 << 10;
 /// The longest stretch of a pass: longer ones tell nothing more.
 const LONGEST: u64 = 256 << 20;
 
+/// A device whose reads take so many times longer in the mean than in the median answers from credit that it saves up.
+const BURSTS: f64 = 10.0;
+/// How long such a device is kept busy before each pass: Linux throttles by slices of a tenth of a second.
+const DRAIN: Duration = Duration::from_millis(200);
+
 /// The file asked about.
 pub(crate) struct Target {
     path: PathBuf,
@@ -72,7 +77,7 @@ struct Passes<'a> {
 impl<'a> Passes<'a> {
     fn new(target: &'a Target, rate: Option<f64>, budget: Duration) -> Passes<'a> {
         let ns_per_byte = rate.map_or(0.0, |rate| 1e9 / rate);
-        let program = Program { ns_per_byte, limit: budget / 20 };
+        let program = Program { ns_per_byte, limit: budget / 20, drain: Duration::ZERO };
         let (bar, began) = (Bar::new(), Instant::now());
         Passes { target, program, sums: HashMap::new(), taken: 0, not_cold: 0, bar, began, budget }
     }
@@ -146,6 +151,9 @@ impl<'a> Passes<'a> {
         let timed = requests(&target.path, target.length, share)
             .map_err(|failure| anyhow::anyhow!("{}: {failure}", target.shown()))?;
         let latency = Latency::of(&timed.page_ns, timed.direct).context("no single read succeeded")?;
+        if latency.mean_ns > BURSTS * latency.median_ns {
+            self.program.drain = DRAIN;
+        }
         self.show("a pass in memory");
         let inputs = Inputs {
             latency_ns: latency.mean_ns,

@@ -13,7 +13,7 @@ use super::{LONGEST, Passes, Target, candidates};
 /// Repetitions of the whole sweep.
 const REPETITIONS: u32 = 3;
 /// Pairs of passes in which the arithmetic and the best window are compared again: at least, at most.
-const PAIRS: (usize, usize) = (5, 40);
+const PAIRS: (usize, usize) = (9, 40);
 /// A pass this long fits a surface of twofold steps; where the budget has no room for it, steps are fourfold.
 const ROOMY: u64 = 32 << 20;
 
@@ -89,7 +89,8 @@ struct Grid {
 
 fn grid(inputs: &Inputs, rough: f64, passes: &Passes<'_>, plain: usize) -> Grid {
     // The rest is for comparing again.
-    let time = passes.left().mul_f64(0.7) / REPETITIONS;
+    let time = passes.left().mul_f64(0.6) / REPETITIONS;
+    let drain = passes.program.drain;
     let longest = passes.target.length.min(LONGEST);
     let (paper, better) = (inputs.by_the_paper(), inputs.by_saturation());
     let of = |step: u64| {
@@ -97,6 +98,8 @@ fn grid(inputs: &Inputs, rough: f64, passes: &Passes<'_>, plain: usize) -> Grid 
         let distances = axis(paper.distance, step, &[better.distance], bounds);
         let quantities = axis(paper.quantity, step, &[better.quantity], bounds);
         let pass_time = time / (distances.len() * quantities.len() + plain) as u32;
+        // Slices of a tenth of a second cannot be told apart in a pass of a few, however little time there is.
+        let pass_time = pass_time.saturating_sub(drain).max(drain * 4);
         // Setting up a pass takes as long as the shortest of passes.
         let length = (rough * 0.8 * pass_time.as_secs_f64()) as u64;
         Grid { distances, quantities, length, pass_time }
@@ -107,6 +110,9 @@ fn grid(inputs: &Inputs, rough: f64, passes: &Passes<'_>, plain: usize) -> Grid 
     Grid { length, ..grid }
 }
 
+/// What the sweep measured: windows, and methods without one.
+type Swept = (Vec<Tried<Window>>, Vec<Tried<String>>);
+
 /// Passes over one stretch, cold.
 struct Sweep<'a> {
     passes: Passes<'a>,
@@ -115,11 +121,7 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     /// Everything once in a shuffled order, so often.
-    fn all(
-        &mut self,
-        windows: Vec<Window>,
-        plain: &[Method],
-    ) -> anyhow::Result<(Vec<Tried<Window>>, Vec<Tried<String>>)> {
+    fn all(&mut self, windows: Vec<Window>, plain: &[Method]) -> anyhow::Result<Swept> {
         let methods: Vec<Method> = windows.iter().map(|&window| ahead(window)).chain(plain.iter().copied()).collect();
         let mut rates = vec![Vec::new(); methods.len()];
         let mut order: Vec<usize> = (0..methods.len()).collect();

@@ -141,6 +141,9 @@ pub struct Program {
     pub ns_per_byte: f64,
     /// It stops reading after this time.
     pub limit: Duration,
+    /// Before a cold pass the device is kept busy for so long, past the page cache: one that saves up credit while it rests
+    /// would answer a pass from it.
+    pub drain: Duration,
 }
 
 /// What a pass did.
@@ -197,7 +200,10 @@ fn here(path: &Path, stretch: Stretch, method: Method, state: State, program: Pr
     }
     let mut reader = ways::open(path, stretch, method)?;
     let resident = match state {
-        State::Cold => put_out(&file)?,
+        State::Cold => {
+            device::drain(path, stretch.start + stretch.length, program.drain)?;
+            put_out(&file)?
+        }
         State::Warm => {
             ways::touch(&file, stretch, &offsets, method.piece())?;
             residence::resident(&file).map_or(0, |cached| cached.resident)

@@ -118,6 +118,21 @@ fn one(file: &OwnedFd, block: &mut Block, place: u64) -> Result<f64, Failure> {
     Ok(took)
 }
 
+/// Reads past the page cache for so long, where there are such reads.
+pub(super) fn drain(path: &Path, length: u64, share: Duration) -> Result<(), Failure> {
+    const SIZE: u64 = 128 << 10;
+    if share.is_zero() || length < SIZE {
+        return Ok(());
+    }
+    let Ok(file) = open_with(path, OFlags::DIRECT) else { return Ok(()) };
+    let mut block = Block::new(SIZE as usize);
+    let began = Instant::now();
+    while began.elapsed() < share {
+        one(&file, &mut block, fastrand::u64(..=(length - SIZE) / SIZE) * SIZE)?;
+    }
+    Ok(())
+}
+
 /// Bytes that the kernel reads ahead for one request on the device of this file; it drops what is asked for beyond. What
 /// most kernels start with where it does not tell.
 pub fn most_ahead(path: &Path) -> u64 {
