@@ -12,6 +12,7 @@ pub mod memory;
 pub mod mix;
 pub mod plausible;
 pub mod predict;
+pub mod prefetch;
 pub mod statistics;
 pub mod study;
 pub mod whatif;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::file::FileAsked;
+
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24, cascade-lake).
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
@@ -40,6 +42,8 @@ pub(crate) enum Verb {
     Predict(PredictAsked),
     /// A paper's tables and sentences, tested on this machine
     Study(StudyAsked),
+    /// How much of a file is in memory, put it out, write it
+    File(FileAsked),
     /// The runs kept, newest first
     History(JsonAsked),
     /// What will make numbers noisy or missing on this machine
@@ -316,7 +320,7 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// `60s`, `2m`, `1m 30s`, `500ms` as seconds.
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.trim().parse::<jiff::SignedDuration>().map(|time| time.as_secs_f64());
     match seconds {
         Ok(seconds) if seconds > 0.0 && seconds <= 7.0 * 86_400.0 => Ok(seconds),

@@ -6,6 +6,7 @@ mod compare;
 mod doctor;
 mod explain;
 mod factors;
+mod file;
 mod headline;
 mod history;
 mod list;
@@ -14,6 +15,7 @@ mod memory;
 mod output;
 mod pattern;
 mod predict;
+mod prefetch;
 mod run;
 mod show;
 mod study;
@@ -35,6 +37,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Explain(asked)) => explain::explain(&asked),
         Some(Verb::Predict(asked)) => predict::predict(&asked),
         Some(Verb::Study(asked)) => study::study(&asked),
+        Some(Verb::File(asked)) => file::file(&asked),
         Some(Verb::History(asked)) => history::history(&asked),
         Some(Verb::Doctor(asked)) => doctor::doctor(&asked),
         Some(Verb::Schema) => texts::schema(),

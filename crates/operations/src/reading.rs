@@ -8,6 +8,7 @@ mod moved;
 mod order;
 mod pass;
 mod plain;
+pub mod prefetch;
 mod ring;
 mod source;
 mod sum;

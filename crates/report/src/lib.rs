@@ -10,7 +10,9 @@ mod head;
 mod lists;
 mod memory;
 mod predict;
+mod prefetch;
 mod prices;
+mod residence;
 mod study;
 
 pub use accounts::COMMANDS;
@@ -20,8 +22,10 @@ pub use factors::{FactorsOf, factors};
 pub use head::head_line;
 pub use lists::{Kept, Listed, ListedCall, doctor, history, list, syscalls};
 pub use predict::{Priced, predictions};
+pub use prefetch::{advice, tuning};
 pub use prices::page;
 pub use record::BLOCK;
+pub use residence::{ResidentFile, resident_files};
 pub use study::study;
 
 /// Whether a page may carry colours.

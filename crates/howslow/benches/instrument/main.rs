@@ -6,7 +6,9 @@ mod busy;
 mod figures;
 mod memory;
 mod perf;
+mod prefetch;
 mod repeat;
+mod slow_disk;
 mod speed;
 mod stress;
 mod tool;
@@ -51,6 +53,8 @@ enum Bench {
     Busy,
     /// Coverage, time and scatter beside stress-ng's system calls
     Stress,
+    /// Whether prefetch by arithmetic is the best there is, on the disk here and on a slow one
+    Prefetch,
 }
 
 /// How much of it.
@@ -79,6 +83,7 @@ impl Bench {
             Bench::Perf => perf::perf(howslow, extent),
             Bench::Busy => busy::busy(howslow, extent),
             Bench::Stress => stress::stress(howslow, extent),
+            Bench::Prefetch => prefetch::prefetch(howslow, extent),
         }
     }
 }

@@ -16,8 +16,12 @@ impl Ahead {
     /// As the axes `ahead` and `quantity` say; without a quantity, as much as the window holds. With `ahead` 0 nothing
     /// is asked for.
     pub fn of(setting: &Setting, length: u64) -> Ahead {
-        let ahead = setting.number("ahead");
-        let quantity = match setting.number("quantity") {
+        Ahead::new(setting.number("ahead"), setting.number("quantity"), length)
+    }
+
+    /// Of these bytes, over a file or a stretch of `length`; a quantity of 0 means as much as the window holds.
+    pub fn new(ahead: u64, quantity: u64, length: u64) -> Ahead {
+        let quantity = match quantity {
             0 => ahead,
             quantity => quantity,
         };

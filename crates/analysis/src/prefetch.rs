@@ -1,0 +1,364 @@
+//! How far ahead and how much at a time to ask for what will be read: the arithmetic of the paper `mpe`, one for the
+//! kernels and disks of today, and what a sweep of measured windows says of either.
+
+use serde::Serialize;
+
+use crate::statistics::{median, median_ranks, sorted};
+
+/// A window: bytes asked for beyond the one being read, and bytes asked for at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Window {
+    /// Bytes ahead.
+    pub distance: u64,
+    /// Bytes at a time.
+    pub quantity: u64,
+}
+
+/// What was measured of a device and of the program that reads from it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inputs {
+    /// What one cold read of a page takes in the long run, in ns.
+    pub latency_ns: f64,
+    /// Bytes a second that the program takes up when it waits for nothing.
+    pub consumption: f64,
+    /// Reads one after the other: bytes of each, and what one takes in the long run, in ns; sizes grow.
+    pub in_order: Vec<(u64, f64)>,
+    /// Bytes that the kernel reads ahead at one request at most; what is asked for beyond is dropped without a word.
+    pub most: u64,
+    /// Bytes of a page.
+    pub page: u64,
+}
+
+/// How long a program may be kept from asking for more, in ns: a tick of the kernel's scheduler (250 a second). The device
+/// needs work for that time too.
+const TICK_NS: f64 = 4e6;
+
+/// A request is large enough when the device comes to this share of its best rate with it.
+const SATURATED: f64 = 0.95;
+
+impl Inputs {
+    /// The paper's: the distance is the latency times the rate of consumption, and the quantity the distance.
+    pub fn by_the_paper(&self) -> Window {
+        let distance = pages(distance(self.latency_ns, self.consumption), self.page);
+        Window { distance, quantity: distance }
+    }
+
+    /// For devices that move bytes at a rate of their own, and kernels that bound a request. The quantity is twice the
+    /// smallest request that saturates the device, but none the kernel would cut. The distance is what is consumed (or
+    /// delivered, where the device is slower) while one such request and a tick go by, and one quantity more, so that a
+    /// request is always under way behind the one that is waited for.
+    pub fn by_saturation(&self) -> Window {
+        let Some(best) = self.best_rate() else { return self.by_the_paper() };
+        let enough = self.in_order.iter().find(|&&(size, ns)| rate(size, ns) >= SATURATED * best);
+        let Some(&(enough, enough_ns)) = enough else { return self.by_the_paper() };
+        let quantity = (2 * enough).min(self.most / self.page * self.page).max(self.page);
+        let request_ns = enough_ns * quantity as f64 / enough as f64;
+        let needed = distance(request_ns + TICK_NS, self.consumption.min(best));
+        let distance = (needed.ceil() as u64).next_multiple_of(quantity) + quantity;
+        Window { distance, quantity }
+    }
+
+    /// Bytes a second that the device delivers at the best size of request.
+    pub fn best_rate(&self) -> Option<f64> {
+        let rates = self.in_order.iter().map(|&(size, ns)| rate(size, ns));
+        rates.filter(|rate| rate.is_finite()).max_by(f64::total_cmp)
+    }
+}
+
+/// Bytes consumed at `consumption` (bytes a second) in `latency_ns`.
+pub fn distance(latency_ns: f64, consumption: f64) -> f64 {
+    latency_ns * consumption / 1e9
+}
+
+fn rate(size: u64, ns: f64) -> f64 {
+    size as f64 * 1e9 / ns
+}
+
+/// Rounded up to whole pages, one at least.
+fn pages(bytes: f64, page: u64) -> u64 {
+    (bytes.ceil() as u64).next_multiple_of(page).max(page)
+}
+
+/// The values of one axis of a sweep: powers of `step` around `centre` from 1/16 to 16 times, in whole pages up to `most`,
+/// and those of `others` that none of them is near.
+pub fn axis(centre: u64, step: u64, others: &[u64], (page, most): (u64, u64)) -> Vec<u64> {
+    let step = step.max(2);
+    let up = std::iter::successors(Some(centre), |value| value.checked_mul(step));
+    let down = std::iter::successors(Some(centre / step), |value| Some(value / step));
+    let mut values: Vec<u64> = up
+        .take_while(|value| *value <= centre.saturating_mul(16))
+        .chain(down.take_while(|value| *value > 0 && *value >= centre / 16))
+        .map(|value| value.next_multiple_of(page).min(most.next_multiple_of(page)))
+        .chain([centre])
+        .collect();
+    for &other in others {
+        if values.iter().all(|&value| value.max(other) as f64 > 1.2 * value.min(other) as f64) {
+            values.push(other);
+        }
+    }
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Rates in bytes a second that one window, or one method, was measured with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tried<Of> {
+    /// The window or method.
+    pub of: Of,
+    /// One for each repetition.
+    pub rates: Vec<f64>,
+}
+
+impl<Of> Tried<Of> {
+    /// The median rate; 0 before any.
+    pub fn rate(&self) -> f64 {
+        median(self.rates.iter().copied()).unwrap_or(0.0)
+    }
+}
+
+/// The one with the largest median.
+pub fn best<Of>(tried: &[Tried<Of>]) -> Option<&Tried<Of>> {
+    tried.iter().max_by(|one, other| one.rate().total_cmp(&other.rate()))
+}
+
+/// Of those, in order from the simplest on, the first that no other beats by more than `margin`.
+pub fn simplest_good<Of>(tried: &[Tried<Of>], margin: f64) -> Option<&Tried<Of>> {
+    let best = best(tried)?.rate();
+    tried.iter().find(|one| one.rate() >= (1.0 - margin) * best)
+}
+
+/// How one window does beside another, taken in turns: the median of the ratios of neighbours, with the interval that
+/// holds the true one with 95 % where there are pairs enough (order statistics).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Beside {
+    /// Its rate over the other's.
+    pub ratio: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Pairs.
+    pub pairs: usize,
+}
+
+impl Beside {
+    /// From the rates of both, in the order they were taken; `None` without a pair.
+    pub fn of(rates: &[f64], others: &[f64]) -> Option<Beside> {
+        let ratios = sorted(rates.iter().zip(others).map(|(one, other)| one / other).filter(|ratio| ratio.is_finite()));
+        let (low, high) = median_ranks(ratios.len());
+        Some(Beside {
+            ratio: median(ratios.iter().copied())?,
+            low: *ratios.get(low)?,
+            high: *ratios.get(high.min(ratios.len() - 1))?,
+            pairs: ratios.len(),
+        })
+    }
+
+    /// Whether it comes to within 5 % of the other.
+    pub fn is_as_good(&self) -> bool {
+        self.ratio >= 0.95
+    }
+}
+
+/// What single reads of a page took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Latency {
+    /// The median, in ns.
+    pub median_ns: f64,
+    /// Lower and upper quartile, in ns.
+    pub quartiles_ns: (f64, f64),
+    /// All of the time over all of the reads, in ns: what a reader waits in the long run, and what the arithmetic takes. On
+    /// a disk that answers in bursts the median says nothing of it.
+    pub mean_ns: f64,
+    /// How many.
+    pub reads: usize,
+    /// Whether they went past the page cache.
+    pub direct: bool,
+}
+
+impl Latency {
+    /// Of these reads; `None` of none.
+    pub fn of(page_ns: &[f64], direct: bool) -> Option<Latency> {
+        let sorted = sorted(page_ns.iter().copied());
+        let at = |share| crate::statistics::quantile(&sorted, share);
+        Some(Latency {
+            median_ns: at(0.5)?,
+            quartiles_ns: (at(0.25)?, at(0.75)?),
+            mean_ns: page_ns.iter().sum::<f64>() / page_ns.len() as f64,
+            reads: page_ns.len(),
+            direct,
+        })
+    }
+}
+
+/// One arithmetic's window beside the best of the sweep.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// `paper` or `saturation`.
+    pub arithmetic: &'static str,
+    /// What it says.
+    pub window: Window,
+    /// Its rate beside that of the best window, measured again in turns.
+    pub beside_best: Beside,
+    /// Whether it comes to within 5 %.
+    pub found: bool,
+}
+
+/// A sweep of windows over a file, and what it says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tuning {
+    /// The file, printable.
+    pub path: String,
+    /// Bytes of it.
+    pub file_bytes: u64,
+    /// Bytes of a pass, from the beginning.
+    pub pass_bytes: u64,
+    /// What single reads took.
+    pub latency: Latency,
+    /// What the arithmetic takes.
+    pub inputs: Inputs,
+    /// Rows of the surface.
+    pub distances: Vec<u64>,
+    /// Columns of the surface.
+    pub quantities: Vec<u64>,
+    /// Every window.
+    pub windows: Vec<Tried<Window>>,
+    /// Methods without explicit prefetch.
+    pub plain: Vec<Tried<String>>,
+    /// The best window of the sweep.
+    pub best: Window,
+    /// Either arithmetic.
+    pub verdicts: Vec<Verdict>,
+    /// The first arithmetic's window that is as good as the best, else the best.
+    pub recommended: Window,
+    /// Passes taken, and those that did not begin with the file out of memory.
+    pub passes: u64,
+    /// Passes that began with pages of the file in memory.
+    pub not_cold: u64,
+}
+
+/// A method's figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// What the program does.
+    pub method: String,
+    /// Bytes a second, a repetition each.
+    pub rates: Vec<f64>,
+    /// Share of the elapsed time that the processor worked, the median.
+    pub processor: f64,
+    /// Why it was not tried.
+    pub skipped: Option<String>,
+}
+
+/// What is recommended for one state of the file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recommended {
+    /// `cold` or `warm`.
+    pub state: &'static str,
+    /// From the simplest on.
+    pub candidates: Vec<Candidate>,
+    /// The simplest of those within 5 % of the fastest.
+    pub method: Option<String>,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+/// Advice on reading one file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// The file, printable.
+    pub path: String,
+    /// Bytes of it.
+    pub file_bytes: u64,
+    /// Bytes of a pass at most.
+    pub pass_bytes: u64,
+    /// `sequential` or `random`.
+    pub order: &'static str,
+    /// What single reads took, where the file can be cold.
+    pub latency: Option<Latency>,
+    /// What the arithmetic takes, likewise.
+    pub inputs: Option<Inputs>,
+    /// Cold, where it can be, and warm.
+    pub states: Vec<Recommended>,
+    /// What else the reader must know.
+    pub notes: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The paper's page is of 4096 bytes, its postscript's latency 30 ms, its consumption 563,200 bytes in 181 ms.
+    #[test]
+    fn the_paper_s_own_numbers() {
+        let consumption: f64 = 80.0 * 7040.0 / 0.181;
+        assert_eq!((consumption / 1000.0).floor(), 3111.0);
+        assert_eq!(distance(30e6, 3_111_000.0), 93_330.0);
+        let inputs =
+            Inputs { latency_ns: 30e6, consumption: 3_111_000.0, in_order: Vec::new(), most: 1 << 20, page: 4096 };
+        // 22.8 pages: 23 whole ones; the paper took 24, which it calls 100,000 bytes.
+        assert_eq!(inputs.by_the_paper(), Window { distance: 23 * 4096, quantity: 23 * 4096 });
+        assert_eq!((24 * 4096_u32).div_ceil(1000), 99);
+    }
+
+    fn disk(latency_ns: f64, bandwidth: f64, consumption: f64) -> Inputs {
+        let sizes = (14..=22).map(|power| 1_u64 << power);
+        let in_order = sizes.map(|size| (size, latency_ns + size as f64 * 1e9 / bandwidth)).collect();
+        Inputs { latency_ns, consumption, in_order, most: 2560 << 10, page: 4096 }
+    }
+
+    #[test]
+    fn requests_are_large_enough_and_never_larger_than_the_kernel_takes() {
+        let fast = disk(20e3, 1.6e9, 8e9).by_saturation();
+        // Of 512 KiB, 20 us are 5.8 %, of 1 MiB 3 %.
+        assert_eq!(fast.quantity, 2 << 20);
+        assert!(fast.distance >= fast.quantity + 6_400_000, "{fast:?}");
+        // A disk arm: only the largest requests hide 10 ms.
+        let slow = disk(10e6, 30e6, 8e9).by_saturation();
+        assert_eq!(slow.quantity, 2560 << 10);
+        assert!(slow.distance > slow.quantity && slow.distance.is_multiple_of(slow.quantity));
+    }
+
+    /// Nothing waits when what is consumed during a request is less than the window holds.
+    #[test]
+    fn a_slow_program_needs_no_more_than_it_consumes() {
+        let inputs = disk(100e3, 1e9, 10e6);
+        let window = inputs.by_saturation();
+        let request_ns = 100e3 + window.quantity as f64;
+        assert!(window.distance as f64 >= distance(request_ns, inputs.consumption), "{window:?}");
+        assert!(window.distance <= 2 * window.quantity, "{window:?}");
+    }
+
+    #[test]
+    fn an_axis_goes_from_a_sixteenth_to_sixteen_times() {
+        let values = axis(64 << 10, 2, &[70 << 10, 8 << 20], (4096, 1 << 30));
+        let doubled: Vec<u64> = (12..=20).map(|power| 1 << power).chain([8 << 20]).collect();
+        assert_eq!(values, doubled, "70 KiB is near 64 KiB, 8 MiB near nothing");
+        assert_eq!(axis(64 << 10, 4, &[], (4096, 1 << 30)), [4096, 16384, 65536, 262_144, 1 << 20]);
+        assert_eq!(axis(8192, 2, &[], (4096, 16384)), [4096, 8192, 16384], "whole pages, within the file");
+    }
+
+    #[test]
+    fn the_simplest_of_good_ones_is_recommended() {
+        let tried = |of, rates: &[f64]| Tried { of, rates: rates.to_vec() };
+        let all =
+            [tried("slow", &[1.0, 2.0, 3.0]), tried("plain", &[96.0, 97.0]), tried("clever", &[100.0, 90.0, 101.0])];
+        assert_eq!(best(&all).map(|one| one.of), Some("clever"));
+        assert_eq!(simplest_good(&all, 0.05).map(|one| one.of), Some("plain"));
+        assert_eq!(simplest_good(&all, 0.01).map(|one| one.of), Some("clever"));
+        assert_eq!(best::<u8>(&[]).map(|one| one.of), None);
+    }
+
+    #[test]
+    fn neighbours_are_compared_in_pairs() {
+        // The machine halves its speed from pair to pair; the ratio does not.
+        let others: Vec<f64> = (0..10).map(|pair| 1000.0 / f64::from(1 << pair)).collect();
+        let rates: Vec<f64> = others.iter().map(|rate| rate * 0.97).collect();
+        let beside = Beside::of(&rates, &others).expect("pairs");
+        assert!((beside.ratio - 0.97).abs() < 1e-9 && beside.low <= beside.ratio && beside.ratio <= beside.high);
+        assert!(beside.is_as_good() && beside.pairs == 10);
+        assert!(!Beside::of(&[90.0], &[100.0]).expect("a pair").is_as_good());
+        assert_eq!(Beside::of(&[], &[]), None);
+    }
+}

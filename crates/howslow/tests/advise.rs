@@ -1,0 +1,166 @@
+//! `howslow file advise` and `howslow file tune`: what they say of a file, what they leave of it, and what they refuse.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin;
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder whose files have a device behind them; `None`, said aloud, where there is none.
+fn folder() -> Option<TempDir> {
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let file = fs::File::open(folder.path()).expect("the folder");
+    if operations::residence::lives_in_memory(&file) {
+        eprintln!("not tested: /var/tmp lives in memory; mount a file system with a device there");
+        return None;
+    }
+    Some(folder)
+}
+
+fn written(folder: &Path, bytes: usize) -> PathBuf {
+    let path = folder.join("data");
+    let content: Vec<u8> = (0..bytes).map(|place| (place * 7 + place / 4096) as u8).collect();
+    fs::write(&path, content).expect("a file");
+    path
+}
+
+fn file(verb: &str, path: &Path) -> Command {
+    let mut command = Command::cargo_bin("howslow").expect("the binary is built");
+    command.args(["file", verb]).arg(path);
+    command
+}
+
+fn json(command: &mut Command) -> Value {
+    let done = command.arg("--json").assert().success();
+    serde_json::from_slice(&done.get_output().stdout).expect("JSON")
+}
+
+fn rates(of: &Value) -> Vec<f64> {
+    of["rates"].as_array().expect("rates").iter().map(|rate| rate.as_f64().expect("a rate")).collect()
+}
+
+#[test]
+fn advice_rests_on_figures_of_this_very_file_and_changes_nothing() {
+    let Some(folder) = folder() else { return };
+    let path = written(folder.path(), 3 << 20 | 1000);
+    let mut permissions = fs::metadata(&path).expect("the file").permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&path, permissions).expect("ours");
+    let before = (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|it| it.modified()).expect("a time"));
+    for order in ["sequential", "random"] {
+        let advice = json(file("advise", &path).args(["--budget", "2s", "--order", order]));
+        assert_eq!((&advice["order"], &advice["file_bytes"]), (&order.into(), &before.0.len().into()));
+        let states = advice["states"].as_array().expect("states");
+        let names: Vec<&Value> = states.iter().map(|state| &state["state"]).collect();
+        assert_eq!(names, ["cold", "warm"]);
+        for state in states {
+            let candidates = state["candidates"].as_array().expect("candidates");
+            let tried: Vec<&Value> = candidates.iter().filter(|it| it["skipped"].is_null()).collect();
+            assert!(tried.len() >= 3, "{state}");
+            for it in &tried {
+                assert!(rates(it).len() >= 3 && rates(it).iter().all(|&rate| rate > 0.0), "{it}");
+            }
+            let median = |it: &Value| analysis::statistics::median(rates(it)).expect("a rate");
+            let fastest = tried.iter().map(|it| median(it)).fold(0.0, f64::max);
+            let chosen = tried.iter().find(|it| it["method"] == state["method"]).expect("one of them");
+            assert!(median(chosen) >= 0.95 * fastest, "{state}");
+            assert!(state["reason"].as_str().is_some_and(|reason| reason.contains("MB/s")));
+        }
+    }
+    let after = (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|it| it.modified()).expect("a time"));
+    assert_eq!(before, after);
+    assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "something is left");
+}
+
+#[test]
+fn a_page_names_the_method_and_the_work_done_to_the_file() {
+    let Some(folder) = folder() else { return };
+    let path = written(folder.path(), 1 << 20);
+    let asked = ["--budget", "1s", "--rate", "500MB", "--record", "64KiB"];
+    let page = file("advise", &path).args(asked).assert().success();
+    page.stdout(contains("read by ").and(contains("put out of memory")).and(contains("pread of 64 KiB")));
+}
+
+#[test]
+fn the_surface_is_whole_cold_and_judged() {
+    let Some(folder) = folder() else { return };
+    let path = written(folder.path(), 2 << 20);
+    let tuning = json(file("tune", &path).args(["--budget", "3s"]));
+    let length = |name: &str| tuning[name].as_array().expect(name).len();
+    let windows = tuning["windows"].as_array().expect("windows");
+    assert_eq!(windows.len(), length("distances") * length("quantities"));
+    assert!(length("distances") >= 3 && windows.iter().all(|window| rates(window).len() == 3), "{tuning}");
+    assert_eq!(tuning["not_cold"], 0);
+    let (inputs, verdicts) = (&tuning["inputs"], tuning["verdicts"].as_array().expect("verdicts"));
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let paper = number(&inputs["latency_ns"]) * number(&inputs["consumption"]) / 1e9;
+    let said = number(&verdicts[0]["window"]["distance"]);
+    assert!((said - paper).abs() <= 4096.0_f64.max(number(&inputs["page"])), "{said} is not {paper}");
+    for verdict in verdicts {
+        let ratio = number(&verdict["beside_best"]["ratio"]);
+        assert_eq!(verdict["found"], ratio >= 0.95);
+        assert!(number(&verdict["beside_best"]["pairs"]) >= 5.0);
+    }
+    let good = verdicts.iter().rev().find(|verdict| verdict["found"] == true);
+    assert_eq!(tuning["recommended"], good.map_or(&tuning["best"], |verdict| &verdict["window"]).clone());
+}
+
+#[test]
+fn what_cannot_be_advised_on_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name);
+    let made = std::process::Command::new("mkfifo").arg(place("fifo")).status().expect("mkfifo");
+    assert!(made.success());
+    fs::write(place("empty"), "").expect("a file");
+    fs::write(place("small"), "a few words").expect("a file");
+    for verb in ["advise", "tune"] {
+        for (path, says) in [
+            (place("miss\u{7}ing"), "cannot open"),
+            (folder.path().to_path_buf(), "a directory"),
+            (place("fifo"), "a FIFO"),
+            (place("empty"), "is empty"),
+            (place("small"), "too few to tell"),
+        ] {
+            let refused = file(verb, &path).assert().code(2).stdout("");
+            let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+            assert!(text.contains(says) && text.lines().count() == 1 && !text.contains('\u{7}'), "{text}");
+        }
+        file(verb, &place("small")).args(["--rate", "fast"]).assert().code(2);
+        file(verb, &place("small")).args(["--budget", "-1s"]).assert().code(2);
+    }
+    file("advise", &place("small")).args(["--record", "7"]).assert().code(2);
+}
+
+#[test]
+fn in_memory_only_warm_is_advised_on() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+        eprintln!("not tested: no /dev/shm; mount a tmpfs there");
+        return;
+    };
+    let path = written(folder.path(), 1 << 20);
+    let advice = json(file("advise", &path).args(["--budget", "1s"]));
+    let states = advice["states"].as_array().expect("states");
+    assert!(states.len() == 1 && states[0]["state"] == "warm" && advice["inputs"].is_null());
+    assert!(advice["notes"].to_string().contains("cannot be cold"));
+    file("tune", &path).assert().code(1).stderr(contains("lives in memory"));
+}
+
+#[test]
+fn a_file_cut_short_meanwhile_ends_it_with_the_reason() {
+    let Some(folder) = folder() else { return };
+    let path = written(folder.path(), 8 << 20);
+    let mut command = std::process::Command::new(cargo_bin!("howslow"));
+    command.args(["file", "advise", "--budget", "20s"]).arg(&path).stdout(Stdio::null()).stderr(Stdio::piped());
+    let running = command.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_secs(1));
+    fs::File::options().write(true).open(&path).and_then(|file| file.set_len(10_000)).expect("cut");
+    let ended = running.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(ended.status.code() == Some(1) && text.contains("cut short") && text.lines().count() == 1, "{text}");
+}

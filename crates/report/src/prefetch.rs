@@ -1,0 +1,195 @@
+//! The pages of prefetch: the surface that a sweep measured and what the arithmetic says of it; advice on one file.
+
+use analysis::prefetch::{Advice, Candidate, Inputs, Latency, Recommended, Tried, Tuning, Verdict, Window};
+use analysis::statistics::{median, sorted};
+use record::units::{percent, significant};
+use record::{Bytes, Nanoseconds};
+
+use crate::grid::{Grid, Kind};
+use crate::{Style, paragraph};
+
+/// The sweep over a file.
+pub fn tuning(it: &Tuning, style: Style) -> String {
+    let mut text = format!(
+        "{}: {}, {} passes over {}, cold\n\n",
+        style.bold(&it.path),
+        size(it.file_bytes),
+        it.passes,
+        size(it.pass_bytes)
+    );
+    text += &measured(&it.latency, &it.inputs, style);
+    text += &format!("\n{}\n", style.bold("MB/s by bytes ahead (rows) and bytes at a time (columns)"));
+    text += &surface(it, style);
+    text += &style.dim("* best  p the paper's arithmetic  s by saturation (on the nearest point)\n");
+    text += &format!("\n{}\n", style.bold("without explicit prefetch"));
+    text += &plain(&it.plain, style);
+    text += &format!("\n{}\n", style.bold("did the arithmetic find the best point?"));
+    text += &verdicts(it, style);
+    text += &paragraph("recommended: ", &shown(it.recommended));
+    text.push('\n');
+    if it.not_cold > 0 {
+        let doubt =
+            format!("{} passes began with pages of the file in memory: their figures are too good.", it.not_cold);
+        text += &(paragraph("doubt: ", &doubt) + "\n");
+    }
+    text
+}
+
+fn measured(latency: &Latency, inputs: &Inputs, style: Style) -> String {
+    let ns = |ns: f64| Nanoseconds(ns).to_string();
+    let (low, high) = latency.quartiles_ns;
+    let how = if latency.direct { "past the page cache" } else { "through the page cache, put out before" };
+    let mut grid = Grid::new("<<");
+    let mut row = |name: &str, value: String| grid.add(Kind::Row, vec![name.into(), value]);
+    row(
+        "one cold read",
+        format!(
+            "{} in the long run; median {}, half of them {} to {} ({} reads {how})",
+            ns(latency.mean_ns),
+            ns(latency.median_ns),
+            ns(low),
+            ns(high),
+            latency.reads
+        ),
+    );
+    row("consumption", format!("{} MB/s (a pass in memory, added up)", rate(inputs.consumption)));
+    if let Some(best) = inputs.best_rate() {
+        row("device", format!("{} MB/s by the best size of single requests", rate(best)));
+    }
+    row("the kernel takes", format!("{} a request, and drops the rest", size(inputs.most)));
+    grid.render(style)
+}
+
+fn surface(it: &Tuning, style: Style) -> String {
+    let mut grid = Grid::new(&">".repeat(it.quantities.len() + 1));
+    let head = it.quantities.iter().map(|&quantity| size(quantity));
+    grid.add(Kind::Heading, [String::new()].into_iter().chain(head).collect());
+    let places = [(it.best, "*")]
+        .into_iter()
+        .chain(it.verdicts.iter().map(|verdict| (nearest(it, verdict.window), &verdict.arithmetic[..1])));
+    let places: Vec<(Window, &str)> = places.collect();
+    for &distance in &it.distances {
+        let cells = it.quantities.iter().map(|&quantity| {
+            let here = Window { distance, quantity };
+            let marks: String = places.iter().filter(|(place, _)| *place == here).map(|(_, mark)| *mark).collect();
+            let tried = it.windows.iter().find(|tried| tried.of == here);
+            tried.map_or_else(|| "-".into(), |tried| format!("{marks}{}", rate(tried.rate())))
+        });
+        grid.add(Kind::Row, [size(distance)].into_iter().chain(cells).collect());
+    }
+    grid.render(style)
+}
+
+/// The point of the surface next to a window: points are rounded and bounded.
+fn nearest(it: &Tuning, window: Window) -> Window {
+    let near = |values: &[u64], to: u64| {
+        let apart = |value: u64| (value as f64 / to as f64).ln().abs();
+        values.iter().copied().min_by(|&one, &other| apart(one).total_cmp(&apart(other))).unwrap_or(to)
+    };
+    Window { distance: near(&it.distances, window.distance), quantity: near(&it.quantities, window.quantity) }
+}
+
+fn plain(methods: &[Tried<String>], style: Style) -> String {
+    let mut grid = Grid::new("<>");
+    for method in methods {
+        grid.add(Kind::Row, vec![method.of.clone(), format!("{} MB/s", rate(method.rate()))]);
+    }
+    grid.render(style)
+}
+
+fn verdicts(it: &Tuning, style: Style) -> String {
+    let mut grid = Grid::new("<<<");
+    grid.add(Kind::Row, vec!["best of the sweep".into(), shown(it.best), String::new()]);
+    for verdict in &it.verdicts {
+        let name = match verdict.arithmetic {
+            "paper" => "latency x consumption",
+            _ => "by saturation",
+        };
+        grid.add(Kind::Row, vec![name.into(), shown(verdict.window), found(verdict)]);
+    }
+    grid.render(style)
+}
+
+fn found(verdict: &Verdict) -> String {
+    let beside = verdict.beside_best;
+    let word = if verdict.found { "found it" } else { "missed it" };
+    format!(
+        "{word}: {} of the best's rate ({} to {}, {} pairs in turns)",
+        percent(beside.ratio),
+        percent(beside.low),
+        percent(beside.high),
+        beside.pairs
+    )
+}
+
+fn shown(window: Window) -> String {
+    format!("{} at a time, {} ahead", size(window.quantity), size(window.distance))
+}
+
+/// Advice on one file.
+pub fn advice(it: &Advice, style: Style) -> String {
+    let mut text = format!("{}: {}, read in {} order\n", style.bold(&it.path), size(it.file_bytes), it.order);
+    for state in &it.states {
+        text += &format!("\n{}\n", style.bold(state.state));
+        text += &recommended(state, style);
+    }
+    text.push('\n');
+    if let (Some(latency), Some(inputs)) = (&it.latency, &it.inputs) {
+        text += &measured(latency, inputs, style);
+        text.push('\n');
+    }
+    for note in &it.notes {
+        text += &(paragraph("", note) + "\n");
+    }
+    text
+}
+
+fn recommended(state: &Recommended, style: Style) -> String {
+    let mut text = String::new();
+    if let Some(method) = &state.method {
+        text += &(paragraph("  read by ", &format!("{method}: {}", state.reason)) + "\n\n");
+    } else {
+        text += &(paragraph("  ", &state.reason) + "\n\n");
+    }
+    let mut grid = Grid::new("<>>>");
+    let head = ["  method", "MB/s", "lowest to highest", "processor"];
+    grid.add(Kind::Heading, head.map(String::from).into());
+    let mut order: Vec<&Candidate> = state.candidates.iter().collect();
+    let typical = |it: &Candidate| median(it.rates.iter().copied()).unwrap_or(-1.0);
+    order.sort_by(|one, other| typical(other).total_cmp(&typical(one)));
+    order.retain(|it| !it.rates.is_empty());
+    for it in order {
+        let mark = if state.method.as_ref() == Some(&it.method) { "> " } else { "  " };
+        let rates = sorted(it.rates.iter().copied());
+        let range = rates.first().zip(rates.last()).map(|(&low, &high)| format!("{} to {}", rate(low), rate(high)));
+        let cells = [rate(typical(it)), range.unwrap_or_default(), percent(it.processor)];
+        grid.add(Kind::Row, [format!("{mark}{}", it.method)].into_iter().chain(cells).collect());
+    }
+    text += &grid.render(style);
+    for it in &state.candidates {
+        if let Some(reason) = &it.skipped {
+            text += &(paragraph("  not here: ", &format!("{}: {reason}", it.method)) + "\n");
+        }
+    }
+    text
+}
+
+/// In MB/s, as disks are sold.
+fn rate(bytes_per_second: f64) -> String {
+    significant(bytes_per_second / 1e6)
+}
+
+/// Exact where that is short; files and pieces of them need not be whole kibibytes.
+fn size(bytes: u64) -> String {
+    let exact = Bytes(bytes).to_string();
+    if exact.len() <= 8 {
+        return exact;
+    }
+    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.iter().find(|(unit, _)| bytes >= *unit);
+    unit.map_or(exact, |&(unit, name)| format!("{} {name}", significant(bytes as f64 / unit as f64)))
+}
+
+#[cfg(test)]
+#[path = "prefetch/tests.rs"]
+mod tests;

@@ -1,0 +1,141 @@
+//! Which pages of a file are in memory: counts, a small map, the ranges.
+
+use std::ops::Range;
+
+use record::Bytes;
+use record::units::{grouped, percent};
+
+use crate::{Style, paragraph};
+
+/// Cells of the map: each stands for as many pages as it takes.
+const CELLS: u64 = 64;
+
+/// A cell by the share of its pages in memory: none, less than half, half and more, all.
+const SHADES: [char; 4] = ['.', '-', '+', '#'];
+
+/// Ranges told before the rest is only counted.
+const MOST_RANGES: usize = 12;
+
+/// What is known of a file's pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResidentFile {
+    /// Its name, printable.
+    pub path: String,
+    /// Bytes it has.
+    pub bytes: u64,
+    /// Bytes of a page.
+    pub page: u64,
+    /// Pages it has.
+    pub pages: u64,
+    /// Those in memory.
+    pub resident: u64,
+    /// Those to be written yet, where the kernel tells.
+    pub dirty: Option<u64>,
+    /// The pages in memory, from the first of each range to the one after its last.
+    pub ranges: Vec<Range<u64>>,
+}
+
+/// A paragraph for every file.
+pub fn resident_files(files: &[ResidentFile], style: Style) -> String {
+    files.iter().map(|file| resident(file, style)).collect::<Vec<_>>().join("\n")
+}
+
+fn resident(file: &ResidentFile, style: Style) -> String {
+    let share = file.resident as f64 / file.pages.max(1) as f64;
+    let dirty = file.dirty.map_or(String::new(), |dirty| format!(", {} of them dirty", whole(dirty)));
+    let mut text = format!(
+        "{}: {}, {} of {} pages of {} in memory ({}{dirty})\n",
+        style.bold(&file.path),
+        Bytes(file.bytes),
+        whole(file.resident),
+        whole(file.pages),
+        Bytes(file.page),
+        percent(share),
+    );
+    if file.pages == 0 {
+        return text;
+    }
+    let each = file.pages.div_ceil(CELLS);
+    text += &format!("  [{}]", map(file, each));
+    text += &style.dim(&format!("  one sign: {}; . none  - some  + half or more  # all\n", pages(each)));
+    if !file.ranges.is_empty() {
+        text += &(paragraph("  pages ", &ranges(&file.ranges)) + "\n");
+    }
+    text
+}
+
+/// A count, its thousands apart.
+fn whole(count: u64) -> String {
+    if count < 1000 { count.to_string() } else { grouped(count as f64) }
+}
+
+fn pages(count: u64) -> String {
+    if count == 1 { "1 page".into() } else { format!("{} pages", whole(count)) }
+}
+
+fn map(file: &ResidentFile, each: u64) -> String {
+    let mut inside = vec![0; file.pages.div_ceil(each) as usize];
+    for range in &file.ranges {
+        let mut page = range.start;
+        while page < range.end {
+            let end = ((page / each + 1) * each).min(range.end);
+            inside[(page / each) as usize] += end - page;
+            page = end;
+        }
+    }
+    let shade = |(cell, &inside): (usize, &u64)| {
+        let whole = each.min(file.pages - cell as u64 * each);
+        match inside {
+            0 => SHADES[0],
+            _ if inside == whole => SHADES[3],
+            _ if 2 * inside >= whole => SHADES[2],
+            _ => SHADES[1],
+        }
+    };
+    inside.iter().enumerate().map(shade).collect()
+}
+
+fn ranges(ranges: &[Range<u64>]) -> String {
+    let one = |range: &Range<u64>| match range.end - range.start {
+        1 => range.start.to_string(),
+        _ => format!("{} to {}", range.start, range.end - 1),
+    };
+    let mut texts: Vec<String> = ranges.iter().take(MOST_RANGES).map(one).collect();
+    if ranges.len() > MOST_RANGES {
+        texts.push(format!("and {} more ranges", whole((ranges.len() - MOST_RANGES) as u64)));
+    }
+    texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(pages: u64, ranges: &[Range<u64>]) -> ResidentFile {
+        ResidentFile {
+            path: "a file".into(),
+            bytes: pages * 4096,
+            page: 4096,
+            pages,
+            resident: ranges.iter().map(|range| range.end - range.start).sum(),
+            dirty: Some(1),
+            ranges: ranges.to_vec(),
+        }
+    }
+
+    #[test]
+    fn the_map_tells_none_some_half_and_all() {
+        assert_eq!(map(&file(4, &[1..2, 3..4]), 1), ".#.#");
+        // 130 pages: cells of 3, the last one of a single page.
+        let text = map(&file(130, &[0..3, 4..5, 6..8, 129..130]), 3);
+        assert_eq!((text.len(), &text[..4], &text[43..]), (44, "#-+.", "#"));
+    }
+
+    #[test]
+    fn a_page_for_every_kind_of_file() {
+        let scattered: Vec<_> = (0..100).map(|page| 10 * page..10 * page + 1).collect();
+        let all = std::iter::once(0..5).collect::<Vec<_>>();
+        let files = [file(0, &[]), file(5, &all), file(1000, &scattered), file(65_536, &[])];
+        insta::assert_snapshot!(resident_files(&files, Style::Plain));
+    }
+}
