@@ -9,8 +9,11 @@ mod perf;
 mod repeat;
 mod speed;
 mod stress;
+mod systems;
 mod tool;
 mod truth;
+#[path = "../../tests/two_systems/mod.rs"]
+mod two_systems;
 
 use std::time::{Duration, Instant};
 
@@ -51,6 +54,8 @@ enum Bench {
     Busy,
     /// Coverage, time and scatter beside stress-ng's system calls
     Stress,
+    /// Four real commands predicted native and under an emulator
+    Systems,
 }
 
 /// How much of it.
@@ -79,6 +84,7 @@ impl Bench {
             Bench::Perf => perf::perf(howslow, extent),
             Bench::Busy => busy::busy(howslow, extent),
             Bench::Stress => stress::stress(howslow, extent),
+            Bench::Systems => systems::systems(extent),
         }
     }
 }
