@@ -39,6 +39,7 @@ mod touch;
 mod trial;
 
 use measure::{Operation, TermOf, term};
+pub use process::program as program_that_does_nothing;
 pub use table::{Call, every_call, timing};
 
 /// What most operations are: a call, quoted by its quiet figure, with the empty loop as its baseline.
