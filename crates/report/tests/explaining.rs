@@ -53,7 +53,7 @@ fn complete(study: &analysis::study::Study) -> Run {
     let mut run = example();
     let pattern = run.costs[1].clone();
     run.costs.clear();
-    for (index, (operation, at)) in study.needs().into_iter().enumerate() {
+    for (index, (operation, at)) in study.needs(true).into_iter().enumerate() {
         let mut cost = pattern.clone();
         (cost.operation, cost.at) = (operation.into(), at);
         let factor = 1.6_f64.powi(index as i32);
