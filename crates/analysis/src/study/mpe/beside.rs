@@ -135,8 +135,8 @@ pub(super) const TABLES: &[Beside] = &[
             ),
         ],
         notes: &[
-            "one write far from the beginning; sparse.occupied asks what that file occupies, its payload is what: \
-                  there 2,048 sectors",
+            "one write far from the beginning; the payload of sparse.occupied is what that file occupies, there 2,048 \
+                  sectors of 256 bytes",
         ],
     },
     Beside {

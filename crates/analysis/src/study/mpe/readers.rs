@@ -12,8 +12,8 @@ use crate::study::why_missing;
 /// A table of the paper and what is beside it.
 pub(super) struct Reading {
     title: &'static str,
-    /// Whether the file is out of memory, so that the device has a part in it.
-    cold: bool,
+    /// What its reads are headed with; nothing where the file is in memory and the device has no part in it.
+    reads: Option<&'static str>,
     methods: &'static [Method],
     notes: &'static [&'static str],
 }
@@ -59,7 +59,7 @@ macro_rules! all {
 pub(super) const TABLES: &[Reading] = &[
     Reading {
         title: "SL.PUB.SYS, cold",
-        cold: true,
+        reads: Some("reads of SL"),
         methods: &[
             method(
                 "mpe.sl.mapped",
@@ -89,7 +89,7 @@ pub(super) const TABLES: &[Reading] = &[
     },
     Reading {
         title: "SL.PUB.SYS, prefetch tuned",
-        cold: true,
+        reads: Some("reads of SL, tuned"),
         methods: &[
             method(
                 "mpe.sl.mapped.tuned",
@@ -107,7 +107,7 @@ pub(super) const TABLES: &[Reading] = &[
     },
     Reading {
         title: "NL.PUB.SYS, cold",
-        cold: true,
+        reads: Some("reads of NL"),
         methods: &[
             method(
                 "mpe.nl.mapped",
@@ -133,7 +133,7 @@ pub(super) const TABLES: &[Reading] = &[
     },
     Reading {
         title: "CATALOG.PUB.SYS, warm",
-        cold: false,
+        reads: None,
         methods: &[
             method(
                 "mpe.catalog.nm.mapped",
@@ -157,11 +157,16 @@ pub(super) const TABLES: &[Reading] = &[
 
 /// Every method over a file that takes its time.
 pub(super) const HUGE: &[Reading] = &[
-    Reading { title: "256 MiB, cold", cold: true, methods: &[method("", &all!(HUGE_COLD))], notes: &[] },
-    Reading { title: "256 MiB, warm", cold: false, methods: &[method("", &all!(HUGE_WARM))], notes: &[] },
+    Reading {
+        title: "256 MiB, cold",
+        reads: Some("reads of 256 MiB"),
+        methods: &[method("", &all!(HUGE_COLD))],
+        notes: &[],
+    },
+    Reading { title: "256 MiB, warm", reads: None, methods: &[method("", &all!(HUGE_WARM))], notes: &[] },
     Reading {
         title: "256 MiB, past memory",
-        cold: true,
+        reads: Some("reads past memory"),
         methods: &[method(
             "",
             &[cost("read.direct").at(HUGE_COLD.in_order), cost("read.uring.direct").at(HUGE_COLD.deep)],
@@ -189,23 +194,25 @@ impl Reading {
             rows: self.rows(|id, part| times(id, part, paper, run)),
             notes: self.notes.iter().map(|note| (*note).into()).collect(),
         };
-        if !self.cold {
-            return vec![times];
-        }
+        let Some(title) = self.reads else { return vec![times] };
         let device = TableAnswer {
-            title: format!("{}: reads", self.title),
+            title: title.into(),
             columns: device_columns(),
             rows: self.rows(|id, part| device(id, part, paper, run, one)),
-            notes: vec![],
+            notes: vec![
+                "reads as the kernel counts them for the whole device, and as the paper inferred them: delta over the \
+                 time of one read"
+                    .into(),
+            ],
         };
         vec![times, device]
     }
 
     /// A row for each method here; the paper's figures stand in the first of theirs.
-    fn rows(&self, row: impl Fn(&str, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
+    fn rows(&self, row: impl Fn(Option<&str>, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
         let of = |method: &Method| {
             let parts = method.here.iter().enumerate();
-            parts.map(|(place, part)| row(if place == 0 { method.paper } else { "" }, part)).collect::<Vec<_>>()
+            parts.map(|(place, part)| row((place == 0).then_some(method.paper), part)).collect::<Vec<_>>()
         };
         self.methods.iter().flat_map(of).collect()
     }
@@ -229,12 +236,17 @@ fn times_columns() -> Vec<Column> {
     ]
 }
 
-fn times(id: &str, part: &Part, paper: &Paper, run: &Run) -> Vec<Cell> {
-    let mut cells = paper.entry(id).map_or_else(|| vec![Cell::Empty; 5], |(book, entry)| printed(book, entry));
+fn times(id: Option<&str>, part: &Part, paper: &Paper, run: &Run) -> Vec<Cell> {
+    let mut cells = vec![Cell::Empty; 5];
+    match id.map(|id| paper.entry(id)) {
+        Some(Some((book, entry))) => cells = printed(book, entry),
+        Some(None) => cells[0] = Cell::Text("not in the paper".into()),
+        None => {}
+    }
     cells.extend([Cell::Text(part.operation.into()), Cell::Text(part.name())]);
     match found(part, run) {
         Ok(cost) => {
-            let then = paper.cost(id);
+            let then = id.and_then(|id| paper.cost(id));
             cells.extend([cost.cpu_ns.user, cost.cpu_ns.system].map(Cell::Time));
             cells.extend([Cell::Cost(net(cost)), Cell::Time(cost.wait_ns)]);
             cells.push(then.map_or(Cell::Empty, |then| Cell::ratio(ratio(then, net(cost)))));
@@ -263,17 +275,17 @@ fn device_columns() -> Vec<Column> {
         shown("", false),
         told("here"),
         figures("mb_s", "MB/s"),
-        figures("major_faults", "major faults"),
+        figures("major_faults", "faults"),
         figures("reads", "reads"),
         figures("mean_kib", "KiB each"),
-        figures("inferred_reads", "delta / read"),
+        figures("inferred_reads", "inferred"),
         figures("inferred_share", "of reads"),
         words("paper", "there"),
-        figures("paper_inferred_reads", "delta / 22.5"),
+        figures("paper_inferred_reads", "inferred"),
     ]
 }
 
-fn device(id: &str, part: &Part, paper: &Paper, run: &Run, one: Option<f64>) -> Vec<Cell> {
+fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f64>) -> Vec<Cell> {
     let mut cells = vec![Cell::Text(part.operation.into()), Cell::Text(part.name())];
     match part.find(run) {
         Some(cost) => {
@@ -289,7 +301,7 @@ fn device(id: &str, part: &Part, paper: &Paper, run: &Run, one: Option<f64>) -> 
         }
         None => cells.extend(vec![Cell::Unknown; 6]),
     }
-    let (book, entry) = paper.entry(id).unzip();
+    let (book, entry) = id.and_then(|id| paper.entry(id)).unzip();
     let waited = book.zip(entry).and_then(|(book, entry)| book.recomputed_delta_ms(entry));
     let guess = super::arithmetic::guessed_read(paper);
     cells.push(entry.map_or(Cell::Empty, |entry| Cell::Text(entry.name.clone())));
