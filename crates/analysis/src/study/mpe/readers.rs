@@ -84,7 +84,8 @@ pub(super) const TABLES: &[Reading] = &[
         notes: &[
             "89,867 records of 256 bytes, there and here; CPU, elapsed and delta there are ms as printed; faults of \
              read.mmap.random bring a page each, as those of MPE did, those of read.mmap what the kernel reads around",
-            "prefetch as the paper first did it: four records ahead",
+            "prefetch as the paper first did it: four records ahead; here elapsed is the median pass, processor time and \
+             delta are those of all passes, waiting for a busy CPU included",
         ],
     },
     Reading {
@@ -151,7 +152,7 @@ pub(super) const TABLES: &[Reading] = &[
             method("mpe.catalog.nm.freaddir.seek", &[cost("read.readahead").at(SMALL_NEAR)]),
             method("mpe.catalog.nm.fread.seek", &[cost("read.fadvise.ahead").at(SMALL_NEAR)]),
         ],
-        notes: &["7,040 records of 80 bytes, in memory, there and here"],
+        notes: &["7,040 records of 80 bytes, in memory, there and here; a delta here is waiting for a busy CPU"],
     },
 ];
 
@@ -279,7 +280,7 @@ fn device_columns() -> Vec<Column> {
         figures("reads", "reads"),
         figures("mean_kib", "KiB each"),
         figures("inferred_reads", "inferred"),
-        figures("inferred_share", "of reads"),
+        figures("inferred_over_counted", "x reads"),
         words("paper", "there"),
         figures("paper_inferred_reads", "inferred"),
     ]
@@ -297,7 +298,7 @@ fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f
             cells.extend([known(reads.map(|reads| reads.count))]);
             cells.push(known(reads.and_then(record::Reads::mean).map(|mean| mean / 1024.0)));
             cells.push(known(inferred));
-            cells.push(share.map_or(Cell::Unknown, |(inferred, count)| Cell::Share(inferred / count)));
+            cells.push(share.map_or(Cell::Unknown, |(inferred, count)| Cell::Number(inferred / count)));
         }
         None => cells.extend(vec![Cell::Unknown; 6]),
     }
