@@ -284,10 +284,13 @@ pub(crate) struct PredictAsked {
 #[derive(Debug, Args)]
 pub(crate) struct StudyAsked {
     /// The paper
-    #[arg(value_name = "PAPER", value_parser = ["rsx", "6180"])]
+    #[arg(value_name = "PAPER", value_parser = ["rsx", "6180", "mpe", "all"])]
     pub paper: String,
+    /// Measure also what takes minutes: for mpe every method over 256 MiB
+    #[arg(long)]
+    pub full: bool,
     /// Take the costs of this run, instead of measuring what the study needs
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output", "full"])]
     pub run: Option<String>,
     #[command(flatten)]
     pub how: How,
