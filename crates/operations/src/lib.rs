@@ -28,6 +28,7 @@ mod table;
 mod thread;
 #[cfg(test)]
 mod trial;
+mod writing;
 
 use measure::{Operation, TermOf, term};
 pub use table::{Call, every_call, timing};
@@ -90,6 +91,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "address space", operations: page::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
     Family { title: "file readers", operations: reading::OPERATIONS },
+    Family { title: "file writers", operations: writing::OPERATIONS },
     Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },

@@ -5,12 +5,12 @@ mod ahead;
 mod buffered;
 mod mapped;
 mod moved;
-mod order;
+pub(crate) mod order;
 mod pass;
 mod plain;
 mod ring;
-mod source;
-mod sum;
+pub(crate) mod source;
+pub(crate) mod sum;
 
 use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, count, repeat, word};
 use record::{Estimate, Point};
