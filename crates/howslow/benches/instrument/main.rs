@@ -4,6 +4,7 @@
 mod assembly;
 mod busy;
 mod figures;
+mod fio;
 mod memory;
 mod perf;
 mod repeat;
@@ -51,6 +52,8 @@ enum Bench {
     Busy,
     /// Coverage, time and scatter beside stress-ng's system calls
     Stress,
+    /// The file readers beside fio with the same engine, block size and state
+    Fio,
 }
 
 /// How much of it.
@@ -79,6 +82,7 @@ impl Bench {
             Bench::Perf => perf::perf(howslow, extent),
             Bench::Busy => busy::busy(howslow, extent),
             Bench::Stress => stress::stress(howslow, extent),
+            Bench::Fio => fio::fio(extent),
         }
     }
 }
