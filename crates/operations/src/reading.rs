@@ -5,13 +5,13 @@ mod ahead;
 mod buffered;
 mod mapped;
 mod moved;
-mod order;
+pub(crate) mod order;
 mod pass;
 mod plain;
 pub mod prefetch;
 mod ring;
-mod source;
-mod sum;
+pub(crate) mod source;
+pub(crate) mod sum;
 
 use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, count, repeat, word};
 use record::{Estimate, Point};

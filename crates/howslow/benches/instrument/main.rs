@@ -4,6 +4,7 @@
 mod assembly;
 mod busy;
 mod figures;
+mod fio;
 mod memory;
 mod perf;
 mod prefetch;
@@ -60,6 +61,8 @@ enum Bench {
     Prefetch,
     /// Four real commands predicted native and under an emulator
     Systems,
+    /// The file readers beside fio with the same engine, block size and state
+    Fio,
 }
 
 /// How much of it.
@@ -90,6 +93,7 @@ impl Bench {
             Bench::Stress => stress::stress(howslow, extent),
             Bench::Prefetch => prefetch::prefetch(howslow, extent),
             Bench::Systems => systems::systems(extent),
+            Bench::Fio => fio::fio(extent),
         }
     }
 }
