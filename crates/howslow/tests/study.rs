@@ -23,14 +23,10 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Families whose operations books and studies may name before this version measures them. Empty when all are there.
-const AWAITED: &[&str] = &["instruction", "crossing", "keyed", "sort", "align", "sparse", "touch"];
-
 /// What books and studies name that this version does not measure.
 #[derive(Default)]
 struct Missing {
     problems: Vec<String>,
-    awaited: Vec<String>,
 }
 
 impl Missing {
@@ -43,17 +39,12 @@ impl Missing {
             }
             Some(_) => return,
         };
-        let awaited = id.split('.').next().is_some_and(|family| AWAITED.contains(&family));
-        let list = if awaited { &mut self.awaited } else { &mut self.problems };
-        if !list.contains(&problem) {
-            list.push(problem);
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
         }
     }
 
     fn report(self) {
-        if !self.awaited.is_empty() {
-            eprintln!("not there yet: {:#?}", self.awaited);
-        }
         assert!(self.problems.is_empty(), "{:#?}", self.problems);
     }
 }
