@@ -47,7 +47,7 @@ pub struct More {
 }
 
 /// Every study there is.
-pub const STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY];
+pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY];
 
 /// The study of this name.
 pub fn study(name: &str) -> Option<&'static Study> {
