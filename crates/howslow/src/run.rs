@@ -9,7 +9,7 @@ use crate::pattern::{self, Pattern};
 
 /// Seconds that operations asked for may take, and all of them at every point.
 const BUDGET: f64 = 60.0;
-const FULL_BUDGET: f64 = 145.0;
+const FULL_BUDGET: f64 = 175.0;
 
 pub(crate) fn run(asked: &RunAsked) -> anyhow::Result<Outcome> {
     if asked.patterns.is_empty() && !asked.full {
