@@ -236,6 +236,8 @@ pub struct Tuning {
     pub passes: u64,
     /// Passes that began with pages of the file in memory.
     pub not_cold: u64,
+    /// What was left out and why.
+    pub notes: Vec<String>,
 }
 
 /// A method's figures.

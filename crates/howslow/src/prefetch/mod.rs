@@ -3,6 +3,7 @@
 pub(crate) mod advise;
 pub(crate) mod asked;
 mod candidates;
+mod grid;
 pub(crate) mod tune;
 
 use std::collections::HashMap;
@@ -134,8 +135,13 @@ impl<'a> Passes<'a> {
     }
 
     /// The rate at which the program takes up what is in memory, in bytes a second.
-    fn consumption(&mut self) -> anyhow::Result<f64> {
-        let stretch = Stretch { start: 0, length: self.target.length.min(64 << 20), random: None };
+    /// Over no more than a device of this `rate` brings into memory within `share`.
+    fn consumption(&mut self, rate: Option<f64>, share: Duration) -> anyhow::Result<f64> {
+        const ENOUGH: u64 = 64 << 20;
+        let page = rustix::param::page_size() as u64;
+        let brought = rate.map_or(ENOUGH, |rate| (rate * share.as_secs_f64()) as u64 / page * page);
+        let length = self.target.length.min(brought.clamp(SMALLEST, ENOUGH));
+        let stretch = Stretch { start: 0, length, random: None };
         let method = Method::Mapped(operations::reading::prefetch::Advised::Nothing);
         let mut rates = Vec::new();
         for _ in 0..3 {
@@ -155,13 +161,14 @@ impl<'a> Passes<'a> {
             self.program.drain = DRAIN;
         }
         self.show("a pass in memory");
-        let inputs = Inputs {
+        let mut inputs = Inputs {
             latency_ns: latency.mean_ns,
-            consumption: self.consumption()?,
+            consumption: 0.0,
             in_order: timed.in_order,
             most: most_ahead(&target.path),
             page: rustix::param::page_size() as u64,
         };
+        inputs.consumption = self.consumption(inputs.best_rate(), share / 4)?;
         Ok((latency, inputs))
     }
 }
