@@ -19,6 +19,17 @@ pub enum At {
     Word(&'static str),
 }
 
+/// What is taken of a cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// The figure it is quoted by, net.
+    Time,
+    /// Processor time.
+    Processor,
+    /// Elapsed less processor time.
+    Waiting,
+}
+
 /// So many times the cost of an operation at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
@@ -28,11 +39,13 @@ pub struct Part {
     pub operation: &'static str,
     /// The whole point.
     pub at: &'static [(&'static str, At)],
+    /// What of it.
+    pub of: Quantity,
 }
 
 /// Once the cost of an operation without axes.
 pub const fn cost(operation: &'static str) -> Part {
-    Part { times: 1.0, operation, at: &[] }
+    Part { times: 1.0, operation, at: &[], of: Quantity::Time }
 }
 
 impl Part {
@@ -44,6 +57,29 @@ impl Part {
     /// So many times.
     pub const fn times(self, times: f64) -> Part {
         Part { times, ..self }
+    }
+
+    /// Its processor time.
+    pub const fn processor(self) -> Part {
+        Part { of: Quantity::Processor, ..self }
+    }
+
+    /// Its waiting.
+    pub const fn waiting(self) -> Part {
+        Part { of: Quantity::Waiting, ..self }
+    }
+
+    /// What is taken of this cost. A record holds no interval of processor time and waiting: they are taken for as
+    /// open as the whole time is, each by its share.
+    pub fn figure(&self, cost: &Cost) -> Interval {
+        let time = net(cost);
+        let value = match self.of {
+            Quantity::Time => return time,
+            Quantity::Processor => cost.cpu_ns.user.0 + cost.cpu_ns.system.0,
+            Quantity::Waiting => cost.wait_ns.0,
+        };
+        let open = if time.value > 0.0 { value.abs() / time.value } else { 0.0 };
+        Interval { value, low: value - (time.value - time.low) * open, high: value + (time.high - time.value) * open }
     }
 
     /// The point as a record holds it.
@@ -108,7 +144,7 @@ impl Route {
         let mut missing = Vec::new();
         for (sign, part) in self.parts() {
             match part.find(run) {
-                Some(cost) => parts.push((sign * part.times / self.divide_by, net(cost))),
+                Some(cost) => parts.push((sign * part.times / self.divide_by, part.figure(cost))),
                 None => missing.push(part.name()),
             }
         }
@@ -137,6 +173,11 @@ impl Route {
             if part.times != 1.0 {
                 text += &format!("{} x ", part.times);
             }
+            text += match part.of {
+                Quantity::Time => "",
+                Quantity::Processor => "CPU of ",
+                Quantity::Waiting => "delta of ",
+            };
             text += &name(part);
         }
         match (self.divide_by == 1.0, self.plus.len() + self.minus.len()) {

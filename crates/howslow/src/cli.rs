@@ -174,8 +174,9 @@ together, and it exceeds what the machine shows against itself; every other is t
 Examples: howslow compare @2 @1
           howslow compare @1 pdp-11-24 --sort ratio
           howslow compare before.json after.json later.json --only 'pipe.*' --changed
+          howslow compare @2 @1 --mix mine.toml --measured @2=1.2ms --measured @1=1.5ms
 Exit status: 0 done; 1 a run could not be read; 2 misused: one run only, an unknown run, a pattern
-that means nothing here, runs that have nothing in common.";
+that means nothing here, runs that have nothing in common, one that lacks what the mix needs.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARED)]
@@ -201,6 +202,12 @@ pub(crate) struct CompareAsked {
     /// Compare operations of different versions too
     #[arg(long)]
     pub ignore_versions: bool,
+    /// Split each other run's ratio to the base into factors, on the work of this mix: a file, or one of howslow's
+    #[arg(long, value_name = "MIX")]
+    pub mix: Option<String>,
+    /// What a unit of the mix's work took on a run: RUN=1.2ms, or RUN=RUN that has the mix's whole; may be repeated
+    #[arg(long, value_name = "RUN=TIME", requires = "mix")]
+    pub measured: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -277,10 +284,13 @@ pub(crate) struct PredictAsked {
 #[derive(Debug, Args)]
 pub(crate) struct StudyAsked {
     /// The paper
-    #[arg(value_name = "PAPER", value_parser = ["rsx", "6180"])]
+    #[arg(value_name = "PAPER", value_parser = ["rsx", "6180", "mpe", "all"])]
     pub paper: String,
+    /// Measure also what takes minutes: for mpe every method over 256 MiB
+    #[arg(long)]
+    pub full: bool,
     /// Take the costs of this run, instead of measuring what the study needs
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output", "full"])]
     pub run: Option<String>,
     #[command(flatten)]
     pub how: How,

@@ -1,6 +1,7 @@
 //! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
 
 use analysis::factors::{Factor, Factors, NoFactors, factors};
+use analysis::predict::Prediction;
 use analysis::statistics::Interval;
 use record::{Mix, printable};
 use report::FactorsOf;
@@ -31,7 +32,23 @@ pub(crate) fn split(mixes: [&Mix; 2], sides: [Named; 2], measured: &[String]) ->
         needs_all(mix, runs, &all)?;
         predictions.push(all.swap_remove(side.min(runs.len() - 1)));
     }
-    let found = factors(&predictions[0], &predictions[1]).map_err(|why| refused(why, sides))?;
+    split_of(mixes, sides, [&predictions[0], &predictions[1]])
+}
+
+/// Splits the ratio of every other run over the first, on one mix. `measured` is what was typed.
+///
+/// # Errors
+/// As [`split`].
+pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[String]) -> anyhow::Result<Vec<Split>> {
+    let all = priced(mix, runs, measured)?;
+    needs_all(mix, runs, &all)?;
+    let mut others = runs.iter().zip(&all);
+    let Some((base, before)) = others.next() else { return Ok(Vec::new()) };
+    others.map(|(other, after)| split_of([mix, mix], [*base, *other], [before, after])).collect()
+}
+
+fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) -> anyhow::Result<Split> {
+    let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
     let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
     Ok(Split { page: report::factors(&of, output::style()), json: split_json(&found) })
 }

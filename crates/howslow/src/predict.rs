@@ -105,7 +105,7 @@ fn typed_whole(text: &str, mix: &Mix, runs: &[Named]) -> Result<(usize, Interval
         None if runs.len() == 1 => Some(0),
         None => return Err(bad("there are several runs; say RUN=TIME".into())),
     };
-    let place = place.ok_or_else(|| bad("it names no run of --on".into()))?;
+    let place = place.ok_or_else(|| bad("it names none of the runs".into()))?;
     if let Some(whole) = figure(time) {
         return Ok((place, whole));
     }

@@ -1,6 +1,6 @@
 //! `howslow study`: a paper's tables and sentences, tested on this machine or on any run.
 
-use analysis::study::{Answer, Cell, Compared, Figure, Finding, Study, TableAnswer, Test};
+use analysis::study::{Answer, Cell, Compared, Figure, Finding, STUDIES, Study, TableAnswer, Test};
 use anyhow::Context;
 use measure::Item;
 use serde_json::{Value, json};
@@ -11,35 +11,57 @@ use crate::explain::{figure_json, ratio_json};
 use crate::measuring::{self, Measured, Wanted};
 use crate::output::{self, Misuse, Outcome, say};
 
-/// Seconds that measuring what a study needs may take.
-const BUDGET: f64 = 60.0;
+/// Asks for every study.
+const ALL: &str = "all";
 
 pub(crate) fn study(asked: &StudyAsked) -> anyhow::Result<Outcome> {
-    let unknown = || Misuse(format!("there is no study of '{}'", record::printable(&asked.paper)));
-    let study = analysis::study::study(&asked.paper).ok_or_else(unknown)?;
-    let books = study.books.iter().map(|name| book(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    let studies = asked_for(&asked.paper)?;
+    if asked.full && studies.iter().all(|study| study.more.is_none()) {
+        return Err(Misuse(format!("--full: the study {} has no more than it measures without", asked.paper)).into());
+    }
     let (run, outcome) = match &asked.run {
         Some(name) => (Store::open_any(name)?, Outcome::Done),
-        None => measured(study, &asked.how)?,
+        None => measured(&studies, asked.full, &asked.how)?,
     };
-    let answer = study.follow(&books, &run).context("the study has no book")?;
-    if asked.how.json {
-        output::print_json(&as_json(study, &answer))?;
-    } else {
-        output::print(&report::study(&answer, &run, output::style()))?;
+    let answers = studies.iter().map(|study| answer(study, &run)).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut each = studies.iter().zip(&answers);
+    if !asked.how.json {
+        let pages: Vec<String> = answers.iter().map(|it| report::study(it, &run, output::style())).collect();
+        output::print(&pages.join("\n"))?;
+    } else if asked.paper == ALL {
+        let studies = each.map(|(study, answer)| as_json(study, answer)).collect::<Vec<_>>();
+        output::print_json(&json!({ "studies": studies }))?;
+    } else if let Some((study, answer)) = each.next() {
+        output::print_json(&as_json(study, answer))?;
     }
     Ok(outcome)
+}
+
+/// The study of this name, or all of them.
+fn asked_for(name: &str) -> Result<Vec<&'static Study>, Misuse> {
+    if name == ALL {
+        return Ok(STUDIES.to_vec());
+    }
+    let unknown = || Misuse(format!("there is no study of '{}'", record::printable(name)));
+    Ok(vec![analysis::study::study(name).ok_or_else(unknown)?])
+}
+
+/// The study beside this run.
+fn answer(study: &Study, run: &record::Run) -> anyhow::Result<Answer> {
+    let books = study.books.iter().map(|name| book(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    study.follow(&books, run).context("the study has no book")
 }
 
 fn book(name: &str) -> anyhow::Result<record::Book> {
     Ok(store::book(name).with_context(|| format!("the book {name} is missing"))??)
 }
 
-/// Measures what the study needs, keeps the run, writes it where asked for.
-fn measured(study: &Study, how: &How) -> anyhow::Result<(record::Run, Outcome)> {
-    let items = items(study);
+/// Measures what the studies need, keeps the run, writes it where asked for.
+fn measured(studies: &[&Study], full: bool, how: &How) -> anyhow::Result<(record::Run, Outcome)> {
+    let items = items(studies, full);
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
-    let wanted = Wanted { items, patterns, full: false, budget_s: BUDGET };
+    let seconds = |study: &&Study| study.more.as_ref().filter(|_| full).map_or(study.seconds, |more| more.seconds);
+    let wanted = Wanted { items, patterns, full, budget_s: studies.iter().map(seconds).sum() };
     let Measured { run, interrupted } = measuring::measure(wanted, how)?;
     if let Some(path) = &how.output {
         store::write_run(&run, path)?;
@@ -54,9 +76,9 @@ fn measured(study: &Study, how: &How) -> anyhow::Result<(record::Run, Outcome)> 
     Ok((run, Outcome::Interrupted(signal)))
 }
 
-/// What this version can measure of what the study needs; the study's page tells what is missing.
-fn items(study: &Study) -> Vec<Item> {
-    let needs = study.needs();
+/// What this version can measure of what the studies need; their pages tell what is missing.
+fn items(studies: &[&Study], full: bool) -> Vec<Item> {
+    let needs: Vec<_> = studies.iter().flat_map(|study| study.needs(full)).collect();
     let all = operations::all().flat_map(|operation| {
         let points = operation.points(false).into_iter();
         let wanted = points.filter(|point| needs.iter().any(|(id, at)| *id == operation.id && at == point));
@@ -92,6 +114,7 @@ fn cell_json(cell: &Cell) -> Value {
         Cell::Text(text) => json!(text),
         Cell::Printed(text) => text.parse::<f64>().map_or_else(|_| json!(text), |number| json!(number)),
         Cell::Number(value) => json!(value),
+        Cell::Time(time) => json!(time.0),
         Cell::Share(share) => json!(share),
         Cell::Cost(figure) => figure_json(figure),
         Cell::Width(ratio) | Cell::Ratio(ratio) => ratio_json(ratio),

@@ -154,6 +154,53 @@ fn other_versions_are_listed_and_compared_only_when_told_to() {
     assert_eq!(json(&data, &["@2", path, "--ignore-versions"])["rows"].as_array().map(Vec::len), Some(1));
 }
 
+const WORK: &str = r#"
+name = "work"
+unit = "request"
+[[operation]]
+operation = "syscall.getppid"
+times = 10
+[[operation]]
+operation = "pipe.self@size=64"
+times = 1
+"#;
+
+#[test]
+fn a_mix_splits_the_ratios_into_factors() {
+    let data = kept();
+    let mix = data.path().join("work.toml");
+    std::fs::write(&mix, WORK).expect("written");
+    let mix = mix.to_str().expect("text");
+    let number = |value: &Value| value.as_f64().expect("a number");
+    // 10 x 93.1 + 377, of which the calls are a quarter dearer in the later run.
+    let ratio = (10.0 * 93.1 * 1.25 + 377.0) / (10.0 * 93.1 + 377.0);
+    let document = json(&data, &["@2", "@1", "--mix", mix]);
+    let factors = document["factors"].as_array().expect("factors");
+    let product: f64 = factors.iter().map(|it| number(&it["factor"])).product();
+    assert!((product - ratio).abs() < 1e-9, "{factors:?}");
+    assert_eq!(factors[0]["family"], "syscall");
+    assert!(document["unexplained"].is_null());
+    // Both were measured, the later one to take twice as long: what the costs do not explain is the rest of that.
+    let measured = ["--measured", "@2=1.50us", "--measured", "@1=3.00us"];
+    let all = [&["@2", "@1", "@2", "--mix", mix][..], &measured].concat();
+    let document = json(&data, &all);
+    assert!((number(&document["unexplained"]["value"]) - 2.0 / ratio).abs() < 1e-9);
+    assert_eq!(document["split"].as_array().map(Vec::len), Some(2));
+    assert_eq!(document["split"][0]["factors"], document["factors"]);
+    assert!((number(&document["split"][1]["predicted"]["value"]) - 1.0).abs() < 1e-9);
+    let page = howslow(&data).args(["compare", "@2", "@1", "--mix", mix]).args(measured).assert().success();
+    page.stdout(contains("B over A").and(contains("what the costs do not explain")).and(contains("syscall.getppid")));
+    let refused = |arguments: &[&str], says: &str| {
+        let result = howslow(&data).args(["compare", "@2", "@1"]).args(arguments).assert().code(2).stdout("");
+        result.stderr(contains(says));
+    };
+    refused(&["--measured", "@1=1ms"], "--mix");
+    refused(&["--mix", "no-such"], "no file and no mix");
+    refused(&["--mix", mix, "--measured", "@7=1ms"], "names none of the runs");
+    refused(&["--mix", mix, "--measured", "1ms"], "say RUN=TIME");
+    refused(&["--mix", "true"], "costs of the mix 'true'");
+}
+
 #[test]
 fn what_cannot_be_compared_is_one_sentence_and_misuse() {
     let data = kept();

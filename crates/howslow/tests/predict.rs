@@ -114,7 +114,7 @@ fn what_was_measured_is_typed_or_taken_from_a_run() {
         ("soon", "say a time above 0"),
         ("0ms", "say a time above 0"),
         ("-1ms", "say a time above 0"),
-        ("other=1ms", "names no run of --on"),
+        ("other=1ms", "names none of the runs"),
     ] {
         desk.refuses(&["mix.toml", "--on", "run.json", &format!("--measured={nonsense}")], says);
     }

@@ -1,7 +1,7 @@
-//! Reads of the block device that a file lies on, as the kernel counts them.
+//! Reads and writes of the block device that a file lies on, as the kernel counts them.
 
 use std::fs;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,15 @@ impl Device {
         device.reads().map(|_| device)
     }
 
+    /// Writes completed since it was there, and their bytes.
+    fn writes(&self) -> Option<(u64, u64)> {
+        let text = fs::read_to_string(&self.counts).ok()?;
+        let mut fields = text.split_ascii_whitespace().skip(4);
+        let count = fields.next()?.parse().ok()?;
+        let sectors: u64 = fields.nth(1)?.parse().ok()?;
+        Some((count, sectors * SECTOR as u64))
+    }
+
     /// What it has read since it was there, and what this process has had read.
     pub fn reads(&self) -> Option<Reads> {
         let reads = counted(&fs::read_to_string(&self.counts).ok()?)?;
@@ -42,6 +51,33 @@ impl Device {
         let own =
             own.and_then(|text| text.lines().find_map(|line| line.strip_prefix("read_bytes:")?.trim().parse().ok()));
         Some(Reads { own_bytes: own, ..reads })
+    }
+}
+
+/// The writes of the device that a file lies on, other programs' included, from one moment on.
+#[derive(Debug)]
+pub struct DeviceWrites {
+    device: Device,
+    before: (u64, u64),
+}
+
+impl DeviceWrites {
+    /// From now on; `None` where the file lies on no device, or the kernel does not tell.
+    pub fn of(file: impl AsFd) -> Option<DeviceWrites> {
+        let device = Device::of(file.as_fd())?;
+        let before = device.writes()?;
+        Some(DeviceWrites { device, before })
+    }
+
+    /// Counts from now on.
+    pub fn restart(&mut self) {
+        self.before = self.device.writes().unwrap_or(self.before);
+    }
+
+    /// Writes completed since then, and their bytes.
+    pub fn since(&self) -> Option<(u64, u64)> {
+        let (count, bytes) = self.device.writes()?;
+        Some((count.saturating_sub(self.before.0), bytes.saturating_sub(self.before.1)))
     }
 }
 
@@ -95,6 +131,22 @@ mod tests {
         for damaged in ["", "1 2", "a b c", "1 2 c"] {
             assert_eq!(counted(damaged), None, "{damaged}");
         }
+    }
+
+    #[test]
+    fn the_fifth_and_the_seventh_count_are_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let counts = folder.path().join("stat");
+        let tell = |text: &str| fs::write(&counts, text).expect("written");
+        let device = Device { counts: counts.clone() };
+        tell("1 2 3 4 50 6 700 8\n");
+        let mut writes = DeviceWrites { before: device.writes().expect("counts"), device };
+        tell("9 9 9 9 53 9 710 9\n");
+        assert_eq!(writes.since(), Some((3, 10 * 512)));
+        writes.restart();
+        assert_eq!(writes.since(), Some((0, 0)));
+        tell("1 2 3 4 5\n");
+        assert_eq!(writes.since(), None);
     }
 
     #[test]

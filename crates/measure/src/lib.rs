@@ -21,6 +21,7 @@ mod speed;
 mod take;
 mod watch;
 
+pub use device::DeviceWrites;
 pub use failure::Failure;
 pub use guard::apart;
 pub use operation::{Axis, Choice, Need, Operation, TermOf, count, size, term, word};

@@ -37,8 +37,10 @@ mod thread;
 mod touch;
 #[cfg(test)]
 mod trial;
+mod writing;
 
 use measure::{Operation, TermOf, term};
+pub use process::program as program_that_does_nothing;
 pub use table::{Call, every_call, timing};
 
 /// What most operations are: a call, quoted by its quiet figure, with the empty loop as its baseline.
@@ -100,6 +102,7 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "memory at its first touch", operations: touch::OPERATIONS },
     Family { title: "files", operations: file::OPERATIONS },
     Family { title: "file readers", operations: reading::OPERATIONS },
+    Family { title: "file writers", operations: writing::OPERATIONS },
     Family { title: "conversions", operations: convert::OPERATIONS },
     Family { title: "execution modes", operations: mode::OPERATIONS },
     Family { title: "sparse files", operations: sparse::OPERATIONS },

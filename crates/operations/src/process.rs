@@ -167,7 +167,7 @@ pub(crate) const ELF_MACHINE: u16 = 183;
 
 /// A static executable of one segment that holds the whole file: two headers and the code. The layout is that of
 /// the ELF-64 object file format, little-endian, version 1.
-fn program() -> Vec<u8> {
+pub fn program() -> Vec<u8> {
     const FILE_HEADER: u16 = 64;
     const PROGRAM_HEADER: u16 = 56;
     const HEADERS: u64 = FILE_HEADER as u64 + PROGRAM_HEADER as u64;

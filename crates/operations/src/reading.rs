@@ -5,13 +5,13 @@ mod ahead;
 mod buffered;
 mod mapped;
 mod moved;
-mod order;
+pub(crate) mod order;
 mod pass;
 mod plain;
 pub mod prefetch;
 mod ring;
-mod source;
-mod sum;
+pub(crate) mod source;
+pub(crate) mod sum;
 
 use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, count, repeat, word};
 use record::{Estimate, Point};
@@ -93,17 +93,28 @@ const FILE: Axis = Axis {
 
 /// Bytes that have been asked for beyond those read.
 const DISTANCE: Axis =
-    count("ahead", &[Number(512 * KIB), Number(2 * MIB), Number(8 * MIB)]).headline(&[Number(2 * MIB)]);
+    count("ahead", &[Number(KIB), Number(512 * KIB), Number(2 * MIB), Number(8 * MIB)]).headline(&[Number(2 * MIB)]);
 /// Bytes asked for at a time.
-const QUANTITY: Axis = count("quantity", &[Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
+const QUANTITY: Axis =
+    count("quantity", &[Number(4 * KIB), Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
 /// Requests under way.
 const DEPTH: Axis = count("depth", &[Number(1), Number(4), Number(16), Number(64)]).headline(&[Number(16)]);
 
-/// The axes of methods with a window, and its points: the usual window for every file, others for the large one.
+/// The axes of methods with a window, and its points: the usual window for every file, others for the large one, and
+/// for the paper's files also its first: four records ahead, a page at a time.
 const AHEAD: &[Axis] = &[STATE, DISTANCE, QUANTITY, RECORD, FILE];
 const AHEAD_POINTS: fn(&Point) -> bool = |point| {
-    let usual = point.number("ahead") == Some(2 * MIB) && point.number("quantity") == Some(2 * MIB);
-    IN_ORDER_POINTS(point) && (usual || point.number("file") == Some(256 * MIB))
+    let window = match (point.number("ahead"), point.number("quantity")) {
+        (Some(ahead), Some(quantity)) => (ahead, quantity),
+        _ => return false,
+    };
+    let is_paper = [Some(LARGE), Some(SMALL)].contains(&point.number("file"));
+    let fits = match window {
+        (KIB, quantity) => is_paper && quantity == 4 * KIB,
+        (_, quantity) if quantity == 4 * KIB => false,
+        (ahead, quantity) => point.number("file") == Some(256 * MIB) || (ahead, quantity) == (2 * MIB, 2 * MIB),
+    };
+    IN_ORDER_POINTS(point) && fits
 };
 
 /// The axes of reads past the page cache, for which the file's being in it means nothing.

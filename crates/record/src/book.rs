@@ -8,7 +8,7 @@ mod form;
 
 use serde::Deserialize;
 
-pub use check::{Check, Departure};
+pub use check::{Check, Departure, Fact};
 pub use entry::{Difference, Entry};
 
 use crate::machine::Machine;
@@ -62,6 +62,9 @@ pub struct Book {
     /// The cost that its block moves are quoted in.
     #[serde(default)]
     pub block_move: Option<String>,
+    /// Printed figures that are no costs and follow from nothing.
+    #[serde(default, rename = "fact")]
+    pub facts: Vec<Fact>,
     /// Printed figures that are no costs, but follow from costs of this or another book.
     #[serde(default, rename = "check")]
     pub checks: Vec<Check>,
@@ -118,6 +121,9 @@ impl Book {
             }
             self.check_entry(entry).map_err(|why| contradicts(&format!("{}{}", entry.operation, entry.at), why))?;
         }
+        for fact in &self.facts {
+            fact.check().map_err(|why| contradicts(&fact.name, why))?;
+        }
         for check in &self.checks {
             check.check().map_err(|why| contradicts(&check.name, why))?;
         }
@@ -148,6 +154,9 @@ impl Book {
         if entry.cycles.is_some() && self.clock.is_none() {
             return Err("it is given in cycles, but the book names no clock".into());
         }
+        if entry.cpu_ms.is_none() && entry.delta_ms.is_some() {
+            return Err("it has a time without processor time, but no processor time".into());
+        }
         if entry.quoted(self.ghz()).is_none() {
             return Err("it has neither a time nor a rate".into());
         }
@@ -169,6 +178,11 @@ impl Book {
         self.costs.iter().find(|entry| entry.operation == operation && entry.at == *at)
     }
 
+    /// The fact of this name.
+    pub fn fact(&self, name: &str) -> Option<&Fact> {
+        self.facts.iter().find(|fact| fact.name == name)
+    }
+
     /// The check of this name in this column.
     pub fn check_of(&self, name: &str, column: &str) -> Option<&Check> {
         self.checks.iter().find(|check| check.name == name && check.column == column)
@@ -183,6 +197,11 @@ impl Book {
             Some(difference) => Some(ms(self.entry(&difference.of)?)? - ms(self.entry(&difference.less)?)?),
             None => from_rate(entry),
         }
+    }
+
+    /// Milliseconds without processor time, from the printed times.
+    pub fn recomputed_delta_ms(&self, entry: &Entry) -> Option<f64> {
+        Some(entry.quoted(self.ghz())?.value / figure::MS - entry.cpu()?)
     }
 
     /// Block moves from the printed rates.
@@ -206,6 +225,7 @@ impl Book {
                 ("ns", &entry.ns, ms.map(|ms| ms * 1e6)),
                 ("µs", &entry.us, ms.map(|ms| ms * 1e3)),
                 ("ms", &entry.ms, ms),
+                ("ms of waiting", &entry.delta_ms, self.recomputed_delta_ms(entry)),
                 ("block moves", &entry.block_moves, self.recomputed_block_moves(entry)),
                 ("kbit/s", &entry.kbit_s, self.recomputed_kbit_s(entry)),
             ];

@@ -11,7 +11,7 @@ mod read;
 mod run;
 pub mod units;
 
-pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry};
+pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry, Fact};
 pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Reads, Round, Switches, Term};
 pub use doubt::Doubt;
 pub use machine::*;

@@ -72,6 +72,7 @@ fn cell(cell: &Cell) -> String {
         Cell::Text(text) | Cell::Printed(text) => text.clone(),
         Cell::Number(value) => grouped(*value),
         Cell::Cost(figure) => told(figure),
+        Cell::Time(time) => time.to_string(),
         Cell::Width(figure) => percent(figure.half() / figure.value),
         Cell::Ratio(ratio) => blocks(ratio.value),
         Cell::Share(share) => percent(*share),

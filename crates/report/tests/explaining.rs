@@ -53,7 +53,7 @@ fn complete(study: &analysis::study::Study) -> Run {
     let mut run = example();
     let pattern = run.costs[1].clone();
     run.costs.clear();
-    for (index, (operation, at)) in study.needs().into_iter().enumerate() {
+    for (index, (operation, at)) in study.needs(true).into_iter().enumerate() {
         let mut cost = pattern.clone();
         (cost.operation, cost.at) = (operation.into(), at);
         let factor = 1.6_f64.powi(index as i32);
@@ -91,6 +91,46 @@ fn a_study_of_hardware() {
         assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
     }
     assert!(bare.contains("not in this run: crossing.sequence"));
+}
+
+#[test]
+fn a_study_of_readers() {
+    let study = analysis::study::study("mpe").expect("there is such a study");
+    let books = [Book::from_toml(include_str!("../../../books/mpe-xl-1.1.toml")).expect("a book")];
+    let mut run = example();
+    let pattern = run.costs[1].clone();
+    // Passes that take as many ms as there are before them, a third of it waiting, by reads of 64 KiB.
+    let pass = |(index, (operation, at)): (usize, (&str, record::Point))| {
+        let ms = |share: f64| record::Nanoseconds((index + 1) as f64 * 1e6 * share);
+        let figures =
+            record::Figures { best: ms(1.0), quiet: ms(1.0), typical: ms(1.0), low: ms(0.99), high: ms(1.02) };
+        let file = at.number("file");
+        record::Cost {
+            operation: operation.into(),
+            net_ns: figures,
+            gross_ns: figures,
+            cpu_ns: record::Cpu { user: ms(0.5), system: ms(1.0 / 6.0) },
+            wait_ns: ms(1.0 / 3.0),
+            bytes: record::Bytes(file.unwrap_or(80)),
+            faults: record::Faults { minor: 10.0, major: 3.0 },
+            reads: file.map(|file| file as f64).map(|bytes| record::Reads {
+                count: bytes / 65_536.0,
+                bytes,
+                own_bytes: None,
+            }),
+            at,
+            ..pattern.clone()
+        }
+    };
+    run.costs = study.needs(false).into_iter().enumerate().map(pass).collect();
+    let page = report::study(&study.follow(&books, &run).expect("a book"), &run, Style::Plain);
+    insta::assert_snapshot!(page);
+    let run = example();
+    let bare = report::study(&study.follow(&books, &run).expect("a book"), &run, Style::Plain);
+    for line in page.lines().chain(bare.lines()) {
+        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
+    }
+    assert!(bare.contains("not in this run: read.mmap@file=23005952"));
 }
 
 #[test]

@@ -18,6 +18,7 @@ const BOOKS: &[(&str, &str)] = &[
     book!("multics-6180"),
     book!("multics-6180-adjusted"),
     book!("gcos-6080"),
+    book!("mpe-xl-1.1"),
     book!("cascade-lake"),
     book!("golden-cove"),
     book!("zen-2"),

@@ -208,3 +208,27 @@ fn a_book_of_ones_own_is_read_from_a_file() {
     let error = Store::open_any(path.to_str().expect("text")).expect_err("no book").to_string();
     assert!(error.contains("larger"), "{error}");
 }
+
+#[test]
+fn the_departures_of_mpe_are_known_and_its_deltas_are_right() {
+    let book = book("mpe-xl-1.1").expect("there is such a book").expect("and it is one");
+    let found: Vec<String> = book.departures().iter().map(Departure::text).collect();
+    assert_eq!(
+        found,
+        [
+            "page faults of the 89,867 records 5625 is 5616.7",
+            "consumption bytes/ms 3111 is 3111.6",
+            "distance pages 24 is 22.8",
+            "24 pages bytes 100000 is 98304.0",
+            "an array of 1,000,000 bytes pages 256 is 244.1",
+        ]
+    );
+    assert_eq!(book.costs.iter().filter(|entry| entry.delta_ms.is_some()).count(), 13);
+    for entry in &book.costs {
+        let delta = book.recomputed_delta_ms(entry).expect("every row has both times");
+        assert!(delta > 0.0, "{}", entry.operation);
+    }
+    let run = book.run();
+    let mapped = run.costs.iter().find(|cost| cost.operation == "mpe.sl.mapped").expect("the first row");
+    assert_eq!((mapped.cpu_ns.user, mapped.wait_ns), (Nanoseconds(19_686e6), Nanoseconds(126_612e6)));
+}

@@ -15,6 +15,8 @@ pub(super) const STUDY: Study = Study {
     title: "Measurements of Hardware Speed of the 6180",
     books: &["multics-645", "multics-6180", "multics-6180-adjusted", "gcos-6080"],
     parts,
+    seconds: 60.0,
+    more: None,
     printed: || instructions::printed().chain(arithmetic::PRINTED.iter().map(|id| (*id).to_string())).collect(),
     tables: |paper, run| {
         vec![
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_study_names_what_it_needs_once() {
-        let needs = STUDY.needs();
+        let needs = STUDY.needs(true);
         assert!(needs.len() > 15, "{needs:?}");
         for (index, need) in needs.iter().enumerate() {
             assert!(!needs[..index].contains(need), "{need:?}");

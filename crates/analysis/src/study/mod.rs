@@ -3,6 +3,7 @@
 
 mod claims;
 mod hardware;
+mod mpe;
 mod price_list;
 mod rsx;
 mod table;
@@ -25,6 +26,10 @@ pub struct Study {
     pub books: &'static [&'static str],
     /// Every cost of this machine that its tables look at.
     pub parts: fn() -> Vec<&'static Part>,
+    /// Seconds that measuring them may take.
+    pub seconds: f64,
+    /// What it looks at too where there is time.
+    pub more: Option<More>,
     /// Every cost of the paper that its tables look at.
     pub printed: fn() -> Vec<String>,
     /// The paper's tables beside a run, in the paper's order.
@@ -33,8 +38,16 @@ pub struct Study {
     pub claims: &'static [Claim],
 }
 
+/// Costs that take too long to be measured unasked.
+pub struct More {
+    /// The costs; a table of them stands on the page of a run that has any.
+    pub parts: fn() -> Vec<&'static Part>,
+    /// Seconds that measuring them may take, all else included.
+    pub seconds: f64,
+}
+
 /// Every study there is.
-pub const STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY];
+pub const STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY];
 
 /// The study of this name.
 pub fn study(name: &str) -> Option<&'static Study> {
@@ -83,12 +96,13 @@ fn id(book: &Book, operation: &str) -> String {
 }
 
 impl Study {
-    /// Every cost of this machine that the study looks at, each once.
-    pub fn needs(&self) -> Vec<(&'static str, Point)> {
+    /// Every cost of this machine that the study looks at, each once; in full those too that take long.
+    pub fn needs(&self, full: bool) -> Vec<(&'static str, Point)> {
+        let more = self.more.iter().filter(|_| full).flat_map(|more| (more.parts)());
         let pairs = self.claims.iter().flat_map(|claim| claim.here).flat_map(|pair| [&pair.one, &pair.other]);
         let claimed = pairs.flat_map(Route::parts).map(|(_, part)| part);
         let mut needs = Vec::new();
-        for part in (self.parts)().into_iter().chain(claimed) {
+        for part in (self.parts)().into_iter().chain(claimed).chain(more) {
             let need = (part.operation, part.point());
             if !needs.contains(&need) {
                 needs.push(need);

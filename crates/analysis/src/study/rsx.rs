@@ -10,6 +10,8 @@ pub(super) const RSX: Study = Study {
     title: "How Fast (Slow) Is RSX?",
     books: &["pdp-11-24"],
     parts,
+    seconds: 60.0,
+    more: None,
     printed: || rows().map(|row| row.paper.to_string()).collect(),
     tables: |paper, run| price_list::tables(TABLES, &BLOCK, paper, run),
     claims: CLAIMS,
@@ -375,7 +377,7 @@ mod tests {
 
     #[test]
     fn the_study_names_what_it_needs_once() {
-        let needs = RSX.needs();
+        let needs = RSX.needs(true);
         assert!(needs.len() > 30, "{needs:?}");
         for (index, need) in needs.iter().enumerate() {
             assert!(!needs[..index].contains(need), "{need:?}");

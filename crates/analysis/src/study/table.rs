@@ -48,6 +48,8 @@ pub enum Cell {
     Number(f64),
     /// A cost in ns.
     Cost(Interval),
+    /// A time without an interval.
+    Time(Nanoseconds),
     /// How wide a cost's interval is.
     Width(Interval),
     /// A ratio, or a cost in another as the unit.

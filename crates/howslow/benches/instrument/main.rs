@@ -4,6 +4,7 @@
 mod assembly;
 mod busy;
 mod figures;
+mod fio;
 mod memory;
 mod perf;
 mod prefetch;
@@ -11,8 +12,11 @@ mod repeat;
 mod slow_disk;
 mod speed;
 mod stress;
+mod systems;
 mod tool;
 mod truth;
+#[path = "../../tests/two_systems/mod.rs"]
+mod two_systems;
 
 use std::time::{Duration, Instant};
 
@@ -55,6 +59,10 @@ enum Bench {
     Stress,
     /// Whether prefetch by arithmetic is the best there is, on the disk here and on a slow one
     Prefetch,
+    /// Four real commands predicted native and under an emulator
+    Systems,
+    /// The file readers beside fio with the same engine, block size and state
+    Fio,
 }
 
 /// How much of it.
@@ -84,6 +92,8 @@ impl Bench {
             Bench::Busy => busy::busy(howslow, extent),
             Bench::Stress => stress::stress(howslow, extent),
             Bench::Prefetch => prefetch::prefetch(howslow, extent),
+            Bench::Systems => systems::systems(extent),
+            Bench::Fio => fio::fio(extent),
         }
     }
 }

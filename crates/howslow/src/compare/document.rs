@@ -8,6 +8,7 @@ use report::Shown;
 use serde_json::{Map, Value, json};
 
 use crate::explain::ratio_json;
+use crate::factors::Split;
 
 /// Why a bound is no verdict.
 const BOUND: &str = "one of the two cannot be told from zero, and the bound leaves open which is dearer";
@@ -26,6 +27,14 @@ pub(super) fn document(it: &Comparison<'_>, names: &[String], shown: Shown) -> M
         ("versions", versions_json(it)),
         ("only_in", only_json(it, names)),
     ];
+    parts.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+/// What a mix adds: each other run's ratio to the base in factors. `factors` and `unexplained` are those of the second run.
+pub(super) fn factors_json(splits: &[Split]) -> Vec<(String, Value)> {
+    let all: Vec<&Value> = splits.iter().map(|split| &split.json).collect();
+    let of_first = |key: &str| all.first().map_or(Value::Null, |first| first[key].clone());
+    let parts = [("factors", of_first("factors")), ("unexplained", of_first("unexplained")), ("split", json!(all))];
     parts.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
 

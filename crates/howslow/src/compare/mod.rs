@@ -8,11 +8,14 @@ use report::{Shown, Sort, View};
 use store::{Store, StoreError};
 
 use crate::cli::{CompareAsked, Order, Unit};
+use crate::factors::{Split, split_from_first};
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::{Pattern, nearest_of};
+use crate::predict::{Named, open_mix};
 
 pub(crate) fn compare(asked: &CompareAsked) -> anyhow::Result<Outcome> {
     let patterns = asked.only.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let mix = asked.mix.as_deref().map(open_mix).transpose()?;
     let runs = asked.runs.iter().map(|name| open(name)).collect::<anyhow::Result<Vec<Run>>>()?;
     for pattern in &patterns {
         means_something(pattern, &runs)?;
@@ -24,23 +27,29 @@ pub(crate) fn compare(asked: &CompareAsked) -> anyhow::Result<Outcome> {
     if !patterns.is_empty() {
         comparison.retain(|cost| patterns.iter().any(|pattern| pattern.means(&cost.operation, &cost.at)));
     }
+    let named: Vec<Named> = asked.runs.iter().zip(&runs).map(|(name, run)| Named { name, run }).collect();
+    let splits = mix.map(|mix| split_from_first(&mix, &named, &asked.measured)).transpose()?;
     if asked.json {
-        output::print_json(&document::document(&comparison, &asked.runs, shown(asked)))?;
+        let mut document = document::document(&comparison, &asked.runs, shown(asked));
+        document.extend(splits.iter().flat_map(|splits| document::factors_json(splits)));
+        output::print_json(&document)?;
     } else {
-        output::print(&sections(&comparison, asked).join("\n"))?;
+        output::print(&sections(&comparison, splits.as_deref().unwrap_or_default(), asked).join("\n"))?;
     }
     Ok(Outcome::Done)
 }
 
 /// The parts of the page, in their order; each ends its last line.
-fn sections(comparison: &Comparison<'_>, asked: &CompareAsked) -> Vec<String> {
+fn sections(comparison: &Comparison<'_>, splits: &[Split], asked: &CompareAsked) -> Vec<String> {
     let sort = match asked.sort {
         Order::Ratio => Sort::Ratio,
         Order::Name => Sort::Name,
         Order::Family => Sort::Family,
     };
     let view = View { names: &asked.runs, sort, shown: shown(asked) };
-    report::comparison(comparison, &differences(comparison.runs), &view, output::style())
+    let mut sections = report::comparison(comparison, &differences(comparison.runs), &view, output::style());
+    sections.extend(splits.iter().map(|split| split.page.clone()));
+    sections
 }
 
 fn shown(asked: &CompareAsked) -> Shown {

@@ -79,6 +79,10 @@ fn polled(setting: &Setting) -> Result<Loop, Failure> {
     })
 }
 
+/// Bytes asked for before the kernel is told of them, while there is more to add up: a device must not stand still until
+/// all that came at once is added up, and small records must not take a call each.
+const AT_ONCE: u64 = 64 << 10;
+
 /// Requests under way at most.
 fn depth(setting: &Setting) -> u32 {
     setting.number("depth").clamp(1, 4096) as u32
@@ -191,6 +195,7 @@ impl Reader for Ring {
         let mut free: Vec<usize> = (0..self.places.len()).collect();
         let mut came = Vec::with_capacity(free.len());
         let mut total = Ok(0_u64);
+        let mut unsent = 0;
         loop {
             // After a failure nothing more is asked for, but what is under way writes into our memory still.
             while total.is_ok() && !free.is_empty() {
@@ -207,6 +212,13 @@ impl Reader for Ring {
                 free.push(index);
                 let sum = self.come(index, result);
                 total = total.and_then(|total| Ok(total.wrapping_add(sum?)));
+                let Some(offset) = total.as_ref().ok().and_then(|_| offsets.next()) else { continue };
+                self.ask(free.pop().unwrap_or(index), offset)?;
+                unsent += self.plan.record;
+                if unsent >= AT_ONCE {
+                    self.ring.submit()?;
+                    unsent = 0;
+                }
             }
         }
     }

@@ -4,7 +4,33 @@ use serde::Deserialize;
 
 use super::figure::{decimals, number};
 
-/// A printed figure that belongs to no single cost: the quotient or the difference of two printed ones.
+/// A printed figure that is no cost and follows from nothing printed: a size, a guess.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fact {
+    /// What it is of.
+    pub name: String,
+    /// As printed.
+    pub printed: String,
+    /// What it counts.
+    pub unit: String,
+}
+
+impl Fact {
+    pub(super) fn check(&self) -> Result<(), String> {
+        match number(&self.printed).filter(|figure| *figure > 0.0) {
+            Some(_) => Ok(()),
+            None => Err(format!("{} is not a positive number", self.printed)),
+        }
+    }
+
+    /// As a number.
+    pub fn value(&self) -> Option<f64> {
+        number(&self.printed)
+    }
+}
+
+/// A printed figure that belongs to no single cost: the quotient, the product or the difference of printed ones.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Check {
@@ -16,6 +42,8 @@ pub struct Check {
     pub printed: String,
     /// What is divided, as printed.
     pub over: Option<String>,
+    /// What that is multiplied by, as printed.
+    pub by: Option<String>,
     /// What it is divided by, as printed.
     pub under: Option<String>,
     /// What is subtracted from, as printed.
@@ -41,23 +69,24 @@ pub struct Departure {
 
 impl Check {
     pub(super) fn check(&self) -> Result<(), String> {
-        let texts =
-            [Some(&self.printed), self.over.as_ref(), self.under.as_ref(), self.of.as_ref(), self.less.as_ref()];
-        if let Some(text) = texts.into_iter().flatten().find(|text| number(text).is_none_or(|it| it <= 0.0)) {
+        let texts = [&self.over, &self.by, &self.under, &self.of, &self.less].into_iter().flatten();
+        let wrong = |text: &&String| number(text).is_none_or(|it| it <= 0.0);
+        if let Some(text) = std::iter::once(&self.printed).chain(texts).find(wrong) {
             return Err(format!("{text} is not a positive number"));
         }
-        match (&self.over, &self.under, &self.of, &self.less) {
-            (Some(_), Some(_), None, None) | (None, None, Some(_), Some(_)) => Ok(()),
-            _ => Err("a check is one figure over another or one less another".into()),
+        let scaled = self.by.is_some() || self.under.is_some();
+        match (&self.over, scaled, &self.of, &self.less) {
+            (Some(_), true, None, None) | (None, false, Some(_), Some(_)) => Ok(()),
+            _ => Err("a check is one figure over another, one by another, or one less another".into()),
         }
     }
 
-    /// What the two figures give.
+    /// What the figures give.
     pub fn recomputed(&self) -> Option<f64> {
         let figure = |text: &Option<String>| text.as_deref().and_then(number);
-        match (figure(&self.over), figure(&self.under)) {
-            (Some(over), Some(under)) => Some(over / under),
-            _ => Some(figure(&self.of)? - figure(&self.less)?),
+        match figure(&self.over) {
+            Some(over) => Some(over * figure(&self.by).unwrap_or(1.0) / figure(&self.under).unwrap_or(1.0)),
+            None => Some(figure(&self.of)? - figure(&self.less)?),
         }
     }
 

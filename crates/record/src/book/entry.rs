@@ -34,6 +34,10 @@ pub struct Entry {
     pub us: Option<String>,
     /// Milliseconds, as printed.
     pub ms: Option<String>,
+    /// Milliseconds of processor time in it, as printed.
+    pub cpu_ms: Option<String>,
+    /// Milliseconds of it without processor time, as printed.
+    pub delta_ms: Option<String>,
     /// Block moves, as printed.
     pub block_moves: Option<String>,
     /// Thousands of payload bits per second, as printed.
@@ -81,9 +85,14 @@ impl Entry {
 
     /// The first of its figures that is none: a time may be a range, the others are single numbers.
     pub(super) fn wrong_figure(&self) -> Option<&String> {
-        let single = [&self.rate, &self.block_moves, &self.kbit_s];
+        let single = [&self.rate, &self.cpu_ms, &self.delta_ms, &self.block_moves, &self.kbit_s];
         let single = single.into_iter().flatten().find(|text| number(text).is_none_or(|figure| figure <= 0.0));
         let times = [&self.cycles, &self.ns, &self.us, &self.ms];
         single.or_else(|| times.into_iter().flatten().find(|text| Figure::of(text).is_none()))
+    }
+
+    /// Processor time as printed, in ms.
+    pub(super) fn cpu(&self) -> Option<f64> {
+        number(self.cpu_ms.as_deref()?)
     }
 }

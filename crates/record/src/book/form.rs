@@ -1,6 +1,6 @@
 //! A book in the form of a run.
 
-use super::figure::Figure;
+use super::figure::{Figure, MS};
 use super::{Book, Entry};
 use crate::cost::{Cost, Cpu, Estimate, Faults, Figures, Switches, Term};
 use crate::point::Point;
@@ -65,8 +65,9 @@ impl Book {
             net_ns: figures(net),
             headline: Estimate::Typical,
             gross_ns: figures(gross),
-            cpu_ns: Cpu::default(),
-            wait_ns: Nanoseconds(0.0),
+            // What a publication does not split counts as time in user mode.
+            cpu_ns: Cpu { user: Nanoseconds(entry.cpu().unwrap_or(0.0) * MS), system: Nanoseconds(0.0) },
+            wait_ns: Nanoseconds(self.recomputed_delta_ms(entry).unwrap_or(0.0) * MS),
             cycles: ghz.map_or(0.0, |ghz| net.value * ghz),
             bytes: Bytes(entry.bytes),
             faults: Faults::default(),

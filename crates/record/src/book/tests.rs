@@ -159,3 +159,52 @@ fn a_book_cannot_steer_a_terminal() {
     let run = Book::from_toml(&CYCLES.replace("DIV r32", "\\u001b[2J")).expect("a book").run();
     assert!(!serde_json::to_string(&run).expect("JSON").contains("\\u001b"));
 }
+
+const WAITED: &str = r#"
+    name = "waited"
+    title = "A title"
+    source = "a journal"
+    measured = "1990"
+    [[cost]]
+    operation = "x.pass"
+    name = "pass"
+    ms = "44957"
+    cpu_ms = "36590"
+    delta_ms = "8367"
+    [[fact]]
+    name = "a read"
+    printed = "22.5"
+    unit = "ms"
+    [[check]]
+    name = "window"
+    column = "pages"
+    printed = "24"
+    over = "3111"
+    by = "30"
+    under = "4096"
+"#;
+
+#[test]
+fn processor_time_and_waiting_come_into_the_run_and_are_held_against_each_other() {
+    let book = Book::from_toml(WAITED).expect("a book");
+    let cost = &book.run().costs[0];
+    assert_eq!((cost.cpu_ns.user.0, cost.cpu_ns.system.0, cost.wait_ns.0), (36_590e6, 0.0, 8_367e6));
+    assert_eq!(book.fact("a read").and_then(Fact::value), Some(22.5));
+    let told = |book: &Book| book.departures().iter().map(Departure::text).collect::<Vec<_>>();
+    assert_eq!(told(&book), ["window pages 24 is 22.8"]);
+    let other = Book::from_toml(&WAITED.replace("8367", "8368")).expect("a book");
+    assert_eq!(told(&other), ["pass 8368 ms of waiting is 8367.0", "window pages 24 is 22.8"]);
+}
+
+#[test]
+fn waiting_without_processor_time_and_facts_without_figures_are_refused() {
+    for (from, to, says) in [
+        ("    cpu_ms = \"36590\"\n", "", "no processor time"),
+        ("\"36590\"", "\"much\"", "much is not a positive number"),
+        ("printed = \"22.5\"", "printed = \"guess\"", "a read: guess is not a positive number"),
+        ("under = \"4096\"", "less = \"4096\"", "one by another, or one less another"),
+    ] {
+        let error = Book::from_toml(&WAITED.replace(from, to)).expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}

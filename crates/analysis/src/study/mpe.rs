@@ -1,0 +1,86 @@
+//! `mpe`: one file read by every access method, out of memory and in it, from three modes; keyed files, conversions and
+//! the rest of the paper beside this machine, and its arithmetic of reads and of prefetching done again.
+
+mod arithmetic;
+mod beside;
+mod claims;
+mod modes;
+mod points;
+mod readers;
+
+use super::{More, Study};
+use crate::derived::Part;
+
+/// The study.
+pub(super) const STUDY: Study = Study {
+    name: "mpe",
+    title: "MPE/iX and Performance",
+    books: &["mpe-xl-1.1"],
+    parts,
+    seconds: 80.0,
+    more: Some(More { parts: || readers::HUGE.iter().flat_map(|table| table.parts()).collect(), seconds: 900.0 }),
+    printed,
+    tables: |paper, run| {
+        let one = points::one_read(run);
+        let mut tables = Vec::new();
+        for table in readers::TABLES {
+            tables.extend(table.tables(paper, run, one));
+        }
+        tables.extend(modes::TABLES.iter().map(|table| table.table(paper, run)));
+        tables.extend(beside::TABLES.iter().map(|table| table.table(paper, run)));
+        tables.push(arithmetic::table(paper, run, one));
+        let measured = |table: &&readers::Reading| table.parts().any(|part| part.find(run).is_some());
+        tables.extend(readers::HUGE.iter().filter(measured).flat_map(|table| table.tables(paper, run, one)));
+        tables
+    },
+    claims: claims::CLAIMS,
+};
+
+/// Every cost of this machine that the tables look at.
+fn parts() -> Vec<&'static Part> {
+    let read = readers::TABLES.iter().flat_map(|table| table.parts());
+    let beside = beside::TABLES.iter().flat_map(|table| table.parts());
+    let modes = modes::TABLES.iter().flat_map(|table| table.parts());
+    std::iter::once(&points::ONE_READ).chain(read).chain(modes).chain(beside).chain(arithmetic::PARTS).collect()
+}
+
+/// Every cost of the paper that the tables look at.
+fn printed() -> Vec<String> {
+    let read = readers::TABLES.iter().flat_map(|table| table.printed());
+    let modes = modes::TABLES.iter().flat_map(|table| table.printed());
+    let beside = beside::TABLES.iter().flat_map(|table| table.printed());
+    read.chain(modes).chain(beside).map(String::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Book;
+
+    use super::*;
+
+    #[test]
+    fn the_study_names_what_it_needs_once_and_leaves_what_takes_long_to_who_asks_for_it() {
+        let usual = STUDY.needs(false);
+        let all = STUDY.needs(true);
+        let huge = |need: &&(&str, record::Point)| need.1.number("file") == Some(256 << 20);
+        assert_eq!(usual.iter().filter(huge).count(), 0);
+        assert!(all.iter().filter(huge).count() > 30, "{}", all.len());
+        for (index, need) in all.iter().enumerate() {
+            assert!(!all[..index].contains(need), "{need:?}");
+        }
+    }
+
+    #[test]
+    fn rows_are_as_wide_as_their_tables_and_the_paper_bears_its_sentences_out() {
+        let books = [Book::from_toml(include_str!("../../../../books/mpe-xl-1.1.toml")).expect("a book")];
+        let run = record::Run { costs: vec![], ..books[0].run() };
+        let answer = STUDY.follow(&books, &run).expect("a book");
+        for table in &answer.tables {
+            assert!(!table.rows.is_empty(), "{}", table.title);
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
+        }
+        for finding in &answer.findings {
+            assert_eq!((finding.there.holds, finding.holds()), (Some(true), None), "{}", finding.claim);
+        }
+    }
+}

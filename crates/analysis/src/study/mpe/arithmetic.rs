@@ -1,0 +1,134 @@
+//! The paper's arithmetic done again and with this machine's figures: reads from waiting, how much a read brings, how far
+//! ahead to ask.
+
+use record::{Nanoseconds, Run};
+
+use super::points::{LARGE, LARGE_BYTES, MIDDLE, MIDDLE_BYTES, PAGE, SMALL, SMALL_BYTES};
+use super::readers::inferred;
+use crate::derived::{Part, cost, net};
+use crate::study::Paper;
+use crate::study::table::{Cell, TableAnswer, figures, words};
+
+const PAGED: Part = cost("read.mmap.random").at(LARGE.plain);
+const READ: Part = cost("read.read").at(LARGE.in_order);
+const MIDDLE_PAGED: Part = cost("read.mmap.random").at(MIDDLE.plain);
+const RESIDENT: Part = cost("read.mmap.kept").at(SMALL.plain);
+
+/// The costs it needs of a run.
+pub(super) const PARTS: [&Part; 4] = [&PAGED, &READ, &MIDDLE_PAGED, &RESIDENT];
+
+/// Nanoseconds in a millisecond.
+const MS: f64 = 1e6;
+
+/// What the paper took one read of its disc for, in ms.
+pub(super) fn guessed_read(paper: &Paper) -> Option<f64> {
+    paper.books.iter().find_map(|book| book.fact("one disc read"))?.value()
+}
+
+/// What this machine's passes came to.
+struct Here<'a> {
+    run: &'a Run,
+    /// One read of a page in ns.
+    one: Option<f64>,
+}
+
+impl Here<'_> {
+    fn inferred(&self, part: &Part) -> Option<f64> {
+        Some(inferred(part.find(self.run)?.wait_ns, self.one?))
+    }
+
+    fn counted(&self, part: &Part) -> Option<f64> {
+        Some(part.find(self.run)?.reads?.count)
+    }
+
+    /// Pages that one of so many reads of the file brings.
+    fn pages(bytes: u64, reads: Option<f64>) -> Option<f64> {
+        reads.filter(|reads| *reads > 0.0).map(|reads| bytes as f64 / PAGE / reads)
+    }
+
+    /// Bytes used in a ms, of data in memory.
+    fn consumption(&self) -> Option<f64> {
+        let time = net(RESIDENT.find(self.run)?).value;
+        (time > 0.0).then(|| SMALL_BYTES as f64 * MS / time)
+    }
+}
+
+pub(super) fn table(paper: &Paper, run: &Run, one: Option<f64>) -> TableAnswer {
+    let here = Here { run, one };
+    let check = |name: &str, column: &str| paper.books.iter().find_map(|book| book.check_of(name, column));
+    let row = |what: &str, of: (&str, &str), value: Option<f64>| {
+        let check = check(of.0, of.1);
+        vec![
+            Cell::Text(what.into()),
+            Cell::printed(check.map(|check| &check.printed)),
+            Cell::number(check.and_then(record::Check::recomputed)),
+            value.map_or(Cell::Unknown, Cell::Number),
+        ]
+    };
+    let bare = |what: &str, recomputed: Option<f64>, value: Option<f64>| {
+        let value = value.map_or(Cell::Unknown, Cell::Number);
+        vec![Cell::Text(what.into()), Cell::Empty, Cell::number(recomputed), value]
+    };
+    let pages = |bytes: u64| Some(bytes as f64 / PAGE);
+    let distance = here.consumption().zip(one).map(|(rate, one)| rate * one / MS);
+    TableAnswer {
+        title: "the paper's arithmetic".into(),
+        columns: vec![
+            words("step", ""),
+            figures("printed", "printed"),
+            figures("recomputed", "recomputed"),
+            figures("here", "here"),
+        ],
+        rows: vec![
+            guess("one disc read, as guessed", "one disc read", paper, one),
+            row("reads of SL by mapping, a page each", ("page faults", "of the 89,867 records"), pages(LARGE_BYTES)),
+            row("  inferred: delta / one read", ("disc reads of the mapped file", "by delta"), here.inferred(&PAGED)),
+            bare("  counted by the kernel", None, here.counted(&PAGED)),
+            row("reads of SL by Fread, inferred", ("disc reads of Fread", "by delta"), here.inferred(&READ)),
+            bare("  counted by the kernel", None, here.counted(&READ)),
+            row(
+                "  pages in one, inferred (printed 15 or 16)",
+                ("pages in one read of Fread", "by delta"),
+                Here::pages(LARGE_BYTES, here.inferred(&READ)),
+            ),
+            bare("  pages in one, counted", None, Here::pages(LARGE_BYTES, here.counted(&READ))),
+            bare("reads of NL by mapping, a page each", Some(NL_BYTES as f64 / PAGE), pages(MIDDLE_BYTES)),
+            bare("  inferred: delta / one read", nl_inferred(paper), here.inferred(&MIDDLE_PAGED)),
+            bare("  counted by the kernel", None, here.counted(&MIDDLE_PAGED)),
+            row("bytes of CATALOG used in a ms, in memory", ("consumption", "bytes/ms"), here.consumption()),
+            guess("one disc read, for prefetching", "one disc read when tuning", paper, one),
+            row("pages to ask ahead: read x bytes/ms", ("distance", "pages"), distance.map(|bytes| bytes / PAGE)),
+        ],
+        notes: vec![
+            "here one read is a page read past memory from anywhere in a file of 16 MiB, and the mapped passes fault by \
+             single pages (read.mmap.random)"
+                .into(),
+            "NL's own delta gives 2 818 reads of 22.5 ms where it has 4 018 pages: 15.8 ms each, so that the guess fits \
+             one file of the two; 128 records, the first distance tried, are 8 pages and not the 23 computed"
+                .into(),
+            "FREADSEEK cut Fread's delta to 39 %, told as about half; the intrinsic took 9051 ms of CPU in one table, 9009 in \
+             the other"
+                .into(),
+        ],
+    }
+}
+
+/// NL.PUB.SYS: 64,275 records of 256 bytes.
+const NL_BYTES: u64 = 64_275 * 256;
+
+/// A time that the paper guessed, beside the one measured.
+fn guess(what: &str, fact: &str, paper: &Paper, one: Option<f64>) -> Vec<Cell> {
+    let fact = paper.books.iter().find_map(|book| book.fact(fact));
+    vec![
+        Cell::Text(what.into()),
+        fact.map_or(Cell::Empty, |fact| Cell::Text(format!("{} {}", fact.printed, fact.unit))),
+        Cell::Empty,
+        one.map_or(Cell::Unknown, |one| Cell::Time(Nanoseconds(one))),
+    ]
+}
+
+/// The paper's inference for its second file, which it left to the reader.
+fn nl_inferred(paper: &Paper) -> Option<f64> {
+    let (book, entry) = paper.entry("mpe.nl.mapped")?;
+    Some(book.recomputed_delta_ms(entry)? / guessed_read(paper)?)
+}

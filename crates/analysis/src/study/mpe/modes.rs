@@ -1,0 +1,163 @@
+//! The tables of the three modes: native, translated and emulated there; native, translated while it runs (JIT) and
+//! interpreted here.
+
+use record::Run;
+
+use crate::derived::{At, Part, Route, cost};
+use crate::statistics::ratio;
+use crate::study::Paper;
+use crate::study::table::{Cell, TableAnswer, figures, followed, shown, told, words};
+
+/// A table of one program in several modes.
+pub(super) struct Modes {
+    title: &'static str,
+    /// Its rows, in the paper's order.
+    rows: &'static [Row],
+    notes: &'static [&'static str],
+}
+
+/// One row: a cost of the paper, the mode it ran in, its native row, and the same here with its own.
+struct Row {
+    paper: &'static str,
+    mode: &'static str,
+    native: &'static str,
+    here: Option<(Route, Route)>,
+}
+
+macro_rules! read {
+    ($mode:literal) => {
+        Route::of(&[cost("mode.read").at(&[("mode", At::Word($mode)), ("size", At::Number(80))])])
+    };
+}
+macro_rules! keyed {
+    ($mode:literal) => {
+        Route::of(&[cost("mode.keyed").at(&[("mode", At::Word($mode)), ("records", At::Number(1000))])])
+    };
+}
+macro_rules! convert {
+    ($mode:literal) => {
+        Route::of(&[cost("mode.convert").at(&[("mode", At::Word($mode))])])
+    };
+}
+pub(super) use {convert, keyed, read};
+
+const fn row(paper: &'static str, mode: &'static str, native: &'static str, here: Option<(Route, Route)>) -> Row {
+    Row { paper, mode, native, here }
+}
+
+const MAPPED: &str = "mpe.catalog.nm.mapped";
+const DIRECT: &str = "mpe.catalog.nm.freaddir";
+const READ: &str = "mpe.catalog.nm.fread";
+const DIRECT_SEEK: &str = "mpe.catalog.nm.freaddir.seek";
+const READ_SEEK: &str = "mpe.catalog.nm.fread.seek";
+const KSAM: &str = "mpe.ksam.nm";
+const ASCII: &str = "mpe.ascii.nm";
+
+pub(super) const TABLES: &[Modes] = &[
+    Modes {
+        title: "CATALOG.PUB.SYS by mode",
+        rows: &[
+            row(MAPPED, "NM", MAPPED, None),
+            row(DIRECT, "NM", DIRECT, None),
+            row(READ, "NM", READ, Some((read!("native"), read!("native")))),
+            row(DIRECT_SEEK, "NM", DIRECT_SEEK, None),
+            row(READ_SEEK, "NM", READ_SEEK, None),
+            row("mpe.catalog.oct.freaddir", "OCT", DIRECT, None),
+            row("mpe.catalog.oct.fread", "OCT", READ, Some((read!("jit"), read!("native")))),
+            row("mpe.catalog.cm.freaddir", "CM", DIRECT, None),
+            row("mpe.catalog.cm.fread", "CM", READ, Some((read!("interpreted"), read!("native")))),
+            row("mpe.catalog.oct.freaddir.seek", "OCT", DIRECT_SEEK, None),
+            row("mpe.catalog.oct.fread.seek", "OCT", READ_SEEK, None),
+            row("mpe.catalog.cm.freaddir.seek", "CM", DIRECT_SEEK, None),
+            row("mpe.catalog.cm.fread.seek", "CM", READ_SEEK, None),
+        ],
+        notes: &[
+            "CPU and elapsed are ms for the whole file as printed; a cost here is one record of 80 bytes, one WASI \
+                  call of a guest; NM is native, OCT translated, CM emulated",
+        ],
+    },
+    Modes {
+        title: "KSAM by mode",
+        rows: &[
+            row("mpe.ksam.oct", "OCT", KSAM, Some((keyed!("jit"), keyed!("native")))),
+            row("mpe.ksam.cm", "CM", KSAM, Some((keyed!("interpreted"), keyed!("native")))),
+            row(KSAM, "NM", KSAM, Some((keyed!("native"), keyed!("native")))),
+        ],
+        notes: &[
+            "there 1,000 records in the order of keys by code that was itself emulated; here one look-up by key among \
+                  1,000 records",
+        ],
+    },
+    Modes {
+        title: "number to text by mode",
+        rows: &[
+            row(ASCII, "NM", ASCII, Some((convert!("native"), convert!("native")))),
+            row("mpe.ascii.oct", "OCT", ASCII, Some((convert!("jit"), convert!("native")))),
+            row("mpe.ascii.cm", "CM", ASCII, Some((convert!("interpreted"), convert!("native")))),
+        ],
+        notes: &[
+            "there the intrinsic ran emulated whatever the mode of its caller; here the program itself converts, to \
+                  text and back",
+        ],
+    },
+];
+
+impl Modes {
+    /// The costs it needs of a run.
+    pub fn parts(&self) -> impl Iterator<Item = &'static Part> + use<> {
+        let routes = self.rows.iter().filter_map(|row| row.here.as_ref());
+        routes.flat_map(|(here, native)| [here, native]).flat_map(Route::parts).map(|(_, part)| part)
+    }
+
+    /// The costs it needs of the book.
+    pub fn printed(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.rows.iter().map(|row| row.paper)
+    }
+
+    /// Its rows beside a run.
+    pub fn table(&self, paper: &Paper, run: &Run) -> TableAnswer {
+        TableAnswer {
+            title: self.title.into(),
+            columns: vec![
+                words("paper", ""),
+                words("mode", "mode"),
+                figures("cpu_ms", "CPU"),
+                figures("elapsed_ms", "elapsed"),
+                figures("of_native", "x NM"),
+                shown("here", false),
+                told("here"),
+                figures("here_ns", "cost"),
+                shown("+-", true),
+                figures("here_of_native", "x native"),
+                told("why_not"),
+            ],
+            rows: self.rows.iter().map(|row| row.cells(paper, run)).collect(),
+            notes: self.notes.iter().map(|note| (*note).into()).collect(),
+        }
+    }
+}
+
+impl Row {
+    fn cells(&self, paper: &Paper, run: &Run) -> Vec<Cell> {
+        let entry = paper.entry(self.paper).map(|(_, entry)| entry);
+        let native = paper.cost(self.paper).zip(paper.cost(self.native));
+        let mut cells = vec![
+            entry.map_or(Cell::Empty, |entry| Cell::Text(entry.name.clone())),
+            Cell::Text(self.mode.into()),
+            Cell::printed(entry.and_then(|entry| entry.cpu_ms.as_ref())),
+            Cell::printed(entry.and_then(|entry| entry.ms.as_ref())),
+            Cell::ratio(native.and_then(|(one, native)| ratio(one, native))),
+        ];
+        let Some((here, native)) = &self.here else {
+            cells.extend(vec![Cell::Empty; 6]);
+            return cells;
+        };
+        let (figure, native) = (followed(here, run), followed(native, run));
+        let both = figure.as_ref().ok().copied().zip(native.ok());
+        cells.extend([Cell::Text(here.short_formula()), Cell::Text(here.formula())]);
+        cells.extend([Cell::cost(&figure), Cell::width(&figure)]);
+        cells.push(Cell::ratio(both.and_then(|(one, native)| ratio(one, native))));
+        cells.push(Cell::why_not(&figure));
+        cells
+    }
+}

@@ -1,0 +1,74 @@
+//! The points at which the study looks at the readers, and the time of one read.
+
+use record::Run;
+
+use crate::derived::{At, Part, cost, net};
+
+/// Bytes of the paper's files: 89,867 records of 256 bytes, and 7,040 of 80.
+pub(super) const LARGE_BYTES: u64 = 89_867 * 256;
+pub(super) const SMALL_BYTES: u64 = 7_040 * 80;
+/// A file of the size of NL.PUB.SYS, in today's records.
+pub(super) const MIDDLE_BYTES: u64 = 16 << 20;
+/// A file that takes its time.
+pub(super) const HUGE_BYTES: u64 = 256 << 20;
+/// What a page holds, there and here.
+pub(super) const PAGE: f64 = 4096.0;
+
+const BLOCK: u64 = 128 << 10;
+const WINDOW: u64 = 2 << 20;
+
+type Point = &'static [(&'static str, At)];
+
+/// A point of the readers.
+macro_rules! point {
+    ($file:expr, $record:expr, $state:literal $(, $axis:literal = $value:expr)*) => {
+        &[
+            ("file", At::Number($file)),
+            ("record", At::Number($record)),
+            ("state", At::Word($state)),
+            $(($axis, $value)),*
+        ]
+    };
+}
+
+/// The points of one file and state: of methods without an order, with one, with a window, and with requests under way.
+pub(super) struct Points {
+    pub plain: Point,
+    pub in_order: Point,
+    pub ahead: Point,
+    pub deep: Point,
+}
+
+macro_rules! points {
+    ($file:expr, $record:expr, $state:literal) => {
+        Points {
+            plain: point!($file, $record, $state),
+            in_order: point!($file, $record, $state, "order" = At::Word("sequential")),
+            ahead: point!($file, $record, $state, "ahead" = At::Number(WINDOW), "quantity" = At::Number(WINDOW)),
+            deep: point!($file, $record, $state, "depth" = At::Number(16), "order" = At::Word("sequential")),
+        }
+    };
+}
+
+pub(super) const LARGE: Points = points!(LARGE_BYTES, 256, "cold");
+pub(super) const MIDDLE: Points = points!(MIDDLE_BYTES, BLOCK, "cold");
+pub(super) const SMALL: Points = points!(SMALL_BYTES, 80, "warm");
+pub(super) const HUGE_COLD: Points = points!(HUGE_BYTES, BLOCK, "cold");
+pub(super) const HUGE_WARM: Points = points!(HUGE_BYTES, BLOCK, "warm");
+
+/// The paper's first prefetching: four records ahead, which is a page at a time.
+pub(super) const LARGE_NEAR: Point =
+    point!(LARGE_BYTES, 256, "cold", "ahead" = At::Number(1024), "quantity" = At::Number(4096));
+pub(super) const SMALL_NEAR: Point =
+    point!(SMALL_BYTES, 80, "warm", "ahead" = At::Number(1024), "quantity" = At::Number(4096));
+
+/// Pages read one after another from anywhere in a file, past the page cache: nothing is read ahead, and each read waits
+/// for the device.
+pub(super) const ONE_READ: Part =
+    cost("read.direct").at(point!(MIDDLE_BYTES, 4096, "cold", "order" = At::Word("random")));
+
+/// The time of one read of a page in ns.
+pub(super) fn one_read(run: &Run) -> Option<f64> {
+    let reads = MIDDLE_BYTES as f64 / PAGE;
+    ONE_READ.find(run).map(|cost| net(cost).value / reads).filter(|time| *time > 0.0)
+}

@@ -1,0 +1,181 @@
+//! The readers beside fio's: the same file, engine, block size and state, in turns. fio throws away what it reads and
+//! ours add it up, so each ratio stands there twice: as it is, and with what adding up takes off ours.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use analysis::statistics::{median, median_ranks, sorted};
+use anyhow::{Context, anyhow, ensure};
+use measure::{Loop, Setting};
+use operations::reading::Given;
+use operations::residence;
+use record::{Point, Value};
+
+use crate::Extent;
+use crate::tool;
+
+const PAIRS: u32 = 15;
+const LENGTH: u64 = 256 << 20;
+const RECORD: u64 = 128 << 10;
+/// Passes of one timing in memory, since fio tells its time in ms.
+const PASSES: u64 = 16;
+/// Requests under way where an engine has several.
+const DEPTH: u64 = 16;
+const AIM: f64 = 0.97;
+
+/// A reader of ours and what fio calls the same.
+struct Pair {
+    operation: &'static str,
+    engine: &'static str,
+    state: &'static str,
+    direct: bool,
+    depth: u64,
+}
+
+impl Pair {
+    const READ: Pair = Pair { operation: "read.read", engine: "psync", state: "warm", direct: false, depth: 1 };
+}
+
+const CASES: [Pair; 6] = [
+    Pair::READ,
+    Pair { operation: "read.mmap", engine: "mmap", ..Pair::READ },
+    Pair { state: "cold", ..Pair::READ },
+    Pair { operation: "read.uring", engine: "io_uring", state: "cold", depth: DEPTH, ..Pair::READ },
+    Pair { operation: "read.direct", state: "cold", direct: true, ..Pair::READ },
+    Pair { operation: "read.uring.direct", engine: "io_uring", state: "cold", direct: true, depth: DEPTH },
+];
+
+pub(crate) fn fio(extent: &Extent) -> anyhow::Result<()> {
+    if Command::new("fio").arg("--version").output().is_err() {
+        tool::skip("fio is not installed", "`apt-get install fio` (Debian) installs it");
+        return Ok(());
+    }
+    let pairs = extent.times(PAIRS).max(5);
+    let cpu = *measure::machine::describe().cpu.usable.last().unwrap_or(&0);
+    println!("{pairs} pairs on CPU {cpu}, {} in records of {}", record::Bytes(LENGTH), record::Bytes(RECORD));
+    println!("{:<24} {:<22} {:>12} {:>12}   ours / fio in bandwidth, aimed at {AIM}", "", "", "howslow", "fio");
+    let folder = tempfile::tempdir()?;
+    let path = made(folder.path())?;
+    // fio inherits the CPU; a thread of its own keeps the pinning from what comes after.
+    let end = std::thread::scope(|scope| {
+        let all = scope.spawn(|| {
+            measure::pin(cpu).map_err(|failure| anyhow!("cannot run on CPU {cpu}: {failure}"))?;
+            CASES.iter().try_for_each(|case| case.compare(&path, cpu, pairs))
+        });
+        all.join()
+    });
+    end.map_err(|_| anyhow!("the bench panicked"))?
+}
+
+/// The file that both read.
+fn made(folder: &Path) -> anyhow::Result<PathBuf> {
+    let path = folder.join("file");
+    let mut file = std::fs::File::create(&path)?;
+    for piece in 0..LENGTH / RECORD {
+        let words = (0..RECORD / 8).map(|word| (piece * RECORD + word).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        file.write_all(&words.flat_map(u64::to_ne_bytes).collect::<Vec<u8>>()).context("no room for the file")?;
+    }
+    file.sync_all()?;
+    Ok(path)
+}
+
+impl Pair {
+    fn compare(&self, path: &Path, cpu: u32, pairs: u32) -> anyhow::Result<()> {
+        let title = format!("{} {}", self.operation, self.state);
+        let theirs = format!("fio {}{}", self.engine, if self.direct { " direct=1" } else { "" });
+        let (mut ours, mut sum) = match (self.reader(self.operation, path, cpu), self.reader("read.sum", path, cpu)) {
+            (Ok(ours), Ok(sum)) => (ours, sum),
+            (Err(why), _) | (_, Err(why)) => {
+                tool::skip(&format!("{title}: {why}"), "howslow doctor");
+                return Ok(());
+            }
+        };
+        let passes = if self.state == "warm" { PASSES } else { 1 };
+        let (mut all, mut bare, mut seconds) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
+        for pair in 0..pairs {
+            let adding = timed(&mut sum, passes)?;
+            // Who comes first changes, so that neither always finds what the other left behind.
+            let (mine, fio) = if pair % 2 == 0 {
+                let mine = timed(&mut ours, passes)?;
+                (mine, self.ask_fio(path, passes)?)
+            } else {
+                let fio = self.ask_fio(path, passes)?;
+                (timed(&mut ours, passes)?, fio)
+            };
+            all.push(fio / mine);
+            bare.push(fio / (mine - adding));
+            seconds[0].push(mine);
+            seconds[1].push(fio);
+        }
+        let rate = |seconds: Vec<f64>| (LENGTH * passes) as f64 / median(seconds).unwrap_or(f64::NAN) / 1e6;
+        let [ours, fio] = seconds.map(rate);
+        println!(
+            "{title:<24} {theirs:<22} {ours:>7.0} MB/s {fio:>7.0} MB/s   {}; without the sum {}",
+            told(&all),
+            told(&bare)
+        );
+        Ok(())
+    }
+
+    /// Our loop over the file.
+    fn reader(&self, id: &str, path: &Path, cpu: u32) -> anyhow::Result<Loop> {
+        let operation = operations::find(id).with_context(|| format!("there is no {id}"))?;
+        let words = [("state", self.state), ("order", "sequential")];
+        let numbers = [("record", RECORD), ("file", LENGTH), ("depth", self.depth)];
+        let words = words.map(|(axis, word)| (axis, Value::Word(word.into())));
+        let values = words.into_iter().chain(numbers.map(|(axis, number)| (axis, Value::Number(number))));
+        let point = values.fold(Point::default(), |point, (axis, value)| point.with(axis, value));
+        // The operation wants it for good, and a bench ends soon.
+        let given: &'static Given = Box::leak(Box::new(Given::read(path)?));
+        let setting = Setting::new(point, std::env::temp_dir(), cpu, None, 1).with_argument(Some(given));
+        (operation.prepare)(&setting).map_err(|failure| anyhow!("{id}: {failure}"))
+    }
+
+    /// Seconds of fio's passes, the file put into the same state before.
+    fn ask_fio(&self, path: &Path, passes: u64) -> anyhow::Result<f64> {
+        let file = residence::open(path)?;
+        let is_right = match self.state {
+            "cold" => residence::evict(&file)?.resident == 0,
+            _ => {
+                Given::read(path)?;
+                let cached = residence::resident(&file)?;
+                cached.resident == cached.pages
+            }
+        };
+        ensure!(is_right, "the file is not {} in spite of all", self.state);
+        // Without times of single requests, which is the least that fio can do; no putting out of memory of its own.
+        let output = Command::new("fio")
+            .args(["--name=beside", "--rw=read", "--readonly", "--gtod_reduce=1", "--invalidate=0", "--thread"])
+            .args(["--output-format=json", "--filename"])
+            .arg(path)
+            .arg(format!("--ioengine={}", self.engine))
+            .arg(format!("--bs={RECORD}"))
+            .arg(format!("--iodepth={}", self.depth))
+            .arg(format!("--direct={}", u8::from(self.direct)))
+            .arg(format!("--loops={passes}"))
+            .output()?;
+        ensure!(output.status.success(), "fio failed: {}", tool::said(&output));
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).context("fio printed no JSON")?;
+        let read = &told["jobs"][0]["read"];
+        let (bytes, ms) = (read["io_bytes"].as_u64(), read["runtime"].as_f64().filter(|ms| *ms > 0.0));
+        ensure!(bytes == Some(LENGTH * passes), "fio read {bytes:?} bytes, not {}", LENGTH * passes);
+        Ok(ms.context("fio told no time")? / 1e3)
+    }
+}
+
+/// Seconds of so many passes.
+fn timed(work: &mut Loop, passes: u64) -> anyhow::Result<f64> {
+    let took = work.timed(passes).map_err(|failure| anyhow!("{failure}"))?;
+    Ok(Duration::as_secs_f64(&took))
+}
+
+/// Median of some ratios and its 95 % interval.
+fn told(ratios: &[f64]) -> String {
+    let ratios = sorted(ratios.iter().copied());
+    let (low, high) = median_ranks(ratios.len());
+    let (low, high) = (ratios[low], ratios[high]);
+    let middle = median(ratios).unwrap_or(f64::NAN);
+    format!("{middle:.3} [{low:.3}, {high:.3}]")
+}

@@ -1,0 +1,88 @@
+//! One pass that writes the whole file, from the state that the point names, with every method alike; what it left is
+//! read back after the timing.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use measure::{DeviceWrites, Failure, Loop, Setting, Tally};
+
+use super::target::Target;
+
+/// A method of writing a file, set up and ready.
+pub(crate) trait Writer {
+    /// Whether it writes past the page cache.
+    const PAST_MEMORY: bool = false;
+
+    /// Writes every record once, with the content of this pass.
+    fn pass(&mut self, pass: u64) -> Result<(), Failure>;
+}
+
+impl<Pass: FnMut(u64) -> Result<(), Failure>> Writer for Pass {
+    fn pass(&mut self, pass: u64) -> Result<(), Failure> {
+        self(pass)
+    }
+}
+
+/// A writer past the page cache.
+pub(crate) struct Direct<W>(pub W);
+
+impl<W: Writer> Writer for Direct<W> {
+    const PAST_MEMORY: bool = true;
+
+    fn pass(&mut self, pass: u64) -> Result<(), Failure> {
+        self.0.pass(pass)
+    }
+}
+
+/// What the parts of the loop share.
+struct State<W> {
+    writer: W,
+    target: Target,
+    /// How many passes there were.
+    passes: u64,
+    device: Option<DeviceWrites>,
+    device_writes: Tally,
+    device_bytes: Tally,
+}
+
+/// The loop of a writer.
+pub(crate) fn writing<W: Writer + 'static>(
+    setting: &Setting,
+    open: impl FnOnce(&Target) -> Result<W, Failure>,
+) -> Result<Loop, Failure> {
+    let target = Target::of(setting)?;
+    let state = Rc::new(RefCell::new(State {
+        writer: open(&target)?,
+        passes: 0,
+        device: DeviceWrites::of(&target.file),
+        device_writes: setting.tally("device writes"),
+        device_bytes: setting.tally("device bytes"),
+        target,
+    }));
+    let (before, after) = (Rc::clone(&state), Rc::clone(&state));
+    let passes = Loop::new(move |times| {
+        let State { writer, target, passes, .. } = &mut *state.borrow_mut();
+        for _ in 0..times {
+            *passes += 1;
+            writer.pass(*passes)?;
+            target.finish()?;
+        }
+        Ok(())
+    });
+    let passes = passes.before(move |_| {
+        let state = &mut *before.borrow_mut();
+        state.target.restore(W::PAST_MEMORY)?;
+        state.device.iter_mut().for_each(DeviceWrites::restart);
+        Ok(())
+    });
+    let passes = passes.verify(move |_| {
+        let state = after.borrow();
+        if let Some((count, bytes)) = state.device.as_ref().and_then(DeviceWrites::since) {
+            state.device_writes.pass(count);
+            state.device_bytes.pass(bytes);
+        }
+        state.target.verify(state.passes)
+    });
+    // The file after a pass is not the file before it.
+    Ok(passes.warm().at_most(1))
+}
