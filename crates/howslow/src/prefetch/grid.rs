@@ -23,6 +23,8 @@ pub(super) struct Grid {
     pub quantities: Vec<u64>,
     /// Those of the step's square, which are measured first.
     coarse: (Vec<u64>, Vec<u64>),
+    /// Of either arithmetic.
+    computed: [Window; 2],
     pub length: u64,
     pub pass_time: Duration,
     /// What was left out, in sentences.
@@ -66,6 +68,14 @@ impl Grid {
     /// Whether a grid of the step's square has it too.
     pub fn is_coarse(&self, window: Window) -> bool {
         self.coarse.0.contains(&window.distance) && self.coarse.1.contains(&window.quantity)
+    }
+
+    /// Whether an arithmetic says this one, as near as the grid has it.
+    pub fn is_computed(&self, window: Window) -> bool {
+        let near = |one: u64, other: u64| one.max(other) as f64 <= 1.2 * one.min(other) as f64;
+        let furthest = self.distances.last().copied().unwrap_or(u64::MAX);
+        let is = |it: &Window| near(it.distance.min(furthest), window.distance) && near(it.quantity, window.quantity);
+        self.computed.iter().any(is)
     }
 
     /// What the second look at the better windows takes, in passes.
@@ -112,7 +122,15 @@ impl Room {
         let passes = (windows + self.plain) as f64 * SLOWER + Grid::finer(windows) + COMPARING;
         let pass_time = (self.left.mul_f64(0.95 / passes)).saturating_sub(self.drain);
         let length = self.length(pass_time, inputs.page);
-        Grid { distances, quantities, coarse: of(step * step), length, pass_time, notes: Vec::new() }
+        Grid {
+            distances,
+            quantities,
+            coarse: of(step * step),
+            computed: [paper, better],
+            length,
+            pass_time,
+            notes: Vec::new(),
+        }
     }
 
     /// Setting up a pass takes as long as the shortest of passes.

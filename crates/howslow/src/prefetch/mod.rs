@@ -31,6 +31,8 @@ const DRAIN: Duration = Duration::from_millis(200);
 /// The file asked about.
 pub(crate) struct Target {
     path: PathBuf,
+    /// Said instead of the path.
+    name: Option<String>,
     length: u64,
     /// Whether it can be out of memory.
     can_be_cold: bool,
@@ -55,11 +57,15 @@ impl Target {
                 format!("{shown} has {length} bytes, too few to tell methods apart; name a file of {smallest} or more");
             return Err(misuse(text).into());
         }
-        Ok(Target { path: path.into(), length, can_be_cold: !residence::lives_in_memory(&file) })
+        Ok(Target { path: path.into(), name: None, length, can_be_cold: !residence::lives_in_memory(&file) })
+    }
+
+    fn called(self, name: Option<&str>) -> Target {
+        Target { name: name.map(String::from), ..self }
     }
 
     fn shown(&self) -> String {
-        record::printable(&self.path.display().to_string())
+        self.name.clone().unwrap_or_else(|| record::printable(&self.path.display().to_string()))
     }
 }
 

@@ -20,6 +20,8 @@ const DECIDED: (usize, f64) = (6, 0.9);
 /// What is asked for: the file, the program's rate in bytes a second where it is not that of adding up, the time.
 pub(crate) struct Asked<'a> {
     pub path: &'a Path,
+    /// What the file is called, where its path says nothing.
+    pub name: Option<&'a str>,
     pub rate: Option<f64>,
     pub budget: Duration,
 }
@@ -29,7 +31,7 @@ pub(crate) struct Asked<'a> {
 /// # Errors
 /// When the file cannot be read, or cannot be out of memory.
 pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
-    let target = Target::open(asked.path)?;
+    let target = Target::open(asked.path)?.called(asked.name);
     ensure!(
         target.can_be_cold,
         "{} is on a file system that lives in memory: nothing is ever waited for there",
@@ -98,7 +100,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Everything once, the coarse points first; then the best quarter of the windows twice more, so that the time goes
+    /// Everything once, the coarse points first; then the best quarter of the windows, and what either arithmetic says, twice more, so that the time goes
     /// where it decides. What the budget has no room for is left out and noted.
     fn all(&mut self, grid: &mut Grid, plain: &[Method]) -> anyhow::Result<Swept> {
         let windows = grid.windows();
@@ -118,6 +120,8 @@ impl Sweep<'_> {
             ));
         }
         let mut good = best_quarter(&rates, windows.len());
+        let computed = (0..windows.len()).filter(|&index| grid.is_computed(windows[index]));
+        good.extend(computed.filter(|index| !good.contains(index)).collect::<Vec<_>>());
         for _ in 0..2 {
             fastrand::shuffle(&mut good);
             self.once(&methods, &good, pairs, &mut rates)?;
