@@ -26,28 +26,45 @@ pub(crate) fn prefetch(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()>
         tell("the disk here", command.arg(&path))?;
         drop(folder);
         match SlowDisk::new(160, SLOW) {
-            Ok(disk) => {
-                let path = disk.mount().join("data");
-                filled(&path, 96)?;
-                let mut command = howslow.command();
-                let budget = format!("{}s", extent.budget(SECONDS.1).as_secs());
-                command.args(["file", "tune", "--json", "--budget", &budget]);
-                let what = "a slow disk (3 ms of latency, 500 requests and 32 MiB a second, nothing saved up)";
-                tell(what, command.arg(&path))?;
-            }
+            Ok(disk) => on_the_slow_disk(howslow, extent, &disk)?,
             Err(error) => skip("the slow disk", &format!("{error:#}")),
         }
     }
     Ok(())
 }
 
+/// A program that is faster than the disk, one that is slower (as the paper's was), and advice.
+fn on_the_slow_disk(howslow: &Howslow, extent: &Extent, disk: &SlowDisk) -> anyhow::Result<()> {
+    let path = disk.mount().join("data");
+    filled(&path, 96)?;
+    let budget = format!("{}s", extent.budget(SECONDS.1).as_secs());
+    let asked = |verb: &str| {
+        let mut command = howslow.command();
+        command.args(["file", verb, "--json", "--budget", &budget]).arg(&path);
+        command
+    };
+    tell("a slow disk (3 ms of latency, 500 requests and 32 MiB a second, nothing saved up)", &mut asked("tune"))?;
+    tell("the slow disk, a program that takes up 8 MB/s", asked("tune").args(["--rate", "8MB"]))?;
+    let advice = json(&mut asked("advise"))?;
+    for state in advice["states"].as_array().into_iter().flatten() {
+        let text = |name: &str| state[name].as_str().unwrap_or("none").to_string();
+        println!("  advice on the slow disk, {}: {}: {}", text("state"), text("method"), text("reason"));
+    }
+    Ok(())
+}
+
+/// What a command printed.
+fn json(command: &mut assert_cmd::Command) -> anyhow::Result<Value> {
+    let output = command.output().context("howslow does not start")?;
+    ensure!(output.status.success(), "howslow failed: {}", said(&output));
+    serde_json::from_slice(&output.stdout).context("howslow printed no JSON")
+}
+
 /// Computed points beside the best.
 fn tell(disk: &str, command: &mut assert_cmd::Command) -> anyhow::Result<()> {
     let began = Instant::now();
-    let output = command.output().context("howslow does not start")?;
+    let tuning = json(command)?;
     let took = began.elapsed().as_secs_f64();
-    ensure!(output.status.success(), "howslow failed: {}", said(&output));
-    let tuning: Value = serde_json::from_slice(&output.stdout).context("howslow printed no JSON")?;
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     let latency = number(&tuning["latency"]["mean_ns"]) / 1e3;
     let consumption = number(&tuning["inputs"]["consumption"]) / 1e6;

@@ -139,3 +139,54 @@ impl Room {
         length.next_multiple_of(page).clamp(SMALLEST, self.longest)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk of 5 ms and 32 MiB/s under a program of 5 GB/s; the kernel takes 2560 KiB.
+    fn slow() -> Inputs {
+        let sizes = (14..=22).map(|power| 1_u64 << power);
+        let in_order = sizes.map(|size| (size, 5e6 + size as f64 * 1e9 / 33.5e6)).collect();
+        Inputs { latency_ns: 5e6, consumption: 5e9, in_order, most: 2560 << 10, page: 4096 }
+    }
+
+    fn room(seconds: u64, drain: Duration) -> Room {
+        Room { left: Duration::from_secs(seconds), drain, rough: 33.5e6, longest: 96 << 20, plain: 5 }
+    }
+
+    #[test]
+    fn all_of_it_fits_into_the_budget() {
+        for (seconds, step) in [(20, 16), (50, 4), (500, 2)] {
+            let room = room(seconds, Duration::ZERO);
+            let grid = room.grid(&slow(), step);
+            let windows = grid.windows().len();
+            let passes = (windows + room.plain) as f64 * SLOWER + Grid::finer(windows) + COMPARING;
+            assert!(grid.pass_time.as_secs_f64() * passes <= seconds as f64, "{windows} windows in {seconds} s");
+            assert!(grid.length as f64 <= 33.5e6 * grid.pass_time.as_secs_f64() + SMALLEST as f64);
+            assert!(grid.windows().iter().any(|&window| grid.is_computed(window)));
+        }
+    }
+
+    #[test]
+    fn what_would_all_be_the_same_is_measured_once() {
+        let inputs = slow();
+        let grid = room(50, Duration::ZERO).grid(&inputs, 4);
+        let beyond = grid.quantities.iter().filter(|&&quantity| quantity > inputs.most);
+        assert_eq!(beyond.copied().collect::<Vec<_>>(), [inputs.by_the_paper().quantity]);
+        assert!(grid.distances.iter().all(|&distance| distance <= 2 * grid.length), "{:?}", grid.distances);
+    }
+
+    #[test]
+    fn coarse_points_are_some_of_all() {
+        let grid = room(500, Duration::ZERO).grid(&slow(), 2);
+        let coarse = grid.windows().into_iter().filter(|&window| grid.is_coarse(window)).count();
+        assert!(coarse >= 4 && coarse < grid.windows().len() / 2, "{coarse} of {}", grid.windows().len());
+    }
+
+    #[test]
+    fn keeping_the_device_busy_counts_too() {
+        let (idle, busy) = (room(50, Duration::ZERO), room(50, Duration::from_millis(200)));
+        assert!(busy.grid(&slow(), 4).pass_time < idle.grid(&slow(), 4).pass_time);
+    }
+}

@@ -141,10 +141,12 @@ impl<'a> Passes<'a> {
     }
 
     /// The rate at which the program takes up what is in memory, in bytes a second.
-    /// Over no more than a device of this `rate` brings into memory within `share`.
+    /// Over no more than a device of this `rate`, and the program, take within `share`.
     fn consumption(&mut self, rate: Option<f64>, share: Duration) -> anyhow::Result<f64> {
         const ENOUGH: u64 = 64 << 20;
         let page = rustix::param::page_size() as u64;
+        let own = (self.program.ns_per_byte > 0.0).then(|| 1e9 / self.program.ns_per_byte);
+        let rate = rate.into_iter().chain(own).min_by(f64::total_cmp);
         let brought = rate.map_or(ENOUGH, |rate| (rate * share.as_secs_f64()) as u64 / page * page);
         let length = self.target.length.min(brought.clamp(SMALLEST, ENOUGH));
         let stretch = Stretch { start: 0, length, random: None };
