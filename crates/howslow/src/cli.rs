@@ -292,6 +292,9 @@ pub(crate) struct StudyAsked {
     /// Take the costs of this run, instead of measuring what the study needs
     #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output", "full"])]
     pub run: Option<String>,
+    /// For mpe: instead of the tables, tune prefetch as its postscript does, on this file or one made for it [budget: 30s]
+    #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "count", "rounds", "precision", "cpu", "seed", "output"])]
+    pub prefetch: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub how: How,
 }

@@ -10,11 +10,20 @@ use crate::cli::{How, StudyAsked};
 use crate::explain::{figure_json, ratio_json};
 use crate::measuring::{self, Measured, Wanted};
 use crate::output::{self, Misuse, Outcome, say};
+use crate::prefetch;
 
 /// Asks for every study.
 const ALL: &str = "all";
 
 pub(crate) fn study(asked: &StudyAsked) -> anyhow::Result<Outcome> {
+    if let Some(path) = &asked.prefetch {
+        if asked.paper != "mpe" {
+            return Err(
+                Misuse(format!("--prefetch: the paper {} does not prefetch; only mpe does", asked.paper)).into()
+            );
+        }
+        return prefetch::asked::study(path.as_deref(), asked.how.budget, asked.how.json);
+    }
     let studies = asked_for(&asked.paper)?;
     if asked.full && studies.iter().all(|study| study.more.is_none()) {
         return Err(Misuse(format!("--full: the study {} has no more than it measures without", asked.paper)).into());

@@ -27,6 +27,9 @@ pub fn tuning(it: &Tuning, style: Style) -> String {
     text += &verdicts(it, style);
     text += &paragraph("recommended: ", &shown(it.recommended));
     text.push('\n');
+    for note in &it.notes {
+        text += &(paragraph("", note) + "\n");
+    }
     if it.not_cold > 0 {
         let doubt =
             format!("{} passes began with pages of the file in memory: their figures are too good.", it.not_cold);
@@ -72,7 +75,7 @@ fn surface(it: &Tuning, style: Style) -> String {
         let cells = it.quantities.iter().map(|&quantity| {
             let here = Window { distance, quantity };
             let marks: String = places.iter().filter(|(place, _)| *place == here).map(|(_, mark)| *mark).collect();
-            let tried = it.windows.iter().find(|tried| tried.of == here);
+            let tried = it.windows.iter().find(|tried| tried.of == here && !tried.rates.is_empty());
             tried.map_or_else(|| "-".into(), |tried| format!("{marks}{}", rate(tried.rate())))
         });
         grid.add(Kind::Row, [size(distance)].into_iter().chain(cells).collect());

@@ -1,5 +1,10 @@
-//! A disk that is slow on purpose: a loop device over a file, its reads throttled by a cgroup. Nothing of it stays: dropping
-//! it takes it down, and where this process is killed, a shell that waits for its end does.
+//! A disk that is slow on purpose: a file system on a loop device, over a medium that this process serves. Nothing of it
+//! stays: dropping it takes it down, and where this process is killed, a shell that waits for its end does.
+//!
+//! A cgroup's throttle is no slow disk: it saves up credit and hands it out in slices of a tenth of a second, so that
+//! short passes run at the speed of memory.
+
+mod served;
 
 use std::fs;
 use std::io::Write;
@@ -7,81 +12,54 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
+use fuser::BackgroundSession;
 use tempfile::TempDir;
 
-/// Where the kernel's first kind of cgroups throttles block devices.
-const GROUPS: &str = "/sys/fs/cgroup/blkio";
+pub(crate) use served::Slowness;
 
-/// Takes the disk down, its readers first: `sh -c DOWN - MOUNT DEVICE GROUP FOLDER`. All of it may be gone already.
-const DOWN: &str = r#"for reader in $(cat "$3/cgroup.procs" 2>/dev/null); do kill -9 "$reader" 2>/dev/null; done
-umount -l "$1" 2>/dev/null
-losetup -d "$2" 2>/dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10; do rmdir "$3" 2>/dev/null && break; [ -d "$3" ] || break; sleep 0.3; done
-rm -rf "$4""#;
+/// Takes the disk down: `sh -c DOWN - MOUNT MEDIUM FOLDER`. All of it may be gone already; the loop device goes with its
+/// last user.
+const DOWN: &str = r#"umount "$1" 2>/dev/null || umount -l "$1" 2>/dev/null
+umount -l "$2" 2>/dev/null
+rm -rf --one-file-system "$3""#;
 
-/// A mounted, throttled file system.
+/// A mounted, slow file system.
 pub(crate) struct SlowDisk {
     folder: TempDir,
-    device: String,
-    group: PathBuf,
     /// Takes everything down when its input closes, as it does when this process ends in any way.
     watch: Child,
+    /// Serves the medium; ends after the rest was taken down.
+    _medium: BackgroundSession,
 }
 
 impl SlowDisk {
-    /// A disk of `mebibytes` whose readers in its group get `bytes` and `requests` a second.
+    /// A disk of `mebibytes`.
     ///
     /// # Errors
     /// Why there is none here.
-    pub(crate) fn new(mebibytes: u64, bytes: u64, requests: u64) -> anyhow::Result<SlowDisk> {
+    pub(crate) fn new(mebibytes: u64, slowness: Slowness) -> anyhow::Result<SlowDisk> {
         ensure!(rustix::process::geteuid().is_root(), "mounting needs root; run the bench as root");
-        ensure!(
-            Path::new(GROUPS).join("blkio.throttle.read_bps_device").exists()
-                || Path::new(GROUPS).join("cgroup.procs").exists(),
-            "{GROUPS} is not there; mount -t cgroup -o blkio none {GROUPS}"
-        );
         let folder = tempfile::Builder::new().prefix("howslow-slow-").tempdir_in("/var/tmp")?;
-        let (image, mount) = (folder.path().join("image"), folder.path().join("mount"));
+        let (mount, medium) = (folder.path().join("mount"), folder.path().join("medium"));
         fs::create_dir(&mount)?;
-        fs::File::create(&image)?.set_len(mebibytes << 20)?;
-        done(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image))?;
-        let device = done(Command::new("losetup").args(["-f", "--show"]).arg(&image))?;
-        let name = folder.path().file_name().context("a folder has a name")?;
-        let group = Path::new(GROUPS).join(name);
-        let watch = watch(&[&mount, Path::new(&device), &group, folder.path()]);
-        let watch = match watch {
-            Ok(watch) => watch,
-            Err(error) => {
-                let _ = done(Command::new("losetup").arg("-d").arg(&device));
-                return Err(error);
-            }
-        };
+        fs::create_dir(&medium)?;
+        let watch = watch(&[&mount, &medium, folder.path()])?;
+        let served = served::serve(&medium, mebibytes << 20, slowness)?;
         // From here on, whatever fails, dropping it takes down what there is.
-        let disk = SlowDisk { folder, device, group, watch };
-        done(Command::new("mount").arg(&disk.device).arg(&mount))?;
-        let short = disk.device.trim_start_matches("/dev/");
-        let number = fs::read_to_string(format!("/sys/block/{short}/dev")).context("the loop device has no number")?;
-        fs::create_dir(&disk.group)?;
-        for (file, limit) in [("read_bps_device", bytes), ("read_iops_device", requests)] {
-            let path = disk.group.join(format!("blkio.throttle.{file}"));
-            fs::write(&path, format!("{} {limit}", number.trim())).with_context(|| path.display().to_string())?;
-        }
+        let disk = SlowDisk { folder, watch, _medium: served };
+        let image = medium.join(served::NAME);
+        let device = done(Command::new("losetup").args(["-f", "--show", "--direct-io=on"]).arg(&image))?;
+        let made = done(Command::new("mkfs.ext4").args(["-q", "-F", "-E", "nodiscard"]).arg(&device))
+            .and_then(|_| done(Command::new("mount").args(["-o", "noatime"]).arg(&device).arg(&mount)));
+        // While it is mounted this only marks it: the device goes when the mount does.
+        let marked = done(Command::new("losetup").arg("-d").arg(&device));
+        made.and(marked)?;
         Ok(disk)
     }
 
     /// Where its files are.
     pub(crate) fn mount(&self) -> PathBuf {
         self.folder.path().join("mount")
-    }
-
-    /// A command all of whose reads are throttled.
-    pub(crate) fn slowed(&self, program: &Path) -> assert_cmd::Command {
-        let mut command = assert_cmd::Command::new("sh");
-        command
-            .args(["-c", "echo $$ > \"$1/cgroup.procs\" && shift && exec \"$@\"", "-"])
-            .arg(&self.group)
-            .arg(program);
-        command
     }
 }
 

@@ -1,12 +1,19 @@
 //! `howslow file advise` and `howslow file tune`, as typed.
 
-use std::path::PathBuf;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use analysis::prefetch::{self, THERE};
 use clap::{Args, ValueEnum};
+
+use operations::reading::prefetch::unnamed;
+use record::Nanoseconds;
+use serde_json::json;
 
 use super::{advise as advising, tune as tuning};
 use crate::cli::seconds;
+use crate::measuring::scratch_root;
 use crate::output::{self, Outcome};
 
 #[derive(Debug, Args)]
@@ -72,10 +79,44 @@ pub(crate) fn advise(asked: &AdviceAsked) -> anyhow::Result<Outcome> {
 
 pub(crate) fn tune(asked: &TuningAsked) -> anyhow::Result<Outcome> {
     let budget = Duration::from_secs_f64(asked.budget);
-    let tuning = tuning::tuning(&tuning::Asked { path: &asked.path, rate: asked.rate, budget })?;
+    let tuning = tuning::tuning(&tuning::Asked { path: &asked.path, name: None, rate: asked.rate, budget })?;
     match asked.json {
         true => output::print_json(&tuning)?,
         false => output::print(&report::tuning(&tuning, output::style()))?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// `howslow study mpe --prefetch`: the paper's arithmetic there, and the tuner here, on a file of the user's or one made for
+/// it.
+pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> anyhow::Result<Outcome> {
+    const BYTES: u64 = 256 << 20;
+    const SECONDS: f64 = 30.0;
+    let budget = Duration::from_secs_f64(budget.unwrap_or(SECONDS));
+    let (latency_ns, consumption) = THERE;
+    let distance = prefetch::distance(latency_ns, consumption);
+    let tune = |path: &Path, name| tuning::tuning(&tuning::Asked { path, name, rate: None, budget });
+    let tuning = match path {
+        Some(path) => tune(path, None)?,
+        None => {
+            let folder = scratch_root();
+            let file = unnamed(&folder, BYTES).map_err(|failure| anyhow::anyhow!("{}: {failure}", folder.display()))?;
+            let name = record::printable(&format!("a scratch file in {}", folder.display()));
+            // Each pass is a process of its own, which opens the file by this one's descriptor.
+            let place = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+            tune(Path::new(&place), Some(&name))?
+        }
+    };
+    if json {
+        let there = json!({ "latency_ns": latency_ns, "consumption": consumption, "distance": distance });
+        output::print_json(&json!({ "paper": "mpe", "there": there, "prefetch": tuning }))?;
+    } else {
+        let page = report::tuning(&tuning, output::style());
+        output::print(&format!(
+            "there: a read of {} x {} bytes/ms consumed = {distance} bytes to ask for ahead\nhere:  {page}",
+            Nanoseconds(latency_ns),
+            consumption / 1e3
+        ))?;
     }
     Ok(Outcome::Done)
 }

@@ -3,6 +3,7 @@
 pub(crate) mod advise;
 pub(crate) mod asked;
 mod candidates;
+mod grid;
 pub(crate) mod tune;
 
 use std::collections::HashMap;
@@ -30,6 +31,8 @@ const DRAIN: Duration = Duration::from_millis(200);
 /// The file asked about.
 pub(crate) struct Target {
     path: PathBuf,
+    /// Said instead of the path.
+    name: Option<String>,
     length: u64,
     /// Whether it can be out of memory.
     can_be_cold: bool,
@@ -54,11 +57,15 @@ impl Target {
                 format!("{shown} has {length} bytes, too few to tell methods apart; name a file of {smallest} or more");
             return Err(misuse(text).into());
         }
-        Ok(Target { path: path.into(), length, can_be_cold: !residence::lives_in_memory(&file) })
+        Ok(Target { path: path.into(), name: None, length, can_be_cold: !residence::lives_in_memory(&file) })
+    }
+
+    fn called(self, name: Option<&str>) -> Target {
+        Target { name: name.map(String::from), ..self }
     }
 
     fn shown(&self) -> String {
-        record::printable(&self.path.display().to_string())
+        self.name.clone().unwrap_or_else(|| record::printable(&self.path.display().to_string()))
     }
 }
 
@@ -134,8 +141,15 @@ impl<'a> Passes<'a> {
     }
 
     /// The rate at which the program takes up what is in memory, in bytes a second.
-    fn consumption(&mut self) -> anyhow::Result<f64> {
-        let stretch = Stretch { start: 0, length: self.target.length.min(64 << 20), random: None };
+    /// Over no more than a device of this `rate`, and the program, take within `share`.
+    fn consumption(&mut self, rate: Option<f64>, share: Duration) -> anyhow::Result<f64> {
+        const ENOUGH: u64 = 64 << 20;
+        let page = rustix::param::page_size() as u64;
+        let own = (self.program.ns_per_byte > 0.0).then(|| 1e9 / self.program.ns_per_byte);
+        let rate = rate.into_iter().chain(own).min_by(f64::total_cmp);
+        let brought = rate.map_or(ENOUGH, |rate| (rate * share.as_secs_f64()) as u64 / page * page);
+        let length = self.target.length.min(brought.clamp(SMALLEST, ENOUGH));
+        let stretch = Stretch { start: 0, length, random: None };
         let method = Method::Mapped(operations::reading::prefetch::Advised::Nothing);
         let mut rates = Vec::new();
         for _ in 0..3 {
@@ -155,13 +169,14 @@ impl<'a> Passes<'a> {
             self.program.drain = DRAIN;
         }
         self.show("a pass in memory");
-        let inputs = Inputs {
+        let mut inputs = Inputs {
             latency_ns: latency.mean_ns,
-            consumption: self.consumption()?,
+            consumption: 0.0,
             in_order: timed.in_order,
             most: most_ahead(&target.path),
             page: rustix::param::page_size() as u64,
         };
+        inputs.consumption = self.consumption(inputs.best_rate(), share / 4)?;
         Ok((latency, inputs))
     }
 }

@@ -4,22 +4,24 @@
 use std::path::Path;
 use std::time::Duration;
 
-use analysis::prefetch::{Beside, Inputs, Tried, Tuning, Verdict, Window, axis, best};
+use analysis::prefetch::{Beside, Inputs, Tried, Tuning, Verdict, Window, best};
 use anyhow::{Context, ensure};
 use operations::reading::prefetch::{Advised, Method, State, Stretch, Way};
 
+use super::grid::{COMPARING, Grid};
 use super::{LONGEST, Passes, Target, candidates};
 
-/// Repetitions of the whole sweep.
-const REPETITIONS: u32 = 3;
-/// Pairs of passes in which the arithmetic and the best window are compared again: at least, at most.
-const PAIRS: (usize, usize) = (9, 40);
-/// A pass this long fits a surface of twofold steps; where the budget has no room for it, steps are fourfold.
-const ROOMY: u64 = 32 << 20;
+/// Pairs of passes in which the arithmetic and the best window are compared again: at least, as many as the budget is
+/// planned for, at most.
+const PAIRS: (usize, usize, usize) = (3, 9, 40);
+/// Pairs after which an arithmetic that is clearly worse is compared no more, and how much worse that is.
+const DECIDED: (usize, f64) = (6, 0.9);
 
 /// What is asked for: the file, the program's rate in bytes a second where it is not that of adding up, the time.
 pub(crate) struct Asked<'a> {
     pub path: &'a Path,
+    /// What the file is called, where its path says nothing.
+    pub name: Option<&'a str>,
     pub rate: Option<f64>,
     pub budget: Duration,
 }
@@ -29,7 +31,7 @@ pub(crate) struct Asked<'a> {
 /// # Errors
 /// When the file cannot be read, or cannot be out of memory.
 pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
-    let target = Target::open(asked.path)?;
+    let target = Target::open(asked.path)?.called(asked.name);
     ensure!(
         target.can_be_cold,
         "{} is on a file system that lives in memory: nothing is ever waited for there",
@@ -46,23 +48,22 @@ pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
     ];
     let whole = Stretch { start: 0, length: target.length.min(LONGEST), random: None };
     let rough = passes.must(whole, plain[0], State::Cold)?.rate();
-    let Grid { distances, quantities, length, pass_time } = grid(&inputs, rough, &passes, plain.len());
-    passes.program.limit = pass_time * 2;
-    let stretch = Stretch { length, ..whole };
-    let mut sweep = Sweep { passes, stretch };
-    let windows =
-        distances.iter().flat_map(|&distance| quantities.iter().map(move |&quantity| Window { distance, quantity }));
-    let (windows, plain) = sweep.all(windows.collect(), &plain)?;
-    let found = best(&windows).context("no window was measured")?.of;
+    let mut grid = Grid::of(&inputs, rough, &passes, plain.len());
+    passes.program.limit = grid.pass_time * 2;
+    let stretch = Stretch { length: grid.length, ..whole };
+    let pass_time = grid.pass_time + passes.program.drain;
+    let mut sweep = Sweep { passes, stretch, pass_time };
+    let (windows, plain) = sweep.all(&mut grid, &plain)?;
+    let found = most_measured(&windows).context("no window was measured")?;
     let verdicts = sweep.verdicts(&inputs, found)?;
     let good = verdicts.iter().rev().find(|verdict| verdict.found);
     Ok(Tuning {
         path: target.shown(),
         file_bytes: target.length,
-        pass_bytes: length,
+        pass_bytes: grid.length,
         latency,
-        distances,
-        quantities,
+        distances: grid.distances,
+        quantities: grid.quantities,
         windows,
         plain,
         best: found,
@@ -71,43 +72,20 @@ pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
         inputs,
         passes: sweep.passes.taken,
         not_cold: sweep.passes.not_cold,
+        notes: grid.notes,
     })
+}
+
+/// The best of the windows that were measured as often as any: a window that was lucky once is not among them.
+fn most_measured(windows: &[Tried<Window>]) -> Option<Window> {
+    let most = windows.iter().map(|tried| tried.rates.len()).max().filter(|&most| most > 0)?;
+    let often: Vec<Tried<Window>> = windows.iter().filter(|tried| tried.rates.len() == most).cloned().collect();
+    best(&often).map(|tried| tried.of)
 }
 
 /// The method of a window.
 fn ahead(window: Window) -> Method {
     Method::Ahead { way: Way::Mapped, distance: window.distance, quantity: window.quantity }
-}
-
-/// The surface, and how much of the file a pass reads so that all of it fits into the budget.
-struct Grid {
-    distances: Vec<u64>,
-    quantities: Vec<u64>,
-    length: u64,
-    pass_time: Duration,
-}
-
-fn grid(inputs: &Inputs, rough: f64, passes: &Passes<'_>, plain: usize) -> Grid {
-    // The rest is for comparing again.
-    let time = passes.left().mul_f64(0.6) / REPETITIONS;
-    let drain = passes.program.drain;
-    let longest = passes.target.length.min(LONGEST);
-    let (paper, better) = (inputs.by_the_paper(), inputs.by_saturation());
-    let of = |step: u64| {
-        let bounds = (inputs.page, longest);
-        let distances = axis(paper.distance, step, &[better.distance], bounds);
-        let quantities = axis(paper.quantity, step, &[better.quantity], bounds);
-        let pass_time = time / (distances.len() * quantities.len() + plain) as u32;
-        // Slices of a tenth of a second cannot be told apart in a pass of a few, however little time there is.
-        let pass_time = pass_time.saturating_sub(drain).max(drain * 4);
-        // Setting up a pass takes as long as the shortest of passes.
-        let length = (rough * 0.8 * pass_time.as_secs_f64()) as u64;
-        Grid { distances, quantities, length, pass_time }
-    };
-    let fine = of(2);
-    let grid = if fine.length >= ROOMY.min(longest) { fine } else { of(4) };
-    let length = grid.length.next_multiple_of(inputs.page).clamp(super::SMALLEST, longest);
-    Grid { length, ..grid }
 }
 
 /// What the sweep measured: windows, and methods without one.
@@ -117,22 +95,36 @@ type Swept = (Vec<Tried<Window>>, Vec<Tried<String>>);
 struct Sweep<'a> {
     passes: Passes<'a>,
     stretch: Stretch,
+    /// What a usual pass takes with what goes before it.
+    pass_time: Duration,
 }
 
 impl Sweep<'_> {
-    /// Everything once in a shuffled order, so often.
-    fn all(&mut self, windows: Vec<Window>, plain: &[Method]) -> anyhow::Result<Swept> {
+    /// Everything once, the coarse points first; then the best quarter of the windows, and what either arithmetic says, twice more, so that the time goes
+    /// where it decides. What the budget has no room for is left out and noted.
+    fn all(&mut self, grid: &mut Grid, plain: &[Method]) -> anyhow::Result<Swept> {
+        let windows = grid.windows();
         let methods: Vec<Method> = windows.iter().map(|&window| ahead(window)).chain(plain.iter().copied()).collect();
         let mut rates = vec![Vec::new(); methods.len()];
         let mut order: Vec<usize> = (0..methods.len()).collect();
-        let mut skipped = None;
-        for repetition in 1..=REPETITIONS {
-            fastrand::shuffle(&mut order);
-            for &index in &order {
-                self.passes.show(&format!("sweep {repetition} of {REPETITIONS}"));
-                let passed = self.passes.take(self.stretch, methods[index], State::Cold, &mut skipped)?;
-                rates[index].extend(passed.map(|passed| passed.rate()));
-            }
+        fastrand::shuffle(&mut order);
+        order.sort_by_key(|&index| windows.get(index).is_some_and(|&window| !grid.is_coarse(window)));
+        let left = self.passes.left();
+        let pairs = self.pass_time.mul_f64(COMPARING).min(left.mul_f64(0.3));
+        let finer = self.pass_time.mul_f64(Grid::finer(windows.len())).min(left.mul_f64(0.2));
+        let left_out = self.once(&methods, &order, finer + pairs, &mut rates)?;
+        if left_out > 0 {
+            let all = methods.len();
+            grid.notes.push(format!(
+                "{left_out} of {all} points were left out, since the time ran short; a larger --budget measures them."
+            ));
+        }
+        let mut good = best_quarter(&rates, windows.len());
+        let computed = (0..windows.len()).filter(|&index| grid.is_computed(windows[index]));
+        good.extend(computed.filter(|index| !good.contains(index)).collect::<Vec<_>>());
+        for _ in 0..2 {
+            fastrand::shuffle(&mut good);
+            self.once(&methods, &good, pairs, &mut rates)?;
         }
         let plain_rates = rates.split_off(windows.len());
         let windows = windows.into_iter().zip(rates).map(|(of, rates)| Tried { of, rates }).collect();
@@ -140,18 +132,40 @@ impl Sweep<'_> {
         Ok((windows, plain.filter(|tried| !tried.rates.is_empty()).collect()))
     }
 
+    /// One pass of each in this order, while more than `reserve` is left of the budget. Returns how many had no pass.
+    fn once(
+        &mut self,
+        methods: &[Method],
+        order: &[usize],
+        reserve: Duration,
+        rates: &mut [Vec<f64>],
+    ) -> anyhow::Result<usize> {
+        let mut skipped = None;
+        for (done, &index) in order.iter().enumerate() {
+            // Something must have been measured, however short the budget.
+            if done > 0 && self.passes.left() <= reserve {
+                return Ok(order.len() - done);
+            }
+            self.passes.show(&format!("sweep, {} of {}", done + 1, order.len()));
+            let passed = self.passes.take(self.stretch, methods[index], State::Cold, &mut skipped)?;
+            rates[index].extend(passed.map(|passed| passed.rate()));
+        }
+        Ok(0)
+    }
+
     /// Either arithmetic beside the best window of the sweep, in turns: the best of many is the luckiest of them too, so
     /// its figure from the sweep is not what it would do again.
     fn verdicts(&mut self, inputs: &Inputs, best: Window) -> anyhow::Result<Vec<Verdict>> {
         let ways = [best, inputs.by_the_paper(), inputs.by_saturation()];
         let mut rates = [const { Vec::new() }; 3];
-        let mut turn = [0, 1, 2];
-        while rates[0].len() < PAIRS.0 || (rates[0].len() < PAIRS.1 && !self.passes.left().is_zero()) {
+        let mut turn = vec![0, 1, 2];
+        while rates[0].len() < PAIRS.0 || (rates[0].len() < PAIRS.2 && !self.passes.left().is_zero()) {
             self.passes.show("the arithmetic beside the best");
             fastrand::shuffle(&mut turn);
-            for index in turn {
+            for &index in &turn {
                 rates[index].push(self.passes.must(self.stretch, ahead(ways[index]), State::Cold)?.rate());
             }
+            turn.retain(|&index| index == 0 || !is_decided(&rates[index], &rates[0]));
         }
         let named = [("paper", 1), ("saturation", 2)].into_iter();
         let verdict = |(arithmetic, index): (&'static str, usize)| {
@@ -160,4 +174,20 @@ impl Sweep<'_> {
         };
         named.map(verdict).collect()
     }
+}
+
+/// Whether one is so much worse than the other that more pairs would say nothing new.
+fn is_decided(rates: &[f64], best: &[f64]) -> bool {
+    rates.len() >= DECIDED.0 && Beside::of(rates, best).is_some_and(|beside| beside.high < DECIDED.1)
+}
+
+/// The best quarter of the windows, and the other methods that come near them.
+fn best_quarter(rates: &[Vec<f64>], windows: usize) -> Vec<usize> {
+    let rate = |index: usize| rates[index].first().copied().unwrap_or(0.0);
+    let mut good: Vec<usize> = (0..windows).filter(|&index| !rates[index].is_empty()).collect();
+    good.sort_by(|&one, &other| rate(other).total_cmp(&rate(one)));
+    good.truncate(windows.div_ceil(4));
+    let top = good.first().map_or(0.0, |&index| rate(index));
+    good.extend((windows..rates.len()).filter(|&index| rate(index) > top / 2.0));
+    good
 }

@@ -18,6 +18,7 @@ use super::order::Plan;
 use super::sum::sum;
 use crate::residence;
 
+pub use super::source::unnamed;
 pub use device::{Requests, most_ahead, requests};
 
 /// How a stretch is read.

@@ -95,22 +95,46 @@ impl Source {
 /// Makes the file under another name and renames it when it is whole and on its device.
 fn make(path: &Path, length: u64) -> Result<(), Failure> {
     let unfinished = path.with_extension("unfinished");
-    let made = write_words(&unfinished, length).and_then(|()| std::fs::rename(&unfinished, path));
+    let made = File::options().write(true).create(true).truncate(true).open(&unfinished);
+    let made = made.and_then(|file| write_words(file, length)).and_then(|()| std::fs::rename(&unfinished, path));
     made.map_err(|error| {
         let _ = std::fs::remove_file(&unfinished);
-        match error.raw_os_error() {
-            Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => {
-                let folder = path.ancestors().nth(2).unwrap_or(path).display().to_string();
-                let reason = format!("no room for a file of {} in {folder}", Bytes(length));
-                Failure::skip(reason, "free some, or set TMPDIR to a folder with more")
-            }
-            _ => error.into(),
-        }
+        no_room(&error, length, path.ancestors().nth(2).unwrap_or(path)).unwrap_or_else(|| error.into())
     })
 }
 
-fn write_words(path: &Path, length: u64) -> std::io::Result<()> {
-    let mut file = File::options().write(true).create(true).truncate(true).open(path)?;
+/// What a full device is to whoever wanted a file of so many bytes in `folder`.
+fn no_room(error: &std::io::Error, length: u64, folder: &Path) -> Option<Failure> {
+    let full = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG));
+    let reason = || format!("no room for a file of {} in {}", Bytes(length), folder.display());
+    full.then(|| Failure::skip(reason(), "free some, or set TMPDIR to a folder with more"))
+}
+
+/// A file of so many bytes in `folder` that has no name, whole and on its device: it is gone when nobody has it open any
+/// more, however that comes. Others open it by its descriptor's place in `/proc`.
+///
+/// # Errors
+/// A skip where there is no room for it.
+pub fn unnamed(folder: &Path, length: u64) -> Result<File, Failure> {
+    let failed = |error: std::io::Error| no_room(&error, length, folder).unwrap_or_else(|| error.into());
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => File::from(file),
+        // Some file systems have none without a name from the start.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
+            let path = folder.join(format!("howslow-{}", std::process::id()));
+            let file = File::options().read(true).write(true).create_new(true).open(&path).map_err(failed)?;
+            std::fs::remove_file(&path)?;
+            file
+        }
+        Err(error) => return Err(failed(error.into())),
+    };
+    let written = file.try_clone().and_then(|file| write_words(file, length));
+    written.map_err(failed)?;
+    Ok(file)
+}
+
+fn write_words(mut file: File, length: u64) -> std::io::Result<()> {
     // In one piece where the file system can, and refused at once where there is no room.
     match fallocate(&file, FallocateFlags::empty(), 0, length) {
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}

@@ -45,6 +45,7 @@ fn the_surface_and_its_verdicts() {
         plain,
         best,
         verdicts,
+        notes: vec!["Steps are fourfold to fit the budget; a larger --budget makes them finer.".into()],
     };
     insta::assert_snapshot!(tuning(&page, Style::Plain));
 }
