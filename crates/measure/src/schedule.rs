@@ -21,7 +21,7 @@ const SURVEY_ROUNDS: usize = 3;
 const SHORTEST_ROUND: f64 = 0.002;
 const LONGEST_ROUND: f64 = 0.06;
 /// Batches of one round: more would make run files large and medians no better.
-const MOST_BATCHES: u32 = 400;
+const MOST_BATCHES: u32 = 200;
 /// An operation may take so many times its equal share of the budget, once it has had enough rounds.
 const MOST_SHARES: f64 = 4.0;
 /// Numbers of rounds at which the interval is looked at: a rule that looks after every round stops too early on luck.
