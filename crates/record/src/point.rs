@@ -49,11 +49,13 @@ impl Point {
         self
     }
 
-    /// The values alone, as a table shows them: `64 B`, `100 descriptors other`.
+    /// The values alone, as a table shows them: `64 B`, `100 descriptors other`, `width 64`.
     pub fn values(&self) -> String {
         let shown = self.0.iter().map(|(axis, value)| match value {
             Value::Number(number) if BYTE_AXES.contains(&axis.as_str()) => Bytes(*number).to_string(),
-            Value::Number(number) => format!("{number} {axis}"),
+            // What is counted has a name in the plural.
+            Value::Number(number) if axis.ends_with('s') => format!("{number} {axis}"),
+            Value::Number(number) => format!("{axis} {number}"),
             Value::Word(word) => word.clone(),
         });
         shown.collect::<Vec<_>>().join(" ")
@@ -84,6 +86,8 @@ mod tests {
             Point::default().with("size", Value::Number(4096)).with("distance", Value::Word("other CPU".into()));
         assert_eq!(point.values(), "other CPU 4 KiB");
         assert_eq!(point.to_string(), "@distance=other CPU,size=4096");
+        assert_eq!(Point::default().with("width", Value::Number(64)).values(), "width 64");
+        assert_eq!(Point::default().with("tasks", Value::Number(2)).values(), "2 tasks");
         assert_eq!(Point::default().to_string(), "");
     }
 }
