@@ -266,3 +266,15 @@ fn mixes_that_come_with_howslow_name_what_can_be_measured() {
         desk.refuses(&[name, "--on", "run.json"], "measure there: howslow run ");
     }
 }
+
+#[test]
+fn the_papers_mix_is_priced_by_the_papers_machines() {
+    let data = tempfile::tempdir().expect("a folder");
+    let mut command = Command::cargo_bin("howslow").expect("the binary is built");
+    command.env("HOWSLOW_DATA", data.path()).args(["predict", "call-save-return"]);
+    command.args(["--on", "multics-645", "multics-6180", "--factors", "--json"]);
+    let output = command.assert().success();
+    let said: serde_json::Value = serde_json::from_slice(&output.get_output().stdout).expect("JSON");
+    let text = said.to_string();
+    assert!(text.contains("unexplained") && text.contains("pointer stores"), "{text}");
+}
