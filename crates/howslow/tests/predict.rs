@@ -274,7 +274,7 @@ fn the_papers_mix_is_priced_by_the_papers_machines() {
     command.env("HOWSLOW_DATA", data.path()).args(["predict", "call-save-return"]);
     command.args(["--on", "multics-645", "multics-6180", "--factors", "--json"]);
     let output = command.assert().success();
-    let said: serde_json::Value = serde_json::from_slice(&output.get_output().stdout).expect("JSON");
+    let said: Value = serde_json::from_slice(&output.get_output().stdout).expect("JSON");
     let text = said.to_string();
     assert!(text.contains("unexplained") && text.contains("pointer stores"), "{text}");
 }
