@@ -6,7 +6,6 @@ mod call;
 mod channel;
 mod child;
 mod clock;
-mod cold;
 pub mod command;
 mod convert;
 mod crossing;

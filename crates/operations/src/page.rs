@@ -316,16 +316,6 @@ impl Mapping {
         Ok(unsafe { madvise(self.address(), self.length, advice) }?)
     }
 
-    /// Pages of it that are in memory.
-    pub(crate) fn resident(&self) -> Result<usize, Failure> {
-        let mut pages = vec![0_u8; self.length.div_ceil(page_size())];
-        // SAFETY: the range is this mapping, and there is a byte for each of its pages.
-        if unsafe { libc::mincore(self.address(), self.length, pages.as_mut_ptr()) } != 0 {
-            return Err(Failure::last_os_error());
-        }
-        Ok(pages.iter().filter(|page| *page & 1 == 1).count())
-    }
-
     /// Forgets all pages, `piece` bytes at a time: the next touch of each faults.
     fn drop_pages(&self, piece: usize) -> Result<(), Failure> {
         for offset in (0..self.length).step_by(piece) {

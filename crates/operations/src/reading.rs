@@ -12,6 +12,7 @@ pub mod prefetch;
 mod ring;
 pub(crate) mod source;
 pub(crate) mod sum;
+mod view;
 
 use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, count, repeat, word};
 use record::{Estimate, Point};
@@ -207,17 +208,9 @@ mod tests {
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
             for point in points {
                 let setting = Setting::new(point.clone(), scratch.path().into(), 0, other_cpu, 1);
-                let done = (operation.prepare)(&setting)
-                    .and_then(|mut passes| [1, 2].into_iter().try_for_each(|times| passes.perform(times)));
+                crate::trial::perform_in(&setting, operation);
                 let doubts = setting.doubts().raised();
                 assert!(doubts.is_empty(), "{}{point}: {doubts:?}", operation.id);
-                match done {
-                    Ok(()) => {}
-                    Err(Failure::Skip { reason, remedy }) => {
-                        eprintln!("not tested: {}{point}: {reason}; {remedy}", operation.id);
-                    }
-                    Err(failure) => panic!("{}{point}: {failure}", operation.id),
-                }
             }
         }
     }

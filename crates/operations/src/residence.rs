@@ -144,6 +144,20 @@ pub fn evict(file: impl AsFd) -> Result<Cached, FileError> {
     Ok(left)
 }
 
+/// The same, where pages that stay leave nothing to be measured.
+///
+/// # Errors
+/// A skip where pages of it stay: in a folder in memory, or where others have the file mapped.
+pub(crate) fn put_out_of_memory(file: impl AsFd) -> Result<(), measure::Failure> {
+    match evict(file)?.resident {
+        0 => Ok(()),
+        resident => Err(measure::Failure::skip(
+            format!("{resident} pages of a file in the scratch folder stay in memory"),
+            "set TMPDIR to a folder on a disk",
+        )),
+    }
+}
+
 /// How much of the file, open for reading, is in memory.
 ///
 /// # Errors
@@ -241,5 +255,24 @@ fn call(call: &'static str, error: Errno) -> FileError {
 impl From<FileError> for measure::Failure {
     fn from(error: FileError) -> measure::Failure {
         measure::Failure::skip(error.to_string(), "")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Mapping;
+
+    #[test]
+    fn pages_that_stay_in_memory_are_found_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, [1; 10_000]).expect("a file");
+        let file = std::fs::File::open(path).expect("the file");
+        // A page that is mapped and touched stays.
+        let mapping = Mapping::shared(&file, 10_000).expect("a mapping");
+        mapping.read(0);
+        let Err(measure::Failure::Skip { reason, .. }) = put_out_of_memory(&file) else { panic!("it is put out") };
+        assert!(reason.contains("stay in memory"), "{reason}");
     }
 }

@@ -11,7 +11,7 @@ use rustix::io::{pread, pwrite};
 use rustix::param::page_size;
 
 use crate::DEFAULT;
-use crate::cold::put_out_of_memory;
+use crate::residence;
 use crate::syscall::{exactly, new_file, scratch};
 
 /// As the paper's file with a byte for each social security number.
@@ -214,7 +214,7 @@ fn new_hole(setting: &Setting) -> Result<Loop, Failure> {
     });
     let mut reading = reading.at_most(NEW_BLOCKS).before(move |_| {
         begun.set(0);
-        put_out_of_memory(&forgotten, NEW_BLOCKS as usize * BLOCK)
+        residence::put_out_of_memory(&forgotten)
     });
     reading.perform(1)?;
     Ok(reading)

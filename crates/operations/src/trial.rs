@@ -22,11 +22,22 @@ pub(crate) fn perform_all(operations: &[Operation]) {
         for point in operation.points(false) {
             let done = prepare(operation, point.clone())
                 .and_then(|mut trial| [1, 2, 100].into_iter().try_for_each(|times| trial.looped.perform(times)));
-            match done {
-                Ok(()) => {}
-                Err(Failure::Skip { reason, remedy }) => eprintln!("{} skips: {reason}; {remedy}", operation.id),
-                Err(failure) => panic!("{} at {}: {failure}", operation.id, point.values()),
-            }
+            done_or_skipped(operation, &point, done);
         }
+    }
+}
+
+/// The operation does its work in this setting, in one iteration and in two; a skip is named.
+pub(crate) fn perform_in(setting: &Setting, operation: &Operation) {
+    let done = (operation.prepare)(setting)
+        .and_then(|mut looped| [1, 2].into_iter().try_for_each(|times| looped.perform(times)));
+    done_or_skipped(operation, setting.point(), done);
+}
+
+fn done_or_skipped(operation: &Operation, point: &Point, done: Result<(), Failure>) {
+    match done {
+        Ok(()) => {}
+        Err(Failure::Skip { reason, remedy }) => eprintln!("not tested: {}{point}: {reason}; {remedy}", operation.id),
+        Err(failure) => panic!("{}{point}: {failure}", operation.id),
     }
 }

@@ -108,16 +108,8 @@ mod tests {
             let small = |point: Point| point.with("file", record::Value::Number(MIB + 4096));
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
             for point in points {
-                let setting = Setting::new(point.clone(), scratch.path().into(), 0, None, 1);
-                let done = (operation.prepare)(&setting)
-                    .and_then(|mut passes| [1, 2].into_iter().try_for_each(|times| passes.perform(times)));
-                match done {
-                    Ok(()) => {}
-                    Err(Failure::Skip { reason, remedy }) => {
-                        eprintln!("not tested: {}{point}: {reason}; {remedy}", operation.id);
-                    }
-                    Err(failure) => panic!("{}{point}: {failure}", operation.id),
-                }
+                let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
+                crate::trial::perform_in(&setting, operation);
             }
         }
     }

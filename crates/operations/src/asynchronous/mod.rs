@@ -11,7 +11,7 @@ use measure::{Failure, Operation, repeat, term};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2, read};
 
-pub(crate) use uring::{build, ring};
+pub(crate) use uring::{build, register, ring};
 
 use crate::call::raw::tried;
 

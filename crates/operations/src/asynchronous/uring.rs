@@ -87,6 +87,25 @@ pub(crate) fn build(builder: io_uring::Builder, entries: u32) -> Result<IoUring,
     })
 }
 
+/// Tells the ring's kernel side a file and the buffers of requests beforehand.
+///
+/// # Errors
+/// A skip where too little memory may be locked.
+///
+/// # Safety
+/// The buffers stay where they are until the ring is gone.
+pub(crate) unsafe fn register(ring: &IoUring, file: &OwnedFd, buffers: &[libc::iovec]) -> Result<(), Failure> {
+    ring.submitter().register_files(&[file.as_raw_fd()])?;
+    // SAFETY: the caller keeps the buffers in place.
+    let told = unsafe { ring.submitter().register_buffers(buffers) };
+    told.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENOMEM) => {
+            Failure::skip("too little memory may be locked for so many buffers", "ulimit -l unlimited")
+        }
+        _ => error.into(),
+    })
+}
+
 /// As many as a batch has.
 fn entries(setting: &Setting) -> u32 {
     setting.number("batch") as u32

@@ -116,10 +116,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 numbered(move |turn| exactly(0, call!(madvise, area.page(turn), PAGE, libc::MADV_DONTNEED)?))
                     .at_most(STOCK)
-                    .before(for_each(move |turn| {
-                        written.touch(turn);
-                        Ok(())
-                    })),
+                    .before(touching(written)),
             )
         },
         ..CALL
@@ -138,10 +135,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(PAGE, call!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0)?)
                 })
                 .at_most(STOCK)
-                .before(for_each(move |turn| {
-                    written.touch(turn);
-                    Ok(())
-                })),
+                .before(touching(written)),
             )
         },
         ..CALL
@@ -278,4 +272,12 @@ impl Drop for Area {
     fn drop(&mut self) {
         let _ = call!(munmap, self.start, self.length);
     }
+}
+
+/// What comes before a batch whose iterations find their page written.
+fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
+    for_each(move |turn| {
+        area.touch(turn);
+        Ok(())
+    })
 }

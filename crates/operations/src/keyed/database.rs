@@ -9,8 +9,8 @@ use std::rc::Rc;
 use measure::{Failure, Loop, Setting};
 use rusqlite::{Connection, OpenFlags, Row, params};
 
-use crate::cold::put_out_of_memory;
 use crate::cycle::Cycle;
+use crate::residence;
 
 use super::{Record, records, sum, sum_of_bytes};
 
@@ -68,7 +68,6 @@ pub(super) fn cold(setting: &Setting) -> Result<Loop, Failure> {
     let file = File::open(&path)?;
     // Pages that are yet to be written cannot be put out of memory.
     file.sync_all()?;
-    let length = file.metadata()?.len() as usize;
     let (keys, mut cycle) = wanted(setting, &records);
     let connection = Rc::new(RefCell::new(opened(&path)?));
     let fresh = Rc::clone(&connection);
@@ -87,7 +86,7 @@ pub(super) fn cold(setting: &Setting) -> Result<Loop, Failure> {
         // SQLite keeps pages of its own; a new connection has none but what preparing the statement needs.
         *fresh.borrow_mut() = opened(&path)?;
         fresh.borrow().prepare_cached(BY_KEY).map_err(failed)?;
-        put_out_of_memory(&file, length)
+        residence::put_out_of_memory(&file)
     })
     .verify(move |times| cycle.hold(times, result.replace(0)));
     looking.perform(1)?;

@@ -1,19 +1,17 @@
 //! Readers that map the file and touch it. A pass maps, reads and unmaps: pages that are mapped cannot be put out of
 //! memory, and programs pay for the mapping too.
 
-use std::ffi::c_void;
-use std::os::fd::AsFd;
-use std::ptr::null_mut;
 use std::rc::Rc;
 
 use measure::{Choice::Word, Failure, Loop, Operation, Setting, word};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::mm::{Advice, MapFlags};
 
 use super::ahead::Ahead;
 use super::order::Plan;
 use super::pass::summing;
 use super::source::Source;
 use super::sum::sum;
+use super::view::View;
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, FILE, MIB, READ, RECORD, STATE};
 use crate::residence;
 
@@ -79,7 +77,7 @@ pub(super) const AHEAD_OF_USE: Operation = Operation {
             let file = source.open_with(rustix::fs::OFlags::empty())?;
             let mut window = Ahead::of(setting, plan.length);
             Ok(move || {
-                let view = View::new(&file, plan.length, MapFlags::SHARED)?;
+                let view = View::new(&file, (0, plan.length), MapFlags::SHARED)?;
                 window.restart();
                 let mut total = 0_u64;
                 for offset in plan.offsets() {
@@ -101,7 +99,7 @@ pub(super) const HUGE: Operation = Operation {
             let file = Rc::new(source.open_with(rustix::fs::OFlags::empty())?);
             in_huge_pages(source)?;
             Ok(move || {
-                let view = View::new(&*file, plan.length, MapFlags::SHARED)?;
+                let view = View::new(&*file, (0, plan.length), MapFlags::SHARED)?;
                 view.advise(Advice::LinuxHugepage, 0, plan.length as usize)?;
                 Ok(sum_of(&view, plan))
             })
@@ -115,7 +113,7 @@ fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Resu
     summing(setting, |source, plan| {
         let file = source.open_with(rustix::fs::OFlags::empty())?;
         Ok(move || {
-            let view = View::new(&file, plan.length, flags)?;
+            let view = View::new(&file, (0, plan.length), flags)?;
             if let Some(advice) = advice {
                 view.advise(advice, 0, plan.length as usize)?;
             }
@@ -145,58 +143,4 @@ fn in_huge_pages(source: &Source) -> Result<(), Failure> {
 /// All records' sum, in the plan's order.
 fn sum_of(view: &View, plan: Plan) -> u64 {
     plan.offsets().fold(0, |total, offset| total.wrapping_add(sum(view.record(plan, offset))))
-}
-
-/// A mapped file; dropping it unmaps it.
-struct View {
-    start: *mut c_void,
-    length: usize,
-}
-
-impl View {
-    fn new(file: impl AsFd, length: u64, flags: MapFlags) -> Result<View, Failure> {
-        let length = length as usize;
-        // SAFETY: the kernel chooses the place, so that the mapping replaces nothing.
-        let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, 0) }?;
-        Ok(View { start, length })
-    }
-
-    fn of(source: &Source, flags: MapFlags) -> Result<View, Failure> {
-        View::new(&source.file, source.length, flags)
-    }
-
-    /// All of it. Should the file be cut meanwhile, a touch beyond its end ends the process by SIGBUS, which costs the
-    /// round and nothing else.
-    #[inline(always)]
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: the range is mapped and readable as long as `self` lives; nobody writes the file while it is measured.
-        unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
-    }
-
-    #[inline(always)]
-    fn record(&self, plan: Plan, offset: u64) -> &[u8] {
-        &self.bytes()[offset as usize..][..plan.length_at(offset)]
-    }
-
-    fn advise(&self, advice: Advice, offset: u64, length: usize) -> Result<(), Failure> {
-        let length = length.min(self.length.saturating_sub(offset as usize));
-        // SAFETY: the range lies in this mapping; none of these advices changes what it holds.
-        Ok(unsafe { madvise(self.start.wrapping_byte_add(offset as usize), length, advice) }?)
-    }
-
-    /// Bytes of it that the processor's tables map by huge pages.
-    fn huge_bytes(&self) -> usize {
-        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-        let mine = format!("{:x}-", self.start as usize);
-        let lines = maps.lines().skip_while(|line| !line.starts_with(&mine)).take(40);
-        let kib = lines.filter_map(|line| line.strip_prefix("FilePmdMapped:")?.trim().strip_suffix(" kB")).next();
-        kib.and_then(|kib| kib.trim().parse::<usize>().ok()).unwrap_or(0) << 10
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak it.
-        let _ = unsafe { munmap(self.start, self.length) };
-    }
 }

@@ -26,16 +26,12 @@ pub(super) const BY_READ: Operation = Operation {
             let mut block = Block::new(plan.record as usize);
             Ok(move || {
                 seek(&file, SeekFrom::Start(0))?;
-                let mut total = 0_u64;
-                for offset in plan.offsets() {
+                each_record(plan, &mut block, |record, offset| {
                     if !plan.is_sequential() {
                         seek(&file, SeekFrom::Start(offset))?;
                     }
-                    let record = &mut block.bytes()[..plan.length_at(offset)];
-                    whole(record.len(), read(&file, &mut *record)?, offset)?;
-                    total = total.wrapping_add(sum(record));
-                }
-                Ok(total)
+                    Ok(read(&file, record)?)
+                })
             })
         })
     },

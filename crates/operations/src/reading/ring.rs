@@ -13,7 +13,7 @@ use super::plain::direct;
 use super::source::{Block, whole};
 use super::sum::sum;
 use super::{DEEP, DEEP_DIRECT, DEEP_POINTS, READ};
-use crate::asynchronous::{build, ring};
+use crate::asynchronous::{build, register, ring};
 
 pub(super) const PLAIN: Operation = Operation {
     id: "read.uring",
@@ -113,20 +113,13 @@ impl Ring {
 
     /// Tells the kernel the file and the places beforehand.
     fn registered(mut self) -> Result<Ring, Failure> {
-        self.ring.submitter().register_files(&[self.file.as_raw_fd()])?;
         let vector = |place: &mut Place| {
             let bytes = place.block.bytes();
             libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
         };
         let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
         // SAFETY: the places stay where they are until the ring is gone.
-        let told = unsafe { self.ring.submitter().register_buffers(&vectors) };
-        told.map_err(|error| match error.raw_os_error() {
-            Some(libc::ENOMEM) => {
-                Failure::skip("too little memory may be locked for so many buffers", "ulimit -l unlimited")
-            }
-            _ => error.into(),
-        })?;
+        unsafe { register(&self.ring, &self.file, &vectors) }?;
         Ok(Ring { registered: true, ..self })
     }
 

@@ -11,7 +11,7 @@ use super::content::Content;
 use super::pass::{Direct, Writer, writing};
 use super::target::{Target, refused, wrote};
 use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, WRITE};
-use crate::asynchronous::ring;
+use crate::asynchronous::{register, ring};
 use crate::reading::order::Plan;
 
 pub(super) const PLAIN: Operation = Operation {
@@ -68,20 +68,13 @@ impl Ring {
 
     /// Tells the kernel the file and the places beforehand.
     fn registered(mut self) -> Result<Ring, Failure> {
-        self.ring.submitter().register_files(&[self.file.as_raw_fd()])?;
         let vector = |place: &mut Place| {
             let bytes = place.content.record(0);
             libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
         };
         let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
         // SAFETY: the places stay where they are until the ring is gone.
-        let told = unsafe { self.ring.submitter().register_buffers(&vectors) };
-        told.map_err(|error| match error.raw_os_error() {
-            Some(libc::ENOMEM) => {
-                Failure::skip("too little memory may be locked for so many buffers", "ulimit -l unlimited")
-            }
-            _ => error.into(),
-        })?;
+        unsafe { register(&self.ring, &self.file, &vectors) }?;
         Ok(Ring { registered: true, ..self })
     }
 

@@ -1,22 +1,21 @@
 //! The methods of a pass, each set up outside the timing.
 
-use std::ffi::c_void;
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
-use std::ptr::null_mut;
 
 use io_uring::{IoUring, opcode, types};
 use measure::Failure;
 use rustix::fs::{Advice, Mode, OFlags, fadvise};
 use rustix::io::{Errno, pread};
-use rustix::mm::{MapFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::mm::MapFlags;
 
 use super::{Advised, Consumer, Method, Stretch, Way};
 use crate::asynchronous::ring;
 use crate::reading::ahead::Ahead;
 use crate::reading::source::{Block, whole};
+use crate::reading::view::View;
 
 /// Bytes that `pread` takes at a time behind a window that other calls fetch.
 const BEHIND_WINDOW: u64 = 128 << 10;
@@ -166,8 +165,11 @@ fn mapped(
     piece: u64,
     (offsets, consumer): (&[u64], &mut Consumer),
 ) -> Result<(), Failure> {
-    let populate = method == Method::Mapped(Advised::Populated);
-    let view = View::new(file, stretch, if populate { MapFlags::POPULATE } else { MapFlags::empty() })?;
+    let populated = match method {
+        Method::Mapped(Advised::Populated) => MapFlags::POPULATE,
+        _ => MapFlags::empty(),
+    };
+    let view = View::new(file, (stretch.start, stretch.length), MapFlags::SHARED | populated)?;
     let mut window = Ahead::new(0, 0, stretch.length);
     match method {
         Method::Mapped(Advised::Sequential) => view.advise(rustix::mm::Advice::Sequential, 0, view.length)?,
@@ -179,49 +181,13 @@ fn mapped(
         _ => {}
     }
     for &offset in offsets {
-        window.reach(offset, |start, length| view.advise(rustix::mm::Advice::WillNeed, start as usize, length))?;
+        window.reach(offset, |start, length| view.advise(rustix::mm::Advice::WillNeed, start, length))?;
         let length = piece.min(stretch.length - offset) as usize;
         if consumer.take(&view.bytes()[offset as usize..][..length]).is_break() {
             break;
         }
     }
     Ok(())
-}
-
-/// The mapped stretch; dropping it unmaps it.
-struct View {
-    start: *mut c_void,
-    length: usize,
-}
-
-impl View {
-    fn new(file: &OwnedFd, stretch: Stretch, flags: MapFlags) -> Result<View, Failure> {
-        let length = stretch.length as usize;
-        let flags = MapFlags::SHARED | flags;
-        // SAFETY: the kernel chooses the place, so that the mapping replaces nothing.
-        let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, stretch.start) }?;
-        Ok(View { start, length })
-    }
-
-    /// All of it. Should the file be cut meanwhile, a touch beyond its end ends this process, made for the pass.
-    #[inline(always)]
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: the range is mapped and readable as long as `self` lives, and this process does not write it.
-        unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
-    }
-
-    fn advise(&self, advice: rustix::mm::Advice, offset: usize, length: usize) -> Result<(), Failure> {
-        let length = length.min(self.length.saturating_sub(offset));
-        // SAFETY: the range lies in this mapping; none of these advices changes what it holds.
-        Ok(unsafe { madvise(self.start.wrapping_byte_add(offset), length, advice) }?)
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak it.
-        let _ = unsafe { munmap(self.start, self.length) };
-    }
 }
 
 impl Asked {
