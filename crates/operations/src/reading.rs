@@ -12,9 +12,10 @@ pub mod prefetch;
 mod ring;
 pub(crate) mod source;
 pub(crate) mod sum;
+mod unused;
 mod view;
 
-use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, count, repeat, word};
+use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, TermOf, count, repeat, term, word};
 use record::{Estimate, Point};
 
 pub use source::Given;
@@ -27,6 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     plain::BY_ADVICE,
     plain::BY_ADVICE_AHEAD,
     plain::DIRECT,
+    plain::DIRECT_HUGE,
     mapped::PLAIN,
     mapped::KEPT,
     mapped::POPULATED,
@@ -44,6 +46,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     moved::SENT,
     moved::COPIED,
     SUM,
+    unused::BY_READ,
+    unused::DIRECT,
+    unused::RING,
+    unused::RING_DIRECT,
 ];
 
 /// The readers' own work, without a file: what each of them contains beside its method.
@@ -64,6 +70,9 @@ const SUM: Operation = Operation {
     },
     ..READ
 };
+
+/// What adding up costs where the record is near: a part of every reader.
+const THE_SUM: TermOf = term(1.0, "read.sum").same(&["record", "file"]);
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

@@ -1,5 +1,6 @@
 //! The readers beside fio's: the same file, engine, block size and state, in turns. fio throws away what it reads and
-//! ours add it up, so each ratio stands there twice: as it is, and with what adding up takes off ours.
+//! ours add it up, so each ratio stands there twice: ours that leaves the bytes alone as well, and ours as it is. (What a
+//! mapping brings, fio copies into a buffer of its own: neither leaves it alone.)
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ const AIM: f64 = 0.97;
 /// A reader of ours and what fio calls the same.
 struct Pair {
     operation: &'static str,
+    /// The same that leaves the bytes alone, as fio does.
+    unused: Option<&'static str>,
     engine: &'static str,
     state: &'static str,
     direct: bool,
@@ -35,16 +38,31 @@ struct Pair {
 }
 
 impl Pair {
-    const READ: Pair = Pair { operation: "read.read", engine: "psync", state: "warm", direct: false, depth: 1 };
+    const READ: Pair = Pair {
+        operation: "read.read",
+        unused: Some("read.read.unused"),
+        engine: "psync",
+        state: "warm",
+        direct: false,
+        depth: 1,
+    };
+    const RING: Pair = Pair {
+        operation: "read.uring",
+        unused: Some("read.uring.unused"),
+        engine: "io_uring",
+        state: "cold",
+        direct: false,
+        depth: DEPTH,
+    };
 }
 
 const CASES: [Pair; 6] = [
     Pair::READ,
-    Pair { operation: "read.mmap", engine: "mmap", ..Pair::READ },
+    Pair { operation: "read.mmap", unused: None, engine: "mmap", ..Pair::READ },
     Pair { state: "cold", ..Pair::READ },
-    Pair { operation: "read.uring", engine: "io_uring", state: "cold", depth: DEPTH, ..Pair::READ },
-    Pair { operation: "read.direct", state: "cold", direct: true, ..Pair::READ },
-    Pair { operation: "read.uring.direct", engine: "io_uring", state: "cold", direct: true, depth: DEPTH },
+    Pair::RING,
+    Pair { operation: "read.direct", unused: Some("read.direct.unused"), state: "cold", direct: true, ..Pair::READ },
+    Pair { operation: "read.uring.direct", unused: Some("read.uring.direct.unused"), direct: true, ..Pair::RING },
 ];
 
 pub(crate) fn fio(extent: &Extent) -> anyhow::Result<()> {
@@ -55,7 +73,7 @@ pub(crate) fn fio(extent: &Extent) -> anyhow::Result<()> {
     let pairs = extent.times(PAIRS).max(5);
     let cpu = *measure::machine::describe().cpu.usable.last().unwrap_or(&0);
     println!("{pairs} pairs on CPU {cpu}, {} in records of {}", record::Bytes(LENGTH), record::Bytes(RECORD));
-    println!("{:<24} {:<22} {:>12} {:>12}   ours / fio in bandwidth, aimed at {AIM}", "", "", "howslow", "fio");
+    println!("{:<24} {:<22} {:>12} {:>12}   ours / fio in bandwidth, aimed at {AIM}", "", "", "fio", "howslow");
     let folder = tempfile::tempdir()?;
     let path = made(folder.path())?;
     // fio inherits the CPU; a thread of its own keeps the pinning from what comes after.
@@ -85,38 +103,40 @@ impl Pair {
     fn compare(&self, path: &Path, cpu: u32, pairs: u32) -> anyhow::Result<()> {
         let title = format!("{} {}", self.operation, self.state);
         let theirs = format!("fio {}{}", self.engine, if self.direct { " direct=1" } else { "" });
-        let (mut ours, mut sum) = match (self.reader(self.operation, path, cpu), self.reader("read.sum", path, cpu)) {
-            (Ok(ours), Ok(sum)) => (ours, sum),
-            (Err(why), _) | (_, Err(why)) => {
+        let mut ours = match self.readers(path, cpu) {
+            Ok(ours) => ours,
+            Err(why) => {
                 tool::skip(&format!("{title}: {why}"), "howslow doctor");
                 return Ok(());
             }
         };
         let passes = if self.state == "warm" { PASSES } else { 1 };
-        let (mut all, mut bare, mut seconds) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
-        for pair in 0..pairs {
-            let adding = timed(&mut sum, passes)?;
-            // Who comes first changes, so that neither always finds what the other left behind.
-            let (mine, fio) = if pair % 2 == 0 {
-                let mine = timed(&mut ours, passes)?;
-                (mine, self.ask_fio(path, passes)?)
-            } else {
-                let fio = self.ask_fio(path, passes)?;
-                (timed(&mut ours, passes)?, fio)
-            };
-            all.push(fio / mine);
-            bare.push(fio / (mine - adding));
-            seconds[0].push(mine);
-            seconds[1].push(fio);
+        let mut seconds = vec![Vec::new(); ours.len() + 1];
+        for pair in 0..pairs as usize {
+            // Who comes first changes, so that nobody always finds what the same one left behind.
+            for turn in 0..seconds.len() {
+                let whose = (pair + turn) % seconds.len();
+                seconds[whose].push(match ours.get_mut(whose) {
+                    Some(reader) => timed(reader, passes)?,
+                    None => self.ask_fio(path, passes)?,
+                });
+            }
         }
-        let rate = |seconds: Vec<f64>| (LENGTH * passes) as f64 / median(seconds).unwrap_or(f64::NAN) / 1e6;
-        let [ours, fio] = seconds.map(rate);
-        println!(
-            "{title:<24} {theirs:<22} {ours:>7.0} MB/s {fio:>7.0} MB/s   {}; without the sum {}",
-            told(&all),
-            told(&bare)
-        );
+        let rate = |seconds: &[f64]| (LENGTH * passes) as f64 / median(seconds.to_vec()).unwrap_or(f64::NAN) / 1e6;
+        let Some((fio, ours)) = seconds.split_last() else { return Ok(()) };
+        let beside = |ours: &Vec<f64>| {
+            let ratios: Vec<f64> = ours.iter().zip(fio).map(|(ours, fio)| fio / ours).collect();
+            format!("{:>7.0} MB/s {}", rate(ours), told(&ratios))
+        };
+        let columns: Vec<String> = ours.iter().map(beside).collect();
+        println!("{title:<24} {theirs:<22} {:>7.0} MB/s   {}", rate(fio), columns.join("; with the sum "));
         Ok(())
+    }
+
+    /// Our loops: first the one that leaves the bytes alone, where there is one.
+    fn readers(&self, path: &Path, cpu: u32) -> anyhow::Result<Vec<Loop>> {
+        let readers = self.unused.into_iter().chain([self.operation]);
+        readers.map(|id| self.reader(id, path, cpu)).collect()
     }
 
     /// Our loop over the file.

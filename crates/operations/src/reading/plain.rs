@@ -3,16 +3,16 @@
 use std::num::NonZeroU64;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use measure::{Failure, Loop, Operation, Setting};
+use measure::{Failure, Loop, Operation, Setting, term};
 use rustix::fs::{Advice, OFlags, SeekFrom, fadvise, seek};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2, read};
 
 use super::ahead::Ahead;
 use super::order::Plan;
-use super::pass::summing;
+use super::pass::{Reader, summing};
 use super::source::{Block, Source, whole};
-use super::sum::sum;
-use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ};
+use super::sum::{Take, sum};
+use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ, THE_SUM};
 
 pub(super) const BY_READ: Operation = Operation {
     id: "read.read",
@@ -20,23 +20,25 @@ pub(super) const BY_READ: Operation = Operation {
     like: &["Fread"],
     axes: ANY_ORDER,
     has_point: ANY_ORDER_POINTS,
-    prepare: |setting| {
-        summing(setting, |source, plan| {
-            let file = source.open_with(OFlags::empty())?;
-            let mut block = Block::new(plan.record as usize);
-            Ok(move || {
-                seek(&file, SeekFrom::Start(0))?;
-                each_record(plan, &mut block, |record, offset| {
-                    if !plan.is_sequential() {
-                        seek(&file, SeekFrom::Start(offset))?;
-                    }
-                    Ok(read(&file, record)?)
-                })
-            })
-        })
-    },
+    explained_by: &[term(1.0, "read.read.unused").same(&["state", "order", "record", "file"]), THE_SUM],
+    prepare: |setting| summing(setting, |source, plan| by_read(source, plan, sum)),
     ..READ
 };
+
+/// Calls `read` for each record and hands it to `take`.
+pub(super) fn by_read(source: &Source, plan: Plan, take: Take) -> Result<impl Reader + use<>, Failure> {
+    let file = source.open_with(OFlags::empty())?;
+    let mut block = Block::new(plan.record as usize);
+    Ok(move || {
+        seek(&file, SeekFrom::Start(0))?;
+        each_record_into(plan, &mut block, take, |record, offset| {
+            if !plan.is_sequential() {
+                seek(&file, SeekFrom::Start(offset))?;
+            }
+            Ok(read(&file, record)?)
+        })
+    })
+}
 
 pub(super) const BY_PREAD: Operation = Operation {
     id: "read.pread",
@@ -59,13 +61,24 @@ pub(super) const BY_PREAD: Operation = Operation {
 pub(super) fn each_record(
     plan: Plan,
     block: &mut Block,
+    get: impl FnMut(&mut [u8], u64) -> Result<usize, Failure>,
+) -> Result<u64, Failure> {
+    each_record_into(plan, block, sum, get)
+}
+
+/// The same, each record handed to `take`.
+#[inline(always)]
+fn each_record_into(
+    plan: Plan,
+    block: &mut Block,
+    take: Take,
     mut get: impl FnMut(&mut [u8], u64) -> Result<usize, Failure>,
 ) -> Result<u64, Failure> {
     let mut total = 0_u64;
     for offset in plan.offsets() {
         let record = &mut block.bytes()[..plan.length_at(offset)];
         whole(record.len(), get(record, offset)?, offset)?;
-        total = total.wrapping_add(sum(record));
+        total = total.wrapping_add(take(record));
     }
     Ok(total)
 }
@@ -161,25 +174,45 @@ pub(super) const DIRECT: Operation = Operation {
     summary: "read a file record by record and add it up: pread past the page cache (O_DIRECT)",
     axes: DIRECT_ANY_ORDER,
     has_point: DIRECT_POINTS,
+    explained_by: &[term(1.0, "read.direct.unused").same(&["state", "order", "record", "file"]), THE_SUM],
     prepare: |setting| {
-        summing(setting, |source, plan| {
-            let file = direct(source, plan)?;
-            let mut block = Block::new(plan.record as usize);
-            Ok(move || {
-                let mut total = 0_u64;
-                for offset in plan.offsets() {
-                    // Always a whole record, which the end of the file cuts: lengths must be whole blocks.
-                    let record = &mut *block.bytes();
-                    let length = plan.length_at(offset);
-                    whole(length, pread(&file, &mut *record, offset)?, offset)?;
-                    total = total.wrapping_add(sum(&record[..length]));
-                }
-                Ok(total)
-            })
-        })
+        let block = Block::new(setting.number("record") as usize);
+        summing(setting, |source, plan| past_the_cache(source, plan, (block, sum)))
     },
     ..READ
 };
+
+/// A device is told one place of the memory, not one for each page.
+pub(super) const DIRECT_HUGE: Operation = Operation {
+    id: "read.direct.huge",
+    summary: "read a file record by record and add it up: pread past the page cache into memory of huge pages",
+    explained_by: &[term(1.0, "read.direct").same(&["state", "order", "record", "file"])],
+    prepare: |setting| {
+        let block = Block::huge(setting.number("record") as usize)?;
+        summing(setting, |source, plan| past_the_cache(source, plan, (block, sum)))
+    },
+    ..DIRECT
+};
+
+/// Calls `pread` past the page cache for each record, into this block, and hands it to `take`.
+pub(super) fn past_the_cache(
+    source: &Source,
+    plan: Plan,
+    (mut block, take): (Block, Take),
+) -> Result<impl Reader + use<>, Failure> {
+    let file = direct(source, plan)?;
+    Ok(move || {
+        let mut total = 0_u64;
+        for offset in plan.offsets() {
+            // Always a whole record, which the end of the file cuts: lengths must be whole blocks.
+            let record = &mut *block.bytes();
+            let length = plan.length_at(offset);
+            whole(length, pread(&file, &mut *record, offset)?, offset)?;
+            total = total.wrapping_add(take(&record[..length]));
+        }
+        Ok(total)
+    })
+}
 
 /// The file, open for reads past the page cache.
 ///

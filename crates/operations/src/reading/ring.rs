@@ -4,15 +4,15 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use io_uring::{IoUring, opcode, squeue, types};
-use measure::{Failure, Loop, Need, Operation, Setting};
+use measure::{Failure, Loop, Need, Operation, Setting, term};
 use rustix::fs::OFlags;
 
 use super::order::Plan;
 use super::pass::{Reader, summing};
 use super::plain::direct;
 use super::source::{Block, whole};
-use super::sum::sum;
-use super::{DEEP, DEEP_DIRECT, DEEP_POINTS, READ};
+use super::sum::{Take, sum};
+use super::{DEEP, DEEP_DIRECT, DEEP_POINTS, READ, THE_SUM};
 use crate::asynchronous::{build, register, ring};
 
 pub(super) const PLAIN: Operation = Operation {
@@ -20,11 +20,8 @@ pub(super) const PLAIN: Operation = Operation {
     summary: "read a file and add it up: io_uring, so many records asked for at a time",
     axes: DEEP,
     has_point: DEEP_POINTS,
-    prepare: |setting| {
-        summing(setting, |source, plan| {
-            Ring::new(ring(2 * depth(setting))?, source.open_with(OFlags::empty())?, depth(setting), plan)
-        })
-    },
+    explained_by: &[term(1.0, "read.uring.unused").same(&["state", "depth", "order", "record", "file"]), THE_SUM],
+    prepare: |setting| summing(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, sum)),
     ..READ
 };
 
@@ -35,9 +32,7 @@ pub(super) const REGISTERED: Operation = Operation {
     axes: DEEP,
     has_point: DEEP_POINTS,
     prepare: |setting| {
-        summing(setting, |source, plan| {
-            Ring::new(ring(2 * depth(setting))?, source.open_with(OFlags::empty())?, depth(setting), plan)?.registered()
-        })
+        summing(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, sum)?.registered())
     },
     ..READ
 };
@@ -58,13 +53,18 @@ pub(super) const DIRECT: Operation = Operation {
     summary: "read a file and add it up: io_uring past the page cache (O_DIRECT), so many records at a time",
     axes: DEEP_DIRECT,
     has_point: DEEP_POINTS,
-    prepare: |setting| {
-        summing(setting, |source, plan| {
-            Ring::new(ring(2 * depth(setting))?, direct(source, plan)?, depth(setting), plan)
-        })
-    },
+    explained_by: &[
+        term(1.0, "read.uring.direct.unused").same(&["state", "depth", "order", "record", "file"]),
+        THE_SUM,
+    ],
+    prepare: |setting| summing(setting, |source, plan| asked(setting, direct(source, plan)?, plan, sum)),
     ..READ
 };
+
+/// A ring by which a file is read whose records are handed to `take`.
+pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: Plan, take: Take) -> Result<Ring, Failure> {
+    Ring::new(ring(2 * depth(setting))?, file, depth(setting), (plan, take))
+}
 
 /// Milliseconds that the kernel's thread polls on after the last request: the fewest there are.
 const AWAKE: u32 = 1;
@@ -75,7 +75,7 @@ fn polled(setting: &Setting) -> Result<Loop, Failure> {
         let mut builder = IoUring::builder();
         builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(other);
         let ring = build(builder, 2 * depth(setting))?;
-        Ok(Ring { polls: true, ..Ring::new(ring, source.open_with(OFlags::empty())?, depth(setting), plan)? })
+        Ok(Ring { polls: true, ..Ring::new(ring, source.open_with(OFlags::empty())?, depth(setting), (plan, sum))? })
     })
 }
 
@@ -89,11 +89,12 @@ fn depth(setting: &Setting) -> u32 {
 }
 
 /// A ring and a place to read into for each request under way. The ring is dropped first, before what it reads into.
-struct Ring {
+pub(super) struct Ring {
     ring: IoUring,
     file: OwnedFd,
     places: Vec<Place>,
     plan: Plan,
+    take: Take,
     registered: bool,
     polls: bool,
 }
@@ -106,9 +107,9 @@ struct Place {
 }
 
 impl Ring {
-    fn new(ring: IoUring, file: OwnedFd, depth: u32, plan: Plan) -> Result<Ring, Failure> {
+    fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (Plan, Take)) -> Result<Ring, Failure> {
         let places = (0..depth).map(|_| Place { block: Block::new(plan.record as usize), offset: 0 }).collect();
-        Ok(Ring { ring, file, places, plan, registered: false, polls: false })
+        Ok(Ring { ring, file, places, plan, take, registered: false, polls: false })
     }
 
     /// Tells the kernel the file and the places beforehand.
@@ -170,7 +171,7 @@ impl Ring {
         let length = self.plan.length_at(*offset);
         whole(length, result as usize, *offset)?;
         // The kernel wrote it behind the compiler's back.
-        Ok(sum(&std::hint::black_box(block.bytes())[..length]))
+        Ok((self.take)(&std::hint::black_box(block.bytes())[..length]))
     }
 }
 

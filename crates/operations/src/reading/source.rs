@@ -9,8 +9,11 @@ use measure::{Failure, Setting};
 use record::Bytes;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
 use rustix::io::Errno;
+use rustix::mm::madvise;
 
 use super::sum::{sum, sum_of_first, word};
+use super::view::huge_bytes;
+use crate::page::HUGE;
 use crate::residence::{self, FileError};
 
 /// Bytes written, or summed outside the timing, in one call.
@@ -209,6 +212,27 @@ impl Block {
         let bytes = vec![1; length + page];
         let start = bytes.as_ptr().align_offset(page);
         Block { bytes, start, length }
+    }
+
+    /// The same in huge pages, whose bytes lie in one piece for a device too.
+    ///
+    /// # Errors
+    /// A skip where the kernel gives none.
+    pub fn huge(length: usize) -> Result<Block, Failure> {
+        let whole = length.next_multiple_of(HUGE);
+        let mut bytes: Vec<u8> = Vec::with_capacity(whole + HUGE);
+        let start = bytes.as_ptr().align_offset(HUGE);
+        let place = bytes.as_mut_ptr().wrapping_add(start);
+        // SAFETY: the range lies in the list's own memory; the advice changes nothing in it.
+        unsafe { madvise(place.cast(), whole, rustix::mm::Advice::LinuxHugepage) }?;
+        bytes.resize(start + whole, 1);
+        match huge_bytes(place as usize, "AnonHugePages:") {
+            got if got >= whole => Ok(Block { bytes, start, length }),
+            _ => Err(Failure::skip(
+                "the kernel gives this process no huge pages",
+                "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+            )),
+        }
     }
 
     #[inline(always)]

@@ -1,6 +1,9 @@
 //! What every reader does with what it reads: the sum of all bytes as 64-bit words. One routine for all, as fast as the
 //! processor's vectors allow, so that methods differ by how the bytes come.
 
+/// What a reader does with a record: [`sum`], or less.
+pub(crate) type Take = fn(&[u8]) -> u64;
+
 /// The sum of a record's bytes, taken as 64-bit words; a last part of a word counts as if zeroes followed it.
 #[inline]
 pub(crate) fn sum(record: &[u8]) -> u64 {

@@ -53,12 +53,18 @@ impl View {
 
     /// Bytes of it that the processor's tables map by huge pages.
     pub(super) fn huge_bytes(&self) -> usize {
-        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-        let mine = format!("{:x}-", self.start as usize);
-        let lines = maps.lines().skip_while(|line| !line.starts_with(&mine)).take(40);
-        let kib = lines.filter_map(|line| line.strip_prefix("FilePmdMapped:")?.trim().strip_suffix(" kB")).next();
-        kib.and_then(|kib| kib.trim().parse::<usize>().ok()).unwrap_or(0) << 10
+        huge_bytes(self.start as usize, "FilePmdMapped:")
     }
+}
+
+/// What the kernel's table of this process's mappings says of the one that begins at `start`: bytes in huge pages, of the
+/// kind of this name (proc_pid_smaps(5)).
+pub(super) fn huge_bytes(start: usize, kind: &str) -> usize {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+    let mine = format!("{start:x}-");
+    let lines = maps.lines().skip_while(|line| !line.starts_with(&mine)).take(40);
+    let kib = lines.filter_map(|line| line.strip_prefix(kind)?.trim().strip_suffix(" kB")).next();
+    kib.and_then(|kib| kib.trim().parse::<usize>().ok()).unwrap_or(0) << 10
 }
 
 impl Drop for View {
