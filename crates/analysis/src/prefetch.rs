@@ -134,6 +134,9 @@ pub fn simplest_good<Of>(tried: &[Tried<Of>], margin: f64) -> Option<&Tried<Of>>
     tried.iter().find(|one| one.rate() >= (1.0 - margin) * best)
 }
 
+/// The share of the best's rate that counts as good.
+const NEAR: f64 = 0.95;
+
 /// How one window does beside another, taken in turns: the median of the ratios of neighbours, with the interval that
 /// holds the true one with 95 % where there are pairs enough (order statistics).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -161,9 +164,20 @@ impl Beside {
         })
     }
 
-    /// Whether it comes to within 5 % of the other.
-    pub fn is_as_good(&self) -> bool {
-        self.ratio >= 0.95
+    /// Whether it comes to within 5 % of the other; `None` where the interval holds both answers, and below six pairs,
+    /// which have no interval of 95 %.
+    pub fn is_as_good(&self) -> Option<bool> {
+        match (self.low >= NEAR, self.high < NEAR) {
+            _ if self.pairs < 6 => None,
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The likelier answer.
+    pub fn is_rather_as_good(&self) -> bool {
+        self.ratio >= NEAR
     }
 }
 
@@ -207,8 +221,8 @@ pub struct Verdict {
     pub window: Window,
     /// Its rate beside that of the best window, measured again in turns.
     pub beside_best: Beside,
-    /// Whether it comes to within 5 %.
-    pub found: bool,
+    /// Whether it comes to within 5 %; `None` where the interval holds both answers.
+    pub found: Option<bool>,
 }
 
 /// A sweep of windows over a file, and what it says.
@@ -236,7 +250,7 @@ pub struct Tuning {
     pub best: Window,
     /// Either arithmetic.
     pub verdicts: Vec<Verdict>,
-    /// The first arithmetic's window that is as good as the best, else the best.
+    /// The window by saturation if that is rather as good as the best, else the paper's likewise, else the best.
     pub recommended: Window,
     /// Passes taken, and those that did not begin with the file out of memory.
     pub passes: u64,
@@ -367,8 +381,14 @@ mod tests {
         let rates: Vec<f64> = others.iter().map(|rate| rate * 0.97).collect();
         let beside = Beside::of(&rates, &others).expect("pairs");
         assert!((beside.ratio - 0.97).abs() < 1e-9 && beside.low <= beside.ratio && beside.ratio <= beside.high);
-        assert!(beside.is_as_good() && beside.pairs == 10);
-        assert!(!Beside::of(&[90.0], &[100.0]).expect("a pair").is_as_good());
+        assert_eq!((beside.is_as_good(), beside.pairs), (Some(true), 10));
+        let two_out_of_three =
+            |pairs: usize| -> Vec<f64> { (0..pairs).map(|pair| [97.0, 93.0, 96.0][pair % 3]).collect() };
+        let beside = |rates: &[f64]| Beside::of(rates, &vec![100.0; rates.len()]).expect("pairs");
+        assert_eq!(beside(&[90.0; 6]).is_as_good(), Some(false));
+        assert_eq!(beside(&[90.0; 5]).is_as_good(), None, "five pairs have no interval");
+        assert_eq!(beside(&two_out_of_three(12)).is_as_good(), None);
+        assert!(beside(&two_out_of_three(12)).is_rather_as_good() && !beside(&[90.0]).is_rather_as_good());
         assert_eq!(Beside::of(&[], &[]), None);
     }
 }

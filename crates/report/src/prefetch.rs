@@ -115,7 +115,11 @@ fn verdicts(it: &Tuning, style: Style) -> String {
 
 fn found(verdict: &Verdict) -> String {
     let beside = verdict.beside_best;
-    let word = if verdict.found { "found it" } else { "missed it" };
+    let word = match verdict.found {
+        Some(true) => "found it",
+        Some(false) => "missed it",
+        None => "undecided",
+    };
     format!(
         "{word}: {} of the best's rate ({} to {}, {} pairs in turns)",
         percent(beside.ratio),

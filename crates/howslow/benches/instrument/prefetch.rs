@@ -87,7 +87,11 @@ fn tell(disk: &str, command: &mut assert_cmd::Command) -> anyhow::Result<()> {
             percent(number(&beside["low"]) - 1.0),
             percent(number(&beside["high"]) - 1.0),
             beside["pairs"],
-            if verdict["found"] == true { "" } else { ": missed" }
+            match verdict["found"].as_bool() {
+                Some(true) => "",
+                Some(false) => ": missed",
+                None => ": undecided",
+            }
         );
     }
     println!("  recommended: {}", window(&tuning["recommended"]));

@@ -56,7 +56,7 @@ pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
     let (windows, plain) = sweep.all(&mut grid, &plain)?;
     let found = most_measured(&windows).context("no window was measured")?;
     let verdicts = sweep.verdicts(&inputs, found)?;
-    let good = verdicts.iter().rev().find(|verdict| verdict.found);
+    let good = verdicts.iter().rev().find(|verdict| verdict.beside_best.is_rather_as_good());
     Ok(Tuning {
         path: target.shown(),
         file_bytes: target.length,

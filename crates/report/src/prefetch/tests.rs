@@ -26,7 +26,7 @@ fn the_surface_and_its_verdicts() {
         arithmetic,
         window,
         beside_best: Beside { ratio, low: ratio - 0.02, high: ratio + 0.01, pairs: 20 },
-        found: ratio >= 0.95,
+        found: Some(ratio >= 0.95),
     };
     let verdicts = vec![verdict("paper", paper, 0.41), verdict("saturation", better, 0.98)];
     let plain = vec![Tried { of: "mmap".into(), rates: vec![1.2e9] }];
