@@ -5,6 +5,7 @@ mod accounts;
 mod compare;
 mod explain;
 mod factors;
+mod footnotes;
 mod grid;
 mod head;
 mod lists;

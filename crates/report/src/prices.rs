@@ -4,6 +4,7 @@ use record::units::{grouped, payload_rate, percent, rate, significant};
 use record::{Cost, Doubt, Run, Skip};
 
 use crate::accounts::accounts;
+use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::head::conditions;
 use crate::{Style, head_line, in_table, paragraph};
@@ -19,16 +20,13 @@ pub fn page(run: &Run, style: Style) -> String {
         page += &(style.dim(&conditions) + "\n");
     }
     page.push('\n');
-    let mut notes = Notes::default();
+    let mut notes = Footnotes::default();
     if run.costs.is_empty() {
         page += "nothing was measured\n";
     } else {
         page += &prices(run, &mut notes).render(style);
     }
-    for (index, note) in notes.0.iter().enumerate() {
-        page += &style.dim(&paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), note));
-        page.push('\n');
-    }
+    page += &notes.render(style);
     page += &accounts(run, style);
     page += &not_measured(&run.skipped, style);
     let findings = analysis::findings(run);
@@ -47,21 +45,7 @@ fn sources(run: &Run) -> &[String] {
     if run.howslow.is_empty() { &run.settings.patterns } else { &[] }
 }
 
-/// Texts below the table, each told once.
-#[derive(Default)]
-struct Notes(Vec<String>);
-
-impl Notes {
-    fn number(&mut self, text: String) -> usize {
-        let known = self.0.iter().position(|note| *note == text);
-        known.unwrap_or_else(|| {
-            self.0.push(text);
-            self.0.len() - 1
-        }) + 1
-    }
-}
-
-fn prices(run: &Run, notes: &mut Notes) -> Grid {
+fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     let mut grid = Grid::new("<>>>>>>><");
     let width = |text: &str| textwrap::core::display_width(text);
@@ -89,7 +73,7 @@ fn at(cost: &Cost) -> String {
     if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
 }
 
-fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Notes) -> Vec<String> {
+fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
     let none = || "-".to_string();
     let quoted = cost.quoted();
     let told = !cost.holds_zero();
@@ -119,17 +103,13 @@ pub(crate) fn blocks(times: f64) -> String {
 }
 
 /// The numbers of the notes on a cost: `[1,3]`.
-fn footnotes(cost: &Cost, notes: &mut Notes) -> String {
+fn footnotes(cost: &Cost, notes: &mut Footnotes) -> String {
     let texts = cost.doubts.iter().filter_map(|doubt| match doubt {
         // The row says it already.
         Doubt::AtMost { .. } if cost.holds_zero() => None,
         doubt => Some(doubt.to_string()),
     });
-    let mut numbers: Vec<usize> = texts.map(|text| notes.number(text)).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-    if numbers.is_empty() { String::new() } else { format!("[{}]", numbers.join(",")) }
+    notes.refer(texts)
 }
 
 fn not_measured(skipped: &[Skip], style: Style) -> String {

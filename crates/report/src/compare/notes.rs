@@ -5,11 +5,12 @@ use analysis::compare::{Row, Told};
 use record::{Cost, Doubt, Estimate};
 
 use super::View;
-use crate::{Style, in_table, paragraph};
+use crate::footnotes::Footnotes;
+use crate::{Style, in_table};
 
 /// Texts below the table.
 #[derive(Default)]
-pub(super) struct Notes(Vec<String>);
+pub(super) struct Notes(Footnotes);
 
 impl Notes {
     /// The numbers of a row's notes, and the name of its like where that is another.
@@ -36,35 +37,15 @@ impl Notes {
                 beside.push(format!("{} {}", in_table(&cost.operation), cost.at.values()).trim_end().to_string());
             }
         }
-        let mut numbers: Vec<usize> = texts.into_iter().map(|text| self.number(text)).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-        let mut parts = Vec::new();
-        if !numbers.is_empty() {
-            parts.push(format!("[{}]", numbers.join(",")));
-        }
+        let mut parts = vec![self.0.refer(texts)];
         if !beside.is_empty() {
             parts.push(format!("by {}", beside.join(", ")));
         }
-        parts.join(" ")
-    }
-
-    fn number(&mut self, text: String) -> usize {
-        let known = self.0.iter().position(|note| *note == text);
-        known.unwrap_or_else(|| {
-            self.0.push(text);
-            self.0.len() - 1
-        }) + 1
+        parts.join(" ").trim_start().to_string()
     }
 
     pub(super) fn render(&self, style: Style) -> String {
-        let mut text = String::new();
-        for (index, note) in self.0.iter().enumerate() {
-            text += &style.dim(&paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), note));
-            text.push('\n');
-        }
-        text
+        self.0.render(style)
     }
 }
 
