@@ -108,32 +108,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.getsockname",
         summary: "ask for the name of a TCP socket",
         calls: &["getsockname"],
-        prepare: |_| {
-            let (ours, theirs) = tcp()?;
-            let mut name = [0_u8; 32];
-            tried(repeat(move || {
-                let _open = &theirs;
-                let mut length = [32_u32];
-                exactly(0, call!(getsockname, &ours, &mut name, &mut length)?)?;
-                exactly(size_of::<libc::sockaddr_in>(), length[0] as usize)
-            }))
-        },
+        prepare: |_| named(|socket, name, length| Ok(call!(getsockname, socket, name, length)?)),
         ..CALL
     },
     Operation {
         id: "call.getpeername",
         summary: "ask for the name of what a TCP socket is connected to",
         calls: &["getpeername"],
-        prepare: |_| {
-            let (ours, theirs) = tcp()?;
-            let mut name = [0_u8; 32];
-            tried(repeat(move || {
-                let _open = &theirs;
-                let mut length = [32_u32];
-                exactly(0, call!(getpeername, &ours, &mut name, &mut length)?)?;
-                exactly(size_of::<libc::sockaddr_in>(), length[0] as usize)
-            }))
-        },
+        prepare: |_| named(|socket, name, length| Ok(call!(getpeername, socket, name, length)?)),
         ..CALL
     },
     Operation {
@@ -270,6 +252,20 @@ fn tcp() -> Result<(OwnedFd, OwnedFd), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let ours = TcpStream::connect(listener.local_addr()?)?;
     Ok((ours.into(), listener.accept()?.0.into()))
+}
+
+/// The loop of a call that puts down a name of a TCP connection and its length.
+fn named(
+    ask: impl Fn(&OwnedFd, &mut [u8; 32], &mut [u32; 1]) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let (ours, theirs) = tcp()?;
+    let mut name = [0; 32];
+    tried(repeat(move || {
+        let _open = &theirs;
+        let mut length = [32];
+        exactly(0, ask(&ours, &mut name, &mut length)?)?;
+        exactly(size_of::<libc::sockaddr_in>(), length[0] as usize)
+    }))
 }
 
 #[inline(always)]
