@@ -12,7 +12,7 @@ pub mod prefetch;
 mod ring;
 pub(crate) mod source;
 pub(crate) mod sum;
-mod view;
+pub(crate) mod view;
 
 use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, count, repeat, word};
 use record::{Estimate, Point};
