@@ -66,7 +66,7 @@ impl Target {
         if policy.waits() && residence::lives_in_memory(&file) {
             return Err(in_memory("nothing is written when a file is synced"));
         }
-        let target = Target { file, path, plan, is_new: setting.word("over") == "new", policy };
+        let target = Target { file, path, plan, is_new: setting.word("over") != "old", policy };
         // Room is proven before anything is timed: a store through a mapping could not be told that there is none.
         match fallocate(&target.file, FallocateFlags::empty(), 0, length) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
