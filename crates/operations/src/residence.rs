@@ -226,8 +226,14 @@ pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     // Layered file systems keep pages under another file than the one asked about, which then has none: a mapping
     // is of the file that has them.
     let mut resident = 0;
-    walk(file, pages, &mut |_, inside| resident += u64::from(inside))?;
-    Ok(Cached { pages, resident, dirty: counted(file).map(|counted| counted.nr_dirty) })
+    let walked = walk(file, pages, &mut |_, inside| resident += u64::from(inside));
+    let counted = counted(file);
+    match walked {
+        // No layer below has pages that could be mapped: the kernel's own count is all there is.
+        Err(FileError::Call { error, .. }) if error.raw_os_error() == Some(libc::ENODEV) && counted.is_some() => {}
+        walked => walked?,
+    }
+    Ok(Cached { pages, resident, dirty: counted.map(|counted| counted.nr_dirty) })
 }
 
 /// The ranges of pages of the file, open for reading, that are in memory, in order.
