@@ -3,7 +3,6 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::{Args, Subcommand};
 use operations::residence::{self, Cached, FileError};
 use report::ResidentFile;
@@ -63,9 +62,9 @@ pub(crate) fn file(asked: &FileAsked) -> anyhow::Result<Outcome> {
 fn resident(files: &Files) -> anyhow::Result<Outcome> {
     let mut looked_at = Vec::new();
     for (path, file) in &opened(files)? {
-        let ranges = residence::resident_ranges(file).with_context(|| named(path))?;
-        let cached = residence::resident(file).with_context(|| named(path))?;
-        let bytes = residence::length(file).with_context(|| named(path))?;
+        let ranges = residence::resident_ranges(file).map_err(|error| failed(path, &error))?;
+        let cached = residence::resident(file).map_err(|error| failed(path, &error))?;
+        let bytes = residence::length(file).map_err(|error| failed(path, &error))?;
         looked_at.push(ResidentFile {
             path: named(path),
             bytes,
@@ -89,13 +88,9 @@ fn evict(files: &Files) -> anyhow::Result<Outcome> {
     let mut told = Vec::new();
     let files_open = opened(files)?;
     for &(path, ref file) in &files_open {
-        anyhow::ensure!(
-            !residence::lives_in_memory(file),
-            "{} is on a file system that lives in memory: nothing can put it out",
-            named(path)
-        );
-        let before = residence::resident(file).with_context(|| named(path))?;
-        let after = residence::evict(file).with_context(|| named(path))?;
+        residence::can_be_cold(file).map_err(|error| failed(path, &error))?;
+        let before = residence::resident(file).map_err(|error| failed(path, &error))?;
+        let after = residence::evict(file).map_err(|error| failed(path, &error))?;
         if after.resident > 0 {
             outcome = Outcome::Skipped;
         }
@@ -126,7 +121,7 @@ fn sync(files: &Files) -> anyhow::Result<Outcome> {
     let mut told = Vec::new();
     for &(path, ref file) in &files_open {
         let before = residence::resident(file).ok().and_then(|cached| cached.dirty);
-        residence::sync(file).with_context(|| named(path))?;
+        residence::sync(file).map_err(|error| failed(path, &error))?;
         told.push((path, before));
     }
     if files.json {
@@ -152,6 +147,11 @@ fn opened<'a>(files: &'a Files) -> anyhow::Result<Vec<(&'a PathBuf, OwnedFd)>> {
         Err(error) => Err(error.into()),
     };
     files.paths.iter().map(open).collect()
+}
+
+/// What went wrong with one of the files, and what to do.
+fn failed(path: &Path, error: &FileError) -> anyhow::Error {
+    anyhow::anyhow!("{}: {}", named(path), record::printable(&error.sentence()))
 }
 
 fn named(path: &Path) -> String {

@@ -138,11 +138,17 @@ fn check(machine: &Machine, how: &How) -> Result<(), Misuse> {
     if let Some(path) = &how.output {
         store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
     }
+    scratch_folder().map(|_| ())
+}
+
+/// The folder for scratch files, which must be there.
+pub(crate) fn scratch_folder() -> Result<PathBuf, Misuse> {
     let scratch = scratch_root();
-    if !scratch.is_dir() {
-        return Err(Misuse(format!("TMPDIR: {} is no folder; name one for scratch files", scratch.display())));
+    if scratch.is_dir() {
+        return Ok(scratch);
     }
-    Ok(())
+    let text = format!("TMPDIR: {} is no folder; name one for scratch files", scratch.display());
+    Err(Misuse(record::printable(&text)))
 }
 
 /// Where scratch files go: where TMPDIR says, else /var/tmp, which unlike /tmp lies on a disk on most systems.

@@ -1,40 +1,17 @@
 //! `howslow file advise` and `howslow file tune`: what they say of a file, what they leave of it, and what they refuse.
 
+mod on_disk;
+
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
+use on_disk::{file, folder, written};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
-use tempfile::TempDir;
-
-/// A folder whose files have a device behind them; `None`, said aloud, where there is none.
-fn folder() -> Option<TempDir> {
-    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
-    let file = fs::File::open(folder.path()).expect("the folder");
-    if operations::residence::lives_in_memory(&file) {
-        eprintln!("not tested: /var/tmp lives in memory; mount a file system with a device there");
-        return None;
-    }
-    Some(folder)
-}
-
-fn written(folder: &Path, bytes: usize) -> PathBuf {
-    let path = folder.join("data");
-    let content: Vec<u8> = (0..bytes).map(|place| (place * 7 + place / 4096) as u8).collect();
-    fs::write(&path, content).expect("a file");
-    path
-}
-
-fn file(verb: &str, path: &Path) -> Command {
-    let mut command = Command::cargo_bin("howslow").expect("the binary is built");
-    command.args(["file", verb]).arg(path);
-    command
-}
 
 fn json(command: &mut Command) -> Value {
     let done = command.arg("--json").assert().success();
@@ -178,19 +155,27 @@ fn in_memory_only_warm_is_advised_on() {
     let states = advice["states"].as_array().expect("states");
     assert!(states.len() == 1 && states[0]["state"] == "warm" && advice["inputs"].is_null());
     assert!(advice["notes"].to_string().contains("cannot be cold"));
-    file("tune", &path).assert().code(1).stderr(contains("lives in memory"));
+    file("tune", &path).assert().code(1).stderr(contains("lives in memory").and(contains("on a disk")));
+    let mut study = Command::cargo_bin("howslow").expect("the binary is built");
+    study.args(["study", "mpe", "--prefetch", "--budget", "1s"]);
+    let refused = study.env("TMPDIR", folder.path()).assert().code(1).stdout("");
+    refused.stderr(contains("is in memory").and(contains("set TMPDIR")));
+    let missing = study.env("TMPDIR", folder.path().join("missing")).assert().code(2).stdout("");
+    missing.stderr(contains("TMPDIR"));
 }
 
 #[test]
 fn a_file_cut_short_meanwhile_ends_it_with_the_reason() {
     let Some(folder) = folder() else { return };
-    let path = written(folder.path(), 8 << 20);
-    let mut command = std::process::Command::new(cargo_bin!("howslow"));
-    command.args(["file", "advise", "--budget", "20s"]).arg(&path).stdout(Stdio::null()).stderr(Stdio::piped());
-    let running = command.spawn().expect("it starts");
-    std::thread::sleep(Duration::from_secs(1));
-    fs::File::options().write(true).open(&path).and_then(|file| file.set_len(10_000)).expect("cut");
-    let ended = running.wait_with_output().expect("it ends");
-    let text = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(ended.status.code() == Some(1) && text.contains("cut short") && text.lines().count() == 1, "{text}");
+    for verb in ["advise", "tune"] {
+        let path = written(folder.path(), 8 << 20);
+        let mut command = std::process::Command::new(cargo_bin!("howslow"));
+        command.args(["file", verb, "--budget", "20s"]).arg(&path).stdout(Stdio::null()).stderr(Stdio::piped());
+        let running = command.spawn().expect("it starts");
+        std::thread::sleep(Duration::from_secs(1));
+        fs::File::options().write(true).open(&path).and_then(|file| file.set_len(10_000)).expect("cut");
+        let ended = running.wait_with_output().expect("it ends");
+        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(ended.status.code() == Some(1) && text.contains("cut short") && text.lines().count() == 1, "{text}");
+    }
 }

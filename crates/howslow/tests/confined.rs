@@ -1,12 +1,15 @@
 //! Under a seccomp filter, on one CPU, with few descriptors, without namespaces: what cannot be measured says why, the
 //! rest is measured, and the machine is as it was.
 
+mod filter;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
+use filter::{errno, filtered};
 use record::{Run, Skip};
 use tempfile::TempDir;
 
@@ -93,38 +96,6 @@ fn skip<'a>(run: &'a Run, id: &str) -> &'a Skip {
 
 fn measured(run: &Run, id: &str) {
     assert!(run.costs.iter().any(|cost| cost.operation == id), "{id} was not measured: {:?}", run.skipped);
-}
-
-/// Answers this call in a new program and all its children as `action` says, and lets every other through.
-fn filtered(mut command: Command, call: libc::c_long, action: u32) -> Command {
-    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-    const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-    let filter = move || {
-        let mut program = [
-            libc::sock_filter { code: LOAD, jt: 0, jf: 0, k: 0 },
-            libc::sock_filter { code: EQUAL, jt: 0, jf: 1, k: call as u32 },
-            libc::sock_filter { code: RETURN, jt: 0, jf: 0, k: action },
-            libc::sock_filter { code: RETURN, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW },
-        ];
-        let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-        // SAFETY: sets a flag of the new process alone.
-        if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        // SAFETY: the program outlives the call, and concerns the new process alone.
-        match unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    };
-    // SAFETY: the closure makes two system calls and allocates nothing.
-    unsafe { command.pre_exec(filter) };
-    command
-}
-
-fn errno(errno: i32) -> u32 {
-    libc::SECCOMP_RET_ERRNO | errno as u32
 }
 
 #[test]

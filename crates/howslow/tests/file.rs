@@ -1,37 +1,15 @@
 //! `howslow file`: pages of a file counted, put out of memory and written, and what is no such file refused.
 
+mod on_disk;
+
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assert_cmd::Command;
+use on_disk::{file, folder, written};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
-use tempfile::TempDir;
-
-/// A folder whose files have a device behind them; `None`, said aloud, where there is none.
-fn folder() -> Option<TempDir> {
-    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
-    let file = fs::File::open(folder.path()).expect("the folder");
-    if operations::residence::lives_in_memory(&file) {
-        eprintln!("not tested: /var/tmp lives in memory; mount a file system with a device there");
-        return None;
-    }
-    Some(folder)
-}
-
-fn written(folder: &TempDir, bytes: usize) -> PathBuf {
-    let path = folder.path().join("data");
-    fs::File::create(&path).and_then(|mut file| file.write_all(&vec![7; bytes])).expect("a file");
-    path
-}
-
-fn file(verb: &str, path: &Path) -> Command {
-    let mut command = Command::cargo_bin("howslow").expect("the binary is built");
-    command.args(["file", verb]).arg(path);
-    command
-}
 
 fn json(mut command: Command) -> Value {
     let output = command.arg("--json").assert().success();
@@ -42,7 +20,8 @@ fn json(mut command: Command) -> Value {
 #[test]
 fn a_file_is_written_put_out_of_memory_and_read_again() {
     let Some(folder) = folder() else { return };
-    let path = written(&folder, 1 << 20);
+    let path = written(folder.path(), 1 << 20);
+    let content = fs::read(&path).expect("the file");
     let pages = (1 << 20) / rustix::param::page_size() as u64;
     let before = json(file("resident", &path));
     assert_eq!((&before["pages"], &before["resident_pages"]), (&pages.into(), &pages.into()));
@@ -54,7 +33,7 @@ fn a_file_is_written_put_out_of_memory_and_read_again() {
     let evicted = json(file("evict", &path));
     assert_eq!((&evicted["resident_pages_before"], &evicted["resident_pages"]), (&pages.into(), &0.into()));
     assert_eq!(json(file("resident", &path))["ranges"], serde_json::json!([]));
-    assert_eq!(fs::read(&path).expect("the file"), vec![7; 1 << 20]);
+    assert_eq!(fs::read(&path).expect("the file"), content);
     assert_eq!(json(file("resident", &path))["resident_pages"], pages);
     file("resident", &path).assert().success().stdout(contains("1 MiB").and(contains("###")));
     file("evict", &path).assert().success().stdout(contains("none are left"));
@@ -64,7 +43,7 @@ fn a_file_is_written_put_out_of_memory_and_read_again() {
 #[test]
 fn pages_that_somebody_holds_stay_and_are_told() {
     let Some(folder) = folder() else { return };
-    let path = written(&folder, 1 << 20);
+    let path = written(folder.path(), 1 << 20);
     let held = fs::File::open(&path).expect("the file");
     // A pipe keeps the pages that were spliced into it.
     let (_reader, writer) = rustix::pipe::pipe().expect("a pipe");
@@ -77,22 +56,27 @@ fn pages_that_somebody_holds_stay_and_are_told() {
 #[test]
 fn an_empty_file_has_no_pages() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = written(&folder, 0);
+    let path = written(folder.path(), 0);
     file("resident", &path).assert().success().stdout(contains("0 of 0 pages"));
 }
 
+/// Opening a FIFO to be read would let go whoever waits to write into it, and end that with SIGPIPE.
 #[test]
-fn what_is_no_file_of_pages_is_refused() {
+fn what_is_no_file_of_pages_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
-    let fifo = folder.path().join("fifo");
+    let place = |name: &str| folder.path().join(name);
+    let (fifo, missing, socket) = (place("fifo"), place("miss\u{7}ing"), place("socket"));
     let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo");
     assert!(made.success());
-    let missing = folder.path().join("miss\u{7}ing");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let mut writer = std::process::Command::new("sh");
+    let mut writer = writer.args(["-c", "exec echo word >\"$0\""]).arg(&fifo).spawn().expect("sh");
     for verb in ["resident", "evict", "sync"] {
         for (path, says) in [
-            (missing.as_path(), "cannot open"),
+            (missing.as_path(), "No such file"),
             (folder.path(), "a directory"),
             (&fifo, "a FIFO"),
+            (&socket, "a socket"),
             (Path::new("/dev/null"), "a device"),
         ] {
             let refused = file(verb, path).assert().code(2).stdout("");
@@ -102,6 +86,9 @@ fn what_is_no_file_of_pages_is_refused() {
     }
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");
     command.args(["file", "evict"]).assert().code(2);
+    assert!(writer.try_wait().expect("our child").is_none(), "somebody opened the FIFO");
+    assert_eq!(fs::read(&fifo).expect("read"), b"word\n");
+    assert!(writer.wait().expect("our child").success());
 }
 
 #[test]
@@ -110,7 +97,8 @@ fn memory_has_no_outside() {
         eprintln!("not tested: no /dev/shm; mount a tmpfs there");
         return;
     };
-    let path = written(&folder, 4096);
-    file("evict", &path).assert().code(1).stderr(contains("lives in memory"));
-    assert_eq!(fs::read(&path).expect("the file"), vec![7; 4096]);
+    let path = written(folder.path(), 4096);
+    let content = fs::read(&path).expect("the file");
+    file("evict", &path).assert().code(1).stderr(contains("lives in memory").and(contains("on a disk")));
+    assert_eq!(fs::read(&path).expect("the file"), content);
 }

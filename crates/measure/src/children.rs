@@ -166,7 +166,7 @@ pub(crate) fn processes() -> u64 {
 pub(crate) fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGSEGV => "SIGSEGV",
-        libc::SIGBUS => "SIGBUS (a mapped file was cut short or could not be read)",
+        libc::SIGBUS => "SIGBUS (a mapped file was cut short, could not be read, or had no room to be written)",
         libc::SIGILL => "SIGILL",
         libc::SIGFPE => "SIGFPE",
         libc::SIGABRT => "SIGABRT",

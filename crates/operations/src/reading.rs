@@ -13,7 +13,7 @@ mod ring;
 pub(crate) mod source;
 pub(crate) mod sum;
 mod unused;
-mod view;
+pub(crate) mod view;
 
 use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, TermOf, count, repeat, term, word};
 use record::{Estimate, Point};

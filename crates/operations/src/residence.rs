@@ -49,6 +49,17 @@ pub enum FileError {
     /// The kernel tells who may not write a file nothing of its pages.
     #[error("the kernel tells which pages of a file are in memory only to its owner and to who may write it")]
     Untold,
+    /// The file's system keeps it in memory always.
+    #[error("it is on a file system that lives in memory (tmpfs, ramfs)")]
+    InMemory,
+    /// A call is not to be had here.
+    #[error("{call} is refused: {error}")]
+    Refused {
+        /// Its name.
+        call: &'static str,
+        /// How.
+        error: std::io::Error,
+    },
     /// A call failed.
     #[error("{call}: {error}")]
     Call {
@@ -57,6 +68,26 @@ pub enum FileError {
         /// Why.
         error: std::io::Error,
     },
+}
+
+impl FileError {
+    /// What to do about it; empty where the reason says all there is.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            FileError::Untold => "run as the file's owner or as root, or name a copy of your own",
+            FileError::InMemory => "name a file on a disk",
+            FileError::Refused { .. } => "allow the call in the container's seccomp profile",
+            FileError::Open { .. } | FileError::Kind { .. } | FileError::Empty { .. } | FileError::Call { .. } => "",
+        }
+    }
+
+    /// Reason and remedy in one sentence.
+    pub fn sentence(&self) -> String {
+        match self.remedy() {
+            "" => self.to_string(),
+            remedy => format!("{self}; {remedy}"),
+        }
+    }
 }
 
 /// How much of a file is in memory, in pages of [`page_size`].
@@ -83,18 +114,25 @@ impl Cached {
 /// What is in the way; a directory, FIFO or device is refused.
 pub fn open(path: &Path) -> Result<OwnedFd, FileError> {
     let failed = |error: Errno| FileError::Open { path: path.into(), error: error.into() };
-    // A FIFO without a writer must not hold us up.
+    let refused = |kind: &'static str| FileError::Kind { path: path.into(), kind };
+    // Looked at first: to open a FIFO lets go a writer that waits for a reader, and to open a device may do anything.
+    other_kind(rustix::fs::stat(path).map_err(failed)?.st_mode).map_or(Ok(()), |kind| Err(refused(kind)))?;
+    // Should it be a FIFO by now, one without a writer must not hold us up.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
-    let kind = match FileType::from_raw_mode(fstat(&file).map_err(failed)?.st_mode) {
-        FileType::RegularFile => return Ok(file),
-        FileType::Directory => "a directory",
-        FileType::Fifo => "a FIFO",
-        FileType::BlockDevice | FileType::CharacterDevice => "a device",
-        FileType::Socket => "a socket",
-        _ => "something else",
-    };
-    Err(FileError::Kind { path: path.into(), kind })
+    other_kind(fstat(&file).map_err(failed)?.st_mode).map_or(Ok(file), |kind| Err(refused(kind)))
+}
+
+/// What a file of this mode is, unless it is a regular one.
+fn other_kind(mode: rustix::fs::RawMode) -> Option<&'static str> {
+    match FileType::from_raw_mode(mode) {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("a directory"),
+        FileType::Fifo => Some("a FIFO"),
+        FileType::BlockDevice | FileType::CharacterDevice => Some("a device"),
+        FileType::Socket => Some("a socket"),
+        _ => Some("something else"),
+    }
 }
 
 /// Bytes of an open file.
@@ -108,6 +146,19 @@ pub fn length(file: impl AsFd) -> Result<u64, FileError> {
 /// Whether the file's system keeps it in memory always, so that it cannot be put out of it.
 pub fn lives_in_memory(file: impl AsFd) -> bool {
     fstatfs(file).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
+}
+
+/// Whether the file can be put out of memory and counted there, as far as that shows without doing it.
+///
+/// # Errors
+/// Why not: its system lives in memory, it is another's, or a call is refused.
+pub fn can_be_cold(file: impl AsFd) -> Result<(), FileError> {
+    let file = file.as_fd();
+    if lives_in_memory(file) {
+        return Err(FileError::InMemory);
+    }
+    fadvise(file, 0, None, rustix::fs::Advice::Normal).map_err(|error| call("posix_fadvise", error))?;
+    resident(file).map(|_| ())
 }
 
 /// Writes what is dirty of the file to its device and waits for it.
@@ -175,8 +226,14 @@ pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     // Layered file systems keep pages under another file than the one asked about, which then has none: a mapping
     // is of the file that has them.
     let mut resident = 0;
-    walk(file, pages, &mut |_, inside| resident += u64::from(inside))?;
-    Ok(Cached { pages, resident, dirty: counted(file).map(|counted| counted.nr_dirty) })
+    let walked = walk(file, pages, &mut |_, inside| resident += u64::from(inside));
+    let counted = counted(file);
+    match walked {
+        // No layer below has pages that could be mapped: the kernel's own count is all there is.
+        Err(FileError::Call { error, .. }) if error.raw_os_error() == Some(libc::ENODEV) && counted.is_some() => {}
+        walked => walked?,
+    }
+    Ok(Cached { pages, resident, dirty: counted.map(|counted| counted.nr_dirty) })
 }
 
 /// The ranges of pages of the file, open for reading, that are in memory, in order.
@@ -234,7 +291,7 @@ fn walk(file: BorrowedFd<'_>, pages: u64, each: &mut dyn FnMut(u64, bool)) -> Re
         let told = if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
         // SAFETY: the mapping is ours, and nothing refers to it.
         let _ = unsafe { munmap(place, count * page as usize) };
-        told.map_err(|error| FileError::Call { call: "mincore", error })?;
+        told.map_err(|error| refused_or_failed("mincore", error))?;
         inside[..count].iter().zip(first..).for_each(|(&state, page)| each(page, state & 1 == 1));
     }
     Ok(())
@@ -249,12 +306,19 @@ fn may_ask(file: BorrowedFd<'_>) -> bool {
 }
 
 fn call(call: &'static str, error: Errno) -> FileError {
-    FileError::Call { call, error: error.into() }
+    refused_or_failed(call, error.into())
+}
+
+fn refused_or_failed(call: &'static str, error: std::io::Error) -> FileError {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => FileError::Refused { call, error },
+        _ => FileError::Call { call, error },
+    }
 }
 
 impl From<FileError> for measure::Failure {
     fn from(error: FileError) -> measure::Failure {
-        measure::Failure::skip(error.to_string(), "")
+        measure::Failure::skip(error.to_string(), error.remedy())
     }
 }
 

@@ -147,6 +147,24 @@ mod tests {
         }
     }
 
+    /// A method without the axis `over` is one for new files: `fallocate` has nothing to do for one with all its blocks.
+    #[test]
+    fn a_pass_begins_with_an_empty_file_unless_the_point_says_otherwise() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        for operation in OPERATIONS {
+            for point in operation.points(true) {
+                let over = point.word("over").map(String::from);
+                let point =
+                    point.with("file", record::Value::Number(MIB)).with("sync", record::Value::Word("none".into()));
+                let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
+                let target = target::Target::of(&setting).expect("a file");
+                target.restore(false).expect("restored");
+                let length = crate::residence::length(&target.file).expect("a length");
+                assert_eq!(length, if over.as_deref() == Some("old") { MIB } else { 0 }, "{}", operation.id);
+            }
+        }
+    }
+
     #[test]
     fn points_are_few() {
         for operation in OPERATIONS {

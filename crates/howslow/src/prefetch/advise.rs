@@ -39,9 +39,9 @@ pub(crate) fn advice(asked: &Asked<'_>) -> anyhow::Result<Advice> {
     let target = Target::open(asked.path)?;
     let record = asked.record.unwrap_or(RECORD).min(target.length / 8 * 8);
     let mut passes = Passes::new(&target, asked.rate, asked.budget);
-    let measured = match target.can_be_cold {
-        true => Some(passes.inputs(asked.budget / 8)?),
-        false => None,
+    let measured = match target.never_cold {
+        None => Some(passes.inputs(asked.budget / 8)?),
+        Some(_) => None,
     };
     let methods = match asked.random {
         true => candidates::by_chance(record),
@@ -49,7 +49,7 @@ pub(crate) fn advice(asked: &Asked<'_>) -> anyhow::Result<Advice> {
     };
     let mut trial = Trial { passes, methods, record: asked.random.then_some(record), bytes: 0 };
     let mut states = Vec::new();
-    if target.can_be_cold {
+    if target.never_cold.is_none() {
         let share = trial.passes.left().mul_f64(0.75);
         states.push(trial.state(State::Cold, share)?);
     }
@@ -81,10 +81,8 @@ fn windows(inputs: Option<&Inputs>, rate: Option<f64>) -> Vec<analysis::prefetch
 
 fn notes(target: &Target, trial: &Trial<'_>, inputs: Option<&Inputs>) -> Vec<String> {
     let mut notes = Vec::new();
-    if !target.can_be_cold {
-        notes.push(
-            "The file is on a file system that lives in memory: it cannot be cold, so this is for warm alone.".into(),
-        );
+    if let Some(reason) = &target.never_cold {
+        notes.push(format!("The file cannot be cold, so this is for warm alone: {reason}."));
     } else {
         notes.push(
             "The file was put out of memory for this; its own dirty pages were written, nothing else was changed."

@@ -1,19 +1,23 @@
 //! `howslow file advise` and `howslow file tune`, as typed.
 
+use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use analysis::prefetch::{self, THERE};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 
+use measure::Failure;
 use operations::reading::prefetch::unnamed;
+use operations::residence;
 use record::Nanoseconds;
 use serde_json::json;
 
 use super::{advise as advising, tune as tuning};
 use crate::cli::seconds;
-use crate::measuring::scratch_root;
+use crate::measuring::scratch_folder;
 use crate::output::{self, Outcome};
 
 #[derive(Debug, Args)]
@@ -99,9 +103,15 @@ pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> any
     let tuning = match path {
         Some(path) => tune(path, None)?,
         None => {
-            let folder = scratch_root();
-            let file = unnamed(&folder, BYTES).map_err(|failure| anyhow::anyhow!("{}: {failure}", folder.display()))?;
-            let name = record::printable(&format!("a scratch file in {}", folder.display()));
+            let folder = scratch_folder()?;
+            let shown = record::printable(&folder.display().to_string());
+            if File::open(&folder).is_ok_and(residence::lives_in_memory) {
+                bail!(
+                    "{shown} is in memory (tmpfs), so that nothing is waited for there; set TMPDIR to a folder on a disk"
+                );
+            }
+            let file = unnamed(&folder, BYTES).map_err(|failure| no_file(&shown, &failure))?;
+            let name = format!("a scratch file in {shown}");
             // Each pass is a process of its own, which opens the file by this one's descriptor.
             let place = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
             tune(Path::new(&place), Some(&name))?
@@ -119,6 +129,14 @@ pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> any
         ))?;
     }
     Ok(Outcome::Done)
+}
+
+/// Why there is no scratch file, and what to do.
+fn no_file(folder: &str, failure: &Failure) -> anyhow::Error {
+    match failure {
+        Failure::Skip { reason, remedy } => anyhow::anyhow!("{}; {remedy}", record::printable(reason)),
+        other => anyhow::anyhow!("no scratch file can be made in {folder}: {other}; set TMPDIR to another folder"),
+    }
 }
 
 /// `4096`, `64KiB`, `1 MiB`: a record of whole words.

@@ -34,8 +34,8 @@ pub(crate) struct Target {
     /// Said instead of the path.
     name: Option<String>,
     length: u64,
-    /// Whether it can be out of memory.
-    can_be_cold: bool,
+    /// Why it cannot be out of memory; `None` where it can.
+    never_cold: Option<String>,
 }
 
 impl Target {
@@ -57,7 +57,8 @@ impl Target {
                 format!("{shown} has {length} bytes, too few to tell methods apart; name a file of {smallest} or more");
             return Err(misuse(text).into());
         }
-        Ok(Target { path: path.into(), name: None, length, can_be_cold: !residence::lives_in_memory(&file) })
+        let never_cold = residence::can_be_cold(&file).err().map(|error| error.sentence());
+        Ok(Target { path: path.into(), name: None, length, never_cold })
     }
 
     fn called(self, name: Option<&str>) -> Target {

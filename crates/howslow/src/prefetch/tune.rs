@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use analysis::prefetch::{Beside, Inputs, Tried, Tuning, Verdict, Window, best};
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail};
 use operations::reading::prefetch::{Advised, Method, State, Stretch, Way};
 
 use super::grid::{COMPARING, Grid};
@@ -32,11 +32,9 @@ pub(crate) struct Asked<'a> {
 /// When the file cannot be read, or cannot be out of memory.
 pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
     let target = Target::open(asked.path)?.called(asked.name);
-    ensure!(
-        target.can_be_cold,
-        "{} is on a file system that lives in memory: nothing is ever waited for there",
-        target.shown()
-    );
+    if let Some(reason) = &target.never_cold {
+        bail!("{} cannot be put out of memory, so that nothing is waited for: {reason}", target.shown());
+    }
     let mut passes = Passes::new(&target, asked.rate, asked.budget);
     let (latency, inputs) = passes.inputs(asked.budget / 8)?;
     let plain = [

@@ -76,6 +76,7 @@ pub(super) const AHEAD_OF_USE: Operation = Operation {
         summing(setting, |source, plan| {
             let file = source.open_with(rustix::fs::OFlags::empty())?;
             let mut window = Ahead::of(setting, plan.length);
+            tried(source, Some(Advice::WillNeed))?;
             Ok(move || {
                 let view = View::new(&file, (0, plan.length), MapFlags::SHARED)?;
                 window.restart();
@@ -112,6 +113,7 @@ pub(super) const HUGE: Operation = Operation {
 fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Result<Loop, Failure> {
     summing(setting, |source, plan| {
         let file = source.open_with(rustix::fs::OFlags::empty())?;
+        tried(source, advice)?;
         Ok(move || {
             let view = View::new(&file, (0, plan.length), flags)?;
             if let Some(advice) = advice {
@@ -120,6 +122,12 @@ fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Resu
             Ok(sum_of(&view, plan))
         })
     })
+}
+
+/// Maps the file and advises its first page once: what is refused is refused before anything is timed.
+fn tried(source: &Source, advice: Option<Advice>) -> Result<(), Failure> {
+    let view = View::of(source, MapFlags::SHARED)?;
+    advice.map_or(Ok(()), |advice| view.advise(advice, 0, rustix::param::page_size()))
 }
 
 /// Reads the file into memory in huge pages, if its system has them.

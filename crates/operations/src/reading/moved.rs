@@ -11,6 +11,7 @@ use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice
 use super::READ;
 use super::order::Plan;
 use super::pass::{Reader, counting};
+use super::source::within_limit;
 
 pub(super) const SPLICED: Operation = Operation {
     id: "read.splice",
@@ -63,6 +64,7 @@ pub(super) const COPIED: Operation = Operation {
               system that shares blocks reads none",
     prepare: |setting| {
         counting(setting, |source, plan| {
+            within_limit(plan.length)?;
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
             let copy = open(setting.scratch().join("copy"), flags, Mode::RUSR | Mode::WUSR)?;
             let copier = Copier { file: source.open_with(OFlags::empty())?, copy, plan };

@@ -93,7 +93,10 @@ impl State {
                 // A count that does not see the pages there are cannot prove that there are none.
                 source.read_through()?;
                 match residence::resident(&source.file)?.resident {
-                    0 => Err(Failure::skip("the kernel counts none of a file's pages that have just been read", "")),
+                    0 => Err(Failure::skip(
+                        "the kernel counts none of a file's pages that have just been read",
+                        "set TMPDIR to a folder on a local disk",
+                    )),
                     _ => Ok(State::Cold(setting.doubts())),
                 }
             }

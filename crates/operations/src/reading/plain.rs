@@ -240,6 +240,8 @@ fn with_window(
         let file = source.open_with(OFlags::empty())?;
         let mut block = Block::new(plan.record as usize);
         let mut window = Ahead::of(setting, plan.length);
+        // What is refused is refused before anything is timed.
+        ask(&file, 0, rustix::param::page_size())?;
         Ok(move || {
             window.restart();
             each_record(plan, &mut block, |record, offset| {

@@ -75,7 +75,8 @@ impl Source {
             ));
         }
         let path = setting.shared().join(format!("file-{length}"));
-        if !path.exists() {
+        // One that somebody cut costs the round that met it, not those after.
+        if std::fs::metadata(&path).map(|it| it.len()).ok() != Some(length) {
             make(&path, length)?;
         }
         Ok(Source { file: residence::open(&path)?, path, length, sum: sum_of_first(length / 8) })
@@ -97,6 +98,7 @@ impl Source {
 
 /// Makes the file under another name and renames it when it is whole and on its device.
 fn make(path: &Path, length: u64) -> Result<(), Failure> {
+    within_limit(length)?;
     let unfinished = path.with_extension("unfinished");
     let made = File::options().write(true).create(true).truncate(true).open(&unfinished);
     let made = made.and_then(|file| write_words(file, length)).and_then(|()| std::fs::rename(&unfinished, path));
@@ -104,6 +106,20 @@ fn make(path: &Path, length: u64) -> Result<(), Failure> {
         let _ = std::fs::remove_file(&unfinished);
         no_room(&error, length, path.ancestors().nth(2).unwrap_or(path)).unwrap_or_else(|| error.into())
     })
+}
+
+/// Fails where a file of so many bytes is beyond this process' limit: to write it would end the process (SIGXFSZ).
+///
+/// # Errors
+/// A skip that names the limit.
+pub(crate) fn within_limit(length: u64) -> Result<(), Failure> {
+    match rustix::process::getrlimit(rustix::process::Resource::Fsize).current {
+        Some(most) if most < length => Err(Failure::skip(
+            format!("a file may have {} here, and {} are wanted", Bytes(most), Bytes(length)),
+            "raise the limit: ulimit -f unlimited",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// What a full device is to whoever wanted a file of so many bytes in `folder`.
@@ -119,6 +135,7 @@ fn no_room(error: &std::io::Error, length: u64, folder: &Path) -> Option<Failure
 /// # Errors
 /// A skip where there is no room for it.
 pub fn unnamed(folder: &Path, length: u64) -> Result<File, Failure> {
+    within_limit(length)?;
     let failed = |error: std::io::Error| no_room(&error, length, folder).unwrap_or_else(|| error.into());
     let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
     let file = match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::ptr::null_mut;
 
 use measure::Failure;
+use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use super::order::Plan;
@@ -21,7 +22,7 @@ impl View {
     pub(super) fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<View, Failure> {
         let length = length as usize;
         // SAFETY: the kernel chooses the place, so that the mapping replaces nothing.
-        let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, offset) }?;
+        let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, offset) }.map_err(not_mapped)?;
         Ok(View { start, length })
     }
 
@@ -65,6 +66,14 @@ pub(super) fn huge_bytes(start: usize, kind: &str) -> usize {
     let lines = maps.lines().skip_while(|line| !line.starts_with(&mine)).take(40);
     let kib = lines.filter_map(|line| line.strip_prefix(kind)?.trim().strip_suffix(" kB")).next();
     kib.and_then(|kib| kib.trim().parse::<usize>().ok()).unwrap_or(0) << 10
+}
+
+/// Why a file is not mapped.
+pub(crate) fn not_mapped(error: Errno) -> Failure {
+    match error {
+        Errno::NODEV => Failure::skip("this file system maps no files", "a file on another file system"),
+        error => error.into(),
+    }
 }
 
 impl Drop for View {

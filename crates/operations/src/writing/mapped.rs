@@ -4,12 +4,14 @@ use std::ptr::null_mut;
 
 use measure::{Choice::Word, Failure, Operation, word};
 use rustix::fs::{OFlags, ftruncate};
+use rustix::io::Errno;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 
 use super::content::Content;
 use super::pass::writing;
 use super::target::{Target, refused};
 use super::{ANY_POINTS, FILE, ORDER, OVER, RECORD, WRITE};
+use crate::reading::view::not_mapped;
 
 pub(super) const MAPPED: Operation = Operation {
     id: "write.mmap",
@@ -31,7 +33,7 @@ pub(super) const MAPPED: Operation = Operation {
                     let record = &content.record(Target::number(plan, pass, offset))[..length];
                     view.bytes()[offset as usize..][..length].copy_from_slice(record);
                 }
-                if syncs { view.sync() } else { Ok(()) }
+                if syncs { view.sync().map_err(|error| refused(error, plan.length)) } else { Ok(()) }
             })
         })
     },
@@ -48,7 +50,7 @@ impl View {
     fn new(file: impl std::os::fd::AsFd, length: usize) -> Result<View, Failure> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses the place, so that the mapping replaces nothing.
-        let start = unsafe { mmap(null_mut(), length, access, MapFlags::SHARED, file, 0) }?;
+        let start = unsafe { mmap(null_mut(), length, access, MapFlags::SHARED, file, 0) }.map_err(not_mapped)?;
         Ok(View { start, length })
     }
 
@@ -61,9 +63,9 @@ impl View {
     }
 
     /// Waits until the device has all of it.
-    fn sync(&self) -> Result<(), Failure> {
+    fn sync(&self) -> Result<(), Errno> {
         // SAFETY: the range is this mapping; the call changes nothing of what it holds.
-        Ok(unsafe { msync(self.start, self.length, MsyncFlags::SYNC) }?)
+        unsafe { msync(self.start, self.length, MsyncFlags::SYNC) }
     }
 }
 

@@ -77,6 +77,7 @@ pub(super) const ALLOCATED: Operation = Operation {
             })
         })
     },
+    version: 2,
     ..WRITE
 };
 

@@ -10,7 +10,7 @@ use rustix::io::{Errno, pwrite};
 
 use super::content::Content;
 use crate::reading::order::Plan;
-use crate::reading::source::whole;
+use crate::reading::source::{whole, within_limit};
 use crate::residence;
 
 /// A scratch file and what is to become of it.
@@ -30,7 +30,7 @@ pub(crate) enum Policy {
     /// Whenever the kernel likes.
     Never,
     /// When the pass ends, by this call for all of it.
-    AtEnd(fn(&OwnedFd) -> Result<(), Failure>),
+    AtEnd(fn(&OwnedFd) -> Result<(), Errno>),
     /// When each call returns.
     EachCall,
     /// When the pass ends; the writer sees to it.
@@ -58,6 +58,7 @@ impl Target {
             ));
         }
         let plan = Plan::of(setting, length)?;
+        within_limit(length)?;
         let path = setting.scratch().join("written");
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
         let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
@@ -65,7 +66,7 @@ impl Target {
         if policy.waits() && residence::lives_in_memory(&file) {
             return Err(in_memory("nothing is written when a file is synced"));
         }
-        let target = Target { file, path, plan, is_new: setting.word("over") == "new", policy };
+        let target = Target { file, path, plan, is_new: setting.word("over") != "old", policy };
         // Room is proven before anything is timed: a store through a mapping could not be told that there is none.
         match fallocate(&target.file, FallocateFlags::empty(), 0, length) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
@@ -126,7 +127,8 @@ impl Target {
         if residence::lives_in_memory(&self.file) {
             return Ok(());
         }
-        fsync(&self.file)?;
+        // Where room is found only when pages are written, this is who hears that there is none.
+        fsync(&self.file).map_err(|error| self.refused(error))?;
         if past_memory {
             residence::evict(&self.file)?;
         }
@@ -137,7 +139,7 @@ impl Target {
     #[inline(always)]
     pub fn finish(&self) -> Result<(), Failure> {
         match self.policy {
-            Policy::AtEnd(sync) => sync(&self.file),
+            Policy::AtEnd(sync) => sync(&self.file).map_err(|error| self.refused(error)),
             Policy::Never | Policy::EachCall | Policy::ByWriter => Ok(()),
         }
     }
@@ -172,15 +174,15 @@ impl Target {
             let written = pwrite(&self.file, record, offset).map_err(|error| self.refused(error))?;
             wrote(record.len(), written, offset)?;
         }
-        Ok(fsync(&self.file)?)
+        fsync(&self.file).map_err(|error| self.refused(error))
     }
 }
 
 fn policy_of(word: &str) -> Result<Policy, Failure> {
     Ok(match word {
         "none" => Policy::Never,
-        "fsync" => Policy::AtEnd(|file| Ok(fsync(file)?)),
-        "fdatasync" => Policy::AtEnd(|file| Ok(fdatasync(file)?)),
+        "fsync" => Policy::AtEnd(|file| fsync(file)),
+        "fdatasync" => Policy::AtEnd(|file| fdatasync(file)),
         "range" => Policy::AtEnd(range),
         "dsync" => Policy::EachCall,
         "msync" => Policy::ByWriter,
@@ -190,12 +192,12 @@ fn policy_of(word: &str) -> Result<Policy, Failure> {
 
 /// Writes all pages of the file to its device and waits for that, and for no more: no metadata, no order to the device
 /// to keep them.
-fn range(file: &OwnedFd) -> Result<(), Failure> {
+fn range(file: &OwnedFd) -> Result<(), Errno> {
     let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
     // SAFETY: the call takes no pointer; the descriptor is open.
     match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, all) } {
         0 => Ok(()),
-        _ => Err(Failure::last_os_error()),
+        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
     }
 }
 
