@@ -41,7 +41,10 @@ impl Cycle {
         let length = self.length();
         let end = self.next as u64 + times;
         let (turns, end) = (end / length, (end % length) as usize);
-        let sum = self.sums[length as usize].wrapping_mul(turns).wrapping_add(self.sums[end]).wrapping_sub(self.sums[self.next]);
+        let sum = self.sums[length as usize]
+            .wrapping_mul(turns)
+            .wrapping_add(self.sums[end])
+            .wrapping_sub(self.sums[self.next]);
         self.next = end;
         sum
     }

@@ -38,7 +38,7 @@ const TABLE: usize = 4096;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "mode.host.call",
-        summary: "call an empty procedure: of the program itself, or from a guest one of its host (of an emulator, a system call that it answers itself)",
+        summary: "call an empty procedure: of the program itself, or from a guest one of its host (a system call that an emulator answers itself)",
         axes: &[MODE],
         memory: ADDRESSES,
         terms: OWN_LOOP,

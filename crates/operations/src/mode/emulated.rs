@@ -89,7 +89,9 @@ fn emulator() -> Result<PathBuf, Failure> {
 /// This executable.
 fn executable() -> Result<PathBuf, Failure> {
     let path = std::env::current_exe().ok().filter(|path| path.is_file());
-    path.ok_or_else(|| Failure::skip("howslow's own executable is no longer where it was started", "start howslow again"))
+    path.ok_or_else(|| {
+        Failure::skip("howslow's own executable is no longer where it was started", "start howslow again")
+    })
 }
 
 fn cannot_run(emulator: &Path, executable: &Path) -> Failure {
