@@ -25,7 +25,18 @@ mod time;
 
 use cli::Verb;
 
+/// A round's emulated program, started by howslow itself.
+fn serve() -> anyhow::Result<output::Outcome> {
+    operations::mode::emulated::serve().map(|()| output::Outcome::Done).map_err(|failure| {
+        let word = operations::mode::emulated::SERVE;
+        output::Misuse(format!("{word} is howslow's own word, for a program that it emulates: {failure}")).into()
+    })
+}
+
 fn main() -> std::process::ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == operations::mode::emulated::SERVE) {
+        return output::finish(serve());
+    }
     let command = cli::parse();
     output::finish(match command.verb {
         None => headline::headline(&command.how),

@@ -152,15 +152,23 @@ struct Timed {
     reads: Option<Reads>,
 }
 
+/// Another process may read a clock that is slewed, which the kernel does by 0.05 % at most.
+const CLOCKS_AGREE: f64 = 1.001;
+
 /// One batch. The device's counts are asked for outside of all else, since asking takes time of its own.
 fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> Result<Timed, Failure> {
     work.prepare_batch(count)?;
     let read = watch.reads();
     let used = watch.usage();
     let start = watch.now();
-    work.run_batch(count)?;
+    let told = work.run_batch(count)?;
     let elapsed = watch.now() - start - reading;
     let usage = watch.usage().since(used);
+    let (elapsed, usage) = match told {
+        None => (elapsed, usage),
+        Some(told) if told.elapsed <= elapsed * CLOCKS_AGREE => (told.elapsed, told.usage),
+        Some(_) => return Err(Failure::wrong("it tells more time for a batch than has passed")),
+    };
     let reads = watch.reads().zip(read).map(|(after, before)| device::between(before, after));
     work.verify_batch(count)?;
     Ok(Timed { elapsed, usage, reads })
@@ -199,6 +207,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
+    use crate::stopwatch::Took;
 
     /// A machine whose time passes only as the script says.
     #[derive(Default)]
@@ -284,6 +293,28 @@ mod tests {
         let harvest = sample(&mut work, &mut watch.clone(), &plan, 28.0).expect("a harvest");
         assert_eq!(harvest.times, 10);
         assert!(harvest.samples.iter().all(|sample| (sample.ns - 9.9).abs() < 1e-9));
+    }
+
+    #[test]
+    fn a_batch_done_elsewhere_took_what_is_told_of_it() {
+        let watch = ScriptedWatch::default();
+        let telling = |told: f64| {
+            let script = Rc::clone(&watch.0);
+            Loop::telling(move |times| {
+                // Asking takes 50 µs, and faults that are not the batch's.
+                script.borrow_mut().now += 50e3 + times as f64 * 100.0;
+                script.borrow_mut().usage.minor_faults += 7.0;
+                let usage = Usage { user: times as f64 * 90.0, system: times as f64 * 10.0, ..Usage::default() };
+                Ok(Took { elapsed: times as f64 * told, usage })
+            })
+        };
+        let harvest = sample(&mut telling(100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+        assert_eq!(harvest.times, 8192);
+        assert!(harvest.samples.iter().all(|sample| sample.ns == 100.0));
+        assert_eq!(harvest.elapsed, harvest.operations * 100.0);
+        assert_eq!((harvest.usage.user, harvest.usage.minor_faults), (harvest.operations * 90.0, 0.0));
+        let end = sample(&mut telling(1e6), &mut watch.clone(), &PLAN, 0.0);
+        assert!(matches!(end, Err(Failure::Wrong(_))), "{end:?}");
     }
 
     #[test]

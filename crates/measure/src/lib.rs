@@ -18,6 +18,7 @@ mod schedule;
 mod scratch;
 mod setting;
 mod speed;
+mod stopwatch;
 mod take;
 mod watch;
 
@@ -28,4 +29,5 @@ pub use operation::{Axis, Choice, Need, Operation, TermOf, count, size, term, wo
 pub use quiet::Best;
 pub use repeat::{Loop, opaque, repeat};
 pub use setting::{Doubts, Partner, Setting, Tally, pin};
+pub use stopwatch::{Stopwatch, Took};
 pub use take::{Item, MeasureError, Order, Progress, Taken, take};

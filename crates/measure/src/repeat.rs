@@ -3,14 +3,16 @@
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
+use crate::stopwatch::Took;
 
-type Run = Box<dyn FnMut(u64) -> Result<(), Failure>>;
+type Run = Box<dyn FnMut(u64) -> Result<Option<Took>, Failure>>;
+type Around = Box<dyn FnMut(u64) -> Result<(), Failure>>;
 
 /// An operation's loop, with what must happen around a batch outside the timing.
 pub struct Loop {
     run: Run,
-    before: Option<Run>,
-    verify: Option<Run>,
+    before: Option<Around>,
+    verify: Option<Around>,
     each: u64,
     most: u64,
     batches: u32,
@@ -19,8 +21,20 @@ pub struct Loop {
 
 impl Loop {
     /// A loop of the operation's own: `run(times)` does `times` iterations. Use [`repeat`] unless it needs its own.
-    pub fn new(run: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
-        Loop { run: Box::new(run), before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX, warm: false }
+    pub fn new(mut run: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
+        Loop::of(Box::new(move |times| run(times).map(|()| None)))
+    }
+
+    /// A loop whose iterations are done by another process, which times them itself by a [`Stopwatch`]: the batch took
+    /// what `run(times)` tells, so that asking and answering are not in it, and it used what that process used.
+    ///
+    /// [`Stopwatch`]: crate::Stopwatch
+    pub fn telling(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
+        Loop::of(Box::new(move |times| run(times).map(Some)))
+    }
+
+    fn of(run: Run) -> Loop {
+        Loop { run, before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX, warm: false }
     }
 
     /// One iteration does the operation this often (an unrolled loop): costs are divided by it.
@@ -58,7 +72,8 @@ impl Loop {
         self.before.as_mut().map_or(Ok(()), |before| before(times))
     }
 
-    pub(crate) fn run_batch(&mut self, times: u64) -> Result<(), Failure> {
+    /// What the batch took, where another process did it and tells.
+    pub(crate) fn run_batch(&mut self, times: u64) -> Result<Option<Took>, Failure> {
         (self.run)(times)
     }
 
@@ -99,10 +114,10 @@ impl Loop {
         let times = times.min(self.most);
         self.prepare_batch(times)?;
         let start = Instant::now();
-        self.run_batch(times)?;
+        let told = self.run_batch(times)?;
         let took = start.elapsed();
         self.verify_batch(times)?;
-        Ok(took)
+        Ok(told.map_or(took, |told| Duration::from_nanos(told.elapsed.max(0.0) as u64)))
     }
 }
 

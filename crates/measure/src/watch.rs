@@ -33,6 +33,11 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
+    /// What this process alone has used since it began.
+    pub fn of_this_process() -> Usage {
+        resources(libc::RUSAGE_SELF)
+    }
+
     /// What was used between `earlier` and now.
     pub fn since(self, earlier: Usage) -> Usage {
         Usage {
@@ -102,7 +107,7 @@ impl Watch for SystemWatch {
     }
 
     fn usage(&mut self) -> Usage {
-        let own = resources(libc::RUSAGE_SELF).plus(resources(libc::RUSAGE_CHILDREN));
+        let own = Usage::of_this_process().plus(resources(libc::RUSAGE_CHILDREN));
         let partners: f64 = self.partners.borrow().iter().filter_map(|&pid| processor_time(pid)).sum();
         // A partner's clock does not tell user from system: it mirrors our work, so our own proportion is used.
         let share = if own.user + own.system > 0.0 { own.user / (own.user + own.system) } else { 0.0 };
@@ -116,7 +121,7 @@ impl Watch for SystemWatch {
 
 /// Processor time of this process and its reaped children, in ns.
 pub(crate) fn own_processor_time() -> f64 {
-    let both = resources(libc::RUSAGE_SELF).plus(resources(libc::RUSAGE_CHILDREN));
+    let both = Usage::of_this_process().plus(resources(libc::RUSAGE_CHILDREN));
     both.user + both.system
 }
 

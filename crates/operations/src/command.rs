@@ -163,7 +163,7 @@ fn quoted_by(elapsed: f64, busy: f64, cpus: Cpus) -> Estimate {
 }
 
 /// The program that a command's first word means: a path where it has a slash, else found along PATH.
-fn found(word: &OsStr) -> Result<PathBuf, CommandError> {
+pub(crate) fn found(word: &OsStr) -> Result<PathBuf, CommandError> {
     let shown = word.to_string_lossy().into_owned();
     if word.as_bytes().contains(&b'/') {
         let path = PathBuf::from(word);

@@ -20,6 +20,11 @@ impl Cycle {
         Cycle { sums, next: 0 }
     }
 
+    /// How many there are.
+    pub(crate) fn length(&self) -> u64 {
+        self.sums.len() as u64 - 1
+    }
+
     /// Moves on by `times`, whose numbers must add up to `sum`, modulo 2^64.
     ///
     /// # Errors
@@ -33,10 +38,13 @@ impl Cycle {
     }
 
     fn advance(&mut self, times: u64) -> u64 {
-        let length = self.sums.len() - 1;
+        let length = self.length();
         let end = self.next as u64 + times;
-        let (turns, end) = (end / length as u64, (end % length as u64) as usize);
-        let sum = self.sums[length].wrapping_mul(turns).wrapping_add(self.sums[end]).wrapping_sub(self.sums[self.next]);
+        let (turns, end) = (end / length, (end % length) as usize);
+        let sum = self.sums[length as usize]
+            .wrapping_mul(turns)
+            .wrapping_add(self.sums[end])
+            .wrapping_sub(self.sums[self.next]);
         self.next = end;
         sum
     }

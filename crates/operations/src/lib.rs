@@ -18,7 +18,7 @@ mod keyed;
 mod mask;
 mod memory;
 mod message;
-mod mode;
+pub mod mode;
 mod page;
 mod poll;
 mod process;

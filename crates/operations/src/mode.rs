@@ -1,6 +1,8 @@
 //! The family `mode`: the same program as native code, as WebAssembly translated to native code while it runs
-//! (wasmtime), and as WebAssembly interpreted (wasmi). The programs and their files are here, the guests beside.
+//! (wasmtime), as WebAssembly interpreted (wasmi), and as the native code run by an emulator of this processor
+//! (qemu-user). The programs and their files are here, the guests beside.
 
+pub mod emulated;
 #[cfg(feature = "modes")]
 mod engine;
 mod file;
@@ -16,8 +18,9 @@ use rustix::fd::OwnedFd;
 
 use crate::DEFAULT;
 use crate::cycle::Cycle;
+use emulated::Emulated;
 
-const MODE: Axis = word("mode", &[Word("native"), Word("jit"), Word("interpreted")]);
+const MODE: Axis = word("mode", &[Word("native"), Word("jit"), Word("interpreted"), Word("emulated")]);
 
 /// Bytes in a record; all of them divide the file's length.
 const RECORDS: Axis = size(&[Number(80), Number(256), Number(2048)]);
@@ -35,15 +38,14 @@ const TABLE: usize = 4096;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "mode.host.call",
-        summary: "call an empty procedure: of the program itself, or from a guest one of its host",
+        summary: "call an empty procedure: of the program itself, or from a guest one of its host (a system call that an emulator answers itself)",
         axes: &[MODE],
         memory: ADDRESSES,
         terms: OWN_LOOP,
         explained_by: &[term(1.0, "instruction.call")],
         prepare: |setting| {
-            let guest = Guest { text: include_str!("mode/call.wat"), memory: vec![], files: vec![] };
-            let calls = held(guest.program(setting, |_| Ok(native::call()))?, Cycle::new([native::CALLS]))?;
-            Ok(calls.each(native::CALLS))
+            let guest = Guest { name: "call", text: include_str!("mode/call.wat"), memory: vec![], files: vec![] };
+            Ok(guest.held(setting, Cycle::new([native::CALLS]))?.each(native::CALLS))
         },
         ..DEFAULT
     },
@@ -61,12 +63,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let content = file::content(setting.seed());
             let sums = content.chunks(setting.size() / 8).map(file::sum);
             let guest = Guest {
+                name: "read",
                 text: include_str!("mode/read.wat"),
                 memory: vec![setting.number("size")],
                 files: vec![file::holding(setting, c"records", &content)?],
             };
-            let cycle = Cycle::new(sums);
-            held(guest.program(setting, native::read)?, cycle)
+            guest.held(setting, Cycle::new(sums))
         },
         ..DEFAULT
     },
@@ -90,6 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             memory.extend(wanted.iter().map(|record| record[0]));
             let cycle = Cycle::new(wanted.iter().map(|record| file::sum(record)));
             let guest = Guest {
+                name: "keyed",
                 text: include_str!("mode/keyed.wat"),
                 memory,
                 files: vec![
@@ -97,7 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     file::holding(setting, c"records", &records.concat())?,
                 ],
             };
-            held(guest.program(setting, native::keyed)?, cycle)
+            guest.held(setting, cycle)
         },
         ..DEFAULT
     },
@@ -113,9 +116,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut random = fastrand::Rng::with_seed(setting.seed());
             let numbers: Vec<u64> = (0..TABLE).map(|_| random.u64(..) >> random.u32(0..64)).collect();
             let cycle = Cycle::new(numbers.iter().map(|number| native::trace(*number, number.to_string().as_bytes())));
-            let guest =
-                Guest { text: include_str!("mode/convert.wat"), memory: [vec![0], numbers].concat(), files: vec![] };
-            held(guest.program(setting, |guest| Ok(native::convert(guest)))?, cycle)
+            let memory = [vec![0], numbers].concat();
+            let guest = Guest { name: "convert", text: include_str!("mode/convert.wat"), memory, files: vec![] };
+            guest.held(setting, cycle)
         },
         ..DEFAULT
     },
@@ -126,6 +129,8 @@ type Program = Box<dyn FnMut(u64) -> Result<u64, Failure>>;
 
 /// What a program works on, whatever the mode, and its text as a guest.
 struct Guest {
+    /// By which the native programs are found.
+    name: &'static str,
     /// In WebAssembly's text format.
     #[cfg_attr(not(feature = "modes"), expect(dead_code, reason = "only an engine reads it"))]
     text: &'static str,
@@ -136,14 +141,10 @@ struct Guest {
 }
 
 impl Guest {
-    /// The program in the mode of this setting.
-    fn program(
-        self,
-        setting: &Setting,
-        native: impl FnOnce(Guest) -> Result<Program, Failure>,
-    ) -> Result<Program, Failure> {
+    /// The program in the mode of this setting, in this process.
+    fn program(self, setting: &Setting) -> Result<Program, Failure> {
         match setting.word("mode") {
-            "native" => native(self),
+            "native" => native::program(self.name, self.memory, self.files),
             #[cfg(feature = "modes")]
             "jit" => engine::translated(self),
             #[cfg(feature = "modes")]
@@ -154,17 +155,32 @@ impl Guest {
             )),
         }
     }
-}
 
-/// The loop of a program, held to the sums of a cycle.
-fn held(mut program: Program, mut cycle: Cycle) -> Result<Loop, Failure> {
-    let sum = Rc::new(Cell::new(0));
-    let result = Rc::clone(&sum);
-    let run = move |times| {
-        sum.set(program(times)?);
-        Ok(())
-    };
-    Ok(Loop::new(run).verify(move |times| cycle.hold(times, result.get())))
+    /// Its loop in the mode of this setting, held to the sums of a cycle.
+    fn held(self, setting: &Setting, mut cycle: Cycle) -> Result<Loop, Failure> {
+        let sum = Rc::new(Cell::new(0));
+        let result = Rc::clone(&sum);
+        let whole = cycle.length();
+        let verify = move |times| cycle.hold(times, result.get());
+        if setting.word("mode") == "emulated" {
+            let mut emulated = Emulated::start(&self, setting)?;
+            let run = move |times| {
+                let (took, told) = emulated.batch(times)?;
+                sum.set(told);
+                Ok(took)
+            };
+            let mut emulated = Loop::telling(run).verify(verify);
+            // Everything that it will ever execute is translated before the first batch.
+            emulated.perform(whole + 1)?;
+            return Ok(emulated);
+        }
+        let mut program = self.program(setting)?;
+        let run = move |times| {
+            sum.set(program(times)?);
+            Ok(())
+        };
+        Ok(Loop::new(run).verify(verify))
+    }
 }
 
 #[cfg(test)]
@@ -193,29 +209,50 @@ mod tests {
         }
     }
 
+    /// The program in any mode, untimed.
+    fn program(guest: Guest, setting: &Setting) -> Result<Program, Failure> {
+        if setting.word("mode") != "emulated" {
+            return guest.program(setting);
+        }
+        let mut emulated = Emulated::start(&guest, setting)?;
+        Ok(Box::new(move |times| emulated.batch(times).map(|(_, sum)| sum)))
+    }
+
     /// What readers in this mode make of a file that ends within a record, twice, and of an index that names a record with
     /// another key.
-    fn misled(mode: &'static str) -> Vec<Result<u64, Failure>> {
+    fn misled(mode: &'static str) -> Result<Vec<Result<u64, Failure>>, Failure> {
         let scratch = tempfile::tempdir().expect("a folder");
         let setting =
             Setting::new(Point::default().with("mode", Word(mode).value()), scratch.path().into(), 0, None, 1);
         let file = |name, words: &[u64]| file::holding(&setting, name, words).expect("a file");
-        let short =
-            Guest { text: include_str!("mode/read.wat"), memory: vec![80], files: vec![file(c"short", &[1; 11])] };
-        let mut read = short.program(&setting, native::read).expect("a reader");
+        let short = Guest {
+            name: "read",
+            text: include_str!("mode/read.wat"),
+            memory: vec![80],
+            files: vec![file(c"short", &[1; 11])],
+        };
         let foreign = Guest {
+            name: "keyed",
             text: include_str!("mode/keyed.wat"),
             memory: [1, 7].into_iter().chain([7; TABLE - 1]).collect(),
             files: vec![file(c"index", &[7, 0]), file(c"records", &[8; 10])],
         };
-        let mut keyed = foreign.program(&setting, native::keyed).expect("a reader");
-        vec![read(1), read(1), keyed(1)]
+        let mut read = program(short, &setting)?;
+        let mut keyed = program(foreign, &setting)?;
+        Ok(vec![read(1), read(1), keyed(1)])
     }
 
     #[test]
     fn a_short_record_and_a_wrong_one_are_found_out_in_every_mode() {
-        for mode in ["native", "jit", "interpreted"] {
-            let results = misled(mode);
+        for mode in ["native", "jit", "interpreted", "emulated"] {
+            let results = match misled(mode) {
+                Ok(results) => results,
+                Err(Failure::Skip { reason, remedy }) => {
+                    eprintln!("not tested: {reason}; {remedy}");
+                    continue;
+                }
+                Err(failure) => panic!("{mode}: {failure}"),
+            };
             assert_eq!(results[0], Ok(10), "{mode}");
             assert!(matches!(results[1], Err(Failure::Wrong(_))), "{mode}");
             assert!(matches!(results[2], Err(Failure::Wrong(_))), "{mode}");

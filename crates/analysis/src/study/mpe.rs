@@ -57,6 +57,7 @@ mod tests {
     use record::Book;
 
     use super::*;
+    use crate::study::Paper;
 
     #[test]
     fn the_study_names_what_it_needs_once_and_leaves_what_takes_long_to_who_asks_for_it() {
@@ -68,6 +69,23 @@ mod tests {
         for (index, need) in all.iter().enumerate() {
             assert!(!all[..index].contains(need), "{need:?}");
         }
+    }
+
+    #[test]
+    fn emulated_code_has_a_row_where_a_run_has_it() {
+        let books = [Book::from_toml(include_str!("../../../../books/mpe-xl-1.1.toml")).expect("a book")];
+        let paper = Paper::new(&books).expect("a paper");
+        let without = record::Run { costs: vec![], ..books[0].run() };
+        let at = record::Point::default().with("mode", record::Value::Word("emulated".into()));
+        let cost = record::Cost { operation: "mode.convert".into(), at, ..paper.run.costs[0].clone() };
+        let with = record::Run { costs: vec![cost], ..without.clone() };
+        let more: Vec<usize> = modes::TABLES
+            .iter()
+            .map(|table| table.table(&paper, &with).rows.len() - table.table(&paper, &without).rows.len())
+            .collect();
+        assert_eq!(more, [0, 0, 1]);
+        let last = modes::TABLES[2].table(&paper, &with);
+        assert_eq!(last.rows.last().map(Vec::len), Some(last.columns.len()));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::{pread, read as read_next};
 
-use super::{Guest, Program, file};
+use super::{Program, file};
 use crate::syscall::exactly;
 
 /// Bytes of an entry of the index: a key and a record's number.
@@ -17,8 +17,19 @@ const DIGITS: usize = 20;
 /// Calls in one turn of the loop.
 pub(super) const CALLS: u64 = 8;
 
+/// The program of this name, with the words of its memory and its files.
+pub(super) fn program(name: &str, memory: Vec<u64>, files: Vec<OwnedFd>) -> Result<Program, Failure> {
+    match name {
+        "call" => Ok(call()),
+        "read" => read(memory, files),
+        "keyed" => keyed(memory, files),
+        "convert" => Ok(convert(memory)),
+        _ => Err(Failure::wrong(format!("there is no program {name}"))),
+    }
+}
+
 /// As `call.wat`.
-pub(super) fn call() -> Program {
+fn call() -> Program {
     let turn = |sum: u64, _| sum + one() + one() + one() + one() + one() + one() + one() + one();
     Box::new(move |times| Ok((0..times).fold(0, turn)))
 }
@@ -30,9 +41,9 @@ fn one() -> u64 {
 }
 
 /// As `read.wat`.
-pub(super) fn read(guest: Guest) -> Result<Program, Failure> {
-    let [file] = files(guest.files)?;
-    let mut record = vec![0; guest.memory[0] as usize];
+fn read(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
+    let [file] = files(open)?;
+    let mut record = vec![0; memory[0] as usize];
     Ok(Box::new(move |times| {
         let mut total = 0_u64;
         for _ in 0..times {
@@ -49,9 +60,9 @@ pub(super) fn read(guest: Guest) -> Result<Program, Failure> {
 }
 
 /// As `keyed.wat`.
-pub(super) fn keyed(guest: Guest) -> Result<Program, Failure> {
-    let [index, records] = files(guest.files)?;
-    let (entries, keys) = (guest.memory[0], guest.memory[1..].to_vec());
+fn keyed(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
+    let [index, records] = files(open)?;
+    let (entries, keys) = (memory[0], memory[1..].to_vec());
     let (mut entry, mut record) = ([0; ENTRY], [0; file::KEYED]);
     let mut next = 0;
     Ok(Box::new(move |times| {
@@ -81,8 +92,8 @@ pub(super) fn keyed(guest: Guest) -> Result<Program, Failure> {
 }
 
 /// As `convert.wat`.
-pub(super) fn convert(guest: Guest) -> Program {
-    let numbers = guest.memory[1..].to_vec();
+fn convert(memory: Vec<u64>) -> Program {
+    let numbers = memory[1..].to_vec();
     let mut next = 0;
     let mut text = [0; DIGITS];
     Box::new(move |times| {

@@ -1,5 +1,5 @@
-//! The tables of the three modes: native, translated and emulated there; native, translated while it runs (JIT) and
-//! interpreted here.
+//! The tables of the modes: native, translated and emulated there; native, translated while it runs (JIT) and
+//! interpreted here, and beside the paper's three the native code under an emulator of this processor, where a run has it.
 
 use record::Run;
 
@@ -13,6 +13,8 @@ pub(super) struct Modes {
     title: &'static str,
     /// Its rows, in the paper's order.
     rows: &'static [Row],
+    /// What only this machine has: native code emulated, and the native code itself.
+    emulated: (Route, Route),
     notes: &'static [&'static str],
 }
 
@@ -53,6 +55,8 @@ const READ_SEEK: &str = "mpe.catalog.nm.fread.seek";
 const KSAM: &str = "mpe.ksam.nm";
 const ASCII: &str = "mpe.ascii.nm";
 
+const EMULATED: &str = "the last row is the native code here, run by an emulator of this processor (qemu-user)";
+
 pub(super) const TABLES: &[Modes] = &[
     Modes {
         title: "CATALOG.PUB.SYS by mode",
@@ -71,6 +75,7 @@ pub(super) const TABLES: &[Modes] = &[
             row("mpe.catalog.cm.freaddir.seek", "CM", DIRECT_SEEK, None),
             row("mpe.catalog.cm.fread.seek", "CM", READ_SEEK, None),
         ],
+        emulated: (read!("emulated"), read!("native")),
         notes: &[
             "CPU and elapsed are ms for the whole file as printed; a cost here is one record of 80 bytes, one WASI \
                   call of a guest; NM is native, OCT translated, CM emulated",
@@ -83,6 +88,7 @@ pub(super) const TABLES: &[Modes] = &[
             row("mpe.ksam.cm", "CM", KSAM, Some((keyed!("interpreted"), keyed!("native")))),
             row(KSAM, "NM", KSAM, Some((keyed!("native"), keyed!("native")))),
         ],
+        emulated: (keyed!("emulated"), keyed!("native")),
         notes: &[
             "there 1,000 records in the order of keys by code that was itself emulated; here one look-up by key among \
                   1,000 records",
@@ -95,6 +101,7 @@ pub(super) const TABLES: &[Modes] = &[
             row("mpe.ascii.oct", "OCT", ASCII, Some((convert!("jit"), convert!("native")))),
             row("mpe.ascii.cm", "CM", ASCII, Some((convert!("interpreted"), convert!("native")))),
         ],
+        emulated: (convert!("emulated"), convert!("native")),
         notes: &[
             "there the intrinsic ran emulated whatever the mode of its caller; here the program itself converts, to \
                   text and back",
@@ -104,8 +111,8 @@ pub(super) const TABLES: &[Modes] = &[
 
 impl Modes {
     /// The costs it needs of a run.
-    pub fn parts(&self) -> impl Iterator<Item = &'static Part> + use<> {
-        let routes = self.rows.iter().filter_map(|row| row.here.as_ref());
+    pub fn parts(&'static self) -> impl Iterator<Item = &'static Part> + use<> {
+        let routes = self.rows.iter().filter_map(|row| row.here.as_ref()).chain([&self.emulated]);
         routes.flat_map(|(here, native)| [here, native]).flat_map(Route::parts).map(|(_, part)| part)
     }
 
@@ -116,6 +123,10 @@ impl Modes {
 
     /// Its rows beside a run.
     pub fn table(&self, paper: &Paper, run: &Run) -> TableAnswer {
+        // Few machines have an emulator of their own processor, and the paper had none: no row says that it is lacking.
+        let measured = followed(&self.emulated.0, run).is_ok();
+        let emulated = measured.then(|| [vec![Cell::Empty; 5], beside(&self.emulated, run)].concat());
+        let notes = self.notes.iter().chain(measured.then_some(&EMULATED));
         TableAnswer {
             title: self.title.into(),
             columns: vec![
@@ -131,8 +142,8 @@ impl Modes {
                 figures("here_of_native", "x native"),
                 told("why_not"),
             ],
-            rows: self.rows.iter().map(|row| row.cells(paper, run)).collect(),
-            notes: self.notes.iter().map(|note| (*note).into()).collect(),
+            rows: self.rows.iter().map(|row| row.cells(paper, run)).chain(emulated).collect(),
+            notes: notes.map(|note| (*note).into()).collect(),
         }
     }
 }
@@ -148,16 +159,21 @@ impl Row {
             Cell::printed(entry.and_then(|entry| entry.ms.as_ref())),
             Cell::ratio(native.and_then(|(one, native)| ratio(one, native))),
         ];
-        let Some((here, native)) = &self.here else {
-            cells.extend(vec![Cell::Empty; 6]);
-            return cells;
-        };
-        let (figure, native) = (followed(here, run), followed(native, run));
-        let both = figure.as_ref().ok().copied().zip(native.ok());
-        cells.extend([Cell::Text(here.short_formula()), Cell::Text(here.formula())]);
-        cells.extend([Cell::cost(&figure), Cell::width(&figure)]);
-        cells.push(Cell::ratio(both.and_then(|(one, native)| ratio(one, native))));
-        cells.push(Cell::why_not(&figure));
+        cells.extend(self.here.as_ref().map_or_else(|| vec![Cell::Empty; 6], |here| beside(here, run)));
         cells
     }
+}
+
+/// A cost of this machine, and how many times the native one it is.
+fn beside((here, native): &(Route, Route), run: &Run) -> Vec<Cell> {
+    let (figure, native) = (followed(here, run), followed(native, run));
+    let both = figure.as_ref().ok().copied().zip(native.ok());
+    vec![
+        Cell::Text(here.short_formula()),
+        Cell::Text(here.formula()),
+        Cell::cost(&figure),
+        Cell::width(&figure),
+        Cell::ratio(both.and_then(|(one, native)| ratio(one, native))),
+        Cell::why_not(&figure),
+    ]
 }
