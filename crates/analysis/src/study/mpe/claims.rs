@@ -117,8 +117,9 @@ pub(super) const CLAIMS: &[Claim] = &[
         here: &[
             Pair { one: read!("interpreted"), other: read!("native") },
             Pair { one: keyed!("interpreted"), other: keyed!("native") },
+            Pair { one: read!("emulated"), other: read!("native") },
         ],
-        note: "interpreted against native",
+        note: "interpreted against native; last, the native code run by qemu-user",
     },
     Claim {
         claim: "Native code reads more than twice as fast as translated code",
