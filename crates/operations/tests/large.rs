@@ -2,7 +2,10 @@
 //! process, since it looks at the process' own memory.
 
 use std::fs::File;
-use std::path::Path;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use measure::Setting;
 use operations::reading::Given;
@@ -32,7 +35,7 @@ fn pass_over(id: &str, path: &Path, given: &'static Given) {
 }
 
 /// A file of so many bytes that takes no room.
-fn holes(folder: &Path, length: u64) -> std::path::PathBuf {
+fn holes(folder: &Path, length: u64) -> PathBuf {
     let path = folder.join("holes");
     File::create(&path).and_then(|file| file.set_len(length)).expect("a sparse file");
     path
@@ -65,13 +68,75 @@ fn memory_does_not_grow_with_the_file() {
     }
 }
 
+/// Bytes of the file that is larger than memory, in MiB, unless the variable says otherwise.
+const SIZE: (&str, u64) = ("HOWSLOW_TEST_FILE_MIB", 65_536);
+
+/// With less memory than the file has bytes: a control group of this test's own.
+#[test]
+fn files_larger_than_memory_are_read_to_their_end() {
+    const LIMIT: u64 = 96 * MIB;
+    let group = match Group::limited_to(LIMIT) {
+        Ok(group) => group,
+        Err(error) => return eprintln!("not tested: no control group limits memory here ({error}); run as root"),
+    };
+    let mut reader = Command::new(std::env::current_exe().expect("this program"));
+    reader.args(["--exact", "a_file_of_64_gib_is_read_to_its_end", "--ignored", "--nocapture"]).env(SIZE.0, "512");
+    let mut procs = File::options().write(true).open(group.0.join("cgroup.procs")).expect("a control group");
+    // SAFETY: the closure makes one system call and allocates nothing.
+    unsafe { reader.pre_exec(move || procs.write_all(b"0")) };
+    let output = reader.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {said}", output.status);
+    assert_eq!(said.matches(": whole;").count(), READERS.len(), "{said}");
+    let most = group.most_used();
+    assert!((LIMIT / 2..=LIMIT).contains(&most), "{most} bytes were used: the file was not larger than memory");
+}
+
+/// A control group in which processes share so many bytes of memory, pages of files included; dropping it removes it.
+struct Group(PathBuf);
+
+impl Group {
+    /// Below this process' own, by whichever version of control groups there is.
+    fn limited_to(bytes: u64) -> std::io::Result<Group> {
+        let of_this = std::fs::read_to_string("/proc/self/cgroup")?;
+        let path = |controller: &str| {
+            let line = of_this.lines().find_map(|line| line.split_once(controller)?.1.strip_prefix('/'));
+            line.map(str::to_string).ok_or(std::io::ErrorKind::NotFound)
+        };
+        let name = format!("howslow-test-{}", std::process::id());
+        let first = path(":memory:").map(|path| Path::new("/sys/fs/cgroup/memory").join(path).join(&name));
+        let second = || path("0::").map(|path| Path::new("/sys/fs/cgroup").join(path).join(&name));
+        let group = Group(first.or_else(|_| second())?);
+        std::fs::create_dir(&group.0)?;
+        let limits = ["memory.limit_in_bytes", "memory.max"].map(|name| group.0.join(name));
+        let limit = limits.iter().find(|path| path.exists()).ok_or(std::io::ErrorKind::Unsupported)?;
+        std::fs::write(limit, bytes.to_string())?;
+        Ok(group)
+    }
+
+    fn most_used(&self) -> u64 {
+        let files = ["memory.max_usage_in_bytes", "memory.peak"];
+        let told = files.iter().find_map(|name| std::fs::read_to_string(self.0.join(name)).ok());
+        told.and_then(|bytes| bytes.trim().parse().ok()).expect("the kernel tells what was used")
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+const READERS: [&str; 3] = ["read.read", "read.mmap", "read.uring"];
+
 #[test]
 #[ignore = "reads 64 GiB of holes seven times, which takes minutes; to be run with --release --ignored"]
-fn files_larger_than_memory_are_read_to_their_end() {
+fn a_file_of_64_gib_is_read_to_its_end() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = holes(folder.path(), 65_536 * MIB);
+    let mib = std::env::var(SIZE.0).map_or(SIZE.1, |mib| mib.parse().expect("MiB"));
+    let path = holes(folder.path(), mib * MIB);
     let given: &'static Given = Box::leak(Box::new(Given::read(&path).expect("a file")));
-    for id in ["read.read", "read.mmap", "read.uring"] {
+    for id in READERS {
         pass_over(id, &path, given);
         eprintln!("{id}: whole; RssAnon {} KiB, VmHWM {} KiB", kib("RssAnon"), kib("VmHWM"));
     }
