@@ -81,20 +81,47 @@ fn cell(cell: &Cell) -> String {
     }
 }
 
-/// Reasons told once each, those that only say what is missing as one list.
+const ABSENT: &str = "not in this run";
+
+/// Names beyond which a reason names operations without their points.
+const FEW: usize = 3;
+
+/// Reasons told once each, after the names of all that are missing for them.
 fn gathered(reasons: &[&str]) -> String {
-    let (mut absent, mut others) = (Vec::new(), Vec::new());
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for reason in reasons.iter().flat_map(|reason| reason.split("; ")) {
-        let (list, text) = match reason.strip_suffix(" is not in this run") {
-            Some(name) => (&mut absent, name),
-            None => (&mut others, reason),
+        let (name, why) = match reason.strip_suffix(" is not in this run") {
+            Some(name) => (name, ABSENT),
+            None => reason.split_once(": ").unwrap_or(("", reason)),
         };
-        if !list.contains(&text) {
-            list.push(text);
+        let place = groups.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
+            groups.push((why, Vec::new()));
+            groups.len() - 1
+        });
+        let names = &mut groups[place].1;
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
         }
     }
-    let absent = (!absent.is_empty()).then(|| format!("not in this run: {}", absent.join(", ")));
-    absent.iter().map(String::as_str).chain(others).collect::<Vec<_>>().join("; ")
+    let told = |(why, names): (&str, Vec<&str>)| match names.len() {
+        0 => why.to_string(),
+        // They can be run: by their whole names.
+        _ if why == ABSENT => format!("{why}: {}", names.join(", ")),
+        1..=FEW => format!("{}: {why}", names.join(", ")),
+        _ => format!("{}: {why}", operations(&names).join(", ")),
+    };
+    groups.into_iter().map(told).collect::<Vec<_>>().join("; ")
+}
+
+/// The operations of these names, each once.
+fn operations<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    for operation in names.iter().map(|name| name.split('@').next().unwrap_or(name)) {
+        if !all.contains(&operation) {
+            all.push(operation);
+        }
+    }
+    all
 }
 
 fn departures(departures: &[Departure], style: Style) -> String {
@@ -153,5 +180,23 @@ fn compared(compared: &Compared, test: Test) -> String {
         ),
         (_, None, Some(other)) => format!("{}, {}: {verdict}", named(&compared.one), named(other)),
         (_, _, None) => format!("{}: {verdict}", named(&compared.one)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_stands_once_after_all_it_is_the_reason_for() {
+        let cold = |id: &str| format!("{id}@file=8,state=cold: in memory (set TMPDIR)");
+        let reasons = ["a", "b", "c", "a"].map(cold);
+        let reasons: Vec<&str> = reasons.iter().map(String::as_str).chain(["x@size=1 is not in this run"]).collect();
+        assert_eq!(
+            gathered(&reasons),
+            "a@file=8,state=cold, b@file=8,state=cold, c@file=8,state=cold: in memory (set TMPDIR); not in this run: x@size=1"
+        );
+        let joined = ["a", "b", "c", "d"].map(cold).join("; ");
+        assert_eq!(gathered(&[&joined]), "a, b, c, d: in memory (set TMPDIR)");
     }
 }

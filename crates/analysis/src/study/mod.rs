@@ -146,7 +146,7 @@ pub struct Answer {
     pub findings: Vec<Finding>,
 }
 
-/// Why costs are missing: the reason they were skipped for, where the run knows it.
+/// Why costs are missing: the reason they were skipped for and the remedy, where the run knows it.
 pub(crate) fn why_missing(run: &Run, missing: &[String]) -> String {
     let reason = |name: &String| {
         let meant = |skip: &&record::Skip| {
@@ -154,7 +154,8 @@ pub(crate) fn why_missing(run: &Run, missing: &[String]) -> String {
                 || (skip.at.0.is_empty() && name.split('@').next() == Some(&skip.operation))
         };
         match run.skipped.iter().find(meant) {
-            Some(skip) => format!("{name}: {}", skip.reason),
+            Some(skip) if skip.remedy.is_empty() => format!("{name}: {}", skip.reason),
+            Some(skip) => format!("{name}: {} ({})", skip.reason, skip.remedy),
             None => format!("{name} is not in this run"),
         }
     };
