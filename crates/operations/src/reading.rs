@@ -57,6 +57,7 @@ const SUM: Operation = Operation {
     id: "read.sum",
     summary: "add up one record again and again, for as many bytes as the file would have; nothing is read",
     axes: &[RECORD, FILE],
+    has_point: |_| true,
     quoted: Estimate::Quiet,
     prepare: |setting| {
         let mut block = source::Block::new(setting.number("record") as usize);

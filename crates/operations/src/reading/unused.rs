@@ -3,19 +3,16 @@
 //! request finds it in this one's caches.
 
 use measure::Operation;
-use record::Point;
 use rustix::fs::OFlags;
 
 use super::pass::counting;
 use super::plain::{self, by_read, direct, past_the_cache};
 use super::ring::{self, asked};
 use super::source::Block;
-use super::{KIB, MIB};
 
 pub(super) const BY_READ: Operation = Operation {
     id: "read.read.unused",
     summary: "read a file record by record and leave the bytes alone: read",
-    has_point: USUAL,
     explained_by: &[],
     like: &[],
     prepare: |setting| counting(setting, |source, plan| by_read(source, plan, length)),
@@ -25,7 +22,6 @@ pub(super) const BY_READ: Operation = Operation {
 pub(super) const DIRECT: Operation = Operation {
     id: "read.direct.unused",
     summary: "read a file record by record and leave the bytes alone: pread past the page cache (O_DIRECT)",
-    has_point: USUAL,
     explained_by: &[],
     prepare: |setting| {
         let block = Block::new(setting.number("record") as usize);
@@ -37,7 +33,6 @@ pub(super) const DIRECT: Operation = Operation {
 pub(super) const RING: Operation = Operation {
     id: "read.uring.unused",
     summary: "read a file and leave the bytes alone: io_uring, so many records asked for at a time",
-    has_point: USUAL,
     explained_by: &[],
     prepare: |setting| {
         counting(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, length))
@@ -48,18 +43,9 @@ pub(super) const RING: Operation = Operation {
 pub(super) const RING_DIRECT: Operation = Operation {
     id: "read.uring.direct.unused",
     summary: "read a file and leave the bytes alone: io_uring past the page cache (O_DIRECT), so many records at a time",
-    has_point: USUAL,
     explained_by: &[],
     prepare: |setting| counting(setting, |source, plan| asked(setting, direct(source, plan)?, plan, length)),
     ..ring::DIRECT
-};
-
-/// The large file from beginning to end, in records as they are usual.
-const USUAL: fn(&Point) -> bool = |point| {
-    let is_usual = point.number("record") == Some(128 * KIB) && point.number("file") == Some(256 * MIB);
-    is_usual
-        && point.word("order").is_none_or(|order| order == "sequential")
-        && point.number("depth").is_none_or(|depth| depth == 16)
 };
 
 /// A record counts by its length.
