@@ -307,6 +307,7 @@ fn the_examples_of_the_guide_compile_and_run() {
         return;
     }
     let run = run_of(place.time().args(&names).args(QUICK).arg("--json").assert().success());
-    assert!(names.iter().all(|name| cost(&run, name).quoted().0 > 0.0));
+    // The net of so little, of a single round, can be below zero; what was timed cannot.
+    assert!(names.iter().all(|name| cost(&run, name).gross_ns.best.0 > 0.0));
     place.nothing_left();
 }
