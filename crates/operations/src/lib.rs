@@ -13,6 +13,7 @@ mod cycle;
 mod empty;
 mod file;
 mod flag;
+mod huge;
 mod instruction;
 mod keyed;
 mod mask;

@@ -7,6 +7,8 @@ use std::ptr::{self, NonNull};
 use measure::Failure;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
+use crate::huge::{Kind, huge_bytes};
+
 /// What a huge page holds on x86-64 and on aarch64 with base pages of 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;
 
@@ -58,13 +60,7 @@ impl Region {
     /// # Errors
     /// A skip where it does not, or where that cannot be known.
     pub(super) fn in_huge_pages(&self) -> Result<(), Failure> {
-        let maps = std::fs::read_to_string("/proc/self/smaps").map_err(|error| {
-            Failure::skip(
-                format!("cannot see whether memory is in huge pages: /proc/self/smaps: {error}"),
-                "mount /proc",
-            )
-        })?;
-        let huge = huge_bytes(&maps, self.words.as_ptr() as usize);
+        let huge = huge_bytes(self.words.as_ptr().cast(), Kind::Anonymous)?;
         if huge >= self.bytes {
             return Ok(());
         }
@@ -82,23 +78,6 @@ impl Drop for Region {
     }
 }
 
-/// The bytes in huge pages of the mapping that holds `address`, by the text of `/proc/self/smaps`; 0 if it says none.
-fn huge_bytes(maps: &str, address: usize) -> usize {
-    let mut ours = false;
-    for line in maps.lines() {
-        let mut fields = line.split_ascii_whitespace();
-        let Some(first) = fields.next() else { continue };
-        if let Some((start, end)) = first.split_once('-') {
-            if let (Ok(start), Ok(end)) = (usize::from_str_radix(start, 16), usize::from_str_radix(end, 16)) {
-                ours = (start..end).contains(&address);
-            }
-        } else if ours && first == "AnonHugePages:" {
-            return fields.next().and_then(|kib| kib.parse::<usize>().ok()).map_or(0, |kib| kib << 10);
-        }
-    }
-    0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,17 +91,5 @@ mod tests {
         assert_eq!(region.words()[1535].get(), 7);
         assert_eq!(region.words().as_ptr() as usize % HUGE_PAGE, 0);
         assert!(matches!(region.in_huge_pages(), Err(Failure::Skip { .. })));
-    }
-
-    #[test]
-    fn huge_pages_are_read_from_the_mapping_that_holds_the_address() {
-        let maps = "1000-2000 rw-p 00000000 00:00 0\nSize: 4 kB\nAnonHugePages:         0 kB\n\
-                    200000-a00000 rw-p 00000000 00:00 0 \nRss: 8192 kB\nAnonHugePages:      6144 kB\n\
-                    a00000-b00000 rw-p 00000000 00:00 0\nAnonHugePages:      2048 kB\n";
-        assert_eq!(huge_bytes(maps, 0x20_0000), 6 << 20);
-        assert_eq!(huge_bytes(maps, 0x9f_ffff), 6 << 20);
-        assert_eq!(huge_bytes(maps, 0x1000), 0);
-        assert_eq!(huge_bytes(maps, 0xb0_0000), 0);
-        assert_eq!(huge_bytes("", 0x1000), 0);
     }
 }

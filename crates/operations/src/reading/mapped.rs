@@ -141,7 +141,7 @@ fn in_huge_pages(source: &Source) -> Result<(), Failure> {
     view.advise(Advice::LinuxHugepage, 0, view.length)
         .map_err(|error| none(format!("this kernel takes no advice on huge pages: {error}")))?;
     sum(view.bytes());
-    let huge = view.huge_bytes();
+    let huge = view.huge_bytes()?;
     if left.resident == 0 && huge * 2 >= view.length {
         return Ok(());
     }

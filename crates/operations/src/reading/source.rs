@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::mm::madvise;
 
 use super::sum::{sum, sum_of_first, word};
-use super::view::huge_bytes;
+use crate::huge::{Kind, huge_bytes};
 use crate::page::HUGE;
 use crate::residence::{self, FileError};
 
@@ -243,7 +243,7 @@ impl Block {
         // SAFETY: the range lies in the list's own memory; the advice changes nothing in it.
         unsafe { madvise(place.cast(), whole, rustix::mm::Advice::LinuxHugepage) }?;
         bytes.resize(start + whole, 1);
-        match huge_bytes(place as usize, "AnonHugePages:") {
+        match huge_bytes(place.cast(), Kind::Anonymous)? {
             got if got >= whole => Ok(Block { bytes, start, length }),
             _ => Err(Failure::skip(
                 "the kernel gives this process no huge pages",

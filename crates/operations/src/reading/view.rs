@@ -10,6 +10,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use super::order::Plan;
 use super::source::Source;
+use crate::huge::{Kind, huge_bytes};
 
 /// A mapped stretch of a file; dropping it unmaps it.
 pub(super) struct View {
@@ -53,19 +54,9 @@ impl View {
     }
 
     /// Bytes of it that the processor's tables map by huge pages.
-    pub(super) fn huge_bytes(&self) -> usize {
-        huge_bytes(self.start as usize, "FilePmdMapped:")
+    pub(super) fn huge_bytes(&self) -> Result<usize, Failure> {
+        huge_bytes(self.start, Kind::OfFile)
     }
-}
-
-/// What the kernel's table of this process's mappings says of the one that begins at `start`: bytes in huge pages, of the
-/// kind of this name (proc_pid_smaps(5)).
-pub(super) fn huge_bytes(start: usize, kind: &str) -> usize {
-    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-    let mine = format!("{start:x}-");
-    let lines = maps.lines().skip_while(|line| !line.starts_with(&mine)).take(40);
-    let kib = lines.filter_map(|line| line.strip_prefix(kind)?.trim().strip_suffix(" kB")).next();
-    kib.and_then(|kib| kib.trim().parse::<usize>().ok()).unwrap_or(0) << 10
 }
 
 /// Why a file is not mapped.
