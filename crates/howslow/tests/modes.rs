@@ -1,9 +1,12 @@
 //! The programs of `mode` that an emulator runs: howslow starts itself under qemu-user, or says what is missing.
 
+mod printed;
+
 use std::time::Duration;
 
 use assert_cmd::Command;
 use predicates::str::{contains, is_empty};
+use printed::run_of;
 use record::Run;
 use tempfile::TempDir;
 
@@ -33,11 +36,7 @@ const EMULATED: [&str; 9] = [
 
 /// The run that was printed, with the exit status that suits it.
 fn run(command: &mut Command) -> Run {
-    let output = command.output().expect("it starts");
-    let run = record::run_from_bytes(&output.stdout);
-    let run = run.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
-    assert_eq!(output.status.code(), Some(if run.skipped.is_empty() { 0 } else { 3 }), "exit status");
-    run
+    run_of(&command.output().expect("it starts"))
 }
 
 /// Whether an emulator of this processor is installed.

@@ -30,6 +30,7 @@ mod shared;
 mod signal;
 mod sort;
 mod sparse;
+mod stream;
 mod switch;
 mod syscall;
 mod table;

@@ -7,13 +7,16 @@ mod ended;
 mod filter;
 #[path = "../on_disk/mod.rs"]
 mod on_disk;
+#[path = "../printed/mod.rs"]
+mod printed;
 mod room;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
+use printed::run_of;
 use record::{Run, Skip};
 
 /// `howslow run` of these in a folder, quickly.
@@ -33,13 +36,6 @@ fn run_within(budget: &str, folder: &Path, patterns: &[&str]) -> Command {
 fn done(mut command: Command, folder: &Path) -> Run {
     let run = run_of(&command.output().expect("it starts"));
     assert_eq!(names(folder), ["data"], "left behind");
-    run
-}
-
-fn run_of(output: &Output) -> Run {
-    let run = record::run_from_bytes(&output.stdout);
-    let run = run.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
-    assert_eq!(output.status.code(), Some(if run.skipped.is_empty() { 0 } else { 3 }), "{:?}", run.skipped);
     run
 }
 

@@ -2,16 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
-use std::os::fd::IntoRawFd;
-use std::ptr::NonNull;
 
-use measure::{Failure, Operation};
+use measure::Operation;
 use rustix::fs::OFlags;
 
 use super::pass::summing;
 use super::plain::each_record;
 use super::source::Block;
 use super::{BUFFERED, BUFFERED_POINTS, READ};
+use crate::stream::Stream;
 
 pub(super) const STDIO: Operation = Operation {
     id: "read.stdio",
@@ -21,7 +20,7 @@ pub(super) const STDIO: Operation = Operation {
     has_point: BUFFERED_POINTS,
     prepare: |setting| {
         summing(setting, |source, plan| {
-            let stream = Stream::of(File::from(source.open_with(OFlags::empty())?))?;
+            let stream = Stream::to_read(File::from(source.open_with(OFlags::empty())?))?;
             let mut block = Block::new(plan.record as usize);
             Ok(move || {
                 stream.rewind()?;
@@ -53,34 +52,3 @@ pub(super) const BUF_READER: Operation = Operation {
     },
     ..READ
 };
-
-/// A stream of the C library; dropping it closes it.
-struct Stream(NonNull<libc::FILE>);
-
-impl Stream {
-    fn of(file: File) -> Result<Stream, Failure> {
-        let descriptor = file.into_raw_fd();
-        // SAFETY: the descriptor is open and belongs to the stream from here on; the mode is a C string.
-        let stream = unsafe { libc::fdopen(descriptor, c"r".as_ptr()) };
-        NonNull::new(stream).map(Stream).ok_or_else(Failure::last_os_error)
-    }
-
-    fn rewind(&self) -> Result<(), Failure> {
-        // SAFETY: the stream is open.
-        let status = unsafe { libc::fseek(self.0.as_ptr(), 0, libc::SEEK_SET) };
-        if status == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
-    }
-
-    #[inline(always)]
-    fn read(&self, record: &mut [u8]) -> usize {
-        // SAFETY: the stream is open, and the record has room for so many bytes.
-        unsafe { libc::fread(record.as_mut_ptr().cast(), 1, record.len(), self.0.as_ptr()) }
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // SAFETY: the stream is open and nobody uses it after this.
-        unsafe { libc::fclose(self.0.as_ptr()) };
-    }
-}

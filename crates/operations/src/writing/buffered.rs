@@ -2,18 +2,16 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
-use std::os::fd::IntoRawFd;
-use std::ptr::NonNull;
 
-use measure::{Failure, Operation};
+use measure::Operation;
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 
 use super::content::Content;
 use super::pass::writing;
 use super::plain::each_record;
 use super::target::refused;
 use super::{BUFFERED, BUFFERED_POINTS, WRITE};
+use crate::stream::{Stream, errno};
 
 pub(super) const STDIO: Operation = Operation {
     id: "write.stdio",
@@ -22,7 +20,7 @@ pub(super) const STDIO: Operation = Operation {
     has_point: BUFFERED_POINTS,
     prepare: |setting| {
         writing(setting, |target| {
-            let (stream, plan) = (Stream::of(File::from(target.open_with(OFlags::empty())?))?, target.plan());
+            let (stream, plan) = (Stream::to_write(File::from(target.open_with(OFlags::empty())?))?, target.plan());
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {
                 stream.rewind()?;
@@ -56,47 +54,3 @@ pub(super) const BUF_WRITER: Operation = Operation {
     },
     ..WRITE
 };
-
-fn errno(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
-}
-
-/// A stream of the C library; dropping it closes it.
-struct Stream(NonNull<libc::FILE>);
-
-impl Stream {
-    fn of(file: File) -> Result<Stream, Failure> {
-        let descriptor = file.into_raw_fd();
-        // SAFETY: the descriptor is open and belongs to the stream from here on; the mode is a C string.
-        let stream = unsafe { libc::fdopen(descriptor, c"w".as_ptr()) };
-        NonNull::new(stream).map(Stream).ok_or_else(Failure::last_os_error)
-    }
-
-    fn rewind(&self) -> Result<(), Failure> {
-        // SAFETY: the stream is open.
-        let status = unsafe { libc::fseek(self.0.as_ptr(), 0, libc::SEEK_SET) };
-        if status == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
-    }
-
-    #[inline(always)]
-    fn write(&self, record: &[u8]) -> Result<usize, Errno> {
-        // SAFETY: the stream is open, and the record has so many bytes.
-        match unsafe { libc::fwrite(record.as_ptr().cast(), 1, record.len(), self.0.as_ptr()) } {
-            written if written == record.len() => Ok(written),
-            _ => Err(errno(&std::io::Error::last_os_error())),
-        }
-    }
-
-    fn flush(&self) -> Result<(), Errno> {
-        // SAFETY: the stream is open.
-        let status = unsafe { libc::fflush(self.0.as_ptr()) };
-        if status == 0 { Ok(()) } else { Err(errno(&std::io::Error::last_os_error())) }
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // SAFETY: the stream is open and nobody uses it after this.
-        unsafe { libc::fclose(self.0.as_ptr()) };
-    }
-}

@@ -12,6 +12,7 @@ use super::content::Content;
 use crate::reading::order::Plan;
 use crate::reading::source::{whole, within_limit};
 use crate::residence;
+use crate::stream::last_errno;
 
 /// A scratch file and what is to become of it.
 pub(crate) struct Target {
@@ -197,7 +198,7 @@ fn range(file: &OwnedFd) -> Result<(), Errno> {
     // SAFETY: the call takes no pointer; the descriptor is open.
     match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, all) } {
         0 => Ok(()),
-        _ => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)),
+        _ => Err(last_errno()),
     }
 }
 

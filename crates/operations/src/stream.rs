@@ -1,0 +1,79 @@
+//! The C library's buffered file.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::os::fd::IntoRawFd;
+use std::ptr::NonNull;
+
+use measure::Failure;
+use rustix::io::Errno;
+
+/// A stream over a file, with the buffer that the library chooses; dropping it closes both.
+pub(crate) struct Stream(NonNull<libc::FILE>);
+
+impl Stream {
+    /// One to be read.
+    pub(crate) fn to_read(file: File) -> Result<Stream, Failure> {
+        Stream::of(file, c"r")
+    }
+
+    /// One to be written.
+    pub(crate) fn to_write(file: File) -> Result<Stream, Failure> {
+        Stream::of(file, c"w")
+    }
+
+    fn of(file: File, mode: &CStr) -> Result<Stream, Failure> {
+        let descriptor = file.into_raw_fd();
+        // SAFETY: the descriptor is open and belongs to the stream from here on; the mode is a C string.
+        let stream = unsafe { libc::fdopen(descriptor, mode.as_ptr()) };
+        NonNull::new(stream).map(Stream).ok_or_else(Failure::last_os_error)
+    }
+
+    /// Goes back to the beginning; what was written is on its way to the file.
+    pub(crate) fn rewind(&self) -> Result<(), Failure> {
+        // SAFETY: the stream is open.
+        let status = unsafe { libc::fseek(self.0.as_ptr(), 0, libc::SEEK_SET) };
+        if status == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
+    }
+
+    /// Bytes that came.
+    #[inline(always)]
+    pub(crate) fn read(&self, record: &mut [u8]) -> usize {
+        // SAFETY: the stream is open, and the record has room for so many bytes.
+        unsafe { libc::fread(record.as_mut_ptr().cast(), 1, record.len(), self.0.as_ptr()) }
+    }
+
+    /// Takes the whole record, or says why not.
+    #[inline(always)]
+    pub(crate) fn write(&self, record: &[u8]) -> Result<usize, Errno> {
+        // SAFETY: the stream is open, and the record has so many bytes.
+        match unsafe { libc::fwrite(record.as_ptr().cast(), 1, record.len(), self.0.as_ptr()) } {
+            written if written == record.len() => Ok(written),
+            _ => Err(last_errno()),
+        }
+    }
+
+    /// Hands on what is in the buffer.
+    pub(crate) fn flush(&self) -> Result<(), Errno> {
+        // SAFETY: the stream is open.
+        let status = unsafe { libc::fflush(self.0.as_ptr()) };
+        if status == 0 { Ok(()) } else { Err(last_errno()) }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: the stream is open and nobody uses it after this.
+        unsafe { libc::fclose(self.0.as_ptr()) };
+    }
+}
+
+/// Why the last call failed.
+pub(crate) fn last_errno() -> Errno {
+    errno(&std::io::Error::last_os_error())
+}
+
+/// The kernel's number of an error; EIO for one that has none.
+pub(crate) fn errno(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
