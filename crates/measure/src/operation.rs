@@ -35,9 +35,13 @@ pub struct Operation {
     pub has_point: fn(&Point) -> bool,
     /// The figure it is quoted by.
     pub quoted: Estimate,
-    /// Whether its time follows the core's clock, as that of work within the core and its own caches does: then its
-    /// quiet figure is quoted at the machine's best clock. Operations on two CPUs do not.
+    /// Whether its time scales with the core clock: work inside the core and its private caches. Its quiet figure is then
+    /// taken in cycles and quoted at the clock that prevailed in the run. Operations on two CPUs do not.
     pub follows_clock: fn(&Point) -> bool,
+    /// Whether there are moments at this point in which none of its own tasks runs: it waits for a device, a timer or a
+    /// kernel thread. Everywhere else a batch in which its tasks did not have their CPU was interrupted. Points on several
+    /// CPUs and operations quoted by their typical figure need not say so.
+    pub waits: fn(&Point) -> bool,
     /// Payload per iteration in bytes.
     pub moves: fn(&Point) -> u64,
     /// Costs contained in it that are not meant, subtracted from gross.
@@ -77,6 +81,7 @@ impl Operation {
         has_point: |_| true,
         quoted: Estimate::Quiet,
         follows_clock: |_| true,
+        waits: |_| false,
         moves: |_| 0,
         terms: &[],
         explained_by: &[],

@@ -77,6 +77,9 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
         gross_ns: figures,
         cpu_ns: totals.cpu,
         wait_ns: Nanoseconds(totals.elapsed - totals.cpu.user.0 - totals.cpu.system.0),
+        cpu_interval_ns: None,
+        wait_interval_ns: None,
+        neighbours: None,
         cycles: figures.get(operation.quoted).0 / cycle(entry, quietness, follows_clock),
         bytes: operation.payload(&entry.item.point),
         faults: totals.faults,
@@ -112,6 +115,10 @@ fn recorded(round: &RoundTaken, quietness: &Quietness, usual: f64) -> Round {
         cycle_ns: samples.iter().map(|sample| (sample.cycle * 1e6).round() / 1e6).collect(),
         width: samples.iter().map(|sample| (quietness.width(sample) * 1e3).round() as f32 / 1e3).collect(),
         quiet: samples.iter().map(|sample| quietness.is_quiet(sample, usual)).collect(),
+        survey: Some(round.survey),
+        launcher: 0,
+        cpu_ns: None,
+        wait_ns: None,
         lost: round.end.as_ref().err().cloned(),
     }
 }

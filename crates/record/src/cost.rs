@@ -30,9 +30,14 @@ pub struct Figures {
     pub quiet: Nanoseconds,
     /// Median over rounds of each round's median.
     pub typical: Nanoseconds,
-    /// Lower end of the headline figure's 95 % interval.
+    /// Lower end of the headline figure's 95 % interval: where another run of the same build on this machine would land.
+    /// Minus infinity, in JSON null, where a single round tells no interval.
+    #[serde(with = "crate::units::open_below")]
+    #[schemars(with = "Option<f64>")]
     pub low: Nanoseconds,
-    /// Upper end of the headline figure's 95 % interval.
+    /// Upper end of the headline figure's 95 % interval. Infinity, in JSON null, where a single round tells no interval.
+    #[serde(with = "crate::units::open_above")]
+    #[schemars(with = "Option<f64>")]
     pub high: Nanoseconds,
 }
 
@@ -45,6 +50,26 @@ impl Figures {
             Estimate::Typical => self.typical,
         }
     }
+}
+
+/// The two ends of a 95 % interval, in the unit of the figure it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ends {
+    /// The lower one.
+    pub low: f64,
+    /// The upper one.
+    pub high: f64,
+}
+
+/// What sharing the hardware adds: the typical cost over the quiet one, both in cycles where the cost follows the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Neighbours {
+    /// Typical over quiet.
+    pub ratio: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of its 95 % interval.
+    pub high: f64,
 }
 
 /// A cost contained in another: so many times this operation at this point.
@@ -124,6 +149,18 @@ pub struct Round {
     pub width: Vec<f32>,
     /// Whether each batch was quiet.
     pub quiet: Vec<bool>,
+    /// Whether it took batches whatever the core was doing: only such rounds tell the typical figure. Absent in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survey: Option<bool>,
+    /// The launcher that started it, counted from 0: each is a program started afresh.
+    #[serde(default)]
+    pub launcher: u32,
+    /// Processor time per iteration over all its full batches, partners and children included; absent in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<Nanoseconds>,
+    /// Elapsed time less processor time per iteration over all its full batches; absent in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_ns: Option<Nanoseconds>,
     /// Why the round was lost, if it was; the lists are then empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
@@ -153,8 +190,9 @@ pub struct Cost {
     /// CPUs it keeps busy: 2 when a partner runs on another one.
     #[serde(default)]
     pub cpus: u32,
-    /// Whether its quiet figure is that at the run's best clock: each quiet batch's time in cycles, times the cycle of
-    /// `noise`. Else it is the time as read.
+    /// Whether its time scales with the core clock: work inside the core and its private caches. Its quiet figure is then
+    /// the median in cycles, quoted at the run's clock (`cycle_ns` of `noise`), or at the nearest clock that its own
+    /// batches ran at. Else it is the time as read.
     #[serde(default)]
     pub follows_clock: bool,
     /// With the terms subtracted.
@@ -167,6 +205,15 @@ pub struct Cost {
     pub cpu_ns: Cpu,
     /// Elapsed minus processor time of all tasks taking part; negative where they overlapped.
     pub wait_ns: Nanoseconds,
+    /// The 95 % interval of the processor time, user and system together, in ns; absent where too few rounds tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_interval_ns: Option<Ends>,
+    /// The 95 % interval of the waiting time, in ns; absent where too few rounds tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_interval_ns: Option<Ends>,
+    /// What sharing the hardware adds here; absent where it cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
     /// The headline figure in core cycles, by the speed check.
     pub cycles: f64,
     /// Payload moved.
@@ -199,22 +246,26 @@ impl Cost {
         self.net_ns.get(self.headline)
     }
 
-    /// Half the interval over the figure; `None` where the figure is not positive.
+    /// Half the interval over the figure; `None` where the figure is not positive, or a single round tells no interval.
     pub fn half_width(&self) -> Option<f64> {
         let quoted = self.quoted().0;
-        (quoted > 0.0).then(|| (self.net_ns.high.0 - self.net_ns.low.0) / 2.0 / quoted)
+        let half = (self.net_ns.high.0 - self.net_ns.low.0) / 2.0 / quoted;
+        (quoted > 0.0 && half.is_finite()).then_some(half)
     }
 
-    /// What sharing the hardware costs here: typical over quiet, both gross. A published cost does not tell.
+    /// Whether its headline figure has an interval: a single round tells none.
+    pub fn has_interval(&self) -> bool {
+        self.net_ns.low.0.is_finite() && self.net_ns.high.0.is_finite()
+    }
+
+    /// What sharing the hardware costs here: typical over quiet, both gross, where the run tells it.
     pub fn neighbour_tax(&self) -> Option<f64> {
-        let never = self.doubts.iter().any(|doubt| matches!(doubt, Doubt::NeverQuiet));
-        (!never && !self.rounds.is_empty() && self.gross_ns.quiet.0 > 0.0)
-            .then(|| self.gross_ns.typical.0 / self.gross_ns.quiet.0)
+        self.neighbours.map(|neighbours| neighbours.ratio)
     }
 
     /// Whether the interval of the net cost holds zero, so that only its upper end can be told.
     pub fn holds_zero(&self) -> bool {
-        self.net_ns.low.0 <= 0.0 && self.net_ns.high.0 >= 0.0
+        self.has_interval() && self.net_ns.low.0 <= 0.0 && self.net_ns.high.0 >= 0.0
     }
 
     /// The part of the id before its first dot.

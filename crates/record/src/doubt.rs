@@ -27,7 +27,7 @@ pub enum Doubt {
         /// The precision that was asked for.
         wanted: f64,
     },
-    /// Fewer than six rounds: the interval covers less than 95 %.
+    /// Fewer than six rounds gave a figure: the interval is a guess, and one round has none.
     FewRounds {
         /// Rounds that gave a figure.
         rounds: u32,
@@ -83,6 +83,33 @@ pub enum Doubt {
         /// The other operation, and what is impossible.
         than: String,
     },
+    /// The figure moved steadily from the first round to the last, by more than chance.
+    Drift {
+        /// The last rounds' figure over the first ones'.
+        ratio: f64,
+    },
+    /// Its batches ran at a clock of their own, not at the run's: code that heats the core lowers its clock.
+    OwnClock {
+        /// The clock of its batches, in GHz.
+        ghz: f64,
+        /// The clock that prevailed in the run, in GHz.
+        run_ghz: f64,
+    },
+    /// A cost that this one was computed from is doubtful.
+    Inherited {
+        /// That cost's name.
+        from: String,
+        /// Its doubt.
+        doubt: Box<Doubt>,
+    },
+}
+
+impl Doubt {
+    /// Whether this is a reason not to trust the figure, and not only something to know about it: an upper bound is sound,
+    /// and a clock of its own is a property of the work.
+    pub fn is_serious(&self) -> bool {
+        !matches!(self, Doubt::AtMost { .. } | Doubt::OwnClock { .. })
+    }
 }
 
 impl fmt::Display for Doubt {
@@ -96,14 +123,18 @@ impl fmt::Display for Doubt {
                 out,
                 "only {batches} quiet batches in {rounds} rounds; give it time (--budget) or run when the host is less loaded"
             ),
-            Doubt::Wide { half_width, wanted } => write!(
-                out,
-                "the interval is {} wide where {} was asked for; raise --budget",
-                percent(*half_width),
-                percent(*wanted)
-            ),
+            // The width itself stands beside the figure: costs that share the doubt share the sentence.
+            Doubt::Wide { wanted, .. } => {
+                write!(out, "its interval is wider than the {} asked for; raise --budget", percent(*wanted))
+            }
+            Doubt::FewRounds { rounds: 1 } => {
+                write!(out, "a single round gave a figure, which tells no interval; raise --rounds or --budget")
+            }
             Doubt::FewRounds { rounds } => {
-                write!(out, "only {rounds} rounds gave a figure, so the interval covers less than 95 %; raise --rounds")
+                write!(
+                    out,
+                    "only {rounds} rounds gave a figure, too few for a sound interval; raise --rounds or --budget"
+                )
             }
             Doubt::NegativeNet => {
                 write!(out, "its baseline cost more than the whole; the two cannot be told apart here")
@@ -132,6 +163,24 @@ impl fmt::Display for Doubt {
                 write!(out, "the clock resolves only {} of a batch; raise --count", percent(*share))
             }
             Doubt::Implausible { than } => write!(out, "impossible beside another cost: {than}"),
+            Doubt::Drift { ratio } => write!(
+                out,
+                "it drifted by {} from the first rounds to the last; something builds up on this machine, or it warms up",
+                signed_percent(*ratio - 1.0)
+            ),
+            Doubt::OwnClock { ghz, run_ghz } => {
+                write!(
+                    out,
+                    "its batches ran at {ghz:.2} GHz, not at the run's {run_ghz:.2} GHz: that is part of its price"
+                )
+            }
+            Doubt::Inherited { from, doubt } => write!(out, "of {from}, which is in it: {doubt}"),
         }
     }
+}
+
+/// `+3.2 %`, `-3.2 %`.
+fn signed_percent(share: f64) -> String {
+    let sign = if share < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", percent(share.abs()))
 }

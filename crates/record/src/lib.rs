@@ -12,11 +12,11 @@ mod run;
 pub mod units;
 
 pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry, Fact};
-pub use cost::{Cost, Cpu, Estimate, Faults, Figures, Reads, Round, Switches, Term};
+pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches, Term};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use point::{Point, Value};
 pub use read::{ReadError, printable, read_run, run_from_bytes};
-pub use run::{BLOCK, Band, CountedIn, CpuQuiet, Noise, Run, SCHEMA, Settings, Skip, run_schema};
+pub use run::{BLOCK, Band, CountedIn, CpuQuiet, Launchers, Noise, Run, SCHEMA, Settings, Skip, run_schema};
 pub use units::{Bytes, Nanoseconds};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cost::Cost;
+use crate::cost::{Cost, Ends};
 use crate::machine::Machine;
 use crate::point::{Point, Value};
 
@@ -83,10 +83,17 @@ pub struct Settings {
 pub struct Noise {
     /// Per CPU used: how often it was ours alone.
     pub cpus: Vec<CpuQuiet>,
-    /// Best time per independent add this machine has shown, in core cycles.
+    /// Time per independent add on a core that is ours alone, in core cycles: by it batches are judged quiet or not.
     pub best_width_cycles: f64,
-    /// The shortest core cycle this machine has shown, in ns: the clock that quiet figures are quoted at.
+    /// The core cycle that prevailed in this run's quiet batches, in ns: costs that follow the clock are quoted at it. In
+    /// older runs the shortest cycle that the machine had ever shown.
     pub cycle_ns: f64,
+    /// The cycles that 90 in 100 of this run's quiet batches lie between, in ns, the shorter first; absent in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle_range_ns: Option<Ends>,
+    /// How rounds were started; absent in older runs, whose rounds came from one process forked at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launchers: Option<Launchers>,
     /// Share of the machine's CPU time that other programs of this system used.
     pub others: f64,
     /// Share of the machine's CPU time the hypervisor says it gave to others.
@@ -97,6 +104,16 @@ pub struct Noise {
     pub clock_ns: f64,
     /// Smallest step of the clock, in ns.
     pub clock_step_ns: f64,
+}
+
+/// The processes that rounds were started from: each is new, so that rounds sample what differs between runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Launchers {
+    /// How many there were.
+    pub count: u32,
+    /// Whether each was executed anew, with an address layout of its own; else rounds were forked from this process's image,
+    /// and differ less than runs do.
+    pub executed: bool,
 }
 
 /// How often one CPU's core was ours alone.
@@ -113,7 +130,8 @@ pub struct CpuQuiet {
 /// The A/A band: how far two costs of the same operation lie apart on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Band {
-    /// The largest relative difference seen, as a share, of pairs without doubts where there are any.
+    /// What nine in ten pairs stay below, as a share, of pairs without doubts where there are any; in older runs the
+    /// largest of all.
     pub difference: f64,
     /// The operations that were measured twice, with the relative difference of each.
     pub operations: Vec<(String, f64)>,

@@ -10,6 +10,31 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Nanoseconds(pub f64);
 
+/// The lower end of an interval in a file: null where there is none, minus infinity in memory.
+pub(crate) mod open_below {
+    use super::Nanoseconds;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(end: &Nanoseconds, to: S) -> Result<S::Ok, S::Error> {
+        Some(end.0).filter(|end| end.is_finite()).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Nanoseconds, D::Error> {
+        Ok(Nanoseconds(Option::deserialize(from)?.unwrap_or(f64::NEG_INFINITY)))
+    }
+}
+
+/// The upper end of an interval in a file: null where there is none, infinity in memory.
+pub(crate) mod open_above {
+    use super::Nanoseconds;
+    pub(crate) use super::open_below::serialize;
+    use serde::{Deserialize, Deserializer};
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Nanoseconds, D::Error> {
+        Ok(Nanoseconds(Option::deserialize(from)?.unwrap_or(f64::INFINITY)))
+    }
+}
+
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]

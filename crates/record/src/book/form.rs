@@ -68,6 +68,9 @@ impl Book {
             // What a publication does not split counts as time in user mode.
             cpu_ns: Cpu { user: Nanoseconds(entry.cpu().unwrap_or(0.0) * MS), system: Nanoseconds(0.0) },
             wait_ns: Nanoseconds(self.recomputed_delta_ms(entry).unwrap_or(0.0) * MS),
+            cpu_interval_ns: None,
+            wait_interval_ns: None,
+            neighbours: None,
             cycles: ghz.map_or(0.0, |ghz| net.value * ghz),
             bytes: Bytes(entry.bytes),
             faults: Faults::default(),

@@ -61,7 +61,7 @@ fn short(doubt: &Doubt) -> &'static str {
         Doubt::NeverQuiet => "the core was never ours alone",
         Doubt::FewQuiet { .. } => "few quiet batches",
         Doubt::Wide { .. } => "the interval is wider than was asked for",
-        Doubt::FewRounds { .. } => "few rounds: the interval covers less than 95 %",
+        Doubt::FewRounds { .. } => "few rounds: the interval is a guess, or there is none",
         Doubt::NegativeNet => "its baseline cost more than the whole",
         Doubt::AtMost { .. } => "cannot be told from zero",
         Doubt::Bimodal { .. } => "two groups of samples",
@@ -71,6 +71,9 @@ fn short(doubt: &Doubt) -> &'static str {
         Doubt::RoundLost { .. } => "a round was lost",
         Doubt::NotCold { .. } => "part of the file was in memory",
         Doubt::CoarseClock { .. } => "a batch is short for the clock",
+        Doubt::Drift { .. } => "it drifted from the first rounds to the last",
+        Doubt::OwnClock { .. } => "its batches ran at a clock of their own",
+        Doubt::Inherited { doubt, .. } => short(doubt),
         Doubt::Implausible { .. } => "impossible beside another cost of its run",
     }
 }
