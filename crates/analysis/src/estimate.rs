@@ -1,85 +1,145 @@
 //! From the samples of rounds to the figures of a cost: gross, then net, with the doubts that the samples raise.
 
-use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Round};
+use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Neighbours, Round};
 
-use crate::statistics::{Interval, median, median_ranks, quantile, sorted, two_groups, weighted_median, weighted_sum};
+use crate::landing::{around, reach};
+use crate::statistics::{Interval, median, quantile, sorted, two_groups, weighted_median, weighted_sum};
 
 /// Fewer quiet batches than this in all rounds together are too few to quote without a doubt.
 const ENOUGH_QUIET: usize = 10;
-/// Fewer rounds than this give an interval of less than 95 %.
+/// With fewer rounds than this the scatter itself is a guess.
 pub const ENOUGH_ROUNDS: usize = 6;
+/// Fewer rounds than this say nothing of how much dearer the typical moment is than the quiet one.
+const ENOUGH_FOR_A_RATIO: usize = 3;
 
 /// The figures of gross cost, and what makes them doubtful.
 pub struct Gross {
     /// The figures.
     pub figures: Figures,
+    /// The core cycle that the quiet figure is quoted at, in ns; `None` where it is the time as read.
+    pub cycle: Option<f64>,
+    /// What sharing the hardware adds, where it can be told.
+    pub neighbours: Option<Neighbours>,
     /// The doubts.
     pub doubts: Vec<Doubt>,
     /// Rounds that the headline figure rests on.
     pub rounds: usize,
 }
 
-/// How quiet batches are read: as timed, or at a clock whose cycle takes so many ns.
+/// How quiet batches are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clocking {
     /// As timed.
     AsRead,
-    /// In cycles, times this cycle in ns.
+    /// In cycles, quoted at this cycle in ns, or at one that the cost's own batches ran at.
     At(f64),
 }
 
-/// Estimates gross cost from rounds. `surveyed` tells of each round whether it took batches whatever the core was
-/// doing: only those show what is typical; rounds that sought quiet moments would flatter it. `None` without a sample.
-pub fn gross(rounds: &[Round], surveyed: &[bool], headline: Estimate, clocking: Clocking) -> Option<Gross> {
-    let best = sorted(rounds.iter().flat_map(|round| round.ns.iter().copied())).first().copied()?;
-    let all_typical = |only_surveyed: bool| {
-        let chosen = rounds.iter().zip(surveyed).filter(move |(_, surveyed)| !only_surveyed || **surveyed);
-        sorted(chosen.filter_map(|(round, _)| median(round.ns.iter().copied())))
-    };
-    let mut typicals = all_typical(true);
-    if typicals.is_empty() {
-        typicals = all_typical(false);
+impl Clocking {
+    /// What one batch took, in ns or in cycles.
+    pub fn read(self, ns: f64, cycle_ns: f64) -> f64 {
+        match self {
+            Clocking::AsRead => ns,
+            Clocking::At(_) => ns / cycle_ns,
+        }
     }
-    let typical = quantile(&typicals, 0.5)?;
-    let quiet_batches = rounds.iter().flat_map(|round| quiet_samples(round, clocking)).count();
-    let quiet_rounds = quiet_medians(rounds, clocking);
+}
+
+/// Estimates gross cost from rounds. `None` without a sample.
+pub fn gross(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Gross> {
+    let all = sorted(rounds.iter().flat_map(|round| round.ns.iter().copied()));
+    let best = all.first().copied()?;
+    let typicals = typical_medians(rounds, Clocking::AsRead);
+    let typical = median(typicals.iter().copied())?;
     let mut doubts = Vec::new();
-    let quiet = match weighted_median(&weighted_rounds(rounds, clocking)) {
-        Some(quiet) => quiet,
-        None => quantile(&sorted(rounds.iter().flat_map(|round| round.ns.iter().copied())), 0.1)?,
+    let (quiet, quiet_rounds) = quiet(rounds, clocking, &mut doubts)?;
+    let (quiet_ns, cycle) = quoted(quiet, rounds, clocking)?;
+    let (figure, by_round) = match headline {
+        Estimate::Best => (best, &typicals),
+        Estimate::Quiet => (quiet_ns, &quiet_rounds),
+        Estimate::Typical => (typical, &typicals),
     };
-    let by_round = match headline {
-        Estimate::Quiet if quiet_rounds.is_empty() => {
-            doubts.push(Doubt::NeverQuiet);
-            sorted(rounds.iter().filter_map(|round| quantile(&sorted(round.ns.iter().copied()), 0.1)))
-        }
-        Estimate::Quiet => {
-            if quiet_batches < ENOUGH_QUIET || quiet_rounds.len() < 3 {
-                doubts.push(Doubt::FewQuiet { batches: quiet_batches as u32, rounds: quiet_rounds.len() as u32 });
-            }
-            quiet_rounds
-        }
-        Estimate::Typical | Estimate::Best => typicals,
-    };
-    if by_round.len() < ENOUGH_ROUNDS && !matches!(doubts.last(), Some(Doubt::FewQuiet { .. } | Doubt::NeverQuiet)) {
+    if headline != Estimate::Quiet {
+        doubts.clear();
+    }
+    if by_round.len() < ENOUGH_ROUNDS && (by_round.len() < 2 || doubts.is_empty()) {
         doubts.push(Doubt::FewRounds { rounds: by_round.len() as u32 });
     }
     doubts.extend(groups(rounds, headline, clocking));
-    let (low, high) = median_ranks(by_round.len());
-    // Where rounds hold no quiet batch, the pooled quantile can lie outside the rounds' own: the interval holds it.
-    let figure = match headline {
-        Estimate::Best => best,
-        Estimate::Quiet => quiet,
-        Estimate::Typical => typical,
-    };
+    let landing = around(figure, reach(by_round));
     let figures = Figures {
         best: Nanoseconds(best),
-        quiet: Nanoseconds(quiet),
+        quiet: Nanoseconds(quiet_ns),
         typical: Nanoseconds(typical),
-        low: Nanoseconds(by_round[low].min(figure)),
-        high: Nanoseconds(by_round[high].max(figure)),
+        low: Nanoseconds(landing.low),
+        high: Nanoseconds(landing.high),
     };
-    Some(Gross { figures, doubts, rounds: by_round.len() })
+    let told = quiet_rounds.len() >= ENOUGH_FOR_A_RATIO && !doubts.contains(&Doubt::NeverQuiet);
+    let neighbours = if told { neighbours(rounds, quiet, &quiet_rounds, clocking) } else { None };
+    Some(Gross { figures, cycle, neighbours, doubts, rounds: by_round.len() })
+}
+
+/// The quiet figure and each round's, in ns or in cycles. Where no batch was quiet, the 10 % quantile of each round's
+/// batches and their median, with a doubt.
+fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Option<(f64, Vec<f64>)> {
+    let batches = rounds.iter().flat_map(|round| quiet_samples(round, clocking)).count();
+    let by_round = quiet_medians(rounds, clocking);
+    match weighted_median(&weighted_rounds(rounds, clocking)) {
+        Some(figure) => {
+            if batches < ENOUGH_QUIET || by_round.len() < 3 {
+                doubts.push(Doubt::FewQuiet { batches: batches as u32, rounds: by_round.len() as u32 });
+            }
+            Some((figure, by_round))
+        }
+        None => {
+            doubts.push(Doubt::NeverQuiet);
+            let low = |round: &Round| quantile(&sorted(samples(round, clocking)), 0.1);
+            let by_round: Vec<f64> = rounds.iter().filter_map(low).collect();
+            Some((median(by_round.iter().copied())?, by_round))
+        }
+    }
+}
+
+/// The quiet figure in ns, and the cycle it is quoted at: the run's, or, where none of its own batches ran so fast or so
+/// slowly, that of its own batches. It never lies outside what was read.
+fn quoted(quiet: f64, rounds: &[Round], clocking: Clocking) -> Option<(f64, Option<f64>)> {
+    let Clocking::At(run) = clocking else { return Some((quiet, None)) };
+    let counting = |wanted: bool| {
+        let samples = rounds.iter().flat_map(|round| round.ns.iter().zip(&round.cycle_ns).zip(&round.quiet));
+        samples.filter(move |(_, quiet)| **quiet == wanted).map(|((ns, cycle), _)| (*ns, *cycle)).collect::<Vec<_>>()
+    };
+    let mut own = counting(true);
+    if own.is_empty() {
+        own = counting(false);
+    }
+    let cycles = sorted(own.iter().map(|(_, cycle)| *cycle));
+    let ran_at = *cycles.first()?..=*cycles.last()?;
+    let cycle = if ran_at.contains(&run) { run } else { quantile(&cycles, 0.5)? };
+    let least = own.iter().map(|(ns, _)| *ns).fold(f64::INFINITY, f64::min);
+    let most = own.iter().map(|(ns, _)| *ns).fold(f64::NEG_INFINITY, f64::max);
+    let ns = (quiet * cycle).clamp(least, most);
+    Some((ns, Some(ns / quiet).filter(|cycle| cycle.is_finite() && *cycle > 0.0)))
+}
+
+/// What the typical moment costs over the quiet one, like with like.
+fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[f64], clocking: Clocking) -> Option<Neighbours> {
+    let typicals = typical_medians(rounds, clocking);
+    let ratio = median(typicals.iter().copied())? / quiet;
+    let wide = reach(&typicals).hypot(reach(quiet_rounds));
+    let told = typicals.len() >= ENOUGH_FOR_A_RATIO && ratio.is_finite() && ratio > 0.0 && wide.is_finite();
+    let it = around(ratio, wide);
+    told.then_some(Neighbours { ratio, low: it.low, high: it.high })
+}
+
+/// The medians of the rounds that took batches whatever the core was doing: only those show what is typical; rounds that
+/// sought quiet moments would flatter it. Of older runs, which do not tell them apart, of all rounds.
+pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<f64> {
+    let medians = |only_surveyed: bool| -> Vec<f64> {
+        let chosen = rounds.iter().filter(|round| !only_surveyed || round.survey == Some(true));
+        chosen.filter_map(|round| median(samples(round, clocking))).collect()
+    };
+    let surveyed = medians(true);
+    if surveyed.is_empty() { medians(false) } else { surveyed }
 }
 
 /// Each round's quiet median with its weight. Rounds count alike however many batches were quiet, because they differ in
@@ -92,33 +152,41 @@ fn weighted_rounds(rounds: &[Round], clocking: Clocking) -> Vec<(f64, f64)> {
     weighted.collect()
 }
 
-/// The medians of rounds' quiet batches, ascending: of rounds with at least two of them, where those are enough.
-fn quiet_medians(rounds: &[Round], clocking: Clocking) -> Vec<f64> {
-    let with = |least: usize| {
+/// The medians of rounds' quiet batches, in the order taken: of rounds with at least two of them, where those are enough.
+pub fn quiet_medians(rounds: &[Round], clocking: Clocking) -> Vec<f64> {
+    let with = |least: usize| -> Vec<f64> {
         let enough = rounds.iter().filter(move |round| round.quiet.iter().filter(|quiet| **quiet).count() >= least);
-        sorted(enough.filter_map(|round| median(quiet_samples(round, clocking))))
+        enough.filter_map(|round| median(quiet_samples(round, clocking))).collect()
     };
     let pairs = with(2);
     if pairs.len() >= ENOUGH_ROUNDS { pairs } else { with(1) }
 }
 
-/// The quiet batches of a round, in ns per iteration.
-fn quiet_samples(round: &Round, clocking: Clocking) -> impl Iterator<Item = f64> + '_ {
-    let samples = round.ns.iter().zip(&round.cycle_ns).zip(&round.quiet);
-    samples.filter(|(_, quiet)| **quiet).map(move |((ns, cycle), _)| match clocking {
-        Clocking::AsRead => *ns,
-        Clocking::At(best) => ns / cycle * best,
-    })
+/// What the batches of a round took, in ns or in cycles per iteration.
+fn samples(round: &Round, clocking: Clocking) -> impl Iterator<Item = f64> + '_ {
+    round.ns.iter().zip(&round.cycle_ns).map(move |(ns, cycle)| clocking.read(*ns, *cycle))
 }
 
-/// The doubt that the samples which count fall into two groups.
+/// The same of its quiet batches.
+fn quiet_samples(round: &Round, clocking: Clocking) -> impl Iterator<Item = f64> + '_ {
+    samples(round, clocking).zip(&round.quiet).filter(|(_, quiet)| **quiet).map(|(sample, _)| sample)
+}
+
+/// The doubt that the samples which count fall into two groups, in ns.
 fn groups(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Doubt> {
-    let counting: Vec<f64> = match headline {
-        Estimate::Quiet => rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(),
-        Estimate::Typical | Estimate::Best => rounds.iter().flat_map(|round| round.ns.iter().copied()).collect(),
+    let (counting, cycle): (Vec<f64>, f64) = match (headline, clocking) {
+        (Estimate::Quiet, Clocking::At(cycle)) => {
+            (rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(), cycle)
+        }
+        (Estimate::Quiet, Clocking::AsRead) => {
+            (rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(), 1.0)
+        }
+        (Estimate::Typical | Estimate::Best, _) => {
+            (rounds.iter().flat_map(|round| round.ns.iter().copied()).collect(), 1.0)
+        }
     };
     let groups = two_groups(&sorted(counting))?;
-    Some(Doubt::Bimodal { low: Nanoseconds(groups.low), high: Nanoseconds(groups.high) })
+    Some(Doubt::Bimodal { low: Nanoseconds(groups.low * cycle), high: Nanoseconds(groups.high * cycle) })
 }
 
 /// The headline figure of these figures with its interval.
@@ -126,18 +194,26 @@ pub fn interval(figures: &Figures, headline: Estimate) -> Interval {
     Interval { value: figures.get(headline).0, low: figures.low.0, high: figures.high.0 }
 }
 
-/// Subtracts the terms from a cost's gross figures. `find` gives the cost a term names; a term without a cost leaves
+/// A part of a cost smaller than this share of it passes no doubt on: were it wrong by all of itself, nothing would change
+/// that the cost's own interval does not hold.
+const MATTERS: f64 = 0.01;
+
+/// Subtracts the terms from a cost's gross figures, and takes over the doubts of those that matter. `find` gives the cost a term names; a term without a cost leaves
 /// the net figures as they were and is answered as `Err` with its name.
 ///
 /// # Errors
 /// The first term that `find` does not know.
 pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a Cost>) -> Result<(), String> {
     let mut parts = vec![(1.0, interval(&cost.gross_ns, cost.headline))];
+    let mut inherited = Vec::new();
     let mut others =
         Figures { best: Nanoseconds(0.0), quiet: Nanoseconds(0.0), typical: Nanoseconds(0.0), ..cost.gross_ns };
     for term in &cost.terms {
         let of = find(term).ok_or_else(|| format!("{}{}", term.operation, term.at))?;
         parts.push((-term.times, interval(&of.net_ns, of.headline)));
+        if (term.times * of.quoted().0).abs() >= MATTERS * cost.gross_ns.get(cost.headline).0.abs() {
+            inherited.extend(inherit(of));
+        }
         others.best.0 += term.times * of.net_ns.best.0;
         others.quiet.0 += term.times * of.net_ns.quiet.0;
         others.typical.0 += term.times * of.net_ns.typical.0;
@@ -150,10 +226,24 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
         low: Nanoseconds(net.low),
         high: Nanoseconds(net.high),
     };
+    cost.doubts.extend(inherited);
     if cost.quoted().0 < 0.0 {
         cost.doubts.push(Doubt::NegativeNet);
-    } else if net.low <= 0.0 {
+    } else if net.low <= 0.0 && net.high.is_finite() {
         cost.doubts.push(Doubt::AtMost { high: Nanoseconds(net.high) });
     }
     Ok(())
 }
+
+/// The doubts that whatever is computed from a cost inherits.
+pub fn inherit(of: &Cost) -> impl Iterator<Item = Doubt> + '_ {
+    let serious = of.doubts.iter().filter(|doubt| doubt.is_serious());
+    serious.map(|doubt| match doubt {
+        // Told with the cost it was first found in.
+        Doubt::Inherited { .. } => doubt.clone(),
+        own => Doubt::Inherited { from: of.name(), doubt: Box::new(own.clone()) },
+    })
+}
+
+#[cfg(test)]
+mod tests;

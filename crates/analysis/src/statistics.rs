@@ -45,21 +45,28 @@ pub fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
 /// 95 % probability: zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
 /// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values the whole range, which covers less.
 pub fn median_ranks(n: usize) -> (usize, usize) {
-    let mut low = 0;
-    while low + 1 < n.div_ceil(2) && coverage(n, low + 1) >= 0.95 {
-        low += 1;
+    let (mut low, mut above) = (0, n.div_ceil(2).max(1));
+    // The coverage falls as the ranks come nearer to each other, so that halving finds the last that is enough.
+    while above - low > 1 {
+        let middle = low + (above - low) / 2;
+        if coverage(n, middle) >= 0.95 {
+            low = middle;
+        } else {
+            above = middle;
+        }
     }
     (low, n.saturating_sub(1 + low))
 }
 
 /// The probability that the median lies between the order statistics of zero-based rank `low` and `n - 1 - low`.
 pub fn coverage(n: usize, low: usize) -> f64 {
-    // 1 - 2 P(Binomial(n, 1/2) <= low), each probability from the one before it.
-    let mut probability = 0.5_f64.powi(n as i32);
-    let mut tail = probability;
+    // 1 - 2 P(Binomial(n, 1/2) <= low), each probability from the one before it: as logarithms, because the first one is
+    // too small for a number beyond a thousand values.
+    let mut probability = -(n as f64) * std::f64::consts::LN_2;
+    let mut tail = probability.exp();
     for k in 1..=low {
-        probability *= (n + 1 - k) as f64 / k as f64;
-        tail += probability;
+        probability += ((n + 1 - k) as f64 / k as f64).ln();
+        tail += probability.exp();
     }
     1.0 - 2.0 * tail
 }
@@ -139,7 +146,8 @@ pub fn ratio(over: Interval, under: Interval) -> Option<Interval> {
 pub fn weighted_sum(parts: &[(f64, Interval)]) -> Interval {
     let value = parts.iter().map(|(factor, part)| factor * part.value).sum();
     let reach = |down: bool| {
-        let squares = parts.iter().map(|(factor, part)| {
+        // A part taken no times adds nothing, however open it is.
+        let squares = parts.iter().filter(|(factor, _)| *factor != 0.0).map(|(factor, part)| {
             // A negative factor turns the part's upper end into the sum's lower one.
             let end = if (*factor >= 0.0) == down { part.low } else { part.high };
             (factor * (part.value - end)).powi(2)
@@ -197,6 +205,13 @@ mod tests {
             assert_eq!((low + 1, high + 1), ranks, "n = {n}");
         }
         assert!((coverage(6, 0) - 0.96875).abs() < 1e-12);
+        // Beyond what a power of a half can hold; the normal approximation gives n / 2 -+ 0.98 sqrt(n).
+        for n in [1_074_usize, 1_511, 100_000] {
+            let (low, high) = median_ranks(n);
+            let half = 0.98 * (n as f64).sqrt();
+            assert!((low as f64 - (n as f64 / 2.0 - half)).abs() < 2.5, "n = {n}: {low} to {high}");
+            assert_eq!(low + high, n - 1);
+        }
         assert_eq!(median_ranks(1), (0, 0));
         assert_eq!(median_ranks(3), (0, 2));
     }

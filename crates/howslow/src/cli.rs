@@ -196,7 +196,10 @@ pub(crate) struct CompareAsked {
     /// The least difference that counts as a change, whatever the noise
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = share, allow_hyphen_values = true)]
     pub threshold: f64,
-    /// Compare times or clock cycles [default: cycles where a run counts in cycles, else ns]
+    /// Costs are the same where the whole interval of their ratio lies within this share of 1
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share, allow_hyphen_values = true)]
+    pub margin: f64,
+    /// Compare all costs in times or in clock cycles [default: cycles for what follows the clock, on one kind of processor]
     #[arg(long = "in", value_name = "UNIT", value_enum)]
     pub unit: Option<Unit>,
     /// Compare operations of different versions too

@@ -4,7 +4,7 @@ use analysis::compare::{How, Versions, compare, differences};
 use record::{Book, Cost, CountedIn, Doubt, Estimate, Figures, Nanoseconds, Run};
 use report::{Shown, Sort, Style, View};
 
-const HOW: How = How { unit: None, threshold: 0.03, versions: Versions::Kept };
+const HOW: How = How { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
 /// The example with enough rounds to judge by.
 fn example() -> Run {

@@ -3,7 +3,7 @@
 use record::{Cost, CountedIn, Run};
 
 use crate::estimate;
-use crate::statistics::{Interval, coverage, median_ranks};
+use crate::statistics::Interval;
 
 /// A cost as it is compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,9 @@ pub fn figure(run: &Run, cost: &Cost, unit: CountedIn) -> Figure {
             None => return Figure::Untold("it is not known in cycles".into()),
         },
     };
+    if !cost.has_interval() {
+        return Figure::Untold("it rests on a single round, which tells no interval".into());
+    }
     let it = Interval { value: net.value * factor, low: net.low * factor, high: net.high * factor };
     if !(it.low <= it.value && it.value <= it.high && it.low.is_finite() && it.high.is_finite()) {
         return Figure::Untold("its figure lies outside its own interval".into());
@@ -63,13 +66,5 @@ pub(crate) fn is_published(cost: &Cost) -> bool {
 
 /// How many rounds a measured cost's interval rests on.
 pub(crate) fn rounds_behind(cost: &Cost) -> usize {
-    // Which rounds were surveyed is not stored: a typical figure is taken to rest on all that gave one.
-    let surveyed = vec![true; cost.rounds.len()];
-    let gross = estimate::gross(&cost.rounds, &surveyed, cost.headline, estimate::Clocking::AsRead);
-    gross.map_or(0, |gross| gross.rounds)
-}
-
-/// The probability that an interval over so many rounds covers the figure.
-pub(crate) fn level(rounds: usize) -> f64 {
-    coverage(rounds, median_ranks(rounds).0).min(0.95)
+    estimate::gross(&cost.rounds, cost.headline, estimate::Clocking::AsRead).map_or(0, |gross| gross.rounds)
 }

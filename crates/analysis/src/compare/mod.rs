@@ -1,6 +1,7 @@
 //! Runs beside each other: which costs belong together, how many times dearer each is than in the first run, and which
 //! of the differences are changes. Works on runs and books alike; knows nothing of pages.
 
+mod clocks;
 mod differences;
 mod families;
 mod figure;
@@ -10,6 +11,7 @@ mod verdict;
 
 use record::{Cost, CountedIn, Point, Run, Skip};
 
+pub use clocks::Clocks;
 pub use differences::{Difference, differences};
 pub use families::{Family, Mean, families, overall};
 pub use figure::{Figure, figure};
@@ -19,10 +21,13 @@ pub use verdict::{Against, Told, Verdict};
 /// How runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct How {
-    /// What costs are compared in; `None` takes cycles where one of the runs counts in cycles.
+    /// What all costs are compared in. `None` takes cycles where one of the runs counts in cycles; else, between runs of one
+    /// kind of processor, cycles for the costs that follow the clock, so that a faster clock is not told as cheaper work.
     pub unit: Option<CountedIn>,
     /// The least share by which a cost must differ for a change, whatever the noise.
     pub threshold: f64,
+    /// Costs are the same where the whole interval of their ratio lies within this share of 1.
+    pub margin: f64,
     /// What becomes of costs whose operation has another version.
     pub versions: Versions,
 }
@@ -41,8 +46,10 @@ pub enum Versions {
 pub struct Comparison<'a> {
     /// What was compared.
     pub runs: &'a [Run],
-    /// What costs were compared in.
-    pub unit: CountedIn,
+    /// What all costs were compared in; `None` where each row has its own unit.
+    pub unit: Option<CountedIn>,
+    /// The core clocks of the runs, where they can be compared.
+    pub clocks: Option<Clocks>,
     /// Of each run but the first: what a cost must differ by.
     pub noise: Vec<Joint>,
     /// Costs of the first run that another one has too, in the first one's order.
@@ -58,6 +65,8 @@ pub struct Comparison<'a> {
 pub struct Row<'a> {
     /// The cost of the first run.
     pub base: &'a Cost,
+    /// What its figures are compared in.
+    pub unit: CountedIn,
     /// Of each other run: the cost that belongs to it, how many times dearer, and whether that is a change.
     pub others: Vec<Option<(&'a Cost, Against)>>,
 }
@@ -104,10 +113,12 @@ pub struct Versioned<'a> {
 
 /// Compares runs with the first of them.
 pub fn compare<'a>(runs: &'a [Run], how: &How) -> Comparison<'a> {
-    let unit = how.unit.unwrap_or_else(|| unit(runs));
+    let clocks = Clocks::of(runs);
+    let unit = how.unit.or_else(|| unit(runs, clocks.as_ref()));
     let mut all = Comparison {
         runs,
         unit,
+        clocks,
         noise: Vec::new(),
         rows: Vec::new(),
         only: vec![Vec::new(); runs.len()],
@@ -116,7 +127,7 @@ pub fn compare<'a>(runs: &'a [Run], how: &How) -> Comparison<'a> {
     let Some((base, others)) = runs.split_first() else { return all };
     let mut columns = Vec::new();
     for (other, place) in others.iter().zip(1..) {
-        let joint = Joint::of(base, other, how.threshold);
+        let joint = Joint::of(base, other, how);
         let mut pairs = matching::pairs(base, other);
         pairs.retain(|&(one, two)| {
             let (one, two) = (&base.costs[one], &other.costs[two]);
@@ -133,7 +144,8 @@ pub fn compare<'a>(runs: &'a [Run], how: &How) -> Comparison<'a> {
     let placed: Vec<usize> = (0..base.costs.len()).filter(|&place| has_like(place)).collect();
     for place in placed {
         let others = columns.iter_mut().map(|column| column[place].take()).collect();
-        all.rows.push(Row { base: &base.costs[place], others });
+        let base = &base.costs[place];
+        all.rows.push(Row { base, unit: unit_of(unit, base), others });
     }
     for place in 0..runs.len() {
         all.only[place] = all.alone(place);
@@ -146,12 +158,15 @@ fn column<'a>(
     pairs: &[(usize, usize)],
     base: &Run,
     other: &'a Run,
-    unit: CountedIn,
+    unit: Option<CountedIn>,
     joint: &Joint,
 ) -> Vec<Option<(&'a Cost, Against)>> {
     let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
     let figures: Vec<_> = costs
-        .map(|(one, two)| verdict::Pair::of(figure(base, one, unit), figure(other, two, unit), one, two))
+        .map(|(one, two)| {
+            let unit = unit_of(unit, one);
+            verdict::Pair::of(figure(base, one, unit), figure(other, two, unit), one, two)
+        })
         .collect();
     let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];
     for (&(one, two), against) in pairs.iter().zip(verdict::judge(&figures, joint)) {
@@ -160,10 +175,18 @@ fn column<'a>(
     column
 }
 
-/// Cycles where one of the runs is exact in nothing else.
-fn unit(runs: &[Run]) -> CountedIn {
-    let cycles = runs.iter().any(|run| run.counted_in == CountedIn::Cycles);
-    if cycles { CountedIn::Cycles } else { CountedIn::Nanoseconds }
+/// What all costs are compared in: cycles where one of the runs is exact in nothing else, times where the runs' clocks are
+/// not of one kind; `None` where each cost has the unit that it is steady in.
+fn unit(runs: &[Run], clocks: Option<&Clocks>) -> Option<CountedIn> {
+    if runs.iter().any(|run| run.counted_in == CountedIn::Cycles) {
+        return Some(CountedIn::Cycles);
+    }
+    clocks.is_none().then_some(CountedIn::Nanoseconds)
+}
+
+/// What a cost of the base is compared in.
+fn unit_of(all: Option<CountedIn>, base: &Cost) -> CountedIn {
+    all.unwrap_or(if base.follows_clock { CountedIn::Cycles } else { CountedIn::Nanoseconds })
 }
 
 impl<'a> Comparison<'a> {

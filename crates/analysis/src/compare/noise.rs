@@ -2,11 +2,13 @@
 
 use record::{Cost, Run};
 
+use super::How;
+
 /// The band says how far two costs lie apart that need nothing but their own core. What is shared with another CPU, a
 /// device or other tenants' memory scatters more from run to run: 4 to 10 % (docs/METHOD.md, "What is not as steady").
 pub const ELSEWHERE: f64 = 0.10;
 
-/// Operations that take as many cycles whatever the clock: they show what the clocks of two runs disagree by.
+/// Operations that take as many cycles whatever the clock: they show how far apart two runs count cycles.
 const CLOCKWORK: [&str; 2] = ["instruction.add.latency", "loop.empty"];
 
 /// What two runs differ by though nothing changed, as shares.
@@ -14,17 +16,19 @@ const CLOCKWORK: [&str; 2] = ["instruction.add.latency", "loop.empty"];
 pub struct Joint {
     /// The larger of both runs' A/A bands; `None` where neither has one.
     pub band: Option<f64>,
-    /// What both runs' clocks disagree by: on one model of processor an add takes as many cycles in either.
+    /// How far apart both runs count cycles: on one model of processor an add takes as many in either.
     pub clock: Option<f64>,
     /// The least that was asked for.
     pub threshold: f64,
+    /// How far from 1 the interval of a ratio may reach for the two costs to count as the same.
+    pub margin: f64,
 }
 
 impl Joint {
-    pub(super) fn of(base: &Run, other: &Run, threshold: f64) -> Joint {
+    pub(super) fn of(base: &Run, other: &Run, how: &How) -> Joint {
         let bands = [base, other].into_iter().filter_map(|run| run.noise.band.as_ref());
         let band = bands.map(|band| band.difference).filter(|band| band.is_finite()).reduce(f64::max);
-        Joint { band, clock: clocks_apart(base, other), threshold }
+        Joint { band, clock: clocks_apart(base, other), threshold: how.threshold, margin: how.margin }
     }
 
     /// What a cost that needs nothing but its core must differ by. The clock moves all costs together, the band each.

@@ -2,7 +2,7 @@
 
 use record::Cost;
 
-use super::figure::{Figure, is_published, level, rounds_behind};
+use super::figure::{Figure, is_published, rounds_behind};
 use super::noise::Joint;
 use crate::statistics::{Interval, ratio, student_quantile, student_tail, weighted_sum};
 
@@ -29,8 +29,10 @@ pub enum Verdict {
     Faster,
     /// Dearer than in the base, by more than noise.
     Slower,
-    /// No difference that could not be noise.
+    /// Shown to be no further apart than the margin.
     Same,
+    /// Neither a change nor shown to be the same: the evidence leaves both open.
+    Inconclusive,
     /// Nothing can be said.
     Untold,
 }
@@ -41,13 +43,13 @@ impl Verdict {
         matches!(self, Verdict::Faster | Verdict::Slower)
     }
 
-    /// `faster`, `slower` or `same`, where anything can be said.
-    pub fn word(self) -> Option<&'static str> {
+    /// `faster`, `slower`, `same` or `inconclusive`.
+    pub fn word(self) -> &'static str {
         match self {
-            Verdict::Faster => Some("faster"),
-            Verdict::Slower => Some("slower"),
-            Verdict::Same => Some("same"),
-            Verdict::Untold => None,
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Same => "same",
+            Verdict::Inconclusive | Verdict::Untold => "inconclusive",
         }
     }
 }
@@ -84,6 +86,7 @@ impl Pair {
             elsewhere: super::noise::needs_more_than_its_core(cost),
         };
         let rounds = [one, two].into_iter().filter(|cost| !is_published(cost)).map(rounds_behind).min();
+        let (base, other) = (alone(base, one), alone(other, two));
         let mut told = times(&base, &other);
         // One round shows no scatter: its interval is a point that excludes everything.
         if rounds.is_some_and(|rounds| rounds < 2) && !matches!(told, Told::Untold(_)) {
@@ -94,14 +97,31 @@ impl Pair {
     }
 }
 
+/// A figure with the interval of its own error. That of a measured cost says where another run would land, which has the
+/// errors of both runs in it; so each of two runs brings its part, by squares.
+fn alone(figure: Figure, cost: &Cost) -> Figure {
+    // The intervals of older runs were those of their own median.
+    let both = cost.rounds.iter().any(|round| round.survey.is_some());
+    let narrower = |it: Interval| Interval {
+        value: it.value,
+        low: it.value - (it.value - it.low) / std::f64::consts::SQRT_2,
+        high: it.value + (it.high - it.value) / std::f64::consts::SQRT_2,
+    };
+    match figure {
+        Figure::Told(it) if both => Figure::Told(narrower(it)),
+        other => other,
+    }
+}
+
 /// Judges all pairs of two runs together: the more are compared, the more seldom chance alone may pass.
 pub(super) fn judge(pairs: &[Pair], joint: &Joint) -> Vec<Against> {
     let limit = benjamini_hochberg(pairs.iter().filter_map(|pair| pair.chance).collect());
     let judged = pairs.iter().map(|pair| {
         let by_chance = pair.chance.is_some_and(|chance| chance > limit);
         let verdict = match differs(&pair.ratio, joint.least_for(&pair.costs)) {
-            change if change.is_change() && by_chance => Verdict::Same,
-            verdict => verdict,
+            Verdict::Untold => Verdict::Untold,
+            change if change.is_change() && !by_chance => change,
+            _ => equivalent(&pair.ratio, joint.margin),
         };
         Against { ratio: pair.ratio.clone(), verdict, chance: pair.chance }
     });
@@ -120,13 +140,21 @@ impl Joint {
     }
 }
 
+/// Whether a ratio that is no change is shown to be none: its whole interval lies within the margin.
+fn equivalent(ratio: &Told, margin: f64) -> Verdict {
+    match ratio {
+        Told::Times(it) if it.high.ln() <= margin.ln_1p() && it.low.ln() >= -margin.ln_1p() => Verdict::Same,
+        _ => Verdict::Inconclusive,
+    }
+}
+
 /// By the interval of a ratio alone, and the least that counts.
 fn differs(ratio: &Told, least: f64) -> Verdict {
     let counts = |times: f64| times.ln().abs() > least.ln_1p();
     match ratio {
         Told::Times(it) if it.low > 1.0 && counts(it.value) => Verdict::Slower,
         Told::Times(it) if it.high < 1.0 && counts(it.value) => Verdict::Faster,
-        Told::Times(_) => Verdict::Same,
+        Told::Times(_) => Verdict::Inconclusive,
         Told::AtMost(most) if *most < 1.0 && counts(*most) => Verdict::Faster,
         Told::AtLeast(least) if *least > 1.0 && counts(*least) => Verdict::Slower,
         // A bound on the other side of 1 leaves both open.
@@ -169,14 +197,16 @@ fn either_way(base: Interval, other: Interval) -> Option<Interval> {
 /// scatter, with one degree of freedom less than the smaller number of rounds. The interval of the ratio excludes 1
 /// exactly where that of the difference excludes 0.
 fn chance(base: Interval, other: Interval, rounds: usize) -> Option<f64> {
-    let freedom = u32::try_from(rounds.checked_sub(1)?).ok().filter(|&freedom| freedom > 0)?;
+    /// Beyond this Student's t is the normal distribution to four digits, and its series only takes time.
+    const MOST: usize = 1000;
+    let freedom = u32::try_from(rounds.checked_sub(1)?.min(MOST)).ok().filter(|&freedom| freedom > 0)?;
     let apart = weighted_sum(&[(1.0, other), (-1.0, base)]);
     let reach = if apart.value > 0.0 { apart.value - apart.low } else { apart.high - apart.value };
     if apart.value == 0.0 || !apart.value.is_finite() {
         return Some(1.0);
     }
     // A reach of nothing makes the t infinite and the chance nothing.
-    let t = apart.value.abs() / reach * student_quantile((1.0 + level(rounds)) / 2.0, freedom);
+    let t = apart.value.abs() / reach * student_quantile(0.975, freedom);
     Some(2.0 * student_tail(t, freedom))
 }
 

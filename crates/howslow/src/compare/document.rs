@@ -1,7 +1,7 @@
 //! A comparison as JSON. The keys `ratio` and `verdict` are those of the second run; `against` has every run's.
 
 use analysis::compare::{
-    Against, Comparison, Difference, Joint, Mean, Row, Told, differences, families, figure, overall,
+    Against, Comparison, Difference, Joint, Mean, Row, Told, Verdict, differences, families, figure, overall,
 };
 use record::{Cost, CountedIn, Run};
 use report::Shown;
@@ -18,7 +18,8 @@ pub(super) fn document(it: &Comparison<'_>, names: &[String], shown: Shown) -> M
     let rows = it.rows.iter().filter(|row| shown == Shown::All || row.changed());
     let parts = [
         ("runs", it.runs.iter().zip(names).map(|(run, name)| run_json(run, name)).collect()),
-        ("unit", json!(unit(it.unit))),
+        ("unit", json!(it.unit.map_or("by_row", unit))),
+        ("clock", clock_json(it)),
         ("noise", it.noise.iter().map(joint_json).collect()),
         ("differences", differences(it.runs).iter().map(difference_json).collect()),
         ("rows", rows.map(|row| row_json(it, row)).collect()),
@@ -45,6 +46,13 @@ fn unit(unit: CountedIn) -> &'static str {
     }
 }
 
+/// One core cycle of each run, and the ratios to the base's; null where the clocks are not of a kind.
+fn clock_json(it: &Comparison<'_>) -> Value {
+    let Some(clocks) = &it.clocks else { return Value::Null };
+    let ratios: Vec<f64> = clocks.ratios().collect();
+    json!({ "cycle_ns": clocks.cycle_ns, "ratio": ratios.first(), "against": ratios })
+}
+
 fn run_json(run: &Run, name: &str) -> Value {
     json!({
         "name": name,
@@ -57,7 +65,7 @@ fn run_json(run: &Run, name: &str) -> Value {
 }
 
 fn joint_json(joint: &Joint) -> Value {
-    json!({ "band": joint.band, "clock": joint.clock, "threshold": joint.threshold, "least": joint.least() })
+    json!({ "band": joint.band, "clock": joint.clock, "threshold": joint.threshold, "margin": joint.margin, "least": joint.least() })
 }
 
 fn difference_json(difference: &Difference) -> Value {
@@ -67,7 +75,7 @@ fn difference_json(difference: &Difference) -> Value {
 fn row_json(it: &Comparison<'_>, row: &Row<'_>) -> Value {
     let base = [Some(row.base)].into_iter();
     let costs = base.chain(row.others.iter().map(|other| other.as_ref().map(|(cost, _)| *cost)));
-    let values = costs.zip(it.runs).map(|(cost, run)| cost.map(|cost| value_json(it.unit, run, cost)));
+    let values = costs.zip(it.runs).map(|(cost, run)| cost.map(|cost| value_json(row.unit, run, cost)));
     let against: Vec<Value> = row
         .others
         .iter()
@@ -78,6 +86,7 @@ fn row_json(it: &Comparison<'_>, row: &Row<'_>) -> Value {
         "operation": row.base.operation,
         "at": row.base.at,
         "family": row.family(),
+        "unit": unit(row.unit),
         "values": values.collect::<Vec<_>>(),
         "ratio": first["ratio"],
         "verdict": first["verdict"],
@@ -107,7 +116,7 @@ fn against_json(against: &Against) -> Value {
         Told::AtLeast(least) => (json!({ "value": null, "low": least, "high": null }), BOUND),
         Told::Untold(why) => (Value::Null, why.as_str()),
     };
-    let why = against.verdict.word().is_none().then_some(why);
+    let why = (against.verdict == Verdict::Untold).then_some(why);
     json!({ "ratio": ratio, "verdict": against.verdict.word(), "chance": against.chance, "why": why })
 }
 

@@ -63,6 +63,7 @@ fn how(asked: &CompareAsked) -> How {
             Unit::Cycles => CountedIn::Cycles,
         }),
         threshold: asked.threshold,
+        margin: asked.margin,
         versions: if asked.ignore_versions { Versions::Ignored } else { Versions::Kept },
     }
 }

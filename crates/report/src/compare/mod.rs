@@ -99,18 +99,16 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
         let verdicts: Vec<Verdict> =
             it.rows.iter().filter_map(|row| Some(row.others[column].as_ref()?.1.verdict)).collect();
         let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-        let mut sentence = format!(
-            "{} beside {}: {} costs, {} slower, {} faster, {} same",
+        let sentence = format!(
+            "{} beside {}: {} costs, {} slower, {} faster, {} same, {} inconclusive",
             view.label(column + 1),
             view.label(0),
             verdicts.len(),
             count(Verdict::Slower),
             count(Verdict::Faster),
-            count(Verdict::Same)
+            count(Verdict::Same),
+            count(Verdict::Inconclusive) + count(Verdict::Untold)
         );
-        if count(Verdict::Untold) > 0 {
-            sentence += &format!(", {} cannot be told", count(Verdict::Untold));
-        }
         text += &(paragraph("", &sentence) + "\n");
         text += &(style.dim(&paragraph("  ", &least(it, column, joint))) + "\n");
         if joint.band.unwrap_or(0.0) + joint.clock.unwrap_or(0.0) > HOPELESS {
@@ -119,9 +117,18 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
             text += &(paragraph("  ", advice) + "\n");
         }
     }
-    let rule = "A change: the interval of the ratio excludes 1, chance is ruled out for all costs of a run together (at \
-                most one in twenty changes told is false), and the difference exceeds the least.";
-    text += &(style.dim(&paragraph("", rule)) + "\n");
+    let margin = it.noise.first().map_or(0.0, |joint| joint.margin);
+    let rule = format!(
+        "A change: the interval of the ratio excludes 1, chance is ruled out for all costs of a run together (at most one in \
+         twenty changes told is false), and the difference exceeds the least. The same: the whole interval lies within {} \
+         of 1. Else inconclusive: more rounds would tell.",
+        percent(margin)
+    );
+    text += &(style.dim(&paragraph("", &rule)) + "\n");
+    if it.unit.is_none() {
+        let cycles = "Costs that follow the clock are compared in cycles; what the clock itself changed is the first row.";
+        text += &(style.dim(&paragraph("", cycles)) + "\n");
+    }
     if it.rows.len() > 1 {
         let warning = "The geometric mean weights every operation alike, a load and an exec; what a program pays depends \
                        on how often it does each.";
@@ -137,10 +144,10 @@ fn least(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
         return "both are published: a difference counts where the printed digits leave no doubt".into();
     }
     let mut parts = vec![match joint.band {
-        Some(band) => format!("measured twice in one run, a cost differs by up to {}", percent(band)),
+        Some(band) => format!("measured twice in one run, nine in ten costs differ by up to {}", percent(band)),
         None => "no run tells what a cost measured twice differs by".into(),
     }];
-    parts.extend(joint.clock.map(|clock| format!("the clocks of the runs disagree by {}", percent(clock))));
+    parts.extend(joint.clock.map(|clock| format!("the runs count the cycles of an add {} apart", percent(clock))));
     parts.push(format!("{} was asked for", percent(joint.threshold)));
     let book =
         if published.contains(&true) { "; a published figure's interval is what its digits leave open" } else { "" };

@@ -15,6 +15,7 @@ pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, styl
     let mut shown: Vec<&Row<'_>> = it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
     let table = Table { it, view };
     let mut grid = Grid::new(&table.columns());
+    table.clocks(&mut grid);
     let families = families(it);
     match view.sort {
         Sort::Family => table.by_family(&shown, &families, notes, &mut grid),
@@ -74,10 +75,7 @@ impl Table<'_, '_> {
     }
 
     fn titles(&self, heading: &str) -> Vec<String> {
-        let unit = match self.it.unit {
-            CountedIn::Nanoseconds => String::new(),
-            CountedIn::Cycles => ", cycles".into(),
-        };
+        let unit = if self.it.unit == Some(CountedIn::Cycles) { ", cycles" } else { "" };
         let mut titles = vec![format!("{}{unit}", self.view.label(0))];
         if self.is_pair() {
             titles.extend([format!("{}{unit}", self.view.label(1)), "ratio".into(), "low - high".into()]);
@@ -86,6 +84,19 @@ impl Table<'_, '_> {
             titles.extend(others.flat_map(|label| [label, "low - high".into(), String::new()]));
         }
         self.line(heading.into(), titles)
+    }
+
+    /// The clocks that the figures are quoted at, and their ratio: what a faster clock gives stands here and in no row below.
+    fn clocks(&self, grid: &mut Grid) {
+        let Some(clocks) = self.it.clocks.as_ref().filter(|_| self.it.unit.is_none()) else { return };
+        grid.add(Kind::Heading, self.titles("core clock"));
+        let cycle = |place: usize| Nanoseconds(clocks.cycle_ns[place]).to_string();
+        let mut cells = vec![cycle(0)];
+        for (place, ratio) in clocks.ratios().enumerate() {
+            cells.extend(self.is_pair().then(|| cycle(place + 1)));
+            cells.extend([times(ratio), String::new(), String::new()]);
+        }
+        grid.add(Kind::Row, self.line("  one cycle".into(), cells));
     }
 
     fn by_family(&self, shown: &[&Row<'_>], families: &[Family<'_>], notes: &mut Notes, grid: &mut Grid) {
@@ -108,11 +119,11 @@ impl Table<'_, '_> {
 
     fn row(&self, row: &Row<'_>, notes: &mut Notes, grid: &mut Grid) {
         let name = format!("  {} {}", in_table(&row.base.operation), row.base.at.values());
-        let mut cells = vec![self.figure(&self.it.runs[0], row.base)];
+        let mut cells = vec![self.figure(&self.it.runs[0], row.base, row.unit)];
         for (other, run) in row.others.iter().zip(&self.it.runs[1..]) {
             match other {
                 Some((cost, against)) => {
-                    cells.extend(self.is_pair().then(|| self.figure(run, cost)));
+                    cells.extend(self.is_pair().then(|| self.figure(run, cost, row.unit)));
                     cells.extend(told(against));
                 }
                 None => cells.extend(["-", "", ""].map(String::from)),
@@ -122,12 +133,14 @@ impl Table<'_, '_> {
         grid.add(kind(row), self.line(name.trim_end().into(), cells));
     }
 
-    fn figure(&self, run: &Run, cost: &Cost) -> String {
-        let text = |value: f64| match self.it.unit {
-            CountedIn::Nanoseconds => Nanoseconds(value).to_string(),
-            CountedIn::Cycles => grouped(value),
+    fn figure(&self, run: &Run, cost: &Cost, unit: CountedIn) -> String {
+        let text = |value: f64| match (unit, self.it.unit) {
+            (CountedIn::Nanoseconds, _) => Nanoseconds(value).to_string(),
+            // The column's title names the unit where all rows have it.
+            (CountedIn::Cycles, Some(_)) => grouped(value),
+            (CountedIn::Cycles, None) => format!("{} cycles", grouped(value)),
         };
-        match figure(run, cost, self.it.unit) {
+        match figure(run, cost, unit) {
             Figure::Told(it) => text(it.value),
             Figure::AtMost(it) => format!("at most {}", text(it.high)),
             Figure::Untold(_) => "-".into(),
@@ -153,7 +166,7 @@ impl Table<'_, '_> {
 
 /// Ratio, its ends, and the verdict.
 fn told(against: &Against) -> [String; 3] {
-    let verdict = against.verdict.word().unwrap_or("cannot be told").to_string();
+    let verdict = against.verdict.word().to_string();
     match &against.ratio {
         Told::Times(it) => [times(it.value), ends(it), verdict],
         Told::AtMost(bound) => [format!("at most {}", times(*bound)), String::new(), verdict],

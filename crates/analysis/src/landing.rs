@@ -1,0 +1,121 @@
+//! Where another run of the same build on this machine would land, 95 times in 100: the interval that every figure
+//! carries. Knows nothing of how rounds were taken.
+
+use crate::statistics::{Interval, median, student_quantile};
+
+/// What the clock and the speed check resolve, as a share of any figure: no interval reaches less far.
+pub const FLOOR: f64 = 0.002;
+/// The standard error of a median over that of a mean: the square root of pi / 2, for normal scatter.
+const MEDIAN_OVER_MEAN: f64 = 1.2533;
+
+/// How far another run's figure may lie from this one's, on the log scale: both are medians over so many rounds, and
+/// `t x 1.253 x s x sqrt(2 / n)` holds the difference of two such medians (Student's t with n - 1 degrees of freedom, since
+/// s is estimated from these rounds); the floor joins by squares. Infinite below two rounds, which show no scatter.
+pub fn reach(rounds: &[f64]) -> f64 {
+    if rounds.iter().any(|figure| *figure <= 0.0) {
+        // The clock resolves nothing here; the linear scale still tells how far they scatter.
+        let middle = median(rounds.iter().copied()).map_or(0.0, f64::abs);
+        return joined(linear_reach(rounds) / middle);
+    }
+    let logs: Vec<f64> = rounds.iter().map(|figure| figure.ln()).collect();
+    joined(linear_reach(&logs))
+}
+
+/// The same on the scale of the values, without a floor: for figures that may be negative, such as waiting times.
+pub fn linear_reach(values: &[f64]) -> f64 {
+    let count = values.len();
+    if count < 2 {
+        return f64::INFINITY;
+    }
+    let mean = values.iter().sum::<f64>() / count as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = (squares / (count - 1) as f64).sqrt();
+    student(count - 1) * MEDIAN_OVER_MEAN * deviation * (2.0 / count as f64).sqrt()
+}
+
+/// The two-sided 95 % point of Student's t.
+fn student(freedom: usize) -> f64 {
+    /// Beyond this it is the normal distribution's to four digits, and its series would only take time.
+    const MOST: usize = 1000;
+    student_quantile(0.975, freedom.min(MOST) as u32)
+}
+
+/// A reach joined with the floor.
+fn joined(reach: f64) -> f64 {
+    reach.hypot(FLOOR)
+}
+
+/// The interval that reaches so far on the log scale from a positive figure.
+pub fn around(figure: f64, reach: f64) -> Interval {
+    if !reach.is_finite() {
+        return Interval { value: figure, low: f64::NEG_INFINITY, high: f64::INFINITY };
+    }
+    let ends = (figure * (-reach).exp(), figure * reach.exp());
+    Interval { value: figure, low: ends.0.min(ends.1), high: ends.0.max(ends.1) }
+}
+
+/// How many rounds would bring a reach of so many rounds down to `wanted`; `None` where the floor alone is wider.
+pub fn rounds_needed(rounds: usize, reach: f64, wanted: f64) -> Option<f64> {
+    let above_floor = |it: f64| it * it - FLOOR * FLOOR;
+    (above_floor(wanted) > 0.0).then(|| rounds as f64 * above_floor(reach).max(0.0) / above_floor(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A normal deviate (Box and Muller).
+    fn normal(random: &mut fastrand::Rng) -> f64 {
+        let (one, two) = (random.f64().max(1e-300), random.f64());
+        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
+    }
+
+    /// The share of pairs of runs in which the interval of one holds the figure of the other.
+    fn coverage(rounds: usize, scatter: f64) -> f64 {
+        const PAIRS: u32 = 4000;
+        let mut random = fastrand::Rng::with_seed(rounds as u64);
+        let mut run = || -> Vec<f64> { (0..rounds).map(|_| 100.0 * (scatter * normal(&mut random)).exp()).collect() };
+        let held = (0..PAIRS).filter(|_| {
+            let (one, other) = (run(), run());
+            let figure = |run: &[f64]| median(run.iter().copied()).unwrap_or(0.0);
+            let it = around(figure(&one), reach(&one));
+            (it.low..=it.high).contains(&figure(&other))
+        });
+        held.count() as f64 / f64::from(PAIRS)
+    }
+
+    #[test]
+    fn another_run_lands_within_as_often_as_is_said() {
+        for rounds in [2, 3, 4, 6, 10, 15, 30] {
+            let held = coverage(rounds, 0.02);
+            assert!((0.935..=0.985).contains(&held), "{rounds} rounds: {held}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_rounds_never_closes_the_interval() {
+        let many: Vec<f64> = (0..100_000).map(|round| 100.0 + f64::from(round % 7)).collect();
+        assert!((FLOOR..1.1 * FLOOR).contains(&reach(&many)), "{}", reach(&many));
+        assert!(reach(&[5.0, 5.0]) == FLOOR);
+    }
+
+    #[test]
+    fn one_round_tells_no_interval() {
+        let it = around(100.0, reach(&[100.0]));
+        assert_eq!((it.low, it.high), (f64::NEG_INFINITY, f64::INFINITY));
+        assert_eq!(reach(&[]), f64::INFINITY);
+    }
+
+    #[test]
+    fn more_rounds_are_needed_the_wider_it_is() {
+        assert_eq!(rounds_needed(10, 0.02, 0.001), None, "finer than the floor");
+        let needed = rounds_needed(10, 0.02, 0.01).expect("wider than the floor");
+        assert!((41.0..42.0).contains(&needed), "{needed}");
+    }
+
+    #[test]
+    fn figures_below_zero_scatter_too() {
+        let it = around(-1.0, reach(&[-1.0, 1.0, -2.0]));
+        assert!(it.low <= -1.0 && it.high >= -1.0 && it.low.is_finite(), "{it:?}");
+    }
+}
