@@ -33,7 +33,15 @@ fn serve() -> anyhow::Result<output::Outcome> {
     })
 }
 
+/// A process that starts the rounds of a run, started by howslow itself.
+fn serve_rounds() -> anyhow::Result<output::Outcome> {
+    measure::serve_rounds(operations::find).map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
+}
+
 fn main() -> std::process::ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == measure::LAUNCH) {
+        return output::finish(serve_rounds());
+    }
     if std::env::args_os().nth(1).is_some_and(|word| word == operations::mode::emulated::SERVE) {
         return output::finish(serve());
     }

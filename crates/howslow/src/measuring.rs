@@ -1,11 +1,11 @@
 //! Between the command line and the instrument: settings in, a run out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use measure::{Best, Item, Order};
+use measure::{Item, Order, Width};
 use record::{CountedIn, Machine, Point, Run, SCHEMA, Settings, Value};
-use store::{Known, Shown, Store};
+use store::{Known, Store};
 
 use crate::cli::How;
 use crate::output::{Bar, Misuse, say};
@@ -17,6 +17,9 @@ const ROUNDS: u32 = 6;
 const BATCH_US: f64 = 100.0;
 /// How far above the best width the checks around a quiet batch may be.
 const TOLERANCE: f64 = 0.05;
+
+/// This program, even where its file has been replaced meanwhile: started anew it starts rounds.
+const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// What copies the block.
 const BLOCK_MOVE: &str = "memory.copy";
@@ -34,6 +37,8 @@ pub(crate) struct Wanted {
 pub(crate) struct Measured {
     pub run: Run,
     pub interrupted: Option<i32>,
+    /// What a core that is ours alone looked like.
+    pub width: Width,
 }
 
 /// Measures what is wanted. What cannot work is refused before anything is measured.
@@ -49,7 +54,8 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
         items: with_block_move(wanted.items),
         find: operations::find,
         settings: settings.clone(),
-        best: known.of(&machine_name(&machine)).map(|shown| Best { share: shown.width_cycles, cycle: shown.cycle_ns }),
+        width: known.of(&machine_name(&machine)).map(|shown| shown.width_cycles),
+        program: Some(Path::new(OWN_PROGRAM)),
         scratch_root: &scratch,
     };
     let taken = measure::take(order, &mut |progress| bar.show(&progress));
@@ -73,7 +79,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
         costs: taken.costs,
         skipped: taken.skipped,
     };
-    Ok(Measured { run, interrupted: taken.interrupted })
+    Ok(Measured { run, interrupted: taken.interrupted, width: taken.width })
 }
 
 /// The items and the block move, in which every cost is also quoted.
@@ -84,13 +90,14 @@ fn with_block_move(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// Keeps the run, and the best width it saw for the next one. Failing that is worth a warning, not the run.
-pub(crate) fn keep(run: &Run) {
+/// Keeps the run, and for the next one what a core that is ours alone looked like. Failing that is worth a warning, not the
+/// run.
+pub(crate) fn keep(run: &Run, width: Width) {
     let kept = Store::of_user().and_then(|store| {
         store.keep(run)?;
         let mut known = Known::load(&store);
-        let shown = Shown { width_cycles: run.noise.best_width_cycles, cycle_ns: run.noise.cycle_ns };
-        known.learn(&machine_name(&run.machine), shown);
+        let machine = machine_name(&run.machine);
+        if width.seen { known.learn(&machine, width.share) } else { known.miss(&machine) }
         known.save(&store)
     });
     if let Err(error) = kept {

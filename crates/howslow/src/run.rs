@@ -34,9 +34,9 @@ pub(crate) fn run(asked: &RunAsked) -> anyhow::Result<Outcome> {
 /// Keeps a run and prints it; `by_name` tells whether a skip is of something asked for by name. A run that cannot be
 /// kept is printed all the same.
 pub(crate) fn print_run(measured: Measured, how: &How, by_name: &dyn Fn(&Skip) -> bool) -> anyhow::Result<Outcome> {
-    let Measured { run, interrupted } = measured;
+    let Measured { run, interrupted, width } = measured;
     if interrupted.is_none() && !run.costs.is_empty() {
-        measuring::keep(&run);
+        measuring::keep(&run, width);
     }
     // Written before it is printed: a reader that goes away must not cost the file.
     let written = how.output.as_ref().map(|path| store::write_run(&run, path));

@@ -71,13 +71,13 @@ fn measured(studies: &[&Study], full: bool, how: &How) -> anyhow::Result<(record
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let seconds = |study: &&Study| study.more.as_ref().filter(|_| full).map_or(study.seconds, |more| more.seconds);
     let wanted = Wanted { items, patterns, full, budget_s: studies.iter().map(seconds).sum() };
-    let Measured { run, interrupted } = measuring::measure(wanted, how)?;
+    let Measured { run, interrupted, width } = measuring::measure(wanted, how)?;
     if let Some(path) = &how.output {
         store::write_run(&run, path)?;
     }
     let Some(signal) = interrupted else {
         if !run.costs.is_empty() {
-            measuring::keep(&run);
+            measuring::keep(&run, width);
         }
         return Ok((run, Outcome::Done));
     };

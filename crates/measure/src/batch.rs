@@ -40,6 +40,10 @@ pub(crate) struct Sample {
     pub cycle: f64,
     /// How often the task was switched out against its will meanwhile.
     pub switched_out: f64,
+    /// How long none of its tasks had the CPU, in ns: elapsed time less the processor time of all of them.
+    pub away: f64,
+    /// How long the batch was, in ns.
+    pub elapsed: f64,
 }
 
 /// What one round brings home.
@@ -63,8 +67,11 @@ pub(crate) struct Harvest {
     pub operations: f64,
     /// Elapsed ns of all full batches together.
     pub elapsed: f64,
-    /// The longest batch over the clock's step: how well the clock resolves one.
+    /// The longest batch, in ns.
     pub batch: f64,
+    /// Tasks beside this round's own that were running or wanted to, in the whole system, on average.
+    #[serde(default)]
+    pub others: f64,
 }
 
 /// Every so many batches one of half the length is taken, to see whether the cost depends on the length.
@@ -93,6 +100,7 @@ pub(crate) fn sample(
         operations: 0.0,
         elapsed: 0.0,
         batch: 0.0,
+        others: 0.0,
     };
     let start = watch.now();
     let mut taken = 0;
@@ -111,6 +119,8 @@ pub(crate) fn sample(
                 around: (before, after),
                 cycle: (before.chain + after.chain) / 2.0,
                 switched_out: usage.involuntary,
+                away: elapsed - usage.user - usage.system,
+                elapsed,
             });
             harvest.usage = harvest.usage.plus(usage);
             harvest.reads = device::together(harvest.reads, reads);
@@ -162,7 +172,11 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
     let used = watch.usage();
     let start = watch.now();
     let told = work.run_batch(count)?;
-    let elapsed = watch.now() - start - reading;
+    let end = watch.now();
+    if end < start {
+        return Err(Failure::wrong("the clock went backwards in a batch"));
+    }
+    let elapsed = end - start - reading;
     let usage = watch.usage().since(used);
     let (elapsed, usage) = match told {
         None => (elapsed, usage),

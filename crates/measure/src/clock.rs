@@ -1,7 +1,7 @@
 //! The clock: the cheapest monotonic one, with its cost and its step measured.
 
 /// A monotonic clock of the system, calibrated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Clock {
     id: libc::clockid_t,
     /// Cost of one reading, in ns.

@@ -7,6 +7,7 @@ use record::{Estimate, Point, Skip, Term};
 
 use crate::batch::Harvest;
 use crate::operation::Operation;
+use crate::quiet::Guard;
 use crate::round::RoundEnd;
 use crate::take::Item;
 
@@ -25,9 +26,20 @@ pub(crate) enum Role {
 pub(crate) struct RoundTaken {
     pub order: u32,
     pub cpu: u32,
+    /// The number of the launcher that started it.
+    pub launcher: u32,
     /// Whether it took batches whatever the core was doing.
     pub survey: bool,
     pub end: Result<Harvest, String>,
+}
+
+/// Where and when a round began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    pub order: u32,
+    pub cpu: u32,
+    pub launcher: u32,
+    pub survey: bool,
 }
 
 /// One item on its way to a cost.
@@ -68,7 +80,7 @@ impl Entry {
         self.item.operation.quoted == Estimate::Quiet
     }
 
-    /// Whether the quiet figure is quoted at the best clock. Where a partner wakes on another CPU, most of the time is
+    /// Whether its time scales with the core clock. Where a partner wakes on another CPU, most of the time is
     /// the hypervisor's or the interrupt controller's.
     pub fn follows_clock(&self) -> bool {
         let Item { operation, point } = &self.item;
@@ -85,8 +97,30 @@ impl Entry {
         self.skip.is_none() && self.failing < 3
     }
 
+    /// Whether there are moments in which none of its tasks runs by its own doing.
+    pub fn waits(&self) -> bool {
+        let Item { operation, point } = &self.item;
+        (operation.waits)(point) || operation.uses_other_cpu(point) || operation.quoted == Estimate::Typical
+    }
+
+    /// What a batch's interruptions are judged by.
+    pub fn guard(&self) -> Guard {
+        Guard { usual_switches: self.usual_switches(), waits: self.waits() }
+    }
+
+    /// Whether its next round takes batches whatever the core is doing: every other one does, from the first on.
+    pub fn wants_survey(&self) -> bool {
+        !self.wants_quiet() || self.rounds.len().is_multiple_of(2)
+    }
+
+    /// How many rounds took batches whatever the core was doing.
+    pub fn surveyed(&self) -> usize {
+        self.harvests().filter(|(round, harvest)| round.survey && !harvest.samples.is_empty()).count()
+    }
+
     /// Takes in how a round ended.
-    pub fn take_in(&mut self, order: u32, cpu: u32, survey: bool, end: RoundEnd) {
+    pub fn take_in(&mut self, begun: Begun, end: RoundEnd) {
+        let Begun { order, cpu, launcher, survey } = begun;
         let end = match end {
             RoundEnd::Measured(harvest) => {
                 self.failing = 0;
@@ -102,7 +136,7 @@ impl Entry {
                 Err(reason)
             }
         };
-        self.rounds.push(RoundTaken { order, cpu, survey, end });
+        self.rounds.push(RoundTaken { order, cpu, launcher, survey, end });
     }
 
     /// The rounds that brought something.
@@ -110,9 +144,10 @@ impl Entry {
         self.rounds.iter().filter_map(|round| Some((round, round.end.as_ref().ok()?)))
     }
 
-    /// How often a batch is switched out by the operation itself: partners on one CPU take it from each other. More
-    /// than that is somebody else's doing.
-    pub fn usual_switches(&self) -> f64 {
+    /// How often a batch is switched out by the operation itself: partners on one CPU take it from each other. More than
+    /// that is somebody else's doing. Where it cannot be told whose doing it was, the time that none of its tasks had the
+    /// CPU tells.
+    fn usual_switches(&self) -> f64 {
         let counts = self.harvests().flat_map(|(_, harvest)| harvest.samples.iter().map(|sample| sample.switched_out));
         match quantile(&sorted(counts), 0.1) {
             // Once it happens by itself it happens at every iteration, and its number says nothing of others.

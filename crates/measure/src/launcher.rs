@@ -1,62 +1,196 @@
 //! The launcher: a small process that forks one child per round, guards it, and cleans up after it.
 //!
-//! It is forked before the parent grows or starts threads, so that every round begins in the same small image. It
-//! outlives the parent just long enough to kill the round under way and to remove the scratch folder.
+//! Each pass over the operations has a launcher of its own, executed anew: a new address layout and new physical pages, as
+//! another run would have, so that rounds differ by what runs differ by. Where a program cannot be executed (a sandbox, an
+//! emulator), one launcher is forked at the start, before the parent grows, and serves all rounds. A launcher outlives its
+//! parent just long enough to kill the round under way and to remove the scratch folder.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use record::{Launchers, Point};
+use serde::{Deserialize, Serialize};
 
 use crate::children::{self, Reaped};
 use crate::guard::guarded;
+use crate::operation::Operation;
 use crate::round::{Folders, RoundEnd, RoundOrder, perform};
 use crate::speed::Checker;
 use crate::take::{Ended, Item, MeasureError, Signals};
 
-/// The parent's end.
-pub(crate) struct Launcher {
-    pid: libc::pid_t,
-    stream: BufReader<UnixStream>,
+/// The word that makes a program a launcher: with it as the only argument it calls [`serve_rounds`].
+pub const LAUNCH: &str = "serve-rounds";
+
+/// What a launcher must know before its first round.
+#[derive(Serialize, Deserialize)]
+struct Brief {
+    items: Vec<(String, Point)>,
+    checker: Checker,
     scratch: PathBuf,
+    /// The launcher's number: the folders of its rounds bear it.
+    number: u32,
 }
 
-impl Launcher {
-    /// Forks the launcher. Call it while the process has one thread.
+/// What a launcher is asked.
+#[derive(Serialize, Deserialize)]
+enum Asked {
+    Round(Box<RoundOrder>),
+    /// No round is to come; the scratch folder is the parent's.
+    End,
+}
+
+/// The launchers of a run: one at a time.
+pub(crate) struct Pool {
+    program: Option<PathBuf>,
+    items: Vec<Item>,
+    checker: Checker,
+    scratch: PathBuf,
+    launcher: Launcher,
+    started: u32,
+}
+
+impl Pool {
+    /// Starts the first launcher: by executing `program`, or by forking where there is none or it cannot be executed. Call
+    /// it while the process has one thread.
     ///
     /// # Errors
     /// When the system has no process or descriptor left.
-    pub fn start(items: &[Item], checker: Checker, scratch: &Path) -> Result<Launcher, MeasureError> {
-        // Should the launcher be killed, its rounds become our children and are ended by us.
+    pub fn start(
+        items: &[Item],
+        checker: Checker,
+        scratch: &Path,
+        program: Option<&Path>,
+    ) -> Result<Pool, MeasureError> {
+        // Should a launcher be killed, its rounds become our children and are ended by us.
         children::inherit_orphans(true);
+        // What the command line named is known to this process alone.
+        let knows_all = items.iter().all(|item| item.operation.argument.is_none());
+        let mut program = program.filter(|_| knows_all).map(Path::to_owned);
+        let executed = program.as_deref().and_then(|program| Launcher::execute(program, items, checker, scratch, 0).ok());
+        let launcher = match executed {
+            Some(launcher) => launcher,
+            None => {
+                program = None;
+                Launcher::fork(items, checker, scratch)?
+            }
+        };
+        Ok(Pool { program, items: items.to_vec(), checker, scratch: scratch.into(), launcher, started: 1 })
+    }
+
+    /// Starts a new launcher in place of the old one, where that is executed; else the old one goes on.
+    pub fn renew(&mut self) {
+        let Some(program) = &self.program else { return };
+        let next = Launcher::execute(program, &self.items, self.checker, &self.scratch, self.started);
+        if let Ok(next) = next {
+            self.launcher = next;
+            self.started += 1;
+        }
+    }
+
+    /// The number of the launcher at work, from 0.
+    pub fn number(&self) -> u32 {
+        self.started - 1
+    }
+
+    /// How many there were, and how they were started.
+    pub fn told(&self) -> Launchers {
+        Launchers { count: self.started, executed: self.program.is_some() }
+    }
+
+    /// Runs one round.
+    ///
+    /// # Errors
+    /// When a signal came meanwhile, or the launcher is gone.
+    pub fn round(&mut self, order: RoundOrder, signals: &Signals) -> Result<RoundEnd, Ended> {
+        self.launcher.round(order, signals)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        children::inherit_orphans(false);
+    }
+}
+
+/// The parent's end of one launcher.
+struct Launcher {
+    pid: libc::pid_t,
+    stream: BufReader<UnixStream>,
+}
+
+impl Launcher {
+    fn fork(items: &[Item], checker: Checker, scratch: &Path) -> Result<Launcher, MeasureError> {
         let (ours, theirs) = UnixStream::pair().map_err(MeasureError::Launcher)?;
         // SAFETY: this process has one thread, as the function demands, so the child may do anything.
         match unsafe { libc::fork() } {
             -1 => Err(MeasureError::Launcher(std::io::Error::last_os_error())),
             0 => {
                 drop(ours);
-                serve(theirs, items, checker, scratch);
-                let _ = std::fs::remove_dir_all(scratch);
+                serve(theirs, items, checker, scratch, 0);
                 // SAFETY: leaves without running the parent's destructors, which belong to the parent.
                 unsafe { libc::_exit(0) }
             }
-            pid => {
-                // A round may hang for seconds; a signal must not wait for it.
-                ours.set_read_timeout(Some(Duration::from_millis(50))).map_err(MeasureError::Launcher)?;
-                Ok(Launcher { pid, stream: BufReader::new(ours), scratch: scratch.into() })
-            }
+            pid => Launcher::reached(pid, ours).map_err(MeasureError::Launcher),
         }
     }
 
-    /// Has one round done.
-    ///
-    /// # Errors
-    /// When a signal came meanwhile, or the launcher is gone.
-    pub fn round(&mut self, order: &RoundOrder, signals: &Signals) -> Result<RoundEnd, Ended> {
-        let gone = |error: std::io::Error| Ended::Broken(MeasureError::Launcher(error));
-        let mut line = serde_json::to_vec(order).map_err(|error| gone(error.into()))?;
+    /// Executes `program` as a launcher and waits until it is ready.
+    fn execute(
+        program: &Path,
+        items: &[Item],
+        checker: Checker,
+        scratch: &Path,
+        number: u32,
+    ) -> std::io::Result<Launcher> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let child = Command::new(program)
+            .arg(LAUNCH)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let items = items.iter().map(|item| (item.operation.id.to_string(), item.point.clone())).collect();
+        let mut launcher = Launcher::reached(child.id() as libc::pid_t, ours)?;
+        launcher.greet(&Brief { items, checker, scratch: scratch.into(), number }).inspect_err(|_| {
+            // Whatever it is, it is no launcher, and must not be waited for.
+            // SAFETY: our own child, not yet reaped.
+            unsafe { libc::kill(launcher.pid, libc::SIGKILL) };
+        })?;
+        Ok(launcher)
+    }
+
+    /// Tells a launcher what it must know, and waits until it says that it is ready.
+    fn greet(&mut self, brief: &Brief) -> std::io::Result<()> {
+        /// A launcher that is not ready by then is none.
+        const PATIENCE: Duration = Duration::from_secs(5);
+        self.tell(brief)?;
+        self.stream.get_ref().set_read_timeout(Some(PATIENCE))?;
+        let mut ready = String::new();
+        self.stream.read_line(&mut ready)?;
+        if ready.trim() != LAUNCH {
+            return Err(ErrorKind::InvalidData.into());
+        }
+        self.stream.get_ref().set_read_timeout(Some(LOOK))
+    }
+
+    fn reached(pid: libc::pid_t, ours: UnixStream) -> std::io::Result<Launcher> {
+        ours.set_read_timeout(Some(LOOK))?;
+        Ok(Launcher { pid, stream: BufReader::new(ours) })
+    }
+
+    fn tell(&mut self, what: &impl Serialize) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(what)?;
         line.push(b'\n');
-        self.stream.get_mut().write_all(&line).map_err(gone)?;
+        self.stream.get_mut().write_all(&line)
+    }
+
+    fn round(&mut self, order: RoundOrder, signals: &Signals) -> Result<RoundEnd, Ended> {
+        let gone = |error: std::io::Error| Ended::Broken(MeasureError::Launcher(error));
+        self.tell(&Asked::Round(Box::new(order))).map_err(gone)?;
         let mut answer = String::new();
         loop {
             match self.stream.read_line(&mut answer) {
@@ -74,42 +208,80 @@ impl Launcher {
     }
 }
 
+/// A round may hang for seconds; a signal must not wait for it.
+const LOOK: Duration = Duration::from_millis(50);
+
 impl Drop for Launcher {
-    /// Waits until the launcher has cleaned up; cleans up itself should the launcher have been killed.
+    /// Waits until the launcher has ended; ends its rounds itself should the launcher have been killed.
     fn drop(&mut self) {
+        let _ = self.tell(&Asked::End);
         let _ = self.stream.get_mut().shutdown(std::net::Shutdown::Both);
         if children::wait_for(self.pid) != Reaped::Exit(0) {
             children::end_orphans();
         }
-        children::inherit_orphans(false);
-        let _ = std::fs::remove_dir_all(&self.scratch);
     }
 }
 
-/// The launcher's life: an order, a round, an answer, until the parent is gone.
-fn serve(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path) {
+/// Makes this process a launcher: the program was started with [`LAUNCH`] by a run, whose rounds it is to start. `find` is
+/// the registry. Returns when the run has no more rounds.
+///
+/// # Errors
+/// When nobody of ours is at the other end of standard input.
+pub fn serve_rounds(find: fn(&str) -> Option<&'static Operation>) -> Result<(), String> {
+    let not_ours = || format!("{LAUNCH} is howslow's own word, for the processes that it starts itself");
+    let input = std::io::stdin().as_fd().try_clone_to_owned().map_err(|_| not_ours())?;
+    let stream = UnixStream::from(input);
+    let mut line = String::new();
+    // Unbuffered, so that no round's order is read with it; the brief is one line.
+    read_line(&stream, &mut line).map_err(|_| not_ours())?;
+    let brief: Brief = serde_json::from_str(&line).map_err(|_| not_ours())?;
+    let known = brief.items.into_iter().map(|(id, point)| find(&id).map(|operation| Item { operation, point }));
+    let items: Vec<Item> = known.collect::<Option<_>>().ok_or("an operation of the run is not in this program")?;
+    (&stream).write_all(format!("{LAUNCH}\n").as_bytes()).map_err(|error| error.to_string())?;
+    serve(stream, &items, brief.checker, &brief.scratch, brief.number);
+    Ok(())
+}
+
+/// Reads one line byte by byte.
+fn read_line(mut stream: &UnixStream, line: &mut String) -> std::io::Result<()> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let mut byte = [0];
+    while stream.read(&mut byte)? == 1 && byte[0] != b'\n' {
+        bytes.push(byte[0]);
+    }
+    *line = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(())
+}
+
+/// The launcher's life: an order, a round, an answer, until it is told to end. Should the parent go without telling, the
+/// scratch folder goes too.
+fn serve(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, number: u32) {
     children::become_guard();
-    let mut orders = BufReader::new(match stream.try_clone() {
-        Ok(stream) => stream,
-        Err(_) => return,
-    });
+    if rounds(stream, items, checker, scratch, number).is_none() {
+        let _ = std::fs::remove_dir_all(scratch);
+    }
+}
+
+/// `None` when the parent has gone.
+fn rounds(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, launcher: u32) -> Option<()> {
+    let mut orders = BufReader::new(stream.try_clone().ok()?);
     let mut answers = stream;
     let mut line = String::new();
     for number in 0_u64.. {
         line.clear();
-        if !matches!(orders.read_line(&mut line), Ok(length) if length > 0) {
-            return;
-        }
-        let Ok(order) = serde_json::from_str::<RoundOrder>(&line) else { return };
-        let folders = Folders { own: scratch.join(number.to_string()), shared: scratch.into() };
-        let end = one_round(&items[order.item], &order, checker, &folders, &answers);
-        let Some(end) = end else { return };
-        let Ok(mut answer) = serde_json::to_vec(&end) else { return };
+        orders.read_line(&mut line).ok().filter(|length| *length > 0)?;
+        let order = match serde_json::from_str(&line).ok()? {
+            Asked::Round(order) => order,
+            Asked::End => return Some(()),
+        };
+        let folders = Folders { own: scratch.join(format!("{launcher}-{number}")), shared: scratch.into() };
+        let end = one_round(items.get(order.item)?, &order, checker, &folders, &answers)?;
+        let mut answer = serde_json::to_vec(&end).ok()?;
         answer.push(b'\n');
-        if answers.write_all(&answer).is_err() {
-            return;
-        }
+        answers.write_all(&answer).ok()?;
     }
+    None
 }
 
 /// Has a child do the round, and guards it; `None` when the parent has gone meanwhile.

@@ -1,9 +1,11 @@
 //! How a cost is taken: clock, speed check, batches, rounds in fresh processes, doubts. Names no operation.
 
+mod accounts;
 mod batch;
 mod children;
 mod clock;
 mod device;
+mod doubts;
 mod entry;
 mod failure;
 mod guard;
@@ -26,7 +28,8 @@ pub use device::DeviceWrites;
 pub use failure::Failure;
 pub use guard::apart;
 pub use operation::{Axis, Choice, Need, Operation, TermOf, count, size, term, word};
-pub use quiet::Best;
+pub use launcher::{LAUNCH, serve_rounds};
+pub use quiet::Width;
 pub use repeat::{Loop, opaque, repeat};
 pub use setting::{Doubts, Partner, Setting, Tally, pin};
 pub use stopwatch::{Stopwatch, Took};

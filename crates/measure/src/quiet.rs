@@ -14,13 +14,13 @@ use crate::take::MeasureError;
 /// More CPUs than this are not needed to find a quiet one.
 const MOST_CPUS: usize = 8;
 
-/// What a machine has shown at its best: kept from run to run.
+/// What the speed checks of a run say of a core that is ours alone: kept from run to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Best {
-    /// The smallest share: cycles per independent add.
+pub struct Width {
+    /// Cycles per independent add.
     pub share: f64,
-    /// The shortest cycle, in ns.
-    pub cycle: f64,
+    /// Whether this run has seen it; else it is remembered from an earlier one and nothing of this run came near.
+    pub seen: bool,
 }
 
 /// What the speed checks of a run have shown so far.
@@ -32,15 +32,58 @@ pub(crate) struct Quietness {
     /// The CPUs that rounds take turns on.
     pub cpus: Vec<u32>,
     tolerance: f64,
-    known: Option<Best>,
+    /// The share that earlier runs have shown.
+    remembered: Option<f64>,
     checks: Vec<Speed>,
-    best: Best,
+    width: Width,
+}
+
+/// What a batch's interruptions are judged by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Guard {
+    /// How often a batch is switched out by its own doing; infinite where that cannot be told.
+    pub usual_switches: f64,
+    /// Whether there are moments in which none of its tasks runs by its own doing.
+    pub waits: bool,
+}
+
+impl Guard {
+    /// Whether another task of this system took the CPU during a batch.
+    pub fn interrupted(self, sample: &Sample) -> bool {
+        /// The kernel's accounts are kept in microseconds, of user and system time apart.
+        const RESOLUTION: f64 = 4_000.0;
+        /// Part of a batch that the kernel's own work between its tasks may take.
+        const LEAST: f64 = 0.03;
+        let taken = !self.waits && sample.away > RESOLUTION + LEAST * sample.elapsed;
+        taken || sample.switched_out > self.usual_switches
+    }
 }
 
 /// The clock may move by this much within a quiet batch; a step of any core's frequency is larger.
 const CLOCK_TOLERANCE: f64 = 0.015;
-/// What is known from earlier runs is forgotten where this run comes no nearer: the machine is another one by now.
-const STILL_THE_SAME: f64 = 0.1;
+/// Another hardware thread makes an add at least so much dearer: checks nearer to a remembered share than this are of a
+/// core that is ours alone, whatever is remembered.
+const NEIGHBOUR: f64 = 0.12;
+/// The clock of one core wanders by no more than this within a run; a chain that took longer was interrupted.
+const CLOCK_RANGE: f64 = 1.3;
+
+/// What the shares that undisturbed checks have shown say of a core that is ours alone. A remembered share decides only
+/// where it is borne out, or where all that was seen lies so far above it that a neighbour must have been there all the
+/// time; one that is a little too good is given up at once, one that is far off after some runs (see the store).
+pub(crate) fn judged(shares: &[f64], remembered: Option<f64>, tolerance: f64) -> Width {
+    /// One lucky check in a hundred bears out nothing.
+    const BORNE_OUT: f64 = 0.02;
+    let shares = sorted(shares.iter().copied());
+    // A low quantile instead of the least: one lucky reading must not make every other look busy.
+    let own = quantile(&shares, 0.1).unwrap_or(f64::INFINITY);
+    let Some(remembered) = remembered.filter(|&it| it < own) else { return Width { share: own, seen: true } };
+    let near = shares.iter().filter(|&&share| share <= remembered * (1.0 + tolerance)).count();
+    if near as f64 >= BORNE_OUT * shares.len() as f64 && near > 0 {
+        return Width { share: remembered, seen: true };
+    }
+    let told = own <= remembered * (1.0 + NEIGHBOUR);
+    Width { share: if told { own } else { remembered }, seen: told }
+}
 
 impl Quietness {
     /// Looks at every CPU for some milliseconds.
@@ -50,7 +93,7 @@ impl Quietness {
     pub fn open(
         checker: Checker,
         asked: Option<u32>,
-        known: Option<Best>,
+        remembered: Option<f64>,
         tolerance: f64,
     ) -> Result<Quietness, MeasureError> {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
@@ -64,8 +107,9 @@ impl Quietness {
             None if usable.is_empty() => vec![0],
             None => usable.iter().step_by(usable.len().div_ceil(MOST_CPUS).max(1)).copied().collect(),
         };
-        let best = known.unwrap_or(Best { share: f64::INFINITY, cycle: f64::INFINITY });
-        let mut quietness = Quietness { checker, allowed, usable, cpus, tolerance, known, checks: vec![], best };
+        let width = Width { share: f64::INFINITY, seen: false };
+        let mut quietness =
+            Quietness { checker, allowed, usable, cpus, tolerance, remembered, checks: vec![], width };
         quietness.look_around();
         Ok(quietness)
     }
@@ -87,46 +131,56 @@ impl Quietness {
         self.checks.extend(harvest.samples.iter().flat_map(|sample| [sample.around.0, sample.around.1]));
     }
 
-    /// Derives anew what is best. Low quantiles instead of the least: one lucky reading must not make every other look
-    /// busy. The cycle is that of checks on a core of our own: a neighbour delays even dependent adds.
+    /// Derives anew what a core that is ours alone looks like.
     pub fn update(&mut self) {
-        let low = |part: f64, values: Vec<f64>| quantile(&sorted(values), part).unwrap_or(f64::INFINITY);
-        let fastest = low(0.01, self.checks.iter().map(|speed| speed.chain).collect());
-        // Whatever delays the chain makes the width beside it look small.
-        let undisturbed = |speed: &&Speed| speed.chain <= fastest * (1.0 + CLOCK_TOLERANCE);
-        let share = low(0.1, self.checks.iter().filter(undisturbed).map(|speed| speed.share()).collect());
-        let known = self.known.filter(|known| known.share > share * (1.0 - STILL_THE_SAME));
-        let share = known.map_or(share, |known| known.share.min(share));
-        let quiet = |speed: &&Speed| speed.share() <= share * (1.0 + self.tolerance);
-        let chains: Vec<f64> = self.checks.iter().filter(quiet).map(|speed| speed.chain).collect();
-        // The low quantile finds the fastest step of the clock, the median of that step its cycle.
-        let step = low(0.01, chains.clone()) * (1.0 + CLOCK_TOLERANCE);
-        let cycle = low(0.5, chains.into_iter().filter(|chain| *chain <= step).collect());
-        let known = self.known.filter(|known| known.cycle > cycle * (1.0 - STILL_THE_SAME));
-        self.best = Best { share, cycle: known.map_or(cycle, |known| known.cycle.min(cycle)) };
+        let fastest = quantile(&sorted(self.checks.iter().map(|speed| speed.chain)), 0.01).unwrap_or(f64::INFINITY);
+        // Whatever interrupts the chain makes the width beside it look small.
+        let undisturbed = self.checks.iter().filter(|speed| speed.chain <= fastest * CLOCK_RANGE);
+        let shares: Vec<f64> = undisturbed.map(|speed| speed.share()).collect();
+        self.width = judged(&shares, self.remembered, self.tolerance);
+    }
+
+    /// The CPUs that can still be used: one may go offline at any time.
+    pub fn drop_lost_cpus(&mut self) {
+        // The kernel answers with those of the CPUs asked for that are online.
+        let _ = rustix::thread::sched_setaffinity(None, &self.allowed);
+        let Ok(online) = rustix::thread::sched_getaffinity(None) else { return };
+        let still = |cpu: &u32| online.is_set(*cpu as usize);
+        let (cpus, usable): (Vec<u32>, Vec<u32>) = (
+            self.cpus.iter().copied().filter(still).collect(),
+            self.usable.iter().copied().filter(still).collect(),
+        );
+        // Without any left nothing can be measured, and each round says so.
+        if !cpus.is_empty() {
+            (self.cpus, self.usable) = (cpus, usable);
+        }
     }
 
     /// The largest share at which a core counts as ours alone.
     pub fn limit(&self) -> f64 {
-        self.best.share * (1.0 + self.tolerance)
+        self.width.share * (1.0 + self.tolerance)
     }
 
-    /// The best this machine has shown.
-    pub fn best(&self) -> Best {
-        self.best
+    /// What a core that is ours alone looks like.
+    pub fn alone(&self) -> Width {
+        self.width
     }
 
-    /// The larger share around a batch, over the best.
+    /// One core cycle in ns, by the checks alone: for a run that has measured nothing.
+    pub fn usual_cycle(&self) -> f64 {
+        quantile(&sorted(self.checks.iter().map(|speed| speed.chain)), 0.5).unwrap_or(0.0)
+    }
+
+    /// The larger share around a batch, over that of a core that is ours alone.
     pub fn width(&self, sample: &Sample) -> f64 {
-        sample.around.0.share().max(sample.around.1.share()) / self.best.share
+        sample.around.0.share().max(sample.around.1.share()) / self.width.share
     }
 
-    /// Whether the core was ours alone for this batch, at one clock, and no other task of this system took it: `usual`
-    /// is how often a batch is switched out by its own doing.
-    pub fn is_quiet(&self, sample: &Sample, usual: f64) -> bool {
+    /// Whether the core was ours alone for this batch, at one clock, and no other task of this system took it.
+    pub fn is_quiet(&self, sample: &Sample, guard: Guard) -> bool {
         let (before, after) = (sample.around.0.chain, sample.around.1.chain);
         let steady = (before / after - 1.0).abs() <= CLOCK_TOLERANCE;
-        steady && sample.switched_out <= usual && self.width(sample) <= 1.0 + self.tolerance
+        steady && !guard.interrupted(sample) && self.width(sample) <= 1.0 + self.tolerance
     }
 
     /// The CPU whose core is quiet now; the first of them in a random order, or the least busy. Leaves this process
@@ -163,12 +217,12 @@ impl Quietness {
     }
 
     /// The part of the run's noise that the checks tell: shares of quiet among surveyed batches, per CPU.
-    pub fn noise<'a>(&self, surveyed: impl Iterator<Item = (u32, &'a Harvest, f64)>) -> Noise {
+    pub fn noise<'a>(&self, surveyed: impl Iterator<Item = (u32, &'a Harvest, Guard)>) -> Noise {
         let mut seen: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-        for (cpu, harvest, usual) in surveyed {
+        for (cpu, harvest, guard) in surveyed {
             let (all, quiet) = seen.entry(cpu).or_default();
             *all += harvest.samples.len() as u32;
-            *quiet += harvest.samples.iter().filter(|sample| self.is_quiet(sample, usual)).count() as u32;
+            *quiet += harvest.samples.iter().filter(|sample| self.is_quiet(sample, guard)).count() as u32;
         }
         let cpus = seen.into_iter().map(|(cpu, (all, quiet))| CpuQuiet {
             cpu,
@@ -177,8 +231,7 @@ impl Quietness {
         });
         Noise {
             cpus: cpus.collect(),
-            best_width_cycles: self.best.share,
-            cycle_ns: self.best.cycle,
+            best_width_cycles: self.width.share,
             clock_ns: self.checker.clock.cost,
             clock_step_ns: self.checker.clock.step,
             ..Noise::default()
@@ -190,5 +243,57 @@ impl Drop for Quietness {
     /// Gives this process back the CPUs it had.
     fn drop(&mut self) {
         let _ = rustix::thread::sched_setaffinity(None, &self.allowed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(share: f64, spread: f64) -> Vec<f64> {
+        (0..1000).map(|check| share * (1.0 + spread * f64::from(check % 10) / 10.0)).collect()
+    }
+
+    #[test]
+    fn quiet_is_found_again_whatever_is_remembered() {
+        let shown = around(0.25, 0.01);
+        for remembered in [0.25 * 0.93, 0.25 * 0.90, 0.25 * 0.95, 0.25, 0.3, 10.0] {
+            let width = judged(&shown, Some(remembered), 0.05);
+            assert!(width.seen && (0.23..0.2526).contains(&width.share), "{remembered}: {width:?}");
+            let quiet = shown.iter().filter(|&&share| share <= width.share * 1.05).count();
+            assert!(quiet > 900, "{remembered}: {quiet} of 1000");
+        }
+    }
+
+    #[test]
+    fn a_neighbour_that_never_leaves_is_told_by_what_is_remembered() {
+        let width = judged(&around(0.38, 0.2), Some(0.25), 0.05);
+        assert_eq!(width, Width { share: 0.25, seen: false });
+        // Without memory nothing tells.
+        assert!(judged(&around(0.38, 0.2), None, 0.05).seen);
+    }
+
+    #[test]
+    fn a_few_quiet_moments_bear_out_what_is_remembered() {
+        let mut shown = around(0.38, 0.2);
+        shown[..30].fill(0.252);
+        assert_eq!(judged(&shown, Some(0.25), 0.05), Width { share: 0.25, seen: true });
+    }
+
+    fn sample(away: f64, elapsed: f64, switched_out: f64) -> Sample {
+        let speed = Speed { chain: 0.25, width: 0.0625 };
+        Sample { ns: 1.0, around: (speed, speed), cycle: 0.25, switched_out, away, elapsed }
+    }
+
+    #[test]
+    fn a_busy_program_on_the_same_cpu_interrupts_every_long_batch() {
+        // Half of every batch of 14 ms is another's, so that none of them is without a switch.
+        let guard = Guard { usual_switches: f64::INFINITY, waits: false };
+        assert!(guard.interrupted(&sample(7e6, 14e6, 3.0)));
+        assert!(!guard.interrupted(&sample(2e3, 100e3, 60.0)), "partners on one CPU take it from each other");
+        let waiting = Guard { waits: true, ..guard };
+        assert!(!waiting.interrupted(&sample(7e6, 14e6, 3.0)));
+        let alone = Guard { usual_switches: 0.0, waits: false };
+        assert!(alone.interrupted(&sample(0.0, 100e3, 1.0)));
     }
 }

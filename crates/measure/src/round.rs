@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::setting::{Setting, pin};
 use crate::speed::Checker;
 use crate::take::Item;
-use crate::watch::SystemWatch;
+use crate::watch::{self, SystemWatch};
 
 /// What one round is asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,7 +57,19 @@ pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, folders
     }
     let mut random = fastrand::Rng::with_seed(order.seed);
     let _shift = shift_mappings(&mut random);
-    on_shifted_stack(random.usize(0..256), &mut || measured(item, order, checker, folders.clone()))
+    let before = watch::tasks_running_beside();
+    let end = on_shifted_stack(random.usize(0..256), &mut || measured(item, order, checker, folders.clone()));
+    match end {
+        // The kernel moves the tasks of a CPU that goes offline, pinned or not.
+        RoundEnd::Measured(_) if pin(order.cpu).is_err() => {
+            RoundEnd::Lost(format!("CPU {} went offline, or was taken from this process", order.cpu))
+        }
+        RoundEnd::Measured(harvest) => {
+            let others = (before + watch::tasks_running_beside()) / 2.0;
+            RoundEnd::Measured(Harvest { others, ..harvest })
+        }
+        other => other,
+    }
 }
 
 fn measured(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders) -> RoundEnd {

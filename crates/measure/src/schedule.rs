@@ -3,35 +3,44 @@
 use std::time::{Duration, Instant};
 
 use analysis::estimate::ENOUGH_ROUNDS;
-use analysis::statistics::{median, median_ranks, quantile, sorted};
-use record::Settings;
+use analysis::landing::{reach, rounds_needed};
+use analysis::statistics::median;
+use record::{More, Settings};
 
-use crate::batch::{Harvest, RoundPlan};
-use crate::entry::Entry;
-use crate::launcher::Launcher;
-use crate::quiet::Quietness;
+use crate::batch::{Harvest, RoundPlan, Sample};
+use crate::clock::Clock;
+use crate::entry::{Begun, Entry, Role};
+use crate::launcher::Pool;
+use crate::quiet::{Guard, Quietness};
 use crate::round::RoundOrder;
 use crate::take::{Ended, Progress, Signals};
 
-/// Part of the budget for the survey: rounds that take batches whatever the cores are doing. The rest seeks quiet.
-const SURVEY_SHARE: f64 = 0.35;
-/// Rounds of the survey per item.
-const SURVEY_ROUNDS: usize = 3;
+/// Rounds of each item that take batches whatever the cores are doing, every other one from the first on, so that they are
+/// spread over the whole run: only they tell what is typical, and so many tell it with an interval.
+const SURVEYED: usize = 5;
+/// Passes over the items that the time is shared out to.
+const PASSES: f64 = 12.0;
 /// Bounds of the time for the batches of one round, in seconds.
 const SHORTEST_ROUND: f64 = 0.002;
 const LONGEST_ROUND: f64 = 0.06;
-/// Batches of one round: more would make run files large and medians no better.
-const MOST_BATCHES: u32 = 200;
+/// Batches of one round: rounds differ by more than so many batches leave open, so that more rounds tell more.
+const MOST_BATCHES: u32 = 40;
 /// An operation may take so many times its equal share of the budget, once it has had enough rounds.
 const MOST_SHARES: f64 = 4.0;
 /// Numbers of rounds at which the interval is looked at: a rule that looks after every round stops too early on luck.
-const LOOKS: [usize; 7] = [6, 10, 15, 20, 30, 50, 100];
+const LOOKS: [usize; 9] = [6, 8, 10, 12, 15, 20, 30, 50, 100];
+/// From this look on an item is left alone whose interval would need so many times the rounds it has had.
+const TELLING_LOOK: usize = 15;
+const TOO_MANY_TIMES: f64 = 3.0;
+/// A batch is at least so many steps of the clock long, so that a step is no more than a third of a percent of it.
+const STEPS_OF_A_BATCH: f64 = 300.0;
 
 /// The work of one run.
 pub(crate) struct Schedule<'a> {
     pub entries: Vec<Entry>,
-    pub launcher: Launcher,
+    pub launchers: Pool,
     pub quietness: Quietness,
+    pub clock: Clock,
     pub settings: &'a Settings,
     pub started: Instant,
     pub on_progress: &'a mut dyn FnMut(Progress),
@@ -47,43 +56,42 @@ struct Next {
     time: f64,
 }
 
+/// How an item's headline figure stands.
+struct Standing {
+    /// Rounds that gave a figure.
+    rounds: usize,
+    /// How far another run may lie from it, on the log scale.
+    reach: f64,
+}
+
 impl Schedule<'_> {
-    /// Does the survey, then passes over what is not precise yet, until all is or the budget is spent.
+    /// Passes over what is not precise yet, a new launcher for each pass, until all is, nothing gets more precise, or the
+    /// budget is spent.
     pub fn work(&mut self) -> Result<(), Ended> {
         let mut random = fastrand::Rng::with_seed(self.settings.seed);
         let mut order = 0;
-        self.survey(&mut random, &mut order)?;
-        loop {
+        for pass in 0_u32.. {
             self.quietness.update();
+            self.quietness.drop_lost_cpus();
             let mut wanting = self.wanting();
             if wanting.is_empty() || self.left() <= 0.0 {
-                return Ok(());
+                break;
+            }
+            if pass > 0 {
+                self.launchers.renew();
             }
             random.shuffle(&mut wanting);
-            let time = self.share(&wanting);
+            let time = self.share(&wanting, pass);
             let mut ran = false;
             for entry in wanting {
-                let survey = !self.entries[entry].wants_quiet();
+                let survey = self.entries[entry].wants_survey();
                 ran |= self.round(Next { entry, survey, time }, &mut random, &mut order)?;
             }
             if !ran {
-                return Ok(());
+                break;
             }
         }
-    }
-
-    fn survey(&mut self, random: &mut fastrand::Rng, order: &mut u32) -> Result<(), Ended> {
-        let count = self.entries.len() * SURVEY_ROUNDS;
-        let mut rounds: Vec<usize> = (0..count).map(|index| index % self.entries.len()).collect();
-        random.shuffle(&mut rounds);
-        let budget = self.settings.budget_s * SURVEY_SHARE;
-        for (done, entry) in rounds.into_iter().enumerate() {
-            let overhead: f64 = self.entries.iter().map(|entry| entry.overhead.as_secs_f64()).sum();
-            let left = budget - self.started.elapsed().as_secs_f64();
-            let mean = left / (count - done) as f64 - overhead / self.entries.len() as f64;
-            let time = mean.clamp(SHORTEST_ROUND, LONGEST_ROUND);
-            self.round(Next { entry, survey: true, time }, random, order)?;
-        }
+        self.quietness.update();
         Ok(())
     }
 
@@ -93,40 +101,66 @@ impl Schedule<'_> {
         // What takes long to set up must not take the time of all others; with few entries a share is long enough.
         let within_share =
             |entry: &Entry| entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share;
-        let wants = |entry: &Entry| entry.alive() && within_share(entry) && !self.is_precise(entry);
+        let wants = |entry: &Entry| entry.alive() && within_share(entry) && self.helps(entry);
         (0..self.entries.len()).filter(|&index| wants(&self.entries[index])).collect()
     }
 
-    /// Whether the interval of the headline figure is as narrow as asked, at the latest look.
-    fn is_precise(&self, entry: &Entry) -> bool {
-        let usual = entry.usual_switches();
-        let figures: Vec<f64> =
-            entry.harvests().filter_map(|(_, harvest)| self.figure(entry, usual, harvest)).collect();
+    /// Whether more rounds would make an item's figure as precise as asked, or tell what is typical.
+    fn helps(&self, entry: &Entry) -> bool {
         let least = (self.settings.rounds as usize).max(ENOUGH_ROUNDS);
-        let Some(look) = LOOKS.iter().rev().find(|&&look| look <= figures.len()) else { return false };
+        if entry.wants_quiet() && entry.surveyed() < SURVEYED && entry.rounds.len() < 2 * least.max(SURVEYED) {
+            return true;
+        }
+        let figures = self.figures(entry);
+        let Some(look) = LOOKS.iter().rev().find(|&&look| look <= figures.len()) else { return true };
         if figures.len() < least {
-            return false;
+            return true;
         }
         // Judged on the rounds there were at the look, not on later ones that happened to come.
-        let figures = sorted(figures.into_iter().take((*look).max(least)));
-        let (low, high) = median_ranks(figures.len());
-        quantile(&figures, 0.5)
-            .is_some_and(|middle| figures[high] - figures[low] <= 2.0 * self.settings.precision * middle)
+        let count = (*look).max(least).min(figures.len());
+        let standing = Standing { rounds: count, reach: reach(&figures[..count]) };
+        let hopeless = standing.rounds >= TELLING_LOOK.max(least)
+            && standing.needed(self.settings.precision).is_none_or(|times| times > TOO_MANY_TIMES);
+        standing.reach > self.settings.precision && !hopeless
     }
 
-    /// What one round says of the headline figure, in ns or in cycles: only the relative width of the interval is asked for.
-    fn figure(&self, entry: &Entry, usual: f64, harvest: &Harvest) -> Option<f64> {
-        let counts = |sample: &&crate::batch::Sample| !entry.wants_quiet() || self.quietness.is_quiet(sample, usual);
+    /// What each round says of the headline figure, in ns or in cycles, in the order taken.
+    fn figures(&self, entry: &Entry) -> Vec<f64> {
+        let guard = entry.guard();
+        entry.harvests().filter_map(|(round, harvest)| self.figure(entry, guard, round.survey, harvest)).collect()
+    }
+
+    fn figure(&self, entry: &Entry, guard: Guard, survey: bool, harvest: &Harvest) -> Option<f64> {
+        let counts = |sample: &&Sample| !entry.wants_quiet() || self.quietness.is_quiet(sample, guard);
         let in_cycles = entry.wants_quiet() && entry.follows_clock();
-        let of = |sample: &crate::batch::Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
-        median(harvest.samples.iter().filter(counts).map(of))
+        let of = |sample: &Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
+        let told = entry.wants_quiet() || survey;
+        median(harvest.samples.iter().filter(counts).map(of)).filter(|_| told)
     }
 
-    /// Seconds for the batches of one round of a pass over `wanting`, such that six passes fit into what is left.
-    fn share(&self, wanting: &[usize]) -> f64 {
-        const PASSES: f64 = 6.0;
+    /// What more time would bring: the items asked for that are wider than wanted, and the seconds that would narrow them.
+    pub fn more(&self) -> Option<More> {
+        let wanted = self.settings.precision;
+        let mut more = More { costs: 0, seconds: 0.0 };
+        let asked = self.entries.iter().filter(|entry| entry.role == Role::Asked && entry.alive());
+        for entry in asked {
+            let figures = self.figures(entry);
+            let standing = Standing { rounds: figures.len(), reach: reach(&figures) };
+            if !standing.reach.is_finite() || standing.reach <= wanted {
+                continue;
+            }
+            let Some(times) = standing.needed(wanted) else { continue };
+            more.costs += 1;
+            more.seconds += (times - 1.0).max(0.0) * entry.spent.as_secs_f64();
+        }
+        (more.costs > 0).then_some(more)
+    }
+
+    /// Seconds for the batches of one round of a pass over `wanting`, such that the passes to come fit into what is left.
+    fn share(&self, wanting: &[usize], pass: u32) -> f64 {
+        let passes = (PASSES - f64::from(pass)).max(PASSES / 3.0);
         let overhead: f64 = wanting.iter().map(|&index| self.entries[index].overhead.as_secs_f64()).sum();
-        let per_round = (self.left() / PASSES - overhead) / wanting.len() as f64;
+        let per_round = (self.left() / passes - overhead) / wanting.len() as f64;
         per_round.clamp(SHORTEST_ROUND, LONGEST_ROUND)
     }
 
@@ -135,7 +169,7 @@ impl Schedule<'_> {
         self.settings.budget_s - self.started.elapsed().as_secs_f64()
     }
 
-    /// Has one round done, if it fits; tells whether it did.
+    /// Runs one round if time allows; returns whether it ran.
     fn round(&mut self, next: Next, random: &mut fastrand::Rng, order: &mut u32) -> Result<bool, Ended> {
         if let Some(signal) = self.signals.come() {
             return Err(Ended::Signal(signal));
@@ -153,7 +187,7 @@ impl Schedule<'_> {
         };
         self.tell(next.entry, *order);
         let plan = RoundPlan {
-            batch: self.settings.batch_us * 1e3,
+            batch: (self.settings.batch_us * 1e3).max(STEPS_OF_A_BATCH * self.clock.step),
             count: self.settings.count,
             hint: self.entries[next.entry].hint,
             time: next.time * 1e9,
@@ -164,14 +198,15 @@ impl Schedule<'_> {
         let busy = self.entries[next.entry].cpus();
         let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
         let round = RoundOrder { item: next.entry, cpu, other_cpu, more_cpus, seed: random.u64(..), plan };
+        let begun = Begun { order: *order, cpu, launcher: self.launchers.number(), survey: next.survey };
         let start = Instant::now();
-        let end = self.launcher.round(&round, self.signals)?;
+        let end = self.launchers.round(round, self.signals)?;
         let took = start.elapsed();
         if let crate::round::RoundEnd::Measured(harvest) = &end {
             self.quietness.take_in(harvest);
         }
         let entry = &mut self.entries[next.entry];
-        entry.take_in(*order, cpu, next.survey, end);
+        entry.take_in(begun, end);
         entry.spent += took;
         entry.overhead = took.saturating_sub(Duration::from_secs_f64(next.time));
         *order += 1;
@@ -183,7 +218,7 @@ impl Schedule<'_> {
         let left = self.left().max(0.0);
         // So many rounds as the time left holds at the pace so far; before there is a pace, the least there will be.
         let to_come = match done {
-            0 => (self.entries.len() * SURVEY_ROUNDS) as f64,
+            0 => (self.entries.len() * ENOUGH_ROUNDS) as f64,
             _ => left * f64::from(done) / spent,
         };
         let total = done + to_come.ceil() as u32;
@@ -193,5 +228,12 @@ impl Schedule<'_> {
             total,
             left: Duration::from_secs_f64(left),
         });
+    }
+}
+
+impl Standing {
+    /// How many times the rounds there were a reach of `wanted` needs; `None` where no number is enough.
+    fn needed(&self, wanted: f64) -> Option<f64> {
+        rounds_needed(self.rounds, self.reach, wanted).map(|rounds| rounds / self.rounds.max(1) as f64)
     }
 }

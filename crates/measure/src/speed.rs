@@ -34,19 +34,21 @@ const CHAIN_TURNS: u64 = 80;
 /// Turns of the independent adds: about 1 µs on four ports.
 const WIDTH_TURNS: u64 = 256;
 
-/// How many times as long as usual a check must be for a clock whose reading costs so much, in ns: the three readings of
-/// a check vary by a tenth of their cost, and may not hide a twentieth of either half. No longer than that a batch is
-/// still much longer.
-fn longer(cost: f64) -> u64 {
+/// How many times as long as usual a check must be for a clock whose reading costs so much and that moves in such steps,
+/// in ns: the three readings of a check vary by a tenth of their cost, and may not hide a twentieth of either half. No
+/// longer than that a batch is still much longer.
+fn longer(clock: Clock) -> u64 {
     /// One half of a check of usual length, in ns.
     const HALF: f64 = 1000.0;
     const COSTS_IN_A_HALF: f64 = 20.0;
     const MOST: f64 = 8.0;
-    (cost * COSTS_IN_A_HALF / HALF).round().clamp(1.0, MOST) as u64
+    // A step of usual size is within the cost of a reading.
+    let coarse = if clock.step > 4.0 * clock.cost { clock.step } else { 0.0 };
+    (clock.cost.max(coarse) * COSTS_IN_A_HALF / HALF).round().clamp(1.0, MOST) as u64
 }
 
 /// Checks the speed of the core it runs on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Checker {
     /// What it times with.
     pub clock: Clock,
@@ -63,7 +65,7 @@ impl Checker {
     pub fn calibrate(clock: Clock) -> Checker {
         const TRIES: usize = 201;
         const LONGER: u64 = 20;
-        let plain = Checker { clock, overhead: 0.0, longer: longer(clock.cost) };
+        let plain = Checker { clock, overhead: 0.0, longer: longer(clock) };
         let overheads = (0..TRIES).map(|_| {
             let before = plain.check();
             let start = clock.now();
@@ -160,7 +162,13 @@ mod tests {
 
     #[test]
     fn a_check_is_longer_where_reading_the_clock_costs_more_and_never_without_end() {
-        assert_eq!([1.0, 27.0, 60.0, 205.0, 1000.0, f64::INFINITY].map(longer), [1, 1, 1, 4, 8, 8]);
+        let of = |cost, step| {
+            let mut clock = Clock::plain();
+            (clock.cost, clock.step) = (cost, step);
+            longer(clock)
+        };
+        assert_eq!([1.0, 27.0, 60.0, 205.0, 1000.0, f64::INFINITY].map(|cost| of(cost, 1.0)), [1, 1, 1, 4, 8, 8]);
+        assert_eq!(of(27.0, 1000.0), 8, "a clock of 1 µs steps");
     }
 
     #[test]

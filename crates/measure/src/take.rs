@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use record::{Cost, Noise, Point, Settings, Skip, Term};
 
+use crate::accounts::Accounts;
 use crate::clock::Clock;
 use crate::entry::{Entry, Role};
-use crate::launcher::Launcher;
+use crate::launcher::Pool;
 use crate::operation::Operation;
-use crate::quiet::{Best, Quietness};
+use crate::quiet::{Quietness, Width};
 use crate::result;
 use crate::schedule::Schedule;
 use crate::scratch::Scratch;
@@ -34,8 +35,11 @@ pub struct Order<'a> {
     pub find: fn(&str) -> Option<&'static Operation>,
     /// How.
     pub settings: Settings,
-    /// The best this machine has shown before.
-    pub best: Option<Best>,
+    /// What a core that is ours alone looked like in earlier runs: cycles per independent add.
+    pub width: Option<f64>,
+    /// The program that, started with the word [`LAUNCH`](crate::LAUNCH), starts rounds; rounds of `None` are forked from
+    /// this process's image.
+    pub program: Option<&'a Path>,
     /// Where scratch folders are made.
     pub scratch_root: &'a Path,
 }
@@ -61,6 +65,8 @@ pub struct Taken {
     pub skipped: Vec<Skip>,
     /// How quiet the machine was.
     pub noise: Noise,
+    /// What a core that is ours alone looked like.
+    pub width: Width,
     /// The signal that ended the work early, if one did.
     pub interrupted: Option<i32>,
 }
@@ -104,25 +110,37 @@ pub enum MeasureError {
 pub fn take(order: Order<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<Taken, MeasureError> {
     let started = Instant::now();
     let checker = Checker::calibrate(Clock::calibrate());
-    let accounts = result::Accounts::open();
+    let accounts = Accounts::open();
     let entries = entries(&order)?;
     let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
     let scratch = Scratch::make(order.scratch_root)?;
-    let launcher = Launcher::start(&items, checker, scratch.path())?;
+    let launchers = Pool::start(&items, checker, scratch.path(), order.program)?;
     let signals = Signals::watch();
-    let quietness = Quietness::open(checker, order.settings.cpu, order.best, order.settings.tolerance)?;
-    let mut schedule =
-        Schedule { entries, launcher, quietness, settings: &order.settings, started, on_progress, signals: &signals };
+    let quietness = Quietness::open(checker, order.settings.cpu, order.width, order.settings.tolerance)?;
+    let mut schedule = Schedule {
+        entries,
+        launchers,
+        quietness,
+        clock: checker.clock,
+        settings: &order.settings,
+        started,
+        on_progress,
+        signals: &signals,
+    };
     let ended = schedule.work();
-    let Schedule { entries, launcher, quietness, .. } = schedule;
-    drop(launcher);
+    let more = schedule.more();
+    let Schedule { entries, launchers, quietness, .. } = schedule;
+    let told = launchers.told();
+    drop(launchers);
     drop(scratch);
     let interrupted = match ended {
         Ok(()) => None,
         Err(Ended::Signal(signal)) => Some(signal),
         Err(Ended::Broken(error)) => return Err(error),
     };
-    Ok(result::assemble(entries, &quietness, checker.clock, accounts, interrupted))
+    let mut taken = result::assemble(entries, &quietness, checker.clock, order.settings.precision, accounts);
+    (taken.noise.more, taken.noise.launchers, taken.interrupted) = (more, Some(told), interrupted);
+    Ok(taken)
 }
 
 /// What ended the work before its end.
@@ -157,14 +175,16 @@ fn entries(order: &Order<'_>) -> Result<Vec<Entry>, MeasureError> {
 /// Second measurements of a few items spread over the order: more cost time, fewer say little. What waits for another
 /// CPU, for a device or for memory shared with other tenants scatters by their law, which is no property of howslow.
 fn twins(asked: &[Entry]) -> Vec<Entry> {
-    const TWINS: usize = 5;
+    const MOST: usize = 10;
+    const LEAST: usize = 5;
     let own: Vec<usize> =
         (0..asked.len()).filter(|&index| asked[index].wants_quiet() && asked[index].follows_clock()).collect();
-    if own.len() < TWINS {
+    if own.len() < LEAST {
         return Vec::new();
     }
-    let step = own.len() / TWINS;
-    let chosen = own.iter().skip(step / 2).step_by(step).take(TWINS);
+    let twins = own.len().min(MOST);
+    let step = own.len() / twins;
+    let chosen = own.iter().skip(step / 2).step_by(step).take(twins);
     chosen.map(|&of| Entry::new(asked[of].item.operation, asked[of].item.point.clone(), Role::Twin(of))).collect()
 }
 

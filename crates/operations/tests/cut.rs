@@ -30,7 +30,7 @@ fn measured(items: Vec<Item>, root: &Path) -> Taken {
         tolerance: 0.06,
         ..Settings::default()
     };
-    let order = Order { items, find: operations::find, settings, best: None, scratch_root: root };
+    let order = Order { items, find: operations::find, settings, width: None, program: None, scratch_root: root };
     take(order, &mut |_| {}).expect("something is measured")
 }
 

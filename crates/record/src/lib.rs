@@ -18,5 +18,5 @@ pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use point::{Point, Value};
 pub use read::{ReadError, printable, read_run, run_from_bytes};
-pub use run::{BLOCK, Band, CountedIn, CpuQuiet, Launchers, Noise, Run, SCHEMA, Settings, Skip, run_schema};
+pub use run::{BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Run, SCHEMA, Settings, Skip, run_schema};
 pub use units::{Bytes, Nanoseconds};

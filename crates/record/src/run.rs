@@ -98,6 +98,9 @@ pub struct Noise {
     pub others: f64,
     /// Share of the machine's CPU time the hypervisor says it gave to others.
     pub steal: f64,
+    /// What more time would bring; absent where all that was asked for is as precise as asked, or cannot become so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more: Option<More>,
     /// What two costs of the same operation differ by here.
     pub band: Option<Band>,
     /// Cost of one reading of the clock, in ns.
@@ -114,6 +117,15 @@ pub struct Launchers {
     /// Whether each was executed anew, with an address layout of its own; else rounds were forked from this process's image,
     /// and differ less than runs do.
     pub executed: bool,
+}
+
+/// What more time would bring.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct More {
+    /// Costs whose intervals are wider than asked, and would become narrower.
+    pub costs: u32,
+    /// Seconds that bringing all of them to what was asked would take.
+    pub seconds: f64,
 }
 
 /// How often one CPU's core was ours alone.

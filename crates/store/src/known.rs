@@ -1,4 +1,4 @@
-//! What is remembered between runs: the best that each machine has shown in its speed checks.
+//! What is remembered between runs: what a core that is ours alone looked like on each machine.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -9,22 +9,17 @@ use crate::{Store, StoreError, write_whole};
 
 /// Core cycles per independent add that a processor can plausibly have: sixteen a cycle to ten cycles each.
 const PLAUSIBLE_WIDTH: RangeInclusive<f64> = 0.06..=10.0;
-/// Nanoseconds that a cycle can plausibly take: 10 GHz to 10 MHz.
-const PLAUSIBLE_CYCLE: RangeInclusive<f64> = 0.1..=100.0;
+/// After so many runs in a row that came nowhere near it, what is remembered is given up: it is not this machine's.
+const MOST_MISSES: u32 = 3;
 
-/// The best one machine has shown.
+/// What one machine has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
-    /// Core cycles per independent add.
+    /// Core cycles per independent add on a core that is ours alone.
     pub width_cycles: f64,
-    /// One core cycle in ns.
-    pub cycle_ns: f64,
-}
-
-impl Shown {
-    fn is_plausible(&self) -> bool {
-        PLAUSIBLE_WIDTH.contains(&self.width_cycles) && PLAUSIBLE_CYCLE.contains(&self.cycle_ns)
-    }
+    /// Runs in a row that came nowhere near it.
+    #[serde(default)]
+    pub misses: u32,
 }
 
 /// What is remembered between runs; missing or damaged memory is an empty one.
@@ -40,19 +35,28 @@ impl Known {
     pub fn load(store: &Store) -> Known {
         let text = std::fs::read(store.known_file()).unwrap_or_default();
         let mut known: Known = serde_json::from_slice(&text).unwrap_or_default();
-        known.machines.retain(|_, shown| shown.is_plausible());
+        known.machines.retain(|_, shown| PLAUSIBLE_WIDTH.contains(&shown.width_cycles));
         known
     }
 
-    /// The best that this machine has shown.
+    /// What this machine has shown.
     pub fn of(&self, machine: &str) -> Option<Shown> {
         self.machines.get(machine).copied()
     }
 
-    /// Remembers what a run showed of this machine. An implausible value changes nothing.
-    pub fn learn(&mut self, machine: &str, shown: Shown) {
-        if shown.is_plausible() {
-            self.machines.insert(machine.into(), shown);
+    /// Remembers what a run saw on this machine. An implausible value changes nothing.
+    pub fn learn(&mut self, machine: &str, width_cycles: f64) {
+        if PLAUSIBLE_WIDTH.contains(&width_cycles) {
+            self.machines.insert(machine.into(), Shown { width_cycles, misses: 0 });
+        }
+    }
+
+    /// Remembers that a run came nowhere near what is remembered of this machine; forgets that after some such runs.
+    pub fn miss(&mut self, machine: &str) {
+        let Some(shown) = self.machines.get_mut(machine) else { return };
+        shown.misses = shown.misses.saturating_add(1);
+        if shown.misses >= MOST_MISSES {
+            self.machines.remove(machine);
         }
     }
 

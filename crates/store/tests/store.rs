@@ -184,17 +184,22 @@ fn the_best_checks_are_remembered_and_nonsense_forgotten() {
     let store = Store::in_folder(folder.path());
     assert_eq!(Known::load(&store), Known::default());
     let mut known = Known::default();
-    let good = Shown { width_cycles: 0.27, cycle_ns: 0.33 };
-    known.learn("6/85/7 host", good);
-    known.learn("bad", Shown { width_cycles: f64::NAN, ..good });
-    known.learn("worse", Shown { cycle_ns: -1.0, ..good });
+    let good = Shown { width_cycles: 0.27, misses: 0 };
+    known.learn("6/85/7 host", good.width_cycles);
+    known.learn("bad", f64::NAN);
+    known.learn("worse", -1.0);
     known.save(&store).expect("saved");
     let known = Known::load(&store);
     assert_eq!(known.of("6/85/7 host"), Some(good));
     assert_eq!((known.of("bad"), known.of("worse"), known.of("other")), (None, None, None));
+    let mut known = known;
+    for (misses, left) in [(1, true), (2, true), (3, false)] {
+        known.miss("6/85/7 host");
+        assert_eq!(known.of("6/85/7 host").is_some(), left, "{misses} runs that came nowhere near");
+    }
     let text = r#"{"machines":{"a":{"width_cycles":0.3,"cycle_ns":0.25},"b":{"width_cycles":1e300,"cycle_ns":1}}}"#;
     fs::write(folder.path().join("known.json"), text).expect("written");
-    assert_eq!(Known::load(&store).of("a"), Some(Shown { width_cycles: 0.3, cycle_ns: 0.25 }));
+    assert_eq!(Known::load(&store).of("a"), Some(Shown { width_cycles: 0.3, misses: 0 }), "a clock of older versions is left");
     assert_eq!(Known::load(&store).of("b"), None);
     for damaged in ["", "{", "[]", r#"{"machines":"x"}"#] {
         fs::write(folder.path().join("known.json"), damaged).expect("written");

@@ -39,7 +39,7 @@ pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Or
         tolerance: 0.06,
         ..Settings::default()
     };
-    Order { items, find: |_| None, settings, best: None, scratch_root }
+    Order { items, find: |_| None, settings, width: None, program: None, scratch_root }
 }
 
 pub fn nothing_left(root: &Path) -> Result<(), Failed> {

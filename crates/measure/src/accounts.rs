@@ -1,0 +1,46 @@
+//! What the whole machine's processors did while a run lasted, from the kernel's accounts.
+
+use record::Noise;
+
+/// The machine's processor time while the run lasts, from the kernel's accounts.
+pub(crate) struct Accounts {
+    start: Option<Ticks>,
+}
+
+#[derive(Clone, Copy)]
+struct Ticks {
+    busy: f64,
+    all: f64,
+    steal: f64,
+    own: f64,
+}
+
+impl Accounts {
+    pub fn open() -> Accounts {
+        Accounts { start: Ticks::now() }
+    }
+
+    /// Fills in what others used. Our own part counts once the launcher is reaped: close only then.
+    pub fn close(self, noise: &mut Noise) {
+        let (Some(start), Some(end)) = (self.start, Ticks::now()) else { return };
+        let all = (end.all - start.all).max(1.0);
+        noise.others = (((end.busy - start.busy) - (end.own - start.own)) / all).max(0.0);
+        noise.steal = (end.steal - start.steal) / all;
+    }
+}
+
+impl Ticks {
+    fn now() -> Option<Ticks> {
+        let text = std::fs::read_to_string("/proc/stat").ok()?;
+        let fields: Vec<f64> =
+            text.lines().next()?.split_whitespace().skip(1).filter_map(|field| field.parse().ok()).collect();
+        let at = |index: usize| fields.get(index).copied().unwrap_or(0.0);
+        let per_second = rustix::param::clock_ticks_per_second() as f64;
+        Some(Ticks {
+            busy: at(0) + at(1) + at(2) + at(5) + at(6),
+            all: fields.iter().take(8).sum(),
+            steal: at(7),
+            own: crate::watch::own_processor_time() / 1e9 * per_second,
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! The doubts that rounds raise beside their samples, and the clock that a run's quiet batches ran at.
+
+use analysis::statistics::{median, quantile, sorted};
+use record::{Doubt, Ends};
+
+use crate::batch::{Harvest, Sample};
+use crate::clock::Clock;
+use crate::entry::Entry;
+use crate::quiet::Quietness;
+
+/// The core clock that prevailed in a run's quiet batches.
+pub(crate) struct RunClock {
+    /// One cycle in ns: the median over rounds.
+    pub cycle: f64,
+    /// What 90 in 100 of the batches lie between.
+    pub range: Option<Ends>,
+    /// Of each round by its place in the run's order: the cycle of its batches.
+    rounds: Vec<(u32, f64)>,
+}
+
+impl RunClock {
+    /// From all batches of work that follows the clock, the quiet ones where there are any.
+    pub fn of(entries: &[Entry], quietness: &Quietness) -> RunClock {
+        let clocks = |all: bool| {
+            let (mut rounds, mut batches) = (Vec::new(), Vec::new());
+            for entry in entries.iter().filter(|entry| entry.follows_clock()) {
+                let guard = entry.guard();
+                for (round, harvest) in entry.harvests() {
+                    let counts = |sample: &&Sample| all || quietness.is_quiet(sample, guard);
+                    let cycles: Vec<f64> = harvest.samples.iter().filter(counts).map(|sample| sample.cycle).collect();
+                    rounds.extend(median(cycles.iter().copied()).map(|cycle| (round.order, cycle)));
+                    batches.extend(cycles);
+                }
+            }
+            (rounds, batches)
+        };
+        let (mut rounds, mut batches) = clocks(false);
+        if rounds.is_empty() {
+            (rounds, batches) = clocks(true);
+        }
+        rounds.sort_by_key(|(order, _)| *order);
+        let batches = sorted(batches);
+        let range = quantile(&batches, 0.05).zip(quantile(&batches, 0.95)).map(|(low, high)| Ends { low, high });
+        let cycle = median(rounds.iter().map(|(_, cycle)| *cycle)).unwrap_or_else(|| quietness.usual_cycle());
+        RunClock { cycle, range, rounds }
+    }
+
+    /// The doubt that an entry's batches ran at a clock of their own: at another one than the rounds of other entries just
+    /// before and after them. That the clock of the whole core moved meanwhile is no doubt: cycles do not depend on it.
+    pub fn own_clock(&self, entry: &Entry) -> Option<Doubt> {
+        /// Rounds on either side.
+        const BESIDE: usize = 8;
+        /// A step of any core's clock is larger.
+        const STEP: f64 = 1.015;
+        const ENOUGH: usize = 5;
+        let own = |order: u32| entry.rounds.iter().any(|round| round.order == order);
+        let ratios = entry.harvests().filter_map(|(round, harvest)| {
+            let here = median(harvest.samples.iter().map(|sample| sample.cycle))?;
+            let place = self.rounds.partition_point(|(order, _)| *order < round.order);
+            let beside = &self.rounds[place.saturating_sub(BESIDE)..(place + BESIDE).min(self.rounds.len())];
+            let others = beside.iter().filter(|(order, _)| !own(*order)).map(|(_, cycle)| *cycle);
+            Some(here / median(others)?)
+        });
+        let ratios = sorted(ratios);
+        let (low, middle) = (quantile(&ratios, 0.25)?, quantile(&ratios, 0.5)?);
+        (ratios.len() >= ENOUGH && low > STEP)
+            .then(|| Doubt::OwnClock { ghz: 1.0 / (self.cycle * middle), run_ghz: 1.0 / self.cycle })
+    }
+}
+
+/// The doubts that rounds raise beside their samples.
+pub(crate) fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let mut lost: Vec<&String> = entry.rounds.iter().filter_map(|round| round.end.as_ref().err()).collect();
+    lost.dedup();
+    doubts.extend(lost.into_iter().map(|reason| Doubt::RoundLost { reason: reason.clone() }));
+    let harvests: Vec<&Harvest> = entry.harvests().map(|(_, harvest)| harvest).collect();
+    doubts.extend(not_cold(&harvests));
+    doubts.extend(interrupted(entry, &harvests));
+    doubts.extend(if entry.follows_clock() { run.own_clock(entry) } else { clock_moved(entry, quietness) });
+    doubts.extend(drift(entry, quietness));
+    doubts.extend(non_linear(&harvests));
+    let batch = median(harvests.iter().map(|harvest| harvest.batch)).unwrap_or(0.0);
+    if batch > 0.0 && clock.step.max(clock.cost) / batch >= 0.01 {
+        doubts.push(Doubt::CoarseClock { share: clock.step.max(clock.cost) / batch });
+    }
+    doubts
+}
+
+/// What the rounds said of cold passes, as one doubt.
+fn not_cold(harvests: &[&Harvest]) -> Option<Doubt> {
+    harvests.iter().flat_map(|harvest| &harvest.doubts).fold(None, |worst, doubt| match (worst, doubt) {
+        (Some(Doubt::NotCold { passes, resident }), Doubt::NotCold { passes: more, resident: share }) => {
+            Some(Doubt::NotCold { passes: passes + more, resident: share.max(resident) })
+        }
+        (worst, doubt) => worst.or_else(|| Some(doubt.clone())),
+    })
+}
+
+/// Whether an iteration costs something else in batches of half the length.
+fn non_linear(harvests: &[&Harvest]) -> Option<Doubt> {
+    const ENOUGH: usize = 4;
+    let halves = sorted(harvests.iter().flat_map(|harvest| harvest.halves.iter().copied()));
+    let wholes = sorted(
+        harvests
+            .iter()
+            .filter(|harvest| !harvest.halves.is_empty())
+            .flat_map(|harvest| harvest.samples.iter().map(|sample| sample.ns)),
+    );
+    let (half, whole) = (quantile(&halves, 0.5)?, quantile(&wholes, 0.5)?);
+    // Neighbours make both scatter: beyond the quartiles of either they really differ.
+    let beyond = half > quantile(&wholes, 0.9)? * 1.1 || half < quantile(&wholes, 0.1)? * 0.9;
+    (halves.len() >= ENOUGH && beyond).then(|| Doubt::NonLinear { ratio: half / whole })
+}
+
+/// Whether other tasks took the CPU in most batches, or ran on a partner's CPU, which no batch shows.
+fn interrupted(entry: &Entry, harvests: &[&Harvest]) -> Option<Doubt> {
+    /// Tasks beside our own for each CPU that is not ours: a half of them meet a partner's CPU.
+    const CROWDED: f64 = 0.5;
+    let guard = entry.guard();
+    let samples = || harvests.iter().flat_map(|harvest| &harvest.samples);
+    let cut = samples().filter(|sample| guard.interrupted(sample)).count() as f64 / samples().count().max(1) as f64;
+    if cut > 0.5 {
+        return Some(Doubt::Interrupted { share: cut });
+    }
+    let more_cpus = rustix::thread::sched_getaffinity(None).map_or(1, |all| all.count().saturating_sub(1).max(1));
+    let others = harvests.iter().map(|harvest| harvest.others).sum::<f64>() / harvests.len().max(1) as f64;
+    let met = (others / f64::from(more_cpus)).min(1.0);
+    (entry.cpus() > 1 && met >= CROWDED).then_some(Doubt::Interrupted { share: met })
+}
+
+/// Whether the clock moved by more than its usual steps while something was measured that is quoted as read.
+fn clock_moved(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
+    const MOVED: f64 = 1.15;
+    let guard = entry.guard();
+    let samples = entry.harvests().flat_map(|(_, harvest)| &harvest.samples);
+    let cycles = sorted(samples.filter(|sample| quietness.is_quiet(sample, guard)).map(|sample| sample.cycle));
+    let (fast, slow) = (quantile(&cycles, 0.05)?, quantile(&cycles, 0.95)?);
+    (slow > MOVED * fast).then(|| Doubt::FrequencyMoved { ratio: slow / fast })
+}
+
+/// Whether the figure moved steadily with the order of the rounds: the test of Mann and Kendall, at one in a thousand, and
+/// by more than the least that counts.
+fn drift(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
+    /// Standard deviations that one in a thousand lies beyond.
+    const BEYOND_CHANCE: f64 = 3.29;
+    const LEAST: f64 = 0.02;
+    const ENOUGH: usize = 9;
+    let guard = entry.guard();
+    let in_cycles = entry.follows_clock() && entry.wants_quiet();
+    let figures: Vec<f64> = entry
+        .harvests()
+        .filter_map(|(_, harvest)| {
+            let counts = |sample: &&Sample| !entry.wants_quiet() || quietness.is_quiet(sample, guard);
+            let read = |sample: &Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
+            median(harvest.samples.iter().filter(counts).map(read))
+        })
+        .collect();
+    let count = figures.len();
+    if count < ENOUGH {
+        return None;
+    }
+    let (first, last) = (median(figures[..count / 3].iter().copied())?, median(figures[count - count / 3..].iter().copied())?);
+    let told = trend(&figures).abs() > BEYOND_CHANCE && (last / first - 1.0).abs() > LEAST;
+    told.then_some(Doubt::Drift { ratio: last / first })
+}
+
+/// How many standard deviations the number of rising pairs lies from what chance gives (Mann, Econometrica 13:245, 1945).
+fn trend(figures: &[f64]) -> f64 {
+    let count = figures.len() as f64;
+    let mut rising = 0.0;
+    for (place, earlier) in figures.iter().enumerate() {
+        for later in &figures[place + 1..] {
+            rising += if later == earlier { 0.0 } else { (later - earlier).signum() };
+        }
+    }
+    rising / (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rises_with_the_order_of_the_rounds_is_a_trend_and_what_scatters_is_none() {
+        let rising: Vec<f64> = (0..12).map(|round| 100.0 + f64::from(round)).collect();
+        assert!(trend(&rising) > 4.0);
+        let falling: Vec<f64> = rising.iter().rev().copied().collect();
+        assert!(trend(&falling) < -4.0);
+        let mut random = fastrand::Rng::with_seed(1);
+        let found = (0..2000).filter(|_| {
+            let scattered: Vec<f64> = (0..12).map(|_| random.f64()).collect();
+            trend(&scattered).abs() > 3.29
+        });
+        assert!(found.count() <= 6);
+        assert_eq!(trend(&[1.0; 12]), 0.0);
+    }
+}
