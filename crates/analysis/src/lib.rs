@@ -8,6 +8,7 @@ pub mod estimate;
 pub mod explain;
 pub mod factors;
 mod findings;
+pub mod history;
 pub mod landing;
 pub mod memory;
 pub mod mix;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use analysis::history;
 use jiff::Timestamp;
 use measure::{Item, Order, Width};
-use record::{CountedIn, Machine, Point, Run, SCHEMA, Settings, Value};
-use store::{Known, Store};
+use record::{Cost, CountedIn, Machine, Point, Run, SCHEMA, Settings, Value};
+use store::{Figures, Known, Store};
 
 use crate::cli::How;
 use crate::output::{Bar, Misuse, say};
@@ -46,7 +47,8 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
     let machine = measure::machine::describe();
     check(&machine, how)?;
     let settings = settings(&wanted, how);
-    let known = Store::of_user().map(|store| Known::load(&store)).unwrap_or_default();
+    let store = Store::of_user().ok();
+    let known = store.as_ref().map(Known::load).unwrap_or_default();
     let scratch = scratch_root();
     let started = Timestamp::now();
     let bar = Bar::new();
@@ -64,6 +66,10 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
     for cost in &mut taken.costs {
         cost.group = heading(&cost.operation).into();
     }
+    let build = fingerprint();
+    let figures = store.as_ref().map(Figures::load).unwrap_or_default();
+    let machine_name = machine_name(&machine);
+    taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
     // Baselines come after what was asked for; on the page everything stands in the order of the registry.
     taken.costs.sort_by_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
     let run = Run {
@@ -72,6 +78,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
         started: format!("{started:.3}"),
         finished: format!("{:.3}", Timestamp::now()),
         howslow: env!("CARGO_PKG_VERSION").into(),
+        build,
         counted_in: CountedIn::Nanoseconds,
         machine,
         settings,
@@ -98,14 +105,39 @@ pub(crate) fn keep(run: &Run, width: Width) {
         let mut known = Known::load(&store);
         let machine = machine_name(&run.machine);
         if width.seen { known.learn(&machine, width.share) } else { known.miss(&machine) }
-        known.save(&store)
+        known.save(&store)?;
+        let mut figures = Figures::load(&store);
+        let told = run.costs.iter().filter_map(|cost| Some((cost.name(), history::figure(cost)?)));
+        figures.add(&machine, &run.build, told.collect());
+        figures.save(&store)
     });
     if let Err(error) = kept {
         say(&format!("warning: this run is not kept: {error}"));
     }
 }
 
-/// What the best checks are remembered by: the processor and the host, since one home folder may serve many.
+/// Widens the intervals of costs that scatter more between runs than their rounds say. Returns how many earlier runs there
+/// were to tell it, or 0 where they were too few.
+fn widen(costs: &mut [Cost], figures: &Figures, machine: &str, build: &str) -> u32 {
+    let mut most = 0;
+    for cost in costs {
+        let earlier = figures.of(machine, build, &cost.name());
+        if earlier.len() >= history::ENOUGH_RUNS {
+            most = most.max(earlier.len());
+            history::widen(cost, &earlier);
+        }
+    }
+    most as u32
+}
+
+/// A fingerprint of this program's file (FNV-1a over words of eight bytes); empty where it cannot be read.
+fn fingerprint() -> String {
+    let Ok(bytes) = std::fs::read(OWN_PROGRAM) else { return String::new() };
+    let words = bytes.chunks(8).map(|chunk| chunk.iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte)));
+    format!("{:016x}", words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3)))
+}
+
+/// What checks and figures are remembered by: the processor and the host, since one home folder may serve many.
 fn machine_name(machine: &Machine) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{} {}", machine.cpu.signature, host.trim())

@@ -26,6 +26,9 @@ pub struct Run {
     pub finished: String,
     /// The version of howslow that measured; empty for a book.
     pub howslow: String,
+    /// A fingerprint of the program that measured: runs of one build can be expected to agree. Empty for a book and in older runs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub build: String,
     /// What its figures are exact in.
     #[serde(default)]
     pub counted_in: CountedIn,
@@ -98,6 +101,9 @@ pub struct Noise {
     pub others: f64,
     /// Share of the machine's CPU time the hypervisor says it gave to others.
     pub steal: f64,
+    /// Earlier runs of the same build on this machine whose scatter its intervals hold too; 0 where there are too few.
+    #[serde(default)]
+    pub earlier_runs: u32,
     /// What more time would bring; absent where all that was asked for is as precise as asked, or cannot become so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<More>,

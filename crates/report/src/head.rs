@@ -3,13 +3,13 @@
 use record::units::percent;
 use record::{Machine, Noise, Run};
 
-/// `howslow 0.1.0   Intel Xeon 2.50 GHz (Cascade Lake), 2 CPUs   Linux 6.18.44   KVM guest   our core alone 31 % of the time`.
+/// `howslow 0.1.0   Intel Xeon 2.50 GHz (Cascade Lake), 2 CPUs   Linux 6.18.44   KVM guest   undisturbed 31 % of the time`.
 pub fn head_line(run: &Run) -> String {
     // A book was not measured by howslow; its name is its id.
     let who = if run.howslow.is_empty() { run.id.clone() } else { format!("howslow {}", run.howslow) };
     let mut parts = vec![who];
     parts.extend(machine_parts(&run.machine));
-    parts.extend(alone(&run.noise).map(|share| format!("our core alone {} of the time", percent(share))));
+    parts.extend(alone(&run.noise).map(|share| format!("undisturbed {} of the time", percent(share))));
     parts.join("   ")
 }
 
@@ -18,12 +18,23 @@ pub fn head_line(run: &Run) -> String {
 pub(crate) fn conditions(noise: &Noise) -> String {
     /// Below this the system's own housekeeping is all there was.
     const BUSY: f64 = 0.05;
-    let clock = (noise.cycle_ns > 0.0).then(|| format!("core clock {:.2} GHz", 1.0 / noise.cycle_ns));
-    let band =
-        noise.band.as_ref().map(|band| format!("measured twice, a cost differs by up to {}", percent(band.difference)));
+    let range = noise.cycle_range_ns.map_or_else(String::new, |it| moved(1.0 / it.high, 1.0 / it.low));
+    let clock = (noise.cycle_ns > 0.0).then(|| format!("core clock {:.2} GHz{range}", 1.0 / noise.cycle_ns));
+    let band = noise
+        .band
+        .as_ref()
+        .map(|band| format!("measured twice, nine in ten costs differ by at most {}", percent(band.difference)));
+    let forked = noise.launchers.filter(|launchers| !launchers.executed);
+    let forked = forked.map(|_| "rounds were forked from one process: other runs may scatter more".to_string());
     let busy = (noise.others > BUSY)
         .then(|| format!("the machine was busy: other programs took {} of its CPU time", percent(noise.others)));
-    [clock, band, busy].into_iter().flatten().collect::<Vec<_>>().join("   ")
+    [clock, band, forked, busy].into_iter().flatten().collect::<Vec<_>>().join("   ")
+}
+
+/// `, 3.5 to 4.2`: the clocks that a run's batches ran at; nothing where they are one.
+fn moved(slowest: f64, fastest: f64) -> String {
+    let (slowest, fastest) = (format!("{slowest:.1}"), format!("{fastest:.1}"));
+    if slowest == fastest { String::new() } else { format!(", {slowest} to {fastest}") }
 }
 
 /// Processor, kernel and what is around them, each as one part of a line.

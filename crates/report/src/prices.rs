@@ -1,7 +1,7 @@
 //! The price list: every cost of a run, what it is worth, and why to trust it.
 
 use record::units::{grouped, payload_rate, percent, rate, significant};
-use record::{Cost, Doubt, Run, Skip};
+use record::{Cost, Doubt, Nanoseconds, Neighbours, Run, Skip};
 
 use crate::accounts::accounts;
 use crate::footnotes::Footnotes;
@@ -27,6 +27,7 @@ pub fn page(run: &Run, style: Style) -> String {
         page += &prices(run, &mut notes).render(style);
     }
     page += &notes.render(style);
+    page += &more(run, style);
     page += &accounts(run, style);
     page += &not_measured(&run.skipped, style);
     let findings = analysis::findings(run);
@@ -38,6 +39,16 @@ pub fn page(run: &Run, style: Style) -> String {
         }
     }
     page
+}
+
+/// What more time would bring, where it would bring something.
+fn more(run: &Run, style: Style) -> String {
+    let Some(more) = run.noise.more else { return String::new() };
+    let costs = if more.costs == 1 { "1 cost is".into() } else { format!("{} costs are", more.costs) };
+    let wanted = percent(run.settings.precision);
+    let seconds = Nanoseconds(more.seconds * 1e9);
+    let text = format!("{costs} wider than the {wanted} asked for; about {seconds} more would narrow them (--budget)");
+    style.dim(&paragraph("  ", &text)) + "\n"
 }
 
 /// Where a book's figures were published; a run's own need no source.
@@ -83,7 +94,7 @@ fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Footnotes) -> 
         name,
         if told { quoted } else { cost.net_ns.high }.to_string(),
         worth(cost.half_width().map(percent)),
-        cost.neighbour_tax().filter(|tax| tax.is_finite()).map_or_else(none, tax),
+        cost.neighbours.as_ref().and_then(added).unwrap_or_else(none),
         worth((cost.cycles > 0.0).then(|| grouped(cost.cycles))),
         worth(block.map(|block| blocks(quoted.0 / block))),
         worth(Some(rate(quoted))),
@@ -92,10 +103,17 @@ fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Footnotes) -> 
     ]
 }
 
-fn tax(tax: f64) -> String {
-    let share = ((tax - 1.0) * 100.0).round();
+/// What neighbours add, in whole percent; nothing where it cannot be told: the interval holds 1 and much else.
+fn added(neighbours: &Neighbours) -> Option<String> {
+    /// An interval that reaches no further on either side tells that nothing much is added.
+    const NEAR: f64 = 0.05;
+    let Neighbours { ratio, low, high } = *neighbours;
+    let differs = low > 1.0 || high < 1.0;
+    let near = low > 1.0 - NEAR && high < 1.0 + NEAR;
+    let share = ((ratio - 1.0) * 100.0).round();
     // A minus before a zero says nothing.
-    if share == 0.0 { "0 %".into() } else { format!("{share:+.0} %") }
+    let text = || if share == 0.0 { "0 %".into() } else { format!("{share:+.0} %") };
+    (ratio.is_finite() && (differs || near)).then(text)
 }
 
 pub(crate) fn blocks(times: f64) -> String {

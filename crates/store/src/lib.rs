@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod books;
+mod figures;
 mod head;
 mod known;
 mod write;
@@ -14,6 +15,7 @@ use etcetera::BaseStrategy;
 use record::{Book, BookError, ReadError, Run};
 
 pub use books::{book, book_names};
+pub use figures::{Figures, OfRun};
 pub use head::Head;
 pub use known::{Known, Shown};
 pub use write::{check_writable, write_whole};
@@ -208,6 +210,10 @@ impl Store {
 
     fn file(&self, id: &str) -> PathBuf {
         self.runs().join(format!("{id}.json"))
+    }
+
+    fn figures_file(&self) -> PathBuf {
+        self.folder.join("figures.json")
     }
 
     fn known_file(&self) -> PathBuf {

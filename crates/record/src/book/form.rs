@@ -19,6 +19,7 @@ impl Book {
             started: self.measured.clone(),
             finished: self.measured.clone(),
             howslow: String::new(),
+            build: String::new(),
             counted_in: self.counted_in,
             machine: self.machine.clone(),
             settings: Settings { patterns: std::iter::once(source).chain(clock).collect(), ..Settings::default() },

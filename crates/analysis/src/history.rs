@@ -1,0 +1,87 @@
+//! What earlier runs of the same build on the same machine add to a run's intervals: scatter between runs that its own
+//! rounds do not show. It never changes a figure.
+
+use record::{Cost, Nanoseconds};
+
+use crate::landing::around;
+use crate::statistics::student_quantile;
+
+/// Earlier runs below this number say nothing of their scatter.
+pub const ENOUGH_RUNS: usize = 3;
+/// Runs scatter more than their rounds say only where they do so by this factor: with a handful of runs a smaller one is chance.
+const BEYOND_CHANCE: f64 = 1.5;
+
+/// The figure that runs of one machine are compared by: in cycles where the cost follows the clock, else in ns; `None` where it
+/// is not told.
+pub fn figure(cost: &Cost) -> Option<f64> {
+    let figure = if cost.follows_clock { cost.cycles } else { cost.quoted().0 };
+    (cost.has_interval() && !cost.holds_zero() && figure.is_finite() && figure > 0.0).then_some(figure)
+}
+
+/// Widens a cost's interval where earlier runs, by their figures, scattered by more than its own rounds explain. Returns
+/// whether it did.
+///
+/// The scatter between runs has the variance of the rounds in it: what is beyond that, `s_r^2 = s^2 - (reach / (t sqrt(2)))^2`
+/// on the log scale, joins the reach by squares as `t s_r sqrt(2)`, with t for the number of runs.
+pub fn widen(cost: &mut Cost, earlier: &[f64]) -> bool {
+    let quoted = cost.quoted().0;
+    let Some(own) = figure(cost).filter(|_| earlier.len() >= ENOUGH_RUNS && quoted > 0.0) else { return false };
+    let logs: Vec<f64> = earlier.iter().filter(|figure| **figure > 0.0).chain([&own]).map(|figure| figure.ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let freedom = (logs.len() - 1) as f64;
+    let between = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / freedom).sqrt();
+    let reach = (cost.net_ns.high.0 / quoted).ln();
+    // The reach of a run of ten rounds or so: the t of its number is between 2.0 and 2.6.
+    const T_OF_ROUNDS: f64 = 2.2;
+    let within = reach / (T_OF_ROUNDS * std::f64::consts::SQRT_2);
+    if between <= BEYOND_CHANCE * within {
+        return false;
+    }
+    let more = (between * between - within * within).sqrt();
+    let t = student_quantile(0.975, freedom as u32);
+    let wide = around(quoted, reach.hypot(t * more * std::f64::consts::SQRT_2));
+    (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(wide.low), Nanoseconds(wide.high));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(cycles: f64, half: f64) -> Cost {
+        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let mut cost = run.cost("syscall.getppid", &[]).expect("a cost").clone();
+        let ns = cycles / 4.0;
+        (cost.follows_clock, cost.cycles, cost.net_ns.quiet) = (true, cycles, Nanoseconds(ns));
+        (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(ns * (1.0 - half)), Nanoseconds(ns * (1.0 + half)));
+        cost
+    }
+
+    #[test]
+    fn scatter_between_runs_that_rounds_do_not_show_widens_the_interval() {
+        let mut wide = cost(100.0, 0.005);
+        let figure = wide.quoted();
+        assert!(widen(&mut wide, &[95.0, 104.0, 99.0]));
+        assert_eq!(wide.quoted(), figure, "a figure is never changed");
+        assert!(wide.half_width().expect("an interval") > 0.05, "{:?}", wide.net_ns);
+    }
+
+    #[test]
+    fn runs_that_agree_and_too_few_runs_change_nothing() {
+        let before = cost(100.0, 0.01);
+        for earlier in [&[100.1, 99.9, 100.2, 100.0][..], &[90.0, 110.0], &[]] {
+            let mut after = before.clone();
+            assert!(!widen(&mut after, earlier), "{earlier:?}");
+            assert_eq!(after, before);
+        }
+    }
+
+    #[test]
+    fn a_cost_without_an_interval_or_not_told_from_zero_stays() {
+        let mut open = cost(100.0, 0.01);
+        (open.net_ns.low, open.net_ns.high) = (Nanoseconds(f64::NEG_INFINITY), Nanoseconds(f64::INFINITY));
+        assert!(!widen(&mut open, &[90.0, 110.0, 100.0]));
+        let mut zero = cost(100.0, 1.5);
+        assert!(!widen(&mut zero, &[90.0, 110.0, 100.0]));
+    }
+}

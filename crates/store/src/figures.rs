@@ -1,0 +1,63 @@
+//! The figures of the newest runs of each machine, by build: what a later run learns its scatter from. Kept apart from the
+//! runs, which take long to read.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Store, StoreError, write_whole};
+
+/// Runs remembered of one machine: older ones tell less of what the machine is now.
+const MOST_RUNS: usize = 10;
+
+/// One run's figures, by the costs' names.
+pub type OfRun = BTreeMap<String, f64>;
+
+/// The newest runs of one machine, all of one build.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct OfMachine {
+    build: String,
+    runs: Vec<OfRun>,
+}
+
+/// The figures of the newest runs; missing or damaged ones are none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    #[serde(default)]
+    machines: BTreeMap<String, OfMachine>,
+}
+
+impl Figures {
+    /// Reads what is kept; whatever is missing or damaged is left out.
+    pub fn load(store: &Store) -> Figures {
+        let text = std::fs::read(store.figures_file()).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// The figures of one cost in the runs of this build on this machine, oldest first. None where they cannot be figures.
+    pub fn of(&self, machine: &str, build: &str, cost: &str) -> Vec<f64> {
+        let known = self.machines.get(machine).filter(|known| known.build == build);
+        let figures = known.iter().flat_map(|known| &known.runs).filter_map(|run| run.get(cost).copied());
+        figures.filter(|figure| figure.is_finite() && *figure > 0.0).collect()
+    }
+
+    /// Takes in a run. Runs of another build are forgotten.
+    pub fn add(&mut self, machine: &str, build: &str, run: OfRun) {
+        let known = self.machines.entry(machine.into()).or_default();
+        if known.build != build {
+            *known = OfMachine { build: build.into(), runs: Vec::new() };
+        }
+        known.runs.push(run);
+        let surplus = known.runs.len().saturating_sub(MOST_RUNS);
+        known.runs.drain(..surplus);
+    }
+
+    /// Writes it, whole or not at all.
+    ///
+    /// # Errors
+    /// A folder or file that cannot be written.
+    pub fn save(&self, store: &Store) -> Result<(), StoreError> {
+        let text = serde_json::to_vec(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
+        write_whole(&store.figures_file(), &text)
+    }
+}
