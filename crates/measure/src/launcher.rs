@@ -51,6 +51,8 @@ pub(crate) struct Pool {
     scratch: PathBuf,
     launcher: Launcher,
     started: u32,
+    /// Dropped after the launcher, whose orphans it inherits.
+    _heir: Heir,
 }
 
 impl Pool {
@@ -65,8 +67,7 @@ impl Pool {
         scratch: &Path,
         program: Option<&Path>,
     ) -> Result<Pool, MeasureError> {
-        // Should a launcher be killed, its rounds become our children and are ended by us.
-        children::inherit_orphans(true);
+        let heir = Heir::new();
         // What the command line named is known to this process alone.
         let knows_all = items.iter().all(|item| item.operation.argument.is_none());
         let mut program = program.filter(|_| knows_all).map(Path::to_owned);
@@ -78,7 +79,8 @@ impl Pool {
                 Launcher::fork(items, checker, scratch)?
             }
         };
-        Ok(Pool { program, items: items.to_vec(), checker, scratch: scratch.into(), launcher, started: 1 })
+        let items = items.to_vec();
+        Ok(Pool { program, items, checker, scratch: scratch.into(), launcher, started: 1, _heir: heir })
     }
 
     /// Starts a new launcher in place of the old one, where that is executed; else the old one goes on.
@@ -110,7 +112,18 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+/// While it lives, this process is the parent of every orphan below it: should a launcher be killed, its rounds become our
+/// children and are ended by us.
+struct Heir;
+
+impl Heir {
+    fn new() -> Heir {
+        children::inherit_orphans(true);
+        Heir
+    }
+}
+
+impl Drop for Heir {
     fn drop(&mut self) {
         children::inherit_orphans(false);
     }

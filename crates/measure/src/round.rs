@@ -46,10 +46,14 @@ pub(crate) enum RoundEnd {
     Lost(String),
 }
 
+/// Descriptors that a round may have open: an operation that leaks them is to notice soon.
+const MOST_DESCRIPTORS: u64 = 4096;
+
 /// Does one round in this process. Never call it in a process that is to live on: limits and pinning stay.
 pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders) -> RoundEnd {
     limit(Resource::As, item.operation.memory);
     limit(Resource::Core, 0);
+    limit(Resource::Nofile, MOST_DESCRIPTORS);
     // The first to go when memory runs out is the round, not the user's programs.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     if let Err(failure) = pin(order.cpu) {

@@ -59,7 +59,7 @@ fn parent(root: &Path) -> libc::pid_t {
 fn under_way(root: &Path) -> Result<(), Failed> {
     wait_until("the round to begin", || {
         let run = std::fs::read_dir(root).ok()?.flatten().next()?;
-        run.path().join("0/file").exists().then_some(())
+        run.path().join("0-0/file").exists().then_some(())
     })
 }
 
