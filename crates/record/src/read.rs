@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::run::{Run, SCHEMA};
+use crate::run::{Run, OLDER_SCHEMA, SCHEMA};
 
 /// Larger files are refused unread: a full run with all its samples stays under a tenth of this.
 const MOST_BYTES: u64 = 256 << 20;
@@ -77,7 +77,7 @@ pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
         _ => ReadError::Damaged(error),
     })?;
     match head.schema.as_ref().and_then(|schema| schema.as_str()) {
-        Some(SCHEMA) => {}
+        Some(SCHEMA | OLDER_SCHEMA) => {}
         Some(other) if other.starts_with("howslow-run/") => {
             return Err(ReadError::Schema { found: printable(other) });
         }

@@ -8,7 +8,10 @@ use crate::machine::Machine;
 use crate::point::{Point, Value};
 
 /// The name and version of the run document's format.
-pub const SCHEMA: &str = "howslow-run/1";
+pub const SCHEMA: &str = "howslow-run/2";
+
+/// The version before: its intervals were those of its own medians, and its clock the best that its machine had ever shown.
+pub const OLDER_SCHEMA: &str = "howslow-run/1";
 
 /// Bytes in a block: copying so many is the unit that every cost is also quoted in.
 pub const BLOCK: u64 = 512;
@@ -16,7 +19,7 @@ pub const BLOCK: u64 = 512;
 /// The costs measured on one machine at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// `howslow-run/1`.
+    /// `howslow-run/2`; older documents, `howslow-run/1`, are read too.
     pub schema: String,
     /// Start time and four random letters: `20261121-033006-qxtz`.
     pub id: String,
