@@ -16,6 +16,7 @@ pub mod mix;
 pub mod plausible;
 pub mod predict;
 pub mod prefetch;
+pub mod repeated;
 pub mod statistics;
 pub mod study;
 pub mod whatif;

@@ -79,6 +79,9 @@ pub(crate) struct How {
     /// Time the whole run may take [default: 10s; 60s with patterns; 10m with --full; 30s for `time`]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
+    /// Take so many whole runs, and tell how far each cost scatters between them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with = "output")]
+    pub repeat: Option<u32>,
     /// Measure on this CPU only
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub cpu: Option<u32>,

@@ -15,5 +15,8 @@ pub(crate) fn headline(how: &How) -> anyhow::Result<Outcome> {
     let items =
         operations.flat_map(|operation| operation.points(true).into_iter().map(move |point| Item { operation, point }));
     let wanted = Wanted { items: items.collect(), patterns: Vec::new(), full: false, budget_s: BUDGET };
-    print_run(measuring::measure(wanted, how)?, how, &|_| false)
+    match how.repeat {
+        Some(count) => crate::repeat::repeat(count, &wanted, how, &|_| false),
+        None => print_run(measuring::measure(wanted, how)?, how, &|_| false),
+    }
 }

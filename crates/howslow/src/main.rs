@@ -16,6 +16,7 @@ mod output;
 mod pattern;
 mod predict;
 mod prefetch;
+mod repeat;
 mod run;
 mod show;
 mod study;

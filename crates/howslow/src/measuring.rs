@@ -26,6 +26,7 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 const BLOCK_MOVE: &str = "memory.copy";
 
 /// What is to be measured.
+#[derive(Clone)]
 pub(crate) struct Wanted {
     pub items: Vec<Item>,
     pub patterns: Vec<String>,
@@ -166,6 +167,9 @@ fn settings(wanted: &Wanted, how: &How) -> Settings {
 }
 
 fn check(machine: &Machine, how: &How) -> Result<(), Misuse> {
+    if how.repeat.is_some() {
+        return Err(Misuse("--repeat: only `howslow` and `howslow run` repeat whole runs; leave it out here".into()));
+    }
     let usable = &machine.cpu.usable;
     if let Some(cpu) = how.cpu.filter(|cpu| !usable.contains(cpu)) {
         let may: Vec<String> = usable.iter().map(u32::to_string).collect();

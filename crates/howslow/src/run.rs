@@ -28,7 +28,10 @@ pub(crate) fn run(asked: &RunAsked) -> anyhow::Result<Outcome> {
     };
     let by_name =
         |skip: &Skip| patterns.iter().any(|pattern| pattern.is_by_name() && pattern.means(&skip.operation, &skip.at));
-    print_run(measuring::measure(wanted, &asked.how)?, &asked.how, &by_name)
+    match asked.how.repeat {
+        Some(count) => crate::repeat::repeat(count, &wanted, &asked.how, &by_name),
+        None => print_run(measuring::measure(wanted, &asked.how)?, &asked.how, &by_name),
+    }
 }
 
 /// Keeps a run and prints it; `by_name` tells whether a skip is of something asked for by name. A run that cannot be

@@ -13,6 +13,7 @@ mod memory;
 mod predict;
 mod prefetch;
 mod prices;
+mod repeated;
 mod residence;
 mod study;
 
@@ -26,6 +27,7 @@ pub use predict::{Priced, predictions};
 pub use prefetch::{advice, tuning};
 pub use prices::page;
 pub use record::BLOCK;
+pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
 pub use study::study;
 

@@ -1,0 +1,193 @@
+//! Whole runs repeated: how far each cost scatters between runs and between the rounds of a run, what a wanted precision
+//! takes, and the smallest difference that two runs could tell.
+
+use record::{Cost, Estimate, Run};
+
+use crate::components::{components, deviation};
+use crate::estimate::{Clocking, quiet_medians, typical_medians};
+use crate::statistics::{median, student_quantile};
+
+/// The variance of a median over that of a mean: pi / 2, for normal scatter.
+const MEDIAN_OVER_MEAN: f64 = std::f64::consts::FRAC_PI_2;
+/// Standard deviations of a two-sided test at 95 %, and those that a difference must lie beyond its limit to be told in four
+/// cases of five.
+const TEST: f64 = 1.96;
+const POWER: f64 = 0.84;
+
+/// One cost over several runs. Scatter is a standard deviation as a share of the figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeated<'a> {
+    /// The cost in the first run that has it.
+    pub cost: &'a Cost,
+    /// Runs that have it with an interval.
+    pub runs: usize,
+    /// The median of the runs' figures, in cycles where the cost follows the clock, else in ns.
+    pub figure: f64,
+    /// Rounds of a run that its figure rests on: the median over runs.
+    pub rounds: f64,
+    /// Scatter between rounds of one run, launchers included; `None` where no run has two rounds.
+    pub between_rounds: Option<f64>,
+    /// Scatter between runs beyond what their rounds explain; 0 where none is seen.
+    pub between_runs: f64,
+    /// What the wanted precision takes.
+    pub needs: Needs,
+    /// The smallest relative difference that one run against another tells in four cases of five, at 95 %.
+    pub detectable: f64,
+    /// The same between two sets of as many runs as there are here.
+    pub detectable_by_all: f64,
+}
+
+/// What a mean needs for half its 95 % interval to be as small as wanted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Needs {
+    /// One run of so many rounds.
+    Rounds(u32),
+    /// So many runs like these: rounds alone cannot do it, because runs differ by more.
+    Runs(u32),
+    /// Not to be told: the scatter is not known.
+    Unknown,
+}
+
+/// Every cost that at least two runs have, in the order of the first run; `wanted` is the precision asked for.
+pub fn repeated(runs: &[Run], wanted: f64) -> Vec<Repeated<'_>> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    first.costs.iter().filter_map(|cost| one(cost, runs, wanted)).collect()
+}
+
+fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>> {
+    let same = |other: &&Cost| other.operation == cost.operation && other.at == cost.at;
+    let found: Vec<&Cost> = runs.iter().filter_map(|run| run.costs.iter().find(same)).collect();
+    let figures: Vec<f64> = found.iter().filter_map(|cost| crate::history::figure(cost)).collect();
+    if figures.len() < 2 {
+        return None;
+    }
+    let by_run: Vec<Vec<f64>> = found.iter().map(|cost| round_figures(cost)).collect();
+    let rounds = median(by_run.iter().map(|rounds| rounds.len() as f64))?;
+    // Rounds of one run come from launchers of their own, so that the levels below runs are one.
+    let levels: Vec<Vec<Vec<f64>>> =
+        by_run.iter().map(|rounds| rounds.iter().map(|figure| vec![*figure]).collect()).collect();
+    let between_rounds = components(&levels).between_launchers.map(deviation);
+    let of_rounds = MEDIAN_OVER_MEAN * between_rounds.unwrap_or(0.0).powi(2) / rounds.max(1.0);
+    let all = variance_of_logs(&figures);
+    let between_runs = (all - of_rounds).max(0.0);
+    let of_a_run = between_runs + of_rounds;
+    let detectable = (TEST + POWER) * (2.0 * of_a_run).sqrt();
+    Some(Repeated {
+        cost,
+        runs: figures.len(),
+        figure: median(figures.iter().copied())?,
+        rounds,
+        between_rounds,
+        between_runs: between_runs.sqrt(),
+        needs: needs(between_runs, between_rounds, of_a_run, wanted),
+        detectable,
+        detectable_by_all: detectable / (figures.len() as f64).sqrt(),
+    })
+}
+
+/// What each round says of the headline figure, in cycles or ns.
+fn round_figures(cost: &Cost) -> Vec<f64> {
+    let clocking = if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead };
+    match cost.headline {
+        Estimate::Quiet => quiet_medians(&cost.rounds, clocking),
+        Estimate::Typical | Estimate::Best => typical_medians(&cost.rounds, clocking),
+    }
+}
+
+fn variance_of_logs(figures: &[f64]) -> f64 {
+    let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (logs.len() - 1) as f64
+}
+
+fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: f64) -> Needs {
+    let Some(rounds) = between_rounds else { return Needs::Unknown };
+    // One run of n rounds has the variance s_run^2 + (pi / 2) s_round^2 / n, and may have (wanted / 1.96)^2.
+    let allowed = (wanted / TEST).powi(2);
+    let left = allowed - between_runs;
+    let count = MEDIAN_OVER_MEAN * rounds * rounds / left;
+    /// Rounds beyond this take longer than further runs.
+    const MOST: f64 = 1000.0;
+    if left > 0.0 && count <= MOST {
+        return Needs::Rounds((count.ceil() as u32).max(2));
+    }
+    Needs::Runs(runs_for(of_a_run, wanted))
+}
+
+/// The least number of runs whose mean is as precise as wanted, by Student's t.
+fn runs_for(of_a_run: f64, wanted: f64) -> u32 {
+    const MOST: u32 = 10_000;
+    let precise = |runs: u32| {
+        let t = student_quantile(0.975, (runs - 1).min(1000));
+        t * (of_a_run / f64::from(runs)).sqrt() <= wanted
+    };
+    (2..MOST).find(|&runs| precise(runs)).unwrap_or(MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Nanoseconds, Round};
+
+    use super::*;
+
+    fn normal(random: &mut fastrand::Rng) -> f64 {
+        let (one, two) = (random.f64().max(1e-300), random.f64());
+        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
+    }
+
+    /// Runs of one cost of 100 cycles whose runs and rounds scatter by these shares.
+    fn runs(count: u32, rounds: u32, of_runs: f64, of_rounds: f64) -> Vec<Run> {
+        let bytes = include_bytes!("../../record/tests/data/example-run.json");
+        let example = record::run_from_bytes(bytes).expect("a run");
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut run = || {
+            let mut run = example.clone();
+            let mut cost = run.cost("syscall.getppid", &[]).expect("a cost").clone();
+            let level = 100.0 * (of_runs * normal(&mut random)).exp();
+            let mut round = |order: u32| {
+                let cycles = level * (of_rounds * normal(&mut random)).exp();
+                let mut round: Round = cost.rounds[0].clone();
+                (round.order, round.survey) = (order, Some(false));
+                (round.ns, round.cycle_ns) = (vec![cycles / 4.0; 2], vec![0.25; 2]);
+                (round.width, round.quiet) = (vec![1.0; 2], vec![true; 2]);
+                round
+            };
+            let made: Vec<Round> = (0..rounds).map(&mut round).collect();
+            cost.follows_clock = true;
+            cost.cycles = median(made.iter().map(|round| round.ns[0] * 4.0)).expect("rounds");
+            cost.rounds = made;
+            (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(1.0), Nanoseconds(1e3));
+            run.costs = vec![cost];
+            run
+        };
+        (0..count).map(|_| run()).collect()
+    }
+
+    #[test]
+    fn scatter_of_rounds_alone_is_cured_by_rounds() {
+        let runs = runs(40, 12, 0.0, 0.02);
+        let told = &repeated(&runs, 0.01)[0];
+        let rounds = told.between_rounds.expect("many rounds");
+        assert!((0.018..0.022).contains(&rounds) && told.between_runs < 0.004, "{told:?}");
+        // (pi / 2) 0.02^2 / n = (0.01 / 1.96)^2 gives n = 24.
+        assert!(matches!(told.needs, Needs::Rounds(18..=36)), "{told:?}");
+        assert_eq!((told.runs, told.rounds), (40, 12.0));
+    }
+
+    #[test]
+    fn scatter_of_runs_is_cured_by_runs() {
+        let runs = runs(40, 12, 0.03, 0.005);
+        let told = &repeated(&runs, 0.01)[0];
+        assert!((0.02..0.04).contains(&told.between_runs), "{told:?}");
+        // (1.96 x 0.03 / 0.01)^2 is 35.
+        assert!(matches!(told.needs, Needs::Runs(20..=60)), "{told:?}");
+        assert!((told.detectable / told.detectable_by_all - 40_f64.sqrt()).abs() < 1e-9);
+        assert!((0.08..0.16).contains(&told.detectable), "2.8 x sqrt(2) x 0.03: {told:?}");
+    }
+
+    #[test]
+    fn one_run_tells_nothing_of_runs() {
+        assert!(repeated(&runs(1, 12, 0.0, 0.01), 0.01).is_empty());
+        assert!(repeated(&[], 0.01).is_empty());
+    }
+}

@@ -1,0 +1,64 @@
+//! Whole runs repeated, as a page: how each cost scatters, and what a wanted precision takes.
+
+use analysis::repeated::{Needs, Repeated};
+use record::units::{grouped, percent};
+use record::{Nanoseconds, Run};
+
+use crate::grid::{Grid, Kind};
+use crate::{Style, head_line, in_table, paragraph};
+
+/// The costs of runs that were taken one after another; `wanted` is the precision asked for.
+pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    let mut page = format!("{}\n{} runs, one after another\n\n", head_line(first), runs.len());
+    let mut grid = Grid::new("<>>>>>>");
+    let mut heading = None;
+    for row in rows {
+        if heading != Some(row.cost.heading()) {
+            heading = Some(row.cost.heading());
+            let needs = format!("{} needs", percent(wanted));
+            let titles = ["figure", "between rounds", "between runs", &needs, "one run tells", "all tell"];
+            let titles = titles.iter().map(ToString::to_string);
+            grid.add(Kind::Heading, [row.cost.heading().to_string()].into_iter().chain(titles).collect());
+        }
+        grid.add(Kind::Row, cells(row));
+    }
+    page += &grid.render(style);
+    let notes = [
+        "figure: the median of the runs, in cycles where the cost follows the clock",
+        "between rounds, between runs: standard deviations; between runs is what rounds do not explain",
+        "needs: rounds of one run, or runs like these where more rounds cannot do it",
+        "one run tells, all tell: the smallest difference that one run against another, and as many runs as these against as \
+         many, tell in four cases of five",
+    ];
+    for note in notes {
+        page += &(style.dim(&paragraph("  ", note)) + "\n");
+    }
+    page
+}
+
+fn cells(row: &Repeated<'_>) -> Vec<String> {
+    let name = format!("  {} {}", in_table(&row.cost.operation), row.cost.at.values());
+    let figure = match row.cost.follows_clock {
+        true => format!("{} cycles", grouped(row.figure)),
+        false => Nanoseconds(row.figure).to_string(),
+    };
+    vec![
+        name.trim_end().into(),
+        figure,
+        row.between_rounds.map_or_else(|| "-".into(), percent),
+        percent(row.between_runs),
+        needs(row.needs),
+        percent(row.detectable),
+        percent(row.detectable_by_all),
+    ]
+}
+
+/// `12 rounds`, `7 runs`.
+pub fn needs(needs: Needs) -> String {
+    match needs {
+        Needs::Rounds(count) => format!("{count} rounds"),
+        Needs::Runs(count) => format!("{count} runs"),
+        Needs::Unknown => "-".into(),
+    }
+}
