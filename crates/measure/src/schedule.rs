@@ -74,7 +74,8 @@ impl Schedule<'_> {
             self.quietness.update();
             self.quietness.drop_lost_cpus();
             let mut wanting = self.wanting();
-            if wanting.is_empty() || self.left() <= 0.0 {
+            // Everything has one round, however little time there is.
+            if wanting.is_empty() || (pass > 0 && self.left() <= 0.0) {
                 break;
             }
             if pass > 0 {
