@@ -20,6 +20,7 @@ mod setting;
 mod speed;
 mod stopwatch;
 mod take;
+mod topology;
 mod watch;
 
 pub use device::DeviceWrites;

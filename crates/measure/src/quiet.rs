@@ -10,6 +10,7 @@ use crate::batch::{Harvest, Sample};
 use crate::setting::pin;
 use crate::speed::{Checker, Speed};
 use crate::take::MeasureError;
+use crate::topology::Topology;
 
 /// More CPUs than this are not needed to find a quiet one.
 const MOST_CPUS: usize = 8;
@@ -150,10 +151,9 @@ impl Quietness {
         best.1
     }
 
-    /// Another CPU than this one, if there is one.
-    pub fn other_than(&self, cpu: u32, random: &mut fastrand::Rng) -> Option<u32> {
-        let others: Vec<u32> = self.usable.iter().copied().filter(|&other| other != cpu).collect();
-        random.choice(&others).copied()
+    /// The CPU for a partner of a task on `cpu`, at the distance that this word of the axis names, if there is one.
+    pub fn other_than(&self, cpu: u32, distance: &str, random: &mut fastrand::Rng) -> Option<u32> {
+        random.choice(Topology::here().partners_at(cpu, &self.usable, distance))
     }
 
     /// At most so many CPUs beside these two.
