@@ -10,6 +10,7 @@ pub mod factors;
 mod findings;
 pub mod memory;
 pub mod mix;
+pub mod modes;
 pub mod plausible;
 pub mod predict;
 pub mod prefetch;

@@ -362,3 +362,6 @@ pub fn pin(cpu: u32) -> Result<(), Failure> {
     rustix::thread::sched_setaffinity(None, &set)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
