@@ -41,6 +41,21 @@ impl Pauses {
         elapsed
     }
 
+    /// Does work that is part of the batch only if it returns true; whether it did. The processor time of work that is no
+    /// part stays with the batch, for asking about it would take longer than the work.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn counts_if<E>(&self, work: impl FnOnce() -> Result<bool, E>) -> Result<bool, E> {
+        let start = self.clock.now();
+        let counts = work()?;
+        // The reading of the clock is no part of it either way.
+        let mut taken = self.taken.get();
+        taken.elapsed += self.clock.cost + if counts { 0.0 } else { self.clock.now() - start };
+        self.taken.set(taken);
+        Ok(counts)
+    }
+
     /// What they took since this was asked last.
     pub(crate) fn take(&self) -> Paused {
         self.taken.take()
@@ -56,6 +71,23 @@ mod tests {
     fn spin(time: Duration) {
         let start = Instant::now();
         while start.elapsed() < time {}
+    }
+
+    #[test]
+    fn work_that_does_not_count_is_a_pause() {
+        let pauses = Pauses::calibrated();
+        let work = |counts: bool| {
+            pauses.counts_if(|| {
+                spin(Duration::from_millis(5));
+                Ok::<bool, ()>(counts)
+            })
+        };
+        assert_eq!(work(true), Ok(true));
+        let kept = pauses.take().elapsed;
+        assert!(kept < 1e6, "{kept}");
+        assert_eq!(work(false), Ok(false));
+        assert!(pauses.take().elapsed >= 5e6);
+        assert_eq!(pauses.counts_if(|| Err::<bool, i32>(7)), Err(7));
     }
 
     #[test]

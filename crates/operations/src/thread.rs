@@ -40,7 +40,7 @@ const CREATE_JOIN_APART: Operation = Operation {
     prepare: |setting| {
         let places = Places::new(setting)?;
         let seen = Rc::clone(&places);
-        Ok(places.around(repeat(move || run_thread(tell_place, Rc::as_ptr(&seen).cast_mut().cast()))))
+        Ok(places.around(move || run_thread(tell_place, Rc::as_ptr(&seen).cast_mut().cast())))
     },
     ..crate::DEFAULT
 };

@@ -3,10 +3,10 @@
 
 use std::rc::Rc;
 
-use measure::{Axis, Choice, Operation, repeat, term, word};
+use measure::{Axis, Choice, Operation, term, word};
 
 use super::{do_nothing, execute, fork, wait_for};
-use crate::child::in_child;
+use crate::child::Child;
 use crate::places::Places;
 
 /// Where the children run.
@@ -27,7 +27,7 @@ pub(crate) const FORK: Operation = Operation {
             seen.child_runs();
             0
         };
-        Ok(places.around(repeat(move || wait_for(fork(&child)?))))
+        Ok(places.around(move || wait_for(fork(&child)?)))
     },
     ..APART
 };
@@ -45,7 +45,7 @@ pub(crate) const EXEC: Operation = Operation {
             seen.child_runs();
             execute(&program)
         };
-        Ok(places.around(repeat(move || wait_for(fork(&child)?))))
+        Ok(places.around(move || wait_for(fork(&child)?)))
     },
     ..APART
 };
@@ -61,7 +61,8 @@ pub(crate) const CLONE: Operation = Operation {
             seen.child_runs();
             Ok(())
         };
-        Ok(places.around(in_child(0, child)))
+        let mut child = Child::new(0, child);
+        Ok(places.around(move || child.run()))
     },
     ..APART
 };
