@@ -2,7 +2,7 @@
 //! of how they are started.
 
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use measure::{Failure, Loop, Pauses, Setting, pin, repeat};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -11,12 +11,22 @@ use crate::shared::Shared;
 
 /// Where the children of a loop run.
 pub(crate) struct Places {
-    /// The parent's CPU.
+    /// The CPU that the parent is on between batches.
     home: u32,
     /// The other one that it and its children may use in a batch.
     other: u32,
-    /// How many children have run there.
-    apart: Shared<AtomicU64>,
+    /// The CPU that the latest child has run on; [`NOWHERE`] before it has.
+    ran: Shared<AtomicI32>,
+}
+
+/// No CPU.
+const NOWHERE: i32 = -1;
+
+/// The CPU that the caller runs on: a call that no kernel is entered for.
+#[inline(always)]
+fn cpu() -> i32 {
+    // SAFETY: touches no memory of ours.
+    unsafe { libc::sched_getcpu() }
 }
 
 impl Places {
@@ -25,22 +35,20 @@ impl Places {
     /// # Errors
     /// A skip where there is no second CPU.
     pub(crate) fn new(setting: &Setting) -> Result<Rc<Places>, Failure> {
-        let apart = Shared::new(AtomicU64::new(0))?;
-        Ok(Rc::new(Places { home: setting.cpu(), other: setting.partner_cpu()?, apart }))
+        let ran = Shared::new(AtomicI32::new(NOWHERE))?;
+        Ok(Rc::new(Places { home: setting.cpu(), other: setting.partner_cpu()?, ran }))
     }
 
-    /// Told by a child that runs: a call that no kernel is entered for, and an atomic addition.
+    /// Told by a child that runs.
     #[inline(always)]
     pub(crate) fn child_runs(&self) {
-        // SAFETY: touches no memory of ours.
-        if unsafe { libc::sched_getcpu() } == self.other as i32 {
-            self.apart.fetch_add(1, Ordering::Relaxed);
-        }
+        self.ran.store(cpu(), Ordering::Relaxed);
     }
 
     /// The loop of one child per iteration, which may use both CPUs during a batch. A scheduler looks for an idle CPU when
-    /// a task is new, and leaves the parent where it was; a child that it puts on the parent's CPU all the same, because
-    /// something else runs on the other one, is no part of the batch and another one is started.
+    /// a task is new; a child that it puts on the parent's CPU all the same, because something else runs on the other one,
+    /// is no part of the batch, and another one is started. A parent that is woken on its child's CPU may stay there: its
+    /// next child is then elsewhere, too.
     pub(crate) fn around(self: Rc<Places>, mut child: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
         /// Children one after the other that stayed, until this is no place to measure it.
         const MOST: u32 = 1000;
@@ -49,8 +57,9 @@ impl Places {
         let home = self.home;
         let children = repeat(move || {
             for _ in 0..MOST {
-                let apart = self.apart.load(Ordering::Relaxed);
-                let counts = || child().map(|()| self.apart.load(Ordering::Relaxed) == apart + 1);
+                let here = cpu();
+                self.ran.store(NOWHERE, Ordering::Relaxed);
+                let counts = || child().map(|()| ![NOWHERE, here].contains(&self.ran.load(Ordering::Relaxed)));
                 if tries.counts_if(counts)? {
                     return Ok(());
                 }
@@ -78,17 +87,22 @@ mod tests {
     fn children_that_stayed_at_home_do_not_count() {
         // In a thread of its own, whose CPUs it may change.
         let thread = std::thread::spawn(|| {
-            let places =
-                || Rc::new(Places { home: 0, other: 0, apart: Shared::new(AtomicU64::new(0)).expect("a page") });
+            let ran = || Shared::new(AtomicI32::new(NOWHERE)).expect("a page");
+            let places = || Rc::new(Places { home: 0, other: 0, ran: ran() });
             let seen = places();
             let told = Rc::clone(&seen);
             let mut started = 0;
             let mut looped = seen.around(move || {
                 started += 1;
-                if started % 3 == 0 {
-                    told.child_runs();
-                } else {
-                    std::thread::sleep(Duration::from_millis(2));
+                match started % 3 {
+                    // It ran elsewhere, at home, or never.
+                    0 => told.ran.store(7, Ordering::Relaxed),
+                    rest => {
+                        std::thread::sleep(Duration::from_millis(2));
+                        if rest == 1 {
+                            told.child_runs();
+                        }
+                    }
                 }
                 Ok(())
             });
