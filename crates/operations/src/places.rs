@@ -22,11 +22,15 @@ pub(crate) struct Places {
 /// No CPU.
 const NOWHERE: i32 = -1;
 
-/// The CPU that the caller runs on: a call that no kernel is entered for.
+/// The CPU that the caller runs on, by the kernel's own call. The C library's answer is a word of the thread's memory,
+/// which a child that shares it finds as its parent left it.
 #[inline(always)]
 fn cpu() -> i32 {
-    // SAFETY: touches no memory of ours.
-    unsafe { libc::sched_getcpu() }
+    let mut cpu = 0_u32;
+    let nothing = std::ptr::null_mut::<u32>();
+    // SAFETY: the first pointer is to a word, the others are to nothing.
+    let status = unsafe { libc::syscall(libc::SYS_getcpu, &raw mut cpu, nothing, nothing) };
+    if status == 0 { cpu as i32 } else { NOWHERE }
 }
 
 impl Places {
@@ -82,6 +86,29 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+
+    /// A child that shares its parent's memory, its thread's own included, tells its own CPU: the C library would tell the
+    /// parent's.
+    #[test]
+    fn a_child_in_this_memory_tells_its_own_cpu() {
+        if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+            return eprintln!("not tested: needs two CPUs");
+        }
+        let thread = std::thread::spawn(|| {
+            pin(0).expect("CPU 0 may be used");
+            assert_eq!(cpu(), 0);
+            let mut there = NOWHERE;
+            let mut child = crate::child::Child::new(0, || {
+                pin(1)?;
+                there = cpu();
+                Ok(())
+            });
+            child.run().expect("a child");
+            drop(child);
+            assert_eq!((there, cpu()), (1, 0));
+        });
+        thread.join().expect("see above");
+    }
 
     #[test]
     fn children_that_stayed_at_home_do_not_count() {
