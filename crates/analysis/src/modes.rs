@@ -1,7 +1,7 @@
 //! Modes of a cost: values that it keeps within a round and that differ between rounds, such as two ways in which a
 //! hypervisor wakes a halted CPU. A median over rounds would flip between them; each with its share is steady.
 
-use record::Round;
+use record::{Estimate, Round};
 
 use crate::statistics::{median, quantile, sorted};
 
@@ -24,12 +24,14 @@ const LEAST: usize = 2;
 /// The part of the rounds that stay in one mode throughout, or these are no modes of rounds.
 const CONSTANT: f64 = 0.7;
 
-/// The modes of a cost by its rounds' batches, quiet ones where the round has any; cheapest first. Empty where it has one
-/// mode only, or changes it within rounds. `in_cycles`: for work that follows the clock, which would tell the clock's
-/// steps as modes.
-pub fn modes(rounds: &[Round], in_cycles: bool) -> Vec<Mode> {
+/// The modes of a cost by the batches of its rounds that its headline figure is of; cheapest first. Empty where it has one
+/// mode only, or changes it within rounds. Rounds beside a neighbour are no mode: where the figure is the quiet one, rounds
+/// without a quiet batch do not count. `in_cycles`: for work that follows the clock, which would tell the clock's steps as
+/// modes.
+pub fn modes(rounds: &[Round], headline: Estimate, in_cycles: bool) -> Vec<Mode> {
     let cycle = if in_cycles { median(rounds.iter().flat_map(|round| round.cycle_ns.iter().copied())) } else { None };
-    let mut spreads: Vec<(f64, f64, f64)> = rounds.iter().filter_map(|round| quartiles(round, cycle)).collect();
+    let mut spreads: Vec<(f64, f64, f64)> =
+        rounds.iter().filter_map(|round| quartiles(round, headline, cycle)).collect();
     if spreads.len() < ENOUGH {
         return Vec::new();
     }
@@ -53,11 +55,10 @@ pub fn modes(rounds: &[Round], in_cycles: bool) -> Vec<Mode> {
     starts.zip(ends).filter_map(mode).collect()
 }
 
-/// The quartiles of a round's batches.
-fn quartiles(round: &Round, cycle: Option<f64>) -> Option<(f64, f64, f64)> {
-    let any_quiet = round.quiet.contains(&true);
+/// The quartiles of a round's batches that count.
+fn quartiles(round: &Round, headline: Estimate, cycle: Option<f64>) -> Option<(f64, f64, f64)> {
     let samples = round.ns.iter().zip(&round.cycle_ns).zip(&round.quiet);
-    let counting = samples.filter(|(_, quiet)| !any_quiet || **quiet);
+    let counting = samples.filter(|(_, quiet)| headline != Estimate::Quiet || **quiet);
     let values = sorted(counting.map(|((ns, own), _)| cycle.map_or(*ns, |cycle| ns / own * cycle)));
     Some((quantile(&values, 0.25)?, quantile(&values, 0.5)?, quantile(&values, 0.75)?))
 }
@@ -91,6 +92,8 @@ fn cuts(values: &[f64], least: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
+    const QUIET: Estimate = Estimate::Quiet;
+
     fn round(ns: &[f64], cycle: f64, quiet: bool) -> Round {
         Round {
             order: 0,
@@ -119,22 +122,22 @@ mod tests {
 
     #[test]
     fn modes_with_their_shares() {
-        let two = modes(&rounds(&[43.0, 56.0, 44.0, 57.0, 42.0, 56.5, 43.5, 43.0, 58.0, 44.5]), false);
+        let two = modes(&rounds(&[43.0, 56.0, 44.0, 57.0, 42.0, 56.5, 43.5, 43.0, 58.0, 44.5]), QUIET, false);
         assert_eq!(shown(&two), [(43.25, 60.0), (56.75, 40.0)]);
         let three = [33.0, 43.0, 56.0, 33.5, 43.5, 56.5, 32.5, 42.5, 55.5, 33.2];
-        assert_eq!(shown(&modes(&rounds(&three), false)), [(33.1, 40.0), (43.0, 30.0), (56.0, 30.0)]);
+        assert_eq!(shown(&modes(&rounds(&three), QUIET, false)), [(33.1, 40.0), (43.0, 30.0), (56.0, 30.0)]);
     }
 
     #[test]
     fn one_mode_that_scatters_is_none() {
-        assert_eq!(modes(&rounds(&[32.2, 32.5, 33.1, 32.8, 32.4, 33.0, 32.6, 32.9, 32.2, 33.1]), false), []);
+        assert_eq!(modes(&rounds(&[32.2, 32.5, 33.1, 32.8, 32.4, 33.0, 32.6, 32.9, 32.2, 33.1]), QUIET, false), []);
         // Evenly spread from 40 to 60: no gap is wider than its sides.
         let even: Vec<f64> = (0..11).map(|step| 40.0 + 2.0 * f64::from(step)).collect();
-        assert_eq!(modes(&rounds(&even), false), []);
+        assert_eq!(modes(&rounds(&even), QUIET, false), []);
         // One round far off is an accident and no mode.
-        assert_eq!(modes(&rounds(&[33.0, 33.1, 33.2, 33.3, 33.0, 33.1, 33.2, 33.3, 33.1, 56.0]), false), []);
-        assert_eq!(modes(&rounds(&[33.0, 56.0, 33.0, 56.0]), false), []);
-        assert_eq!(modes(&[], true), []);
+        assert_eq!(modes(&rounds(&[33.0, 33.1, 33.2, 33.3, 33.0, 33.1, 33.2, 33.3, 33.1, 56.0]), QUIET, false), []);
+        assert_eq!(modes(&rounds(&[33.0, 56.0, 33.0, 56.0]), QUIET, false), []);
+        assert_eq!(modes(&[], QUIET, true), []);
     }
 
     #[test]
@@ -148,25 +151,29 @@ mod tests {
                 }
             })
             .collect();
-        assert_eq!(modes(&mixed, false), []);
+        assert_eq!(modes(&mixed, QUIET, false), []);
     }
 
     #[test]
     fn steps_of_the_clock_are_no_modes() {
         let at = |cycle: f64| round(&[100.0 * cycle; 3], cycle, true);
         let both: Vec<Round> = (0..10).map(|index| at(if index % 2 == 0 { 0.25 } else { 0.30 })).collect();
-        assert_eq!(modes(&both, true), []);
-        assert_eq!(modes(&both, false).len(), 2);
+        assert_eq!(modes(&both, QUIET, true), []);
+        assert_eq!(modes(&both, QUIET, false).len(), 2);
     }
 
     #[test]
     fn busy_batches_do_not_count_where_there_are_quiet_ones() {
         let mut all = rounds(&[43.0, 43.1, 43.2, 43.3, 43.4, 43.5, 43.6, 43.7, 43.8, 43.9]);
-        for round in &mut all[..5] {
+        for round in &mut all[..2] {
             round.ns.extend([60.0; 9]);
             round.cycle_ns.extend([0.25; 9]);
             round.quiet.extend([false; 9]);
         }
-        assert_eq!(modes(&all, false), []);
+        assert_eq!(modes(&all, QUIET, false), []);
+        // Rounds that a neighbour made dearer throughout are no mode either, but of a cost quoted by its typical figure.
+        all.extend((0..5).map(|_| round(&[60.0; 3], 0.25, false)));
+        assert_eq!(modes(&all, QUIET, false), []);
+        assert_eq!(modes(&all, Estimate::Typical, false).len(), 2);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::estimate::{Clocking, gross, subtract};
 use analysis::plausible;
 use analysis::statistics::{median, quantile, sorted};
-use record::{Band, Cost, Cpu, Doubt, Faults, Nanoseconds, Noise, Reads, Round, Switches, Term};
+use record::{Band, Cost, Cpu, Doubt, Estimate, Faults, Nanoseconds, Noise, Reads, Round, Switches, Term};
 
 use crate::batch::Harvest;
 use crate::clock::Clock;
@@ -85,7 +85,7 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock) -> Option<Cost> {
         faults: totals.faults,
         switches: totals.switches,
         reads: totals.reads,
-        tallies: tallies(entry).into_iter().chain(told_modes(&rounds, follows_clock)).collect(),
+        tallies: tallies(entry).into_iter().chain(told_modes(&rounds, operation.quoted, follows_clock)).collect(),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
         explained_by: operation.explained_by.iter().map(|term| term.resolve(&entry.item.point)).collect(),
@@ -175,8 +175,8 @@ fn tallies(entry: &Entry) -> BTreeMap<String, f64> {
 }
 
 /// The modes of a cost with their shares, told as tallies: the cheapest is `mode 1 ns`, of `mode 1 share` of the rounds.
-fn told_modes(rounds: &[Round], follows_clock: bool) -> impl Iterator<Item = (String, f64)> {
-    let modes = analysis::modes::modes(rounds, follows_clock).into_iter().zip(1..);
+fn told_modes(rounds: &[Round], headline: Estimate, follows_clock: bool) -> impl Iterator<Item = (String, f64)> {
+    let modes = analysis::modes::modes(rounds, headline, follows_clock).into_iter().zip(1..);
     modes.flat_map(|(mode, number)| {
         [(format!("mode {number} ns"), rounded(mode.ns)), (format!("mode {number} share"), rounded(mode.share))]
     })
