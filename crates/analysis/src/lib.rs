@@ -13,6 +13,7 @@ pub mod history;
 pub mod landing;
 pub mod memory;
 pub mod mix;
+pub mod modes;
 pub mod plausible;
 pub mod predict;
 pub mod prefetch;

@@ -57,7 +57,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
         items: with_block_move(wanted.items),
         find: operations::find,
         settings: settings.clone(),
-        width: known.of(&machine_name(&machine)).map(|shown| shown.width_cycles),
+        width: known.of(&machine_name(&machine, how.cpu)).map(|shown| shown.width_cycles),
         program: Some(Path::new(OWN_PROGRAM)),
         scratch_root: &scratch,
     };
@@ -69,7 +69,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
     }
     let build = fingerprint();
     let figures = store.as_ref().map(Figures::load).unwrap_or_default();
-    let machine_name = machine_name(&machine);
+    let machine_name = machine_name(&machine, how.cpu);
     taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
     // Baselines come after what was asked for; on the page everything stands in the order of the registry.
     taken.costs.sort_by_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
@@ -104,7 +104,7 @@ pub(crate) fn keep(run: &Run, width: Width) {
     let kept = Store::of_user().and_then(|store| {
         store.keep(run)?;
         let mut known = Known::load(&store);
-        let machine = machine_name(&run.machine);
+        let machine = machine_name(&run.machine, run.settings.cpu);
         if width.seen { known.learn(&machine, width.share) } else { known.miss(&machine) }
         known.save(&store)?;
         let mut figures = Figures::load(&store);
@@ -138,10 +138,15 @@ fn fingerprint() -> String {
     format!("{:016x}", words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3)))
 }
 
-/// What checks and figures are remembered by: the processor and the host, since one home folder may serve many.
-fn machine_name(machine: &Machine) -> String {
+/// What checks and figures are remembered by: the processor and the host, since one home folder may serve many, and the kind
+/// of core where one that is not the strongest was asked for.
+fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    format!("{} {}", machine.cpu.signature, host.trim())
+    let name = format!("{} {}", machine.cpu.signature, host.trim());
+    match cpu.map_or(0, measure::kind_of_core) {
+        0 => name,
+        weaker => format!("{name} kind {weaker}"),
+    }
 }
 
 /// The heading of an operation's family.

@@ -168,6 +168,8 @@ const CLOCKS_AGREE: f64 = 1.001;
 /// One batch. The device's counts are asked for outside of all else, since asking takes time of its own.
 fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> Result<Timed, Failure> {
     work.prepare_batch(count)?;
+    // Whatever was left over from a batch that failed is no part of this one.
+    work.paused();
     let read = watch.reads();
     let used = watch.usage();
     let start = watch.now();
@@ -176,8 +178,9 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
     if end < start {
         return Err(Failure::wrong("the clock went backwards in a batch"));
     }
-    let elapsed = end - start - reading;
-    let usage = watch.usage().since(used);
+    let paused = work.paused();
+    let elapsed = end - start - reading - paused.elapsed;
+    let usage = watch.usage().since(used).since(paused.usage);
     let (elapsed, usage) = match told {
         None => (elapsed, usage),
         Some(told) if told.elapsed <= elapsed * CLOCKS_AGREE => (told.elapsed, told.usage),
@@ -329,6 +332,26 @@ mod tests {
         assert_eq!((harvest.usage.user, harvest.usage.minor_faults), (harvest.operations * 90.0, 0.0));
         let end = sample(&mut telling(1e6), &mut watch.clone(), &PLAN, 0.0);
         assert!(matches!(end, Err(Failure::Wrong(_))), "{end:?}");
+    }
+
+    #[test]
+    fn pauses_are_no_part_of_a_batch() {
+        let watch = ScriptedWatch::default();
+        let pauses = crate::Pauses::calibrated();
+        let (script, waits) = (Rc::clone(&watch.0), pauses.clone());
+        let mut work = Loop::new(move |times| {
+            for _ in 0..times {
+                // A pause of a millisecond by the clock of pauses, which is the system's; the script's goes on as much.
+                let paused = waits.pause(|| std::thread::sleep(std::time::Duration::from_millis(1)));
+                script.borrow_mut().now += 40e3 + paused;
+            }
+            Ok(())
+        })
+        .less(pauses);
+        let plan = RoundPlan { count: Some(3), most: 4, ..PLAN };
+        let harvest = sample(&mut work, &mut watch.clone(), &plan, 0.0).expect("a harvest");
+        // But for what a reading of the clock costs.
+        assert!(harvest.samples.iter().all(|sample| (38e3..40.001e3).contains(&sample.ns)), "{:?}", harvest.samples);
     }
 
     #[test]

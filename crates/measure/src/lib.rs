@@ -12,6 +12,7 @@ mod guard;
 mod launcher;
 pub mod machine;
 mod operation;
+mod pauses;
 mod quiet;
 mod repeat;
 mod result;
@@ -22,6 +23,7 @@ mod setting;
 mod speed;
 mod stopwatch;
 mod take;
+mod topology;
 mod watch;
 
 pub use device::DeviceWrites;
@@ -29,8 +31,14 @@ pub use failure::Failure;
 pub use guard::apart;
 pub use operation::{Axis, Choice, Need, Operation, TermOf, count, size, term, word};
 pub use launcher::{LAUNCH, serve_rounds};
+pub use pauses::Pauses;
 pub use quiet::Width;
 pub use repeat::{Loop, opaque, repeat};
 pub use setting::{Doubts, Partner, Setting, Tally, pin};
 pub use stopwatch::{Stopwatch, Took};
 pub use take::{Item, MeasureError, Order, Progress, Taken, take};
+
+/// The number of this CPU's kind of core: 0 for all where there is one kind, else 0 for the strongest. A run is of one kind.
+pub fn kind_of_core(cpu: u32) -> u32 {
+    topology::Topology::here().kind_of(cpu)
+}

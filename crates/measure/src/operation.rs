@@ -115,7 +115,7 @@ impl Operation {
 
     /// Whether a partner works on another CPU at this point.
     pub fn uses_other_cpu(&self, point: &Point) -> bool {
-        matches!(point.word("distance"), Some("other" | "awake"))
+        point.word("distance").is_some_and(|distance| distance != "same")
             || self.needs.contains(&Need::TwoCpus)
             || point.number("cpus").is_some_and(|cpus| cpus > 1)
     }

@@ -10,6 +10,7 @@ use crate::batch::{Harvest, Sample};
 use crate::setting::pin;
 use crate::speed::{Checker, Speed};
 use crate::take::MeasureError;
+use crate::topology::Topology;
 
 /// More CPUs than this are not needed to find a quiet one.
 const MOST_CPUS: usize = 8;
@@ -105,7 +106,13 @@ impl Quietness {
                 return Err(MeasureError::Cpu { cpu, usable });
             }
             None if usable.is_empty() => vec![0],
-            None => usable.iter().step_by(usable.len().div_ceil(MOST_CPUS).max(1)).copied().collect(),
+            None => {
+                // Costs of different kinds of core are different costs: a run is of one kind, the strongest there is.
+                let kind = |cpu: u32| Topology::here().kind_of(cpu);
+                let strongest = usable.iter().map(|&cpu| kind(cpu)).min();
+                let alike: Vec<u32> = usable.iter().copied().filter(|&cpu| Some(kind(cpu)) == strongest).collect();
+                alike.iter().step_by(alike.len().div_ceil(MOST_CPUS).max(1)).copied().collect()
+            }
         };
         let width = Width { share: f64::INFINITY, seen: false };
         let mut quietness =
@@ -204,10 +211,9 @@ impl Quietness {
         best.1
     }
 
-    /// Another CPU than this one, if there is one.
-    pub fn other_than(&self, cpu: u32, random: &mut fastrand::Rng) -> Option<u32> {
-        let others: Vec<u32> = self.usable.iter().copied().filter(|&other| other != cpu).collect();
-        random.choice(&others).copied()
+    /// The CPU for a partner of a task on `cpu`, at the distance that this word of the axis names, if there is one.
+    pub fn other_than(&self, cpu: u32, distance: &str, random: &mut fastrand::Rng) -> Option<u32> {
+        random.choice(Topology::here().partners_at(cpu, &self.usable, distance))
     }
 
     /// At most so many CPUs beside these two.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
+use crate::pauses::{Paused, Pauses};
 use crate::stopwatch::Took;
 
 type Run = Box<dyn FnMut(u64) -> Result<Option<Took>, Failure>>;
@@ -17,6 +18,7 @@ pub struct Loop {
     most: u64,
     batches: u32,
     warm: bool,
+    pauses: Option<Pauses>,
 }
 
 impl Loop {
@@ -34,7 +36,7 @@ impl Loop {
     }
 
     fn of(run: Run) -> Loop {
-        Loop { run, before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX, warm: false }
+        Loop { run, before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX, warm: false, pauses: None }
     }
 
     /// One iteration does the operation this often (an unrolled loop): costs are divided by it.
@@ -58,6 +60,11 @@ impl Loop {
         Loop { warm: true, ..self }
     }
 
+    /// Its iterations make these pauses, which are no part of what a batch takes.
+    pub fn less(self, pauses: Pauses) -> Loop {
+        Loop { pauses: Some(pauses), ..self }
+    }
+
     /// Runs before every batch, outside the timing, with the batch's count.
     pub fn before(self, before: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
         Loop { before: Some(Box::new(before)), ..self }
@@ -79,6 +86,11 @@ impl Loop {
 
     pub(crate) fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
+    }
+
+    /// What the pauses since the last call took together.
+    pub(crate) fn paused(&self) -> Paused {
+        self.pauses.as_ref().map(Pauses::take).unwrap_or_default()
     }
 
     pub(crate) fn operations_per_iteration(&self) -> u64 {
@@ -113,9 +125,10 @@ impl Loop {
     pub fn timed(&mut self, times: u64) -> Result<Duration, Failure> {
         let times = times.min(self.most);
         self.prepare_batch(times)?;
+        self.paused();
         let start = Instant::now();
         let told = self.run_batch(times)?;
-        let took = start.elapsed();
+        let took = start.elapsed().saturating_sub(Duration::from_nanos(self.paused().elapsed as u64));
         self.verify_batch(times)?;
         Ok(told.map_or(took, |told| Duration::from_nanos(told.elapsed.max(0.0) as u64)))
     }

@@ -12,6 +12,8 @@ use record::{Doubt, Point};
 
 use crate::device::Device;
 use crate::failure::Failure;
+use crate::machine;
+use crate::topology::Topology;
 
 /// What an operation is given when it sets up.
 pub struct Setting {
@@ -25,8 +27,8 @@ pub struct Setting {
     more_cpus: Vec<u32>,
     seed: u64,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
-    /// Keeps the partner's CPU from halting, at points that say so.
-    awake: RefCell<Option<Partner>>,
+    /// Keep our CPU and the partner's from halting, at points that say so.
+    awake: RefCell<Vec<Partner>>,
     doubts: Rc<RefCell<Vec<Doubt>>>,
     device: Rc<RefCell<Option<Device>>>,
     tallies: Rc<RefCell<Vec<Tally>>>,
@@ -150,24 +152,52 @@ impl Setting {
         self.cpu
     }
 
-    /// The CPU a partner belongs on: another one where the point says `distance=other`, another one that an idle task
-    /// keeps from halting where it says `distance=awake`, else our own.
+    /// Bytes of a working set on this axis: the number there, or the part of a cache of our CPU that the word there
+    /// names, which the cost then tells (`set bytes`). `half-l1` is half of the first cache that holds data, `most-l2`
+    /// three quarters of the second, `twice-l2` twice the second.
     ///
     /// # Errors
-    /// A skip where another CPU is asked for and there is none.
-    pub fn partner_cpu(&self) -> Result<u32, Failure> {
-        match self.word("distance") {
-            "other" => self.other_cpu(),
-            "awake" => {
-                let cpu = self.other_cpu()?;
-                let mut awake = self.awake.borrow_mut();
-                if awake.is_none() {
-                    *awake = Some(self.sleepless(cpu)?);
-                }
-                Ok(cpu)
-            }
-            _ => Ok(self.cpu),
+    /// A skip where nobody tells how large the cache is.
+    pub fn cached(&self, axis: &str) -> Result<usize, Failure> {
+        let word = self.word(axis);
+        if word.is_empty() {
+            return Ok(self.number(axis) as usize);
         }
+        let (part, level) = word.rsplit_once("-l").ok_or_else(|| Failure::wrong(format!("{word} names no set")))?;
+        let level: u32 = level.parse().map_err(|_| Failure::wrong(format!("{word} names no cache")))?;
+        let Some(&size) = machine::data_caches(self.cpu).get(&level) else {
+            let reason = format!("nothing here tells how large the level {level} cache is");
+            return Err(Failure::skip(reason, "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)"));
+        };
+        let bytes = match part {
+            "half" => size / 2,
+            "most" => size / 4 * 3,
+            "twice" => size * 2,
+            _ => return Err(Failure::wrong(format!("{word} names no part of a cache"))),
+        };
+        self.tally("set bytes").pass(bytes);
+        Ok(bytes as usize)
+    }
+
+    /// The CPU a partner belongs on: our own where the point says `distance=same` or nothing; else the one that the run
+    /// chose by where it lies (see `docs/METHOD.md`), which the cost tells. Where the point says `distance=awake`, idle
+    /// tasks keep that CPU and ours from halting.
+    ///
+    /// # Errors
+    /// A skip where another CPU is asked for and there is none, or none at that distance.
+    pub fn partner_cpu(&self) -> Result<u32, Failure> {
+        let distance = self.word("distance");
+        if matches!(distance, "" | "same") {
+            return Ok(self.cpu);
+        }
+        let cpu = self.other_cpu()?;
+        if distance == "awake" && self.awake.borrow().is_empty() {
+            for cpu in [cpu, self.cpu] {
+                let sleepless = self.sleepless(cpu)?;
+                self.awake.borrow_mut().push(sleepless);
+            }
+        }
+        Ok(cpu)
     }
 
     /// A task on `cpu` that gives way to every other and never lets the CPU halt.
@@ -189,12 +219,25 @@ impl Setting {
         Ok(partner)
     }
 
-    /// Any CPU but our own.
+    /// The partner's CPU: any but our own, or one at the distance that the point names. The cost tells where it lies.
     ///
     /// # Errors
     /// A skip where there is none.
     pub fn other_cpu(&self) -> Result<u32, Failure> {
-        self.other_cpu.ok_or_else(|| Failure::skip("only one CPU may be used", "allow a second CPU (taskset, cpuset)"))
+        let Some(cpu) = self.other_cpu else {
+            let reason = match self.word("distance") {
+                "sibling" => "no hardware thread beside ours on this core may be used",
+                "core" => "no other core that shares the last level of cache may be used",
+                "cache" => "no core of this socket without a shared cache may be used",
+                "socket" => "no other socket may be used",
+                _ => return Err(Failure::skip("only one CPU may be used", "allow a second CPU (taskset, cpuset)")),
+            };
+            return Err(Failure::skip(reason, "a machine that has one, or allow its CPUs (taskset, cpuset)"));
+        };
+        if !self.tallies.borrow().iter().any(|tally| tally.name.starts_with("partner ")) {
+            self.tally(Topology::between(self.cpu, cpu).told()).pass(1);
+        }
+        Ok(cpu)
     }
 
     /// So many CPUs, none of them ours.
@@ -319,3 +362,6 @@ pub fn pin(cpu: u32) -> Result<(), Failure> {
     rustix::thread::sched_setaffinity(None, &set)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

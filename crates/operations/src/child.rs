@@ -26,21 +26,37 @@ struct Work<B> {
 /// # Errors
 /// What the body met, or that there is no child to be had.
 pub(crate) fn in_child<B: FnMut() -> Result<(), Failure> + 'static>(flags: c_int, body: B) -> Loop {
-    let mut stack = vec![0_u128; STACK];
-    let mut work = Work { body, end: Ok(()) };
-    let flags = flags | PLAIN;
-    repeat(move || {
-        let top = stack.as_mut_ptr_range().end.cast();
-        let given = (&raw mut work).cast();
+    let mut child = Child::new(flags, body);
+    repeat(move || child.run())
+}
+
+/// What is needed to run such a child again and again.
+pub(crate) struct Child<B> {
+    stack: Vec<u128>,
+    work: Work<B>,
+    flags: c_int,
+}
+
+impl<B: FnMut() -> Result<(), Failure>> Child<B> {
+    /// One that does `body`, in new namespaces where `flags` say so.
+    pub(crate) fn new(flags: c_int, body: B) -> Child<B> {
+        Child { stack: vec![0_u128; STACK], work: Work { body, end: Ok(()) }, flags: flags | PLAIN }
+    }
+
+    /// Starts it and waits for its end.
+    #[inline(always)]
+    pub(crate) fn run(&mut self) -> Result<(), Failure> {
+        let top = self.stack.as_mut_ptr_range().end.cast();
+        let given = (&raw mut self.work).cast();
         // SAFETY: the stack is the child's alone and the work outlives it, for this process is held until it is gone.
-        let child = unsafe { libc::clone(run::<B>, top, flags, given) };
+        let child = unsafe { libc::clone(run::<B>, top, self.flags, given) };
         if child == -1 {
-            return Err(not_started(flags));
+            return Err(not_started(self.flags));
         }
         let status = status_of(child)?;
-        std::mem::replace(&mut work.end, Ok(()))?;
+        std::mem::replace(&mut self.work.end, Ok(()))?;
         told_by(status)
-    })
+    }
 }
 
 #[cold]

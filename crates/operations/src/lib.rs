@@ -21,6 +21,7 @@ mod memory;
 mod message;
 pub mod mode;
 mod page;
+mod places;
 mod poll;
 mod process;
 pub mod reading;

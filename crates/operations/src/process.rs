@@ -11,6 +11,7 @@ use measure::{Failure, Need, Operation, Setting, repeat, term};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
+pub(crate) mod apart;
 mod ways;
 
 use crate::call::raw::tried;
@@ -28,6 +29,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ways::CLONE3,
     ways::NAMESPACE,
     ways::EXEC_DYNAMIC,
+    apart::FORK,
+    apart::EXEC,
+    apart::CLONE,
 ];
 
 /// What all of them are: a child that has come and gone.

@@ -1,7 +1,8 @@
 //! Switches between two tasks on one CPU, by how much memory each of them uses between two switches.
 
+use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use measure::{Axis, Choice, Failure, Loop, Operation, Setting, TermOf, count, opaque, pin, repeat, term};
@@ -12,9 +13,27 @@ use crate::shared::Shared;
 
 pub(crate) const OPERATIONS: &[Operation] = &[WORK, PROCESS, THREAD, YIELD];
 
-/// Bytes of its own that a task reads each time before it passes the token on.
-const SET: Axis = count("set", &[Choice::Number(0), Choice::Number(16 << 10), Choice::Number(256 << 10)])
-    .headline(&[Choice::Number(0), Choice::Number(256 << 10)]);
+/// Bytes of its own that a task reads each time before it passes the token on: so many, or what a cache of this machine
+/// holds of them. Of `half` of a cache both sets fit it. Of `most` (three quarters) one set fits and two do not, so that
+/// every switch refills the cache: there a switch costs what it costs programs that use their cache. Of `twice` not even
+/// one fits, so that the work costs the same without a switch.
+const SET: Axis = count(
+    "set",
+    &[
+        Choice::Number(0),
+        Choice::Number(16 << 10),
+        Choice::Number(256 << 10),
+        Choice::Word("half-l1"),
+        Choice::Word("most-l1"),
+        Choice::Word("half-l2"),
+        MOST_OF_L2,
+        Choice::Word("twice-l2"),
+    ],
+)
+.headline(&[Choice::Number(0), Choice::Number(256 << 10), MOST_OF_L2]);
+
+/// The set at which the difference is largest on most machines.
+const MOST_OF_L2: Choice = Choice::Word("most-l2");
 
 /// A turn of the ring is two switches and twice the work of one task alone; costs are of half a turn.
 const HALF_A_TURN: &[TermOf] = &[term(0.5, "loop.empty"), term(1.0, "switch.work").same(&["set"])];
@@ -28,7 +47,7 @@ const WORK: Operation = Operation {
     axes: &[SET],
     prepare: |setting| {
         let pipe = End::to_itself()?;
-        let set = WorkingSet::new(setting);
+        let set = WorkingSet::new(setting)?;
         Ok(repeat(move || turn(&pipe, &set)))
     },
     ..crate::DEFAULT
@@ -45,9 +64,9 @@ const PROCESS: Operation = Operation {
         let (ours, theirs) = End::pipes()?;
         let partner = setting.partner(setting.cpu(), || {
             ours.close_inherited();
-            echo(&theirs, &WorkingSet::new(setting))
+            echo(&theirs, &WorkingSet::new(setting)?)
         })?;
-        let set = WorkingSet::new(setting);
+        let set = WorkingSet::new(setting)?;
         // With this copy closed, the partner alone holds its end, so that its death ends our reading.
         drop(theirs);
         Ok(turns(move || {
@@ -65,13 +84,13 @@ const THREAD: Operation = Operation {
     summary: "switch from a thread to another of the same process and CPU, and refill the caches with its working set",
     per: "switch",
     headline: true,
-    axes: &[SET],
+    axes: &[SET.headline(&[Choice::Number(0), Choice::Number(256 << 10)])],
     terms: HALF_A_TURN,
     prepare: |setting| {
         let (ours, theirs) = End::pipes()?;
         let cpu = setting.cpu();
-        let set = WorkingSet::new(setting);
-        let partner_set = WorkingSet::new(setting);
+        let set = WorkingSet::new(setting)?;
+        let partner_set = WorkingSet::new(setting)?;
         let partner = std::thread::Builder::new().spawn(move || {
             // A partner that is refused its CPU closes its end, which we notice.
             let _ = pin(cpu).and_then(|()| echo(&theirs, &partner_set));
@@ -82,11 +101,12 @@ const THREAD: Operation = Operation {
     ..Operation::DEFAULT
 };
 
-/// Some schedulers let the caller go on although another task could run. The word of whose turn it is makes sure
-/// that the other has run; where that took noticeably more calls than turns, this is no measure of a switch.
+/// Some schedulers let the caller go on although another task could run. The word of whose turn it is makes sure that
+/// the other has run; that every call switched, and nothing else did, is counted by the kernel.
 const YIELD: Operation = Operation {
     id: "switch.yield",
     summary: "give the CPU to another process that wants it (sched_yield), the call included",
+    version: 2,
     per: "switch",
     headline: true,
     terms: &[term(0.5, "loop.empty")],
@@ -95,16 +115,32 @@ const YIELD: Operation = Operation {
         let board = Rc::new(Shared::new(Board::default())?);
         let partner = setting.partner(setting.cpu(), || board.play())?;
         let (before, after) = (Rc::clone(&board), Rc::clone(&board));
-        let turns = turns(move || {
+        let own = Rc::new(Cell::new(Counts::default()));
+        let (counted, began) = (Rc::clone(&own), Rc::clone(&own));
+        let turns = Loop::new(move |times| {
             let _alive = &partner;
-            board.turn.store(THEIRS, Ordering::Release);
-            while board.turn.load(Ordering::Acquire) == THEIRS {
-                sched_yield();
-                board.calls.fetch_add(1, Ordering::Relaxed);
+            let mut calls = 0;
+            for _ in 0..times {
+                board.turn.store(THEIRS, Ordering::Release);
+                while board.turn.load(Ordering::Acquire) == THEIRS {
+                    sched_yield();
+                    calls += 1;
+                }
             }
+            counted.set(Counts { calls, ..counted.get() });
             Ok(())
         });
-        Ok(turns.before(move |_| before.begin()).verify(move |times| after.end(times)))
+        let begin = move |_| {
+            before.begin()?;
+            began.set(Counts { calls: 0, switches: switched_out()? });
+            Ok(())
+        };
+        let end = move |times| {
+            let Counts { calls, switches } = own.get();
+            let ours = Counts { calls, switches: switched_out()? - switches };
+            every_call_switched(times, [ours, after.end()])
+        };
+        Ok(turns.each(2).before(begin).verify(end))
     },
     ..Operation::DEFAULT
 };
@@ -124,9 +160,9 @@ impl WorkingSet {
     const LINE: usize = 8;
 
     /// As large as the setting's set. A partner makes its own: what is inherited is shared.
-    fn new(setting: &Setting) -> WorkingSet {
+    fn new(setting: &Setting) -> Result<WorkingSet, Failure> {
         // Words other than zero, for pages that hold zeros only may not be there yet.
-        WorkingSet { words: vec![1; setting.number("set") as usize / size_of::<u64>()] }
+        Ok(WorkingSet { words: vec![1; setting.cached("set")? / size_of::<u64>()] })
     }
 
     /// Reads a word of every cache line; the same code for all tasks, whose costs are subtracted from each other.
@@ -178,27 +214,40 @@ const THEIRS: u32 = 1;
 struct Board {
     turn: AtomicU32,
     playing: AtomicU32,
-    calls: AtomicU32,
+    /// Whether the partner takes part now.
+    awake: AtomicU32,
+    /// The partner's calls and switches in the batch it took part in last.
+    calls: AtomicU64,
+    switches: AtomicU64,
+}
+
+/// What one of the two did in a batch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Calls of sched_yield.
+    calls: u64,
+    /// How often the kernel took the CPU from it; it counts a call that switches as that.
+    switches: u64,
 }
 
 impl Board {
-    /// Wakes the partner for a batch.
+    /// Wakes the partner for a batch, and waits until it takes part.
     fn begin(&self) -> Result<(), Failure> {
-        self.calls.store(0, Ordering::Relaxed);
         self.playing.store(1, Ordering::Release);
         futex::wake(&self.playing, futex::Flags::empty(), 1)?;
+        while self.awake.load(Ordering::Acquire) == 0 {
+            sched_yield();
+        }
         Ok(())
     }
 
-    /// Sends the partner to sleep and checks that nearly every call switched.
-    fn end(&self, times: u64) -> Result<(), Failure> {
+    /// Sends the partner to sleep; what it did.
+    fn end(&self) -> Counts {
         self.playing.store(0, Ordering::Release);
-        let calls = u64::from(self.calls.load(Ordering::Relaxed));
-        // The partner may take a while to wake up at first.
-        if calls <= times + times / 50 + 100 {
-            return Ok(());
+        while self.awake.load(Ordering::Acquire) == 1 {
+            sched_yield();
         }
-        Err(Failure::skip("this scheduler does not switch at every sched_yield", "another scheduler or kernel"))
+        Counts { calls: self.calls.load(Ordering::Relaxed), switches: self.switches.load(Ordering::Relaxed) }
     }
 
     /// The partner's part: to hand the turn back as often as it gets it.
@@ -208,10 +257,76 @@ impl Board {
                 // Whatever ends the sleep, the word says whether to go on.
                 let _ = futex::wait(&self.playing, futex::Flags::empty(), 0, None);
             }
-            if self.turn.load(Ordering::Acquire) == THEIRS {
-                self.turn.store(OURS, Ordering::Release);
+            let (began, mut calls) = (switched_out()?, 0);
+            self.awake.store(1, Ordering::Release);
+            while self.playing.load(Ordering::Acquire) == 1 {
+                if self.turn.load(Ordering::Acquire) == THEIRS {
+                    self.turn.store(OURS, Ordering::Release);
+                }
+                sched_yield();
+                calls += 1;
             }
-            sched_yield();
+            self.calls.store(calls, Ordering::Relaxed);
+            self.switches.store(switched_out()? - began, Ordering::Relaxed);
+            self.awake.store(0, Ordering::Release);
         }
+    }
+}
+
+/// A turn is one call and one switch of each of the two. One in fifty may be another's doing, such as a timer tick that
+/// took the CPU before the call did; a few are the batch's beginning and end.
+fn every_call_switched(turns: u64, both: [Counts; 2]) -> Result<(), Failure> {
+    const ENDS: u64 = 4;
+    let close = |count: u64| count.abs_diff(turns) <= turns / 50 + ENDS;
+    if both.iter().all(|counts| close(counts.calls) && close(counts.switches)) {
+        return Ok(());
+    }
+    let [ours, theirs] = both;
+    if ours.switches + theirs.switches == 0 {
+        return Err(Failure::skip("this kernel does not count switches (getrusage)", "Linux itself"));
+    }
+    let (calls, switches) = (ours.calls + theirs.calls, ours.switches + theirs.switches);
+    let each = 2 * turns;
+    Err(Failure::wrong(format!(
+        "{calls} calls of sched_yield and {switches} switches where {each} of each were meant: the scheduler does not switch at every call, or another program took part"
+    )))
+}
+
+/// How often the kernel has taken the CPU from this task while it could go on, calls of sched_yield included.
+fn switched_out() -> Result<u64, Failure> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole rusage.
+    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
+        return Err(Failure::last_os_error());
+    }
+    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
+    Ok(unsafe { usage.assume_init() }.ru_nivcsw as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_turn_is_one_call_and_one_switch_of_each() {
+        let of = |calls, switches| Counts { calls, switches };
+        assert!(every_call_switched(128, [of(128, 129), of(130, 128)]).is_ok());
+        assert!(every_call_switched(1, [of(1, 2), of(3, 2)]).is_ok());
+        // What the check of version 1 let pass: 1.8 calls a turn in a batch of usual length.
+        assert!(every_call_switched(128, [of(230, 128), of(128, 128)]).is_err());
+        assert!(every_call_switched(128, [of(128, 128), of(230, 128)]).is_err());
+        // Calls that came back at once.
+        assert!(every_call_switched(128, [of(128, 20), of(128, 20)]).is_err());
+        assert!(every_call_switched(128, [of(128, 0), of(128, 0)]).is_err());
+    }
+
+    #[test]
+    fn a_batch_of_yields_switches_at_every_call() {
+        // As a round is, and on a thread of its own: the harness's others stay where they are.
+        let thread = std::thread::spawn(|| {
+            pin(0).expect("CPU 0 may be used");
+            crate::trial::perform_all(&[YIELD]);
+        });
+        thread.join().expect("the batches switch");
     }
 }

@@ -1,15 +1,18 @@
 //! Threads.
 
 use std::ffi::c_void;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use measure::{Failure, Operation, repeat};
+use measure::{Failure, Operation, repeat, term};
 use syscalls::Sysno;
 
 use crate::call::raw::{call, tried};
 use crate::child::{Start, start_and_end};
+use crate::places::Places;
+use crate::process::apart::OTHER;
 
-pub(crate) const OPERATIONS: &[Operation] = &[CREATE_JOIN, CLONE3];
+pub(crate) const OPERATIONS: &[Operation] = &[CREATE_JOIN, CREATE_JOIN_APART, CLONE3];
 
 const CREATE_JOIN: Operation = Operation {
     id: "thread.create.join",
@@ -20,9 +23,24 @@ const CREATE_JOIN: Operation = Operation {
         let mut started = 0_u64;
         Ok(repeat(move || {
             let before = started;
-            run_thread(&mut started)?;
+            run_thread(count_start, (&raw mut started).cast())?;
             if started == before + 1 { Ok(()) } else { Err(Failure::wrong("the thread did not run")) }
         }))
+    },
+    ..crate::DEFAULT
+};
+
+/// As a process of a user finds its threads, which may use every CPU.
+const CREATE_JOIN_APART: Operation = Operation {
+    id: "thread.create.join.apart",
+    summary: "start a thread that ends at once on another CPU and wait for it (pthread_create, pthread_join)",
+    per: "thread",
+    axes: &[OTHER],
+    explained_by: &[term(1.0, "thread.create.join")],
+    prepare: |setting| {
+        let places = Places::new(setting)?;
+        let seen = Rc::clone(&places);
+        Ok(places.around(move || run_thread(tell_place, Rc::as_ptr(&seen).cast_mut().cast())))
     },
     ..crate::DEFAULT
 };
@@ -70,13 +88,12 @@ fn wait_until_zero(word: &AtomicU32) -> Result<(), Failure> {
     }
 }
 
-/// Starts a thread that adds one to `started`, and waits for its end. The C library keeps the stacks of ended
+/// Starts a thread that does `start` with this argument, and waits for its end. The C library keeps the stacks of ended
 /// threads, so from the second one on no memory is mapped.
-fn run_thread(started: &mut u64) -> Result<(), Failure> {
+fn run_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void) -> Result<(), Failure> {
     let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
-    let argument: *mut c_void = std::ptr::from_mut(started).cast();
     // SAFETY: the argument is what the thread expects and outlives it, for it is waited for below.
-    let error = unsafe { libc::pthread_create(thread.as_mut_ptr(), std::ptr::null(), count_start, argument) };
+    let error = unsafe { libc::pthread_create(thread.as_mut_ptr(), std::ptr::null(), start, argument) };
     if error != 0 {
         return Err(Failure::Errno { errno: error });
     }
@@ -87,6 +104,13 @@ fn run_thread(started: &mut u64) -> Result<(), Failure> {
         0 => Ok(()),
         errno => Err(Failure::Errno { errno }),
     }
+}
+
+extern "C" fn tell_place(argument: *mut c_void) -> *mut c_void {
+    // SAFETY: the argument is the creator's places, which outlive this thread and are changed by atomics alone.
+    let places = unsafe { &*argument.cast_const().cast::<Places>() };
+    places.child_runs();
+    std::ptr::null_mut()
 }
 
 extern "C" fn count_start(argument: *mut c_void) -> *mut c_void {

@@ -1,14 +1,18 @@
-//! Caches seen from CPU 0, as the kernel lists them, else as the processor or the C library does.
+//! Caches seen from a CPU, as the kernel lists them, else as the processor or the C library does.
 
 use record::{Bytes, Cache};
 
 use super::host::Host;
 
-const FOLDER: &str = "sys/devices/system/cpu/cpu0/cache";
-
 /// Caches seen from CPU 0, smallest level first.
 pub fn describe(host: &Host) -> Vec<Cache> {
-    let listed = || host.list(FOLDER).iter().filter_map(|name| cache(host, name)).collect();
+    describe_for(host, 0)
+}
+
+/// Caches seen from this CPU, smallest level first.
+pub fn describe_for(host: &Host, cpu: u32) -> Vec<Cache> {
+    let folder = format!("sys/devices/system/cpu/cpu{cpu}/cache");
+    let listed = || host.list(&folder).iter().filter_map(|name| cache(host, &format!("{folder}/{name}"))).collect();
     let told = || host.processor.caches.clone();
     let sources: [&dyn Fn() -> Vec<Cache>; 3] = [&listed, &told, &known];
     let mut caches: Vec<Cache> =
@@ -17,8 +21,8 @@ pub fn describe(host: &Host) -> Vec<Cache> {
     caches
 }
 
-fn cache(host: &Host, name: &str) -> Option<Cache> {
-    let path = |file: &str| format!("{FOLDER}/{name}/{file}");
+fn cache(host: &Host, folder: &str) -> Option<Cache> {
+    let path = |file: &str| format!("{folder}/{file}");
     Some(Cache {
         level: host.number(&path("level"))?,
         kind: host.read(&path("type"))?.to_lowercase(),
@@ -83,11 +87,14 @@ mod tests {
             [(0, "2", "Unified", "1024K\n"), (1, "1", "Instruction", "32K\n"), (2, "1", "Data", "32K\n")]
         {
             for (file, text) in [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", "0,48\n")] {
-                files.push((format!("{FOLDER}/index{index}/{file}"), text));
+                files.push((format!("sys/devices/system/cpu/cpu3/cache/index{index}/{file}"), text));
             }
         }
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let caches = describe(&Recorded::new(&files).host());
+        let recorded = Recorded::new(&files);
+        let host = recorded.host();
+        assert!(describe(&host).iter().all(|cache| cache.size != Bytes(1 << 20)));
+        let caches = describe_for(&host, 3);
         let seen: Vec<(u32, &str)> = caches.iter().map(|cache| (cache.level, cache.kind.as_str())).collect();
         assert_eq!(seen, [(1, "data"), (1, "instruction"), (2, "unified")]);
         assert_eq!(caches[2].size, Bytes(1 << 20));

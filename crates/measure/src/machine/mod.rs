@@ -20,11 +20,18 @@ mod virtualization;
 use record::Machine;
 
 use host::Host;
+pub(crate) use host::numbers;
 pub use present::present;
 
 /// The machine this process runs on, as it is now.
 pub fn describe() -> Machine {
     describe_host(&Host::here())
+}
+
+/// Bytes of the data caches of one CPU by their level, where the kernel or the processor tells; nothing else.
+pub(crate) fn data_caches(cpu: u32) -> std::collections::BTreeMap<u32, u64> {
+    let caches = cache::describe_for(&Host::here(), cpu);
+    caches.into_iter().filter(|cache| cache.kind != "instruction").map(|cache| (cache.level, cache.size.0)).collect()
 }
 
 fn describe_host(host: &Host) -> Machine {

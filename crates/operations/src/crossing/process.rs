@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use measure::{Choice, Failure, Operation, Setting, repeat, term, word};
+use measure::{Choice, Failure, Operation, Pauses, Setting, repeat, term, word};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, words};
 use crate::message::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
@@ -13,6 +13,7 @@ use crate::shared::Shared;
 pub(super) const PROCESS: Operation = Operation {
     id: "crossing.process",
     summary: "leave words in memory shared with a partner process, wake it, and sleep until it has added them up and answered",
+    version: 2,
     axes: &[word("distance", &[Choice::Word("same"), Choice::Word("other")]), FEW_ARGUMENTS],
     explained_by: &[term(4.0, "crossing.call").at(&[("arguments", Choice::Number(0))])],
     exceeds: &["crossing.call"],
@@ -29,7 +30,9 @@ pub(super) const PROCESS: Operation = Operation {
         })?;
         let apart = setting.partner_cpu()? != setting.cpu();
         let mut given = words(setting);
-        Ok(repeat(move || {
+        let pauses = Pauses::calibrated();
+        let waits = pauses.clone();
+        let turns = repeat(move || {
             let _alive = &partner;
             // Another sum each time, so that no answer is an earlier one's; without words there is none to tell by.
             given[0] = given[0].wrapping_add(1) & 0xffff;
@@ -42,11 +45,12 @@ pub(super) const PROCESS: Operation = Operation {
             let woken = pass_turn(&desk.turn, THEIRS)?;
             await_turn(&desk.turn, OURS)?;
             if woken == 0 && apart {
-                let_fall_asleep();
+                let_fall_asleep(&waits);
             }
             let answer = desk.answer.load(Ordering::Relaxed);
             if answer == wanted { Ok(()) } else { Err(Failure::wrong("the partner answered something else")) }
-        }))
+        });
+        Ok(turns.less(pauses))
     },
     ..CROSSING
 };

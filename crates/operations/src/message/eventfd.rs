@@ -29,6 +29,7 @@ pub(super) const ITSELF: Operation = Operation {
 pub(super) const ROUNDTRIP: Operation = Operation {
     id: "eventfd.roundtrip",
     summary: "raise an event for a partner process and wait for one in return",
+    version: 2,
     axes: &[DISTANCE],
     explained_by: &[term(2.0, "eventfd.self")],
     prepare: |setting: &Setting| {

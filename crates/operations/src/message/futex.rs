@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use measure::{Failure, Operation, Setting, repeat};
+use measure::{Failure, Operation, Pauses, Setting, repeat};
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
 
-use super::{DISTANCE, ROUNDTRIP as SHAPE, TO_ITSELF, not_answered};
+use super::{DISTANCE_AND_FURTHER, ROUNDTRIP as SHAPE, TO_ITSELF, not_answered};
 use crate::shared::Shared;
 
 pub(crate) const OURS: u32 = 0;
@@ -42,7 +42,8 @@ pub(super) const ITSELF: Operation = Operation {
 pub(super) const ROUNDTRIP: Operation = Operation {
     id: "futex.roundtrip",
     summary: "hand a word of shared memory to a partner process that sleeps at it, and sleep until it is handed back",
-    axes: &[DISTANCE],
+    version: 2,
+    axes: &[DISTANCE_AND_FURTHER],
     prepare: |setting: &Setting| {
         let board = Shared::new(Board::default())?;
         let partner = setting.partner(setting.partner_cpu()?, || {
@@ -54,17 +55,20 @@ pub(super) const ROUNDTRIP: Operation = Operation {
         })?;
         let apart = setting.partner_cpu()? != setting.cpu();
         let mut answers = 0_u32;
-        Ok(repeat(move || {
+        let pauses = Pauses::calibrated();
+        let waits = pauses.clone();
+        let turns = repeat(move || {
             let _alive = &partner;
             answers = answers.wrapping_add(1);
             let woken = pass_turn(&board.turn, THEIRS)?;
             await_turn(&board.turn, OURS)?;
             if woken == 0 && apart {
-                let_fall_asleep();
+                let_fall_asleep(&waits);
             }
             let answered = board.answers.load(Ordering::Relaxed) == answers;
             if answered { Ok(()) } else { Err(Failure::wrong("the partner did not have its turn")) }
-        }))
+        });
+        Ok(turns.less(pauses))
     },
     ..SHAPE
 };
@@ -86,13 +90,15 @@ pub(crate) fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives a partner that was awake on another CPU the few microseconds it takes to go to sleep. Two tasks that have
-/// met awake once would otherwise stay so, at a twentieth of the cost, and a batch would be of the one kind or the
-/// other by chance.
+/// Gives a partner that was awake on another CPU the few microseconds it takes to go to sleep, as a pause that is no part
+/// of the batch. Two tasks that have met awake once would otherwise stay so, at a twentieth of the cost, and a batch would
+/// be of the one kind or the other by chance.
 #[cold]
-pub(crate) fn let_fall_asleep() {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_micros(5) {
-        std::hint::spin_loop();
-    }
+pub(crate) fn let_fall_asleep(pauses: &Pauses) {
+    pauses.pause(|| {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_micros(5) {
+            std::hint::spin_loop();
+        }
+    });
 }

@@ -3,6 +3,7 @@
 mod descriptor;
 mod eventfd;
 pub(crate) mod futex;
+mod idle;
 mod namespace;
 mod pipe;
 mod queue;
@@ -23,6 +24,7 @@ use crate::channel::Channel;
 pub(crate) const OPERATIONS: &[Operation] = &[
     pipe::ITSELF,
     pipe::ROUNDTRIP,
+    idle::PIPE,
     pipe::FIFO_ITSELF,
     pipe::FIFO,
     socket::UNIX_ITSELF,
@@ -75,9 +77,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// Where the partner runs: on our own CPU, so that each message forces a switch, or on another one, so that each
 /// message wakes a CPU that may have gone idle.
-/// `awake` is another CPU that an idle task keeps from halting: what is left of `other` when the wake-up finds it running.
+/// `awake` is another CPU, where idle tasks keep both CPUs from halting: what is left of `other` when nobody has to be
+/// woken from a halt.
 const DISTANCE: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other"), Choice::Word("awake")])
     .headline(&[Choice::Word("same"), Choice::Word("other")]);
+
+/// The same, and every distance by itself that the machine has: another hardware thread of our core, another core of the
+/// same last level of cache, of another one in the same socket, of another socket.
+const DISTANCE_AND_FURTHER: Axis = word(
+    "distance",
+    &[
+        Choice::Word("same"),
+        Choice::Word("other"),
+        Choice::Word("awake"),
+        Choice::Word("sibling"),
+        Choice::Word("core"),
+        Choice::Word("cache"),
+        Choice::Word("socket"),
+    ],
+)
+.headline(&[Choice::Word("same"), Choice::Word("other")]);
 
 /// The same, where an idle task beside the partner would show no more than it does for the mechanisms above.
 const NEAR_OR_FAR: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other")]);
@@ -120,6 +139,11 @@ fn there(point: &Point) -> u64 {
 /// The payload of a round trip: the message and its answer.
 fn there_and_back(point: &Point) -> u64 {
     2 * there(point)
+}
+
+/// Whether a point names how far the partner is.
+fn is_further(point: &Point) -> bool {
+    !matches!(point.word("distance"), Some("same" | "other" | "awake") | None)
 }
 
 /// What went out of step between two tasks.

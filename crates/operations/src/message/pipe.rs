@@ -7,7 +7,8 @@ use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use super::{
-    DISTANCE, ENDS, EXOTIC, NEAR_OR_FAR, ROUNDTRIP as SHAPE, SIZE, SMALL, TO_ITSELF, itself, roundtrip, there_and_back,
+    DISTANCE_AND_FURTHER, ENDS, EXOTIC, NEAR_OR_FAR, ROUNDTRIP as SHAPE, SIZE, SMALL, TO_ITSELF, is_further, itself,
+    roundtrip, there_and_back,
 };
 use crate::channel::End;
 
@@ -41,7 +42,10 @@ pub(super) const ROUNDTRIP: Operation = Operation {
     id: "pipe.roundtrip",
     summary: "a message to a partner process through a pipe, and the answer through another",
     like: &["SDAT/RCVD", "VSDA/VRCD"],
-    axes: &[DISTANCE, SIZE],
+    version: 2,
+    axes: &[DISTANCE_AND_FURTHER, SIZE],
+    // How far the partner is shows at any size, and best at the smallest.
+    has_point: |point| !is_further(point) || point.number("size") == Some(26),
     moves: there_and_back,
     explained_by: &[term(2.0, "pipe.self").same(&["size"])],
     prepare: |setting: &Setting| {

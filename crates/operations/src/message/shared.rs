@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use measure::{Failure, Operation, Setting, repeat, term};
+use measure::{Failure, Operation, Pauses, Setting, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
 use super::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
@@ -58,6 +58,7 @@ pub(super) const SPIN: Operation = Operation {
 pub(super) const FUTEX: Operation = Operation {
     id: "shared.futex.roundtrip",
     summary: "a message to a partner process through shared memory, each asleep at a futex until its turn, and the answer",
+    version: 2,
     axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
     moves: there_and_back,
     explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"]), term(2.0, "shared.self").same(&["size"])],
@@ -74,18 +75,21 @@ pub(super) const FUTEX: Operation = Operation {
             }
         })?;
         let apart = setting.partner_cpu()? != setting.cpu();
-        Ok(repeat(move || {
+        let pauses = Pauses::calibrated();
+        let waits = pauses.clone();
+        let turns = repeat(move || {
             let _alive = &partner;
             let expected = block[last].wrapping_add(1);
             board.put(&block);
             let woken = pass_turn(&board.turn, THEIRS)?;
             await_turn(&board.turn, OURS)?;
             if woken == 0 && apart {
-                let_fall_asleep();
+                let_fall_asleep(&waits);
             }
             board.take(&mut block);
             if block[last] == expected { Ok(()) } else { not_answered() }
-        }))
+        });
+        Ok(turns.less(pauses))
     },
     ..EXOTIC
 };

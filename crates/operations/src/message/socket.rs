@@ -27,6 +27,7 @@ pub(super) const UNIX_ITSELF: Operation = Operation {
 pub(super) const UNIX: Operation = Operation {
     id: "unix.roundtrip",
     summary: "a message to a partner process through a Unix stream socket (socketpair), and the answer",
+    version: 2,
     axes: &[DISTANCE, SIZE],
     moves: there_and_back,
     explained_by: &[term(2.0, "unix.self").same(&["size"])],
@@ -144,6 +145,7 @@ pub(super) const TCP_ITSELF: Operation = Operation {
 pub(super) const TCP: Operation = Operation {
     id: "tcp.roundtrip",
     summary: "a message to a partner process through TCP over loopback, and the answer",
+    version: 2,
     axes: &[DISTANCE, SIZE],
     moves: there_and_back,
     explained_by: &[term(2.0, "tcp.self").same(&["size"])],
@@ -199,6 +201,7 @@ pub(super) const UDP_ITSELF: Operation = Operation {
 pub(super) const UDP: Operation = Operation {
     id: "udp.roundtrip",
     summary: "a message to a partner process through UDP over loopback, and the answer",
+    version: 2,
     axes: &[DISTANCE, SIZE_OF_ONE],
     moves: there_and_back,
     explained_by: &[term(2.0, "udp.self").same(&["size"])],

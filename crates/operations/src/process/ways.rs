@@ -99,6 +99,8 @@ pub(crate) const NAMESPACE: Operation = Operation {
         ],
     )],
     patience: 30.0,
+    // The kernel makes and takes down most kinds with the help of threads of its own.
+    waits: |point| point.word("kind") != Some("none"),
     prepare: |setting| {
         let kind = kind(setting.word("kind"))?;
         let mut start = Box::new(Start { flags: kind, exit_signal: SIGCHLD as u64, ..Start::default() });

@@ -1,0 +1,179 @@
+//! Modes of a cost: values that it keeps within a round and that differ between rounds, such as two ways in which a
+//! hypervisor wakes a halted CPU. A median over rounds would flip between them; each with its share is steady.
+
+use record::{Estimate, Round};
+
+use crate::statistics::{median, quantile, sorted};
+
+/// One of several values that a cost takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mode {
+    /// The median over its rounds, in ns.
+    pub ns: f64,
+    /// The part of all rounds that are of it, 0 to 1.
+    pub share: f64,
+}
+
+/// Rounds that tell modes: with fewer, two of them beside each other are chance.
+const ENOUGH: usize = 8;
+/// Modes lie at least this part of the lower one apart: less is what rounds of one mode scatter.
+const APART: f64 = 0.08;
+/// The part of all rounds that make a mode, and how many they are at least.
+const LEAST_SHARE: f64 = 0.1;
+const LEAST: usize = 2;
+/// The part of the rounds that stay in one mode throughout, or these are no modes of rounds.
+const CONSTANT: f64 = 0.7;
+
+/// The modes of a cost by the batches of its rounds that its headline figure is of; cheapest first. Empty where it has one
+/// mode only, or changes it within rounds. Rounds beside a neighbour are no mode: where the figure is the quiet one, rounds
+/// without a quiet batch do not count. `in_cycles`: for work that follows the clock, which would tell the clock's steps as
+/// modes.
+pub fn modes(rounds: &[Round], headline: Estimate, in_cycles: bool) -> Vec<Mode> {
+    let cycle = if in_cycles { median(rounds.iter().flat_map(|round| round.cycle_ns.iter().copied())) } else { None };
+    let mut spreads: Vec<(f64, f64, f64)> =
+        rounds.iter().filter_map(|round| quartiles(round, headline, cycle)).collect();
+    if spreads.len() < ENOUGH {
+        return Vec::new();
+    }
+    spreads.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let middles: Vec<f64> = spreads.iter().map(|&(_, middle, _)| middle).collect();
+    let least = LEAST.max((LEAST_SHARE * middles.len() as f64).ceil() as usize);
+    let cuts = cuts(&middles, least);
+    // Half way between two modes: where a round's middle half crosses it, the round has been in both.
+    let bounds: Vec<f64> = cuts.iter().map(|&cut| (middles[cut - 1] + middles[cut]) / 2.0).collect();
+    let stays = |&&(low, _, high): &&(f64, f64, f64)| !bounds.iter().any(|bound| low < *bound && *bound < high);
+    let constant = spreads.iter().filter(stays).count() as f64 / spreads.len() as f64;
+    if cuts.is_empty() || constant < CONSTANT {
+        return Vec::new();
+    }
+    let ends = cuts.iter().copied().chain([middles.len()]);
+    let starts = [0].into_iter().chain(cuts.iter().copied());
+    let mode = |(start, end): (usize, usize)| {
+        let share = (end - start) as f64 / middles.len() as f64;
+        Some(Mode { ns: quantile(&middles[start..end], 0.5)?, share })
+    };
+    starts.zip(ends).filter_map(mode).collect()
+}
+
+/// The quartiles of a round's batches that count.
+fn quartiles(round: &Round, headline: Estimate, cycle: Option<f64>) -> Option<(f64, f64, f64)> {
+    let samples = round.ns.iter().zip(&round.cycle_ns).zip(&round.quiet);
+    let counting = samples.filter(|(_, quiet)| headline != Estimate::Quiet || **quiet);
+    let values = sorted(counting.map(|((ns, own), _)| cycle.map_or(*ns, |cycle| ns / own * cycle)));
+    Some((quantile(&values, 0.25)?, quantile(&values, 0.5)?, quantile(&values, 0.75)?))
+}
+
+/// Where ascending values part: the first place of every group but the first. A gap parts them if it is wide, wider than
+/// the middle halves of both sides' values together, and has enough values on either side.
+fn cuts(values: &[f64], least: usize) -> Vec<usize> {
+    let inner = least..(values.len() + 1).saturating_sub(least);
+    let gap = |cut: usize| values[cut] - values[cut - 1];
+    let mut by_gap: Vec<usize> = inner.collect();
+    by_gap.sort_by(|&a, &b| gap(b).total_cmp(&gap(a)));
+    let spread = |group: &[f64]| {
+        let quarter = |part| quantile(group, part).unwrap_or(0.0);
+        quarter(0.75) - quarter(0.25)
+    };
+    // The widest gap may part two modes of three, whose other two are still together: each side is looked at by itself.
+    for cut in by_gap.into_iter().take_while(|&cut| gap(cut) > APART * values[cut - 1]) {
+        let (below, above) = values.split_at(cut);
+        let (low, high) = (cuts(below, least), cuts(above, least));
+        let nearest_below = &below[low.last().copied().unwrap_or(0)..];
+        let nearest_above = &above[..high.first().copied().unwrap_or(above.len())];
+        if gap(cut) > spread(nearest_below) + spread(nearest_above) {
+            let high = high.into_iter().map(|other| cut + other);
+            return low.into_iter().chain([cut]).chain(high).collect();
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUIET: Estimate = Estimate::Quiet;
+
+    fn round(ns: &[f64], cycle: f64, quiet: bool) -> Round {
+        Round {
+            order: 0,
+            cpu: 0,
+            times: 1,
+            ns: ns.to_vec(),
+            cycle_ns: vec![cycle; ns.len()],
+            width: vec![1.0; ns.len()],
+            quiet: vec![quiet; ns.len()],
+            survey: None,
+            launcher: 0,
+            cpu_ns: None,
+            wait_ns: None,
+            lost: None,
+        }
+    }
+
+    /// Rounds of three batches around these values.
+    fn rounds(values: &[f64]) -> Vec<Round> {
+        values.iter().map(|value| round(&[value * 0.99, *value, value * 1.02], 0.25, true)).collect()
+    }
+
+    fn shown(modes: &[Mode]) -> Vec<(f64, f64)> {
+        modes.iter().map(|mode| (mode.ns, (mode.share * 100.0).round())).collect()
+    }
+
+    #[test]
+    fn modes_with_their_shares() {
+        let two = modes(&rounds(&[43.0, 56.0, 44.0, 57.0, 42.0, 56.5, 43.5, 43.0, 58.0, 44.5]), QUIET, false);
+        assert_eq!(shown(&two), [(43.25, 60.0), (56.75, 40.0)]);
+        let three = [33.0, 43.0, 56.0, 33.5, 43.5, 56.5, 32.5, 42.5, 55.5, 33.2];
+        assert_eq!(shown(&modes(&rounds(&three), QUIET, false)), [(33.1, 40.0), (43.0, 30.0), (56.0, 30.0)]);
+    }
+
+    #[test]
+    fn one_mode_that_scatters_is_none() {
+        assert_eq!(modes(&rounds(&[32.2, 32.5, 33.1, 32.8, 32.4, 33.0, 32.6, 32.9, 32.2, 33.1]), QUIET, false), []);
+        // Evenly spread from 40 to 60: no gap is wider than its sides.
+        let even: Vec<f64> = (0..11).map(|step| 40.0 + 2.0 * f64::from(step)).collect();
+        assert_eq!(modes(&rounds(&even), QUIET, false), []);
+        // One round far off is an accident and no mode.
+        assert_eq!(modes(&rounds(&[33.0, 33.1, 33.2, 33.3, 33.0, 33.1, 33.2, 33.3, 33.1, 56.0]), QUIET, false), []);
+        assert_eq!(modes(&rounds(&[33.0, 56.0, 33.0, 56.0]), QUIET, false), []);
+        assert_eq!(modes(&[], QUIET, true), []);
+    }
+
+    #[test]
+    fn rounds_that_change_within_themselves_have_no_modes() {
+        let mixed: Vec<Round> = (0..10)
+            .map(|index| {
+                if index < 5 {
+                    round(&[43.0, 43.0, 56.0, 56.0, 43.0], 0.25, true)
+                } else {
+                    round(&[43.0, 56.0, 56.0, 56.0, 43.0], 0.25, true)
+                }
+            })
+            .collect();
+        assert_eq!(modes(&mixed, QUIET, false), []);
+    }
+
+    #[test]
+    fn steps_of_the_clock_are_no_modes() {
+        let at = |cycle: f64| round(&[100.0 * cycle; 3], cycle, true);
+        let both: Vec<Round> = (0..10).map(|index| at(if index % 2 == 0 { 0.25 } else { 0.30 })).collect();
+        assert_eq!(modes(&both, QUIET, true), []);
+        assert_eq!(modes(&both, QUIET, false).len(), 2);
+    }
+
+    #[test]
+    fn busy_batches_do_not_count_where_there_are_quiet_ones() {
+        let mut all = rounds(&[43.0, 43.1, 43.2, 43.3, 43.4, 43.5, 43.6, 43.7, 43.8, 43.9]);
+        for round in &mut all[..2] {
+            round.ns.extend([60.0; 9]);
+            round.cycle_ns.extend([0.25; 9]);
+            round.quiet.extend([false; 9]);
+        }
+        assert_eq!(modes(&all, QUIET, false), []);
+        // Rounds that a neighbour made dearer throughout are no mode either, but of a cost quoted by its typical figure.
+        all.extend((0..5).map(|_| round(&[60.0; 3], 0.25, false)));
+        assert_eq!(modes(&all, QUIET, false), []);
+        assert_eq!(modes(&all, Estimate::Typical, false).len(), 2);
+    }
+}

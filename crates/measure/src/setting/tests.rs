@@ -1,0 +1,78 @@
+//! What a setting makes of a point: partners' CPUs and working sets.
+
+use super::*;
+use record::Value;
+
+fn setting(point: Point, other_cpu: Option<u32>) -> Setting {
+    Setting::new(point, std::env::temp_dir(), 0, other_cpu, 1)
+}
+
+fn at(axis: &str, word: &str) -> Point {
+    Point::default().with(axis, Value::Word(word.into()))
+}
+
+#[test]
+fn both_cpus_are_kept_awake_by_tasks_that_give_way() {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return eprintln!("not tested: needs two CPUs");
+    }
+    let setting = setting(at("distance", "awake"), Some(1));
+    assert_eq!(setting.partner_cpu(), Ok(1));
+    assert_eq!(setting.partner_cpu(), Ok(1));
+    let places = || -> Vec<(i32, Vec<u32>)> {
+        let place = |partner: &Partner| {
+            // SAFETY: touches no memory.
+            let policy = unsafe { libc::sched_getscheduler(partner.pid()) };
+            let cpus = rustix::thread::sched_getaffinity(rustix::process::Pid::from_raw(partner.pid())).expect("alive");
+            (policy, (0..64).filter(|&cpu| cpus.is_set(cpu)).map(|cpu| cpu as u32).collect())
+        };
+        setting.awake.borrow().iter().map(place).collect()
+    };
+    let both = [(libc::SCHED_IDLE, vec![1]), (libc::SCHED_IDLE, vec![0])];
+    let start = std::time::Instant::now();
+    // They make themselves what they are.
+    while places() != both {
+        assert!(start.elapsed().as_secs() < 10, "{:?}", places());
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    // Their processor time is nobody's cost.
+    assert!(setting.partners.borrow().is_empty());
+}
+
+#[test]
+fn a_partner_elsewhere_is_told_and_one_that_is_not_there_is_a_skip() {
+    let same = setting(at("distance", "same"), Some(1));
+    assert_eq!((same.partner_cpu(), same.tallied().len()), (Ok(0), 0));
+    let other = setting(at("distance", "other"), Some(1));
+    assert_eq!((other.partner_cpu(), other.partner_cpu()), (Ok(1), Ok(1)));
+    let told = other.tallied();
+    assert_eq!(told.len(), 1);
+    assert!(told.iter().all(|(name, share)| name.starts_with("partner ") && *share == 1.0), "{told:?}");
+    for (word, reason) in [("other", "only one CPU"), ("sibling", "no hardware thread"), ("socket", "no other socket")]
+    {
+        let end = setting(at("distance", word), None).partner_cpu();
+        assert!(matches!(&end, Err(Failure::Skip { reason: told, .. }) if told.starts_with(reason)), "{end:?}");
+    }
+}
+
+#[test]
+fn working_sets_are_numbers_or_parts_of_the_caches() {
+    let fixed = setting(Point::default().with("set", Value::Number(4096)), None);
+    assert_eq!((fixed.cached("set"), fixed.tallied().len()), (Ok(4096), 0));
+    let caches = machine::data_caches(0);
+    let Some(&first) = caches.get(&1) else { return eprintln!("not tested: nothing tells the caches here") };
+    let half = setting(at("set", "half-l1"), None);
+    assert_eq!(half.cached("set"), Ok(first as usize / 2));
+    assert_eq!(half.tallied().get("set bytes"), Some(&(first as f64 / 2.0)));
+    if let Some(&second) = caches.get(&2) {
+        assert!(second > first, "{caches:?}");
+        // One fits and two do not.
+        let most = setting(at("set", "most-l2"), None).cached("set").expect("a set") as u64;
+        assert!(most < second && 2 * most > second, "{most} of {second}");
+        assert_eq!(setting(at("set", "twice-l2"), None).cached("set"), Ok(2 * second as usize));
+    }
+    assert!(matches!(setting(at("set", "half-l9"), None).cached("set"), Err(Failure::Skip { .. })));
+    for nonsense in ["half", "half-lx", "third-l1"] {
+        assert!(matches!(setting(at("set", nonsense), None).cached("set"), Err(Failure::Wrong(_))), "{nonsense}");
+    }
+}
