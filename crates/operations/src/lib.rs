@@ -2,6 +2,7 @@
 
 mod align;
 mod asynchronous;
+mod block;
 mod call;
 mod channel;
 mod child;

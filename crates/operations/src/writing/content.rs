@@ -1,7 +1,7 @@
 //! What is written: words of which no two in a file are alike, and none like the one that a pass before left in its place,
 //! so that a record missed, repeated or left as it was is seen.
 
-use crate::reading::source::Block;
+use crate::block::Block;
 use crate::reading::sum::word;
 
 /// An odd number without pattern, other than the one between the words of a record: 2^64 over the square root of two.
