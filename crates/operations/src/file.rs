@@ -13,6 +13,7 @@ use rustix::param::page_size;
 
 use crate::DEFAULT;
 use crate::block::Block;
+use crate::folder::apart;
 use crate::page::Mapping;
 use crate::reading::source::within_limit;
 use crate::reading::sum::sum;
@@ -39,9 +40,9 @@ const CREATED: &[Axis] = &[size(&[Number(0), Number(10 << 10)]).headline(&[Numbe
 /// Bytes of a file that the core's own cache holds. Larger ones lie in the shared cache or beyond, by what others leave of it.
 const NEAR: u64 = 512 << 10;
 
-/// Files created and deleted in one batch, and batches of them in a round. Some file systems pass over inodes deleted within the last minutes, so each
-/// makes the next one dearer: 40,000 of them made it twice as dear (ext4).
-const CREATED_AT_ONCE: u64 = 4;
+/// Files created and deleted in one batch of 100 µs and more, and batches of them in a round: what a round deletes makes the
+/// files of later ones dearer, wherever these lie in the same part of the file system (see `folder`).
+const CREATED_AT_ONCE: u64 = 32;
 const BATCHES_OF_CREATED: u32 = 8;
 
 /// Bytes written before each sync.
@@ -145,15 +146,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "file.create.delete",
-        summary: "create a file of this size in an open folder, close it, and delete it",
+        version: 2,
+        summary: "create a file of this size in an open folder, close it, and delete it, where few files were made before",
         per: "file",
         axes: CREATED,
         headline: true,
         moves: |point| point.number("size").unwrap_or(0),
         explained_by: &[term(1.0, "syscall.open.close"), term(1.0, "syscall.getppid")],
         prepare: |setting| {
-            let folder = scratch(setting)?;
-            let content = vec![1; setting.size()];
+            let folder = apart(setting)?;
+            let content = Block::new(setting.size());
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             Ok(repeat(move || {
                 let file = openat(&folder, c"new", flags, Mode::RUSR | Mode::WUSR)?;

@@ -14,6 +14,7 @@ mod cycle;
 mod empty;
 mod file;
 mod flag;
+mod folder;
 mod huge;
 mod instruction;
 mod keyed;

@@ -191,6 +191,7 @@ fn is_blocks(point: &Point) -> bool {
 /// What all of them are: one pass over the file, which waits for a device and takes seconds to set up.
 const READ: Operation = Operation {
     per: "pass",
+    waits: |point| point.word("state") == Some("cold"),
     only_by_name: true,
     quoted: Estimate::Typical,
     axes: IN_ORDER,

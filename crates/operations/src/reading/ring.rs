@@ -45,6 +45,7 @@ pub(super) const POLLED: Operation = Operation {
     axes: DEEP,
     has_point: DEEP_POINTS,
     needs: &[Need::TwoCpus],
+    waits: |_| true,
     prepare: |setting| polled(setting),
     ..READ
 };
