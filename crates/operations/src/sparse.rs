@@ -8,7 +8,6 @@ use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, Sett
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fstat, fsync, ftruncate, openat, seek, unlinkat};
 use rustix::io::{pread, pwrite};
-use rustix::param::page_size;
 
 use crate::DEFAULT;
 use crate::block::Block;
@@ -125,6 +124,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sparse.read",
+        version: 2,
         summary: "read the next 64 KiB of a file: data, a hole read before, or a hole never read before",
         per: "block",
         axes: &[OF],

@@ -83,10 +83,8 @@ fn is_usual_sync(point: &Point) -> bool {
 }
 
 /// What every pass contains that is no writing: an iteration of the loop, and making what is written, in one place.
-const MAKING: &[TermOf] = &[
-    term(1.0, "loop.empty"),
-    term(1.0, "write.generate").at(&[("depth", Number(1))]).same(&["record", "file"]),
-];
+const MAKING: &[TermOf] =
+    &[term(1.0, "loop.empty"), term(1.0, "write.generate").at(&[("depth", Number(1))]).same(&["record", "file"])];
 
 /// The same in as many places as requests are under way.
 const MAKING_DEEP: &[TermOf] =

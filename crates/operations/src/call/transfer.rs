@@ -11,6 +11,9 @@ use super::raw::{BLOCK, CALL, PAIR, STOCK, call, device, enter, file_of, tried};
 use crate::file::Place;
 use crate::syscall::{exactly, new_file, scratch};
 
+/// Blocks that one batch of 100 µs and more goes through: 1 MiB of a file.
+const BLOCKS: u64 = 2048;
+
 /// A page of most machines.
 const PAGE: usize = 4096;
 
@@ -34,11 +37,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read 512 bytes of a file that is in memory",
         calls: &["read"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let (file, rewound) = twice(setting, BLOCK * BLOCKS as usize)?;
             let mut block = Placed([0_u8; BLOCK]);
             tried(
                 repeat(move || exactly(BLOCK, call!(read, &*file, &mut block.0, BLOCK)?))
-                    .at_most(STOCK)
+                    .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
         },
@@ -49,11 +52,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "overwrite 512 bytes of a file, without waiting for the device",
         calls: &["write"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let (file, rewound) = twice(setting, BLOCK * BLOCKS as usize)?;
             let block = Placed([0_u8; BLOCK]);
             tried(
                 repeat(move || exactly(BLOCK, call!(write, &*file, &block.0, BLOCK)?))
-                    .at_most(STOCK)
+                    .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
         },
@@ -64,11 +67,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read 512 bytes of a file into two places",
         calls: &["readv"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let (file, rewound) = twice(setting, BLOCK * BLOCKS as usize)?;
             let mut halves = Halves::new();
             tried(
                 repeat(move || exactly(BLOCK, call!(readv, &*file, halves.vectors(), 2)?))
-                    .at_most(STOCK)
+                    .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
         },
@@ -79,11 +82,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "overwrite 512 bytes of a file from two places",
         calls: &["writev"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let (file, rewound) = twice(setting, BLOCK * BLOCKS as usize)?;
             let mut halves = Halves::new();
             tried(
                 repeat(move || exactly(BLOCK, call!(writev, &*file, halves.vectors(), 2)?))
-                    .at_most(STOCK)
+                    .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
         },
@@ -179,7 +182,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     offset[0] = 0;
                     exactly(BLOCK, call!(sendfile, &*target, &source, &mut offset, BLOCK)?)
                 })
-                .at_most(STOCK)
+                .at_most(BLOCKS)
                 .before(move |_| rewind(&again)),
             )
         },
