@@ -24,11 +24,16 @@ use crate::syscall::{exactly, new_file, scratch};
 const BLOCKS: &[Axis] = &[
     size(&[Number(4 << 10), Number(64 << 10)]).headline(&[Number(4 << 10)]),
     count("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]),
-    count("filled", &[Number(4 << 10), Number(128 << 10)]).headline(&[Number(128 << 10)]),
+    FILLED,
 ];
 
+/// Up to a large folio of every size: where a page is overwritten ext4 looks at every block of its folio, 4 KiB each.
+pub(crate) const FILLED: Axis =
+    count("filled", &[Number(4 << 10), Number(128 << 10), Number(1 << 20), Number(2 << 20)])
+        .headline(&[Number(128 << 10)]);
+
 /// A file that the core's own cache holds, one that it does not, and one that few shared ones do; the second also filled
-/// in small pieces.
+/// in smaller and in larger pieces.
 const OF_BLOCKS: fn(&Point) -> bool =
     |point| point.number("filled") == Some(128 << 10) || point.number("file") == Some(4 << 20);
 

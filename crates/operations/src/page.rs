@@ -17,7 +17,7 @@ use rustix::param::page_size;
 use crate::DEFAULT;
 use crate::syscall::{exactly, new_file, scratch};
 pub(crate) use faults::{Faults, STRAY};
-use frames::{FRAMES, Pages, RECYCLED, Supply};
+use frames::{FRAMES, Given, Pages, RECYCLED, Supply};
 pub(crate) use mapping::{Mapping, base_pages_only};
 
 const MAPPED: &[Axis] = &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)])];
@@ -176,6 +176,8 @@ fn counted(
 fn fresh_faults(pages: Pages, step: usize, most: u64) -> Result<Loop, Failure> {
     let supply = Rc::new(RefCell::new(Supply::new(pages)?));
     let (taken, looked_at) = (Rc::clone(&supply), Rc::clone(&supply));
+    let given = Given::default();
+    let judge = given.clone();
     let faults = Faults::default();
     let counted = faults.clone();
     let mut faulting = Loop::new(move |times| {
@@ -191,9 +193,10 @@ fn fresh_faults(pages: Pages, step: usize, most: u64) -> Result<Loop, Failure> {
     .verify(move |times| {
         counted.check(times)?;
         let supply = looked_at.borrow();
-        all_there(&counted, || (0..times as usize).for_each(|turn| supply.read((turn + 1) * step - 1)))
+        let look = || (0..times as usize).for_each(|turn| supply.read((turn + 1) * step - 1));
+        judge.judged(all_there(&counted, look))
     });
-    faulting.perform(most)?;
+    given.first(&mut faulting)?;
     Ok(faulting)
 }
 
@@ -227,6 +230,8 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
     mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?;
     let first = mapping.first_huge();
     let (dropped, probed) = (Rc::clone(&mapping), Rc::clone(&mapping));
+    let given = Given::default();
+    let judge = given.clone();
     let faults = Faults::default();
     let counted = faults.clone();
     let mut faulting = touches(move |turn| mapping.write(first + turn * HUGE))
@@ -237,11 +242,10 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
         })
         .verify(move |times| {
             counted.check(times)?;
-            all_there(&counted, || {
-                (0..times as usize).for_each(|turn| probed.read(first + (turn + 1) * HUGE - 1));
-            })
+            let look = || (0..times as usize).for_each(|turn| probed.read(first + (turn + 1) * HUGE - 1));
+            judge.judged(all_there(&counted, look))
         });
-    faulting.perform(HUGE_PAGES)?;
+    given.first(&mut faulting)?;
     Ok(faulting)
 }
 

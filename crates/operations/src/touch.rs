@@ -10,7 +10,7 @@ use rustix::mm::Advice;
 use rustix::param::page_size;
 
 use crate::DEFAULT;
-use crate::page::frames::{FRAMES, Supply};
+use crate::page::frames::{FRAMES, Given, Supply};
 use crate::page::{Faults, HUGE, Mapping, base_pages_only, frames};
 
 /// Base pages; huge pages that the kernel makes up when asked (transparent ones); huge pages set aside by an
@@ -161,6 +161,8 @@ fn fresh(pages: Pages) -> Result<Loop, Failure> {
     let of = if pages == Pages::Base { frames::Pages::Base } else { frames::Pages::Huge };
     let supply = Rc::new(RefCell::new(Supply::new(of)?));
     let taken = Rc::clone(&supply);
+    let given = Given::default();
+    let judge = given.clone();
     let faults = Faults::default();
     let counted = faults.clone();
     let mut touching = Loop::new(move |times| {
@@ -174,8 +176,8 @@ fn fresh(pages: Pages) -> Result<Loop, Failure> {
         taken.borrow_mut().take(times as usize * HUGE)?;
         faults.start()
     })
-    .verify(move |times| held_to(pages, &counted, times));
-    touching.perform(1)?;
+    .verify(move |times| judge.judged(held_to(pages, &counted, times)));
+    given.first(&mut touching)?;
     Ok(touching)
 }
 

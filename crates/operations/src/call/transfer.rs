@@ -8,7 +8,7 @@ use measure::{Choice::Number, Failure, Operation, Setting, count, repeat};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use super::raw::{BLOCK, CALL, PAIR, STOCK, call, device, enter, file_of, tried};
-use crate::file::Place;
+use crate::file::{FILLED, Place};
 use crate::syscall::{exactly, new_file, scratch};
 
 /// Blocks that one batch of 100 µs and more goes through: 1 MiB of a file.
@@ -22,10 +22,7 @@ const MOVE: Operation = Operation { version: 2, moves: |_| BLOCK as u64, ..CALL 
 
 /// The same over a file: one of a page, and one of 4 MiB filled by writes of so many bytes (see `file`).
 const OF_A_FILE: Operation = Operation {
-    axes: &[
-        count("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]),
-        count("filled", &[Number(PAGE as u64), Number(128 << 10)]).headline(&[Number(128 << 10)]),
-    ],
+    axes: &[count("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED],
     has_point: |point| point.number("file") >= point.number("filled"),
     follows_clock: |point| point.number("file") == Some(PAGE as u64),
     ..MOVE

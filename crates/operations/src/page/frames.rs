@@ -2,7 +2,10 @@
 //! clears them beyond the core's own caches. Frames given back a moment ago are the next that the kernel hands out, and lie
 //! in these caches still: a third to a half of the cost.
 
-use measure::{Axis, Choice::Word, Failure, word};
+use std::cell::Cell;
+use std::rc::Rc;
+
+use measure::{Axis, Choice::Word, Failure, Loop, word};
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
@@ -95,6 +98,37 @@ impl Supply {
     }
 }
 
+/// Whether the kernel has given the pages asked for. Before it has, base pages in the place of huge ones are a skip; once it
+/// has they cost a round, for memory that lies in small pieces now may be put together later.
+#[derive(Clone, Default)]
+pub(crate) struct Given(Rc<Cell<bool>>);
+
+impl Given {
+    /// The first touches; some of them may find free memory in small pieces.
+    ///
+    /// # Errors
+    /// A skip where all do.
+    pub(crate) fn first(&self, touching: &mut Loop) -> Result<(), Failure> {
+        const TRIES: u32 = 4;
+        let mut tried = touching.perform(1);
+        for _ in 1..TRIES {
+            if matches!(tried, Err(Failure::Skip { .. })) {
+                tried = touching.perform(1);
+            }
+        }
+        self.0.set(tried.is_ok());
+        tried
+    }
+
+    /// What was found after a batch, as a skip or as the loss of a round.
+    pub(crate) fn judged(&self, found: Result<(), Failure>) -> Result<(), Failure> {
+        match found {
+            Err(Failure::Skip { reason, .. }) if self.0.get() => Err(Failure::wrong(reason)),
+            found => found,
+        }
+    }
+}
+
 /// Bytes that a supply may have: an eighth of what is free here and of what the cgroup allows.
 fn room() -> Result<usize, Failure> {
     let machine = measure::machine::describe();
@@ -160,6 +194,26 @@ pub(crate) mod tests {
             0 => eprintln!("not tested: which frames these were; run as root"),
             different => assert_eq!(different, pages, "a frame came twice"),
         }
+    }
+
+    #[test]
+    fn base_pages_for_huge_ones_are_a_skip_at_first_and_a_lost_round_later() {
+        let answers = |mut answers: Vec<bool>| {
+            let given = Given::default();
+            let judge = given.clone();
+            let touching = Loop::new(|_| Ok(())).verify(move |_| {
+                judge.judged(match answers.pop() {
+                    Some(true) => Ok(()),
+                    _ => Err(Failure::skip("base pages", "")),
+                })
+            });
+            (given, touching)
+        };
+        let (given, mut touching) = answers(vec![false, true, false, false]);
+        assert_eq!(given.first(&mut touching), Ok(()), "the third try has them");
+        assert!(matches!(touching.perform(1), Err(Failure::Wrong(_))));
+        let (given, mut touching) = answers(vec![]);
+        assert!(matches!(given.first(&mut touching), Err(Failure::Skip { .. })));
     }
 
     #[test]
