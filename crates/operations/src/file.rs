@@ -193,7 +193,11 @@ const OF_A_FILE: Operation = Operation {
 /// A scratch file of as many bytes as the point says, written in pieces as large as it says, all of its blocks of `size` bytes
 /// alike.
 pub(crate) fn filled(setting: &Setting, size: usize) -> Result<OwnedFd, Failure> {
-    let (length, piece) = (setting.number("file") as usize, setting.number("filled") as usize);
+    in_pieces(setting, size, (setting.number("file") as usize, setting.number("filled") as usize))
+}
+
+/// The same of so many bytes, in pieces of so many.
+pub(crate) fn in_pieces(setting: &Setting, size: usize, (length, piece): (usize, usize)) -> Result<OwnedFd, Failure> {
     within_limit(length as u64)?;
     let file = new_file(&scratch(setting)?)?;
     let bytes: Vec<u8> = pattern(setting, size).into_iter().cycle().take(piece + size).collect();

@@ -34,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read 512 bytes of a file that is in memory",
         calls: &["read"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * BLOCKS as usize)?;
+            let (file, rewound) = twice(setting)?;
             let mut block = Placed([0_u8; BLOCK]);
             tried(
                 repeat(move || exactly(BLOCK, call!(read, &*file, &mut block.0, BLOCK)?))
@@ -49,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "overwrite 512 bytes of a file, without waiting for the device",
         calls: &["write"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * BLOCKS as usize)?;
+            let (file, rewound) = twice(setting)?;
             let block = Placed([0_u8; BLOCK]);
             tried(
                 repeat(move || exactly(BLOCK, call!(write, &*file, &block.0, BLOCK)?))
@@ -64,7 +64,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read 512 bytes of a file into two places",
         calls: &["readv"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * BLOCKS as usize)?;
+            let (file, rewound) = twice(setting)?;
             let mut halves = Halves::new();
             tried(
                 repeat(move || exactly(BLOCK, call!(readv, &*file, halves.vectors(), 2)?))
@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "overwrite 512 bytes of a file from two places",
         calls: &["writev"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * BLOCKS as usize)?;
+            let (file, rewound) = twice(setting)?;
             let mut halves = Halves::new();
             tried(
                 repeat(move || exactly(BLOCK, call!(writev, &*file, halves.vectors(), 2)?))
@@ -359,9 +359,9 @@ impl Halves {
     }
 }
 
-/// A file of so many bytes, for the loop and for what happens before each batch.
-fn twice(setting: &Setting, length: usize) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
-    let file = Rc::new(file_of(setting, length)?);
+/// A file of all blocks of a batch, filled as files mostly are, for the loop and for what happens before each batch.
+fn twice(setting: &Setting) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
+    let file = Rc::new(crate::file::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
     Ok((Rc::clone(&file), file))
 }
 
