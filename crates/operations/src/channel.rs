@@ -6,11 +6,13 @@ use measure::Failure;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
+use crate::block::Block;
+
 /// One task's end of whatever carries whole messages in both directions.
 pub(crate) trait Channel {
     /// Room for a message of `size` bytes, after whatever header the channel wants before them.
-    fn block(&self, size: usize) -> Vec<u8> {
-        vec![0; size]
+    fn block(&self, size: usize) -> Block {
+        Block::new(size)
     }
 
     /// Sends the whole message.

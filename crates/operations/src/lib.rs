@@ -2,6 +2,7 @@
 
 mod align;
 mod asynchronous;
+mod block;
 mod call;
 mod channel;
 mod child;
@@ -13,6 +14,7 @@ mod cycle;
 mod empty;
 mod file;
 mod flag;
+mod folder;
 mod huge;
 mod instruction;
 mod keyed;

@@ -32,6 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.load",
+        version: 2,
         summary: "load from a place known only by the load before, at random in a working set of huge pages",
         per: "load",
         axes: &[CHASED.headline(CHASED_HEADLINE)],
@@ -44,6 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.load.paged",
+        version: 2,
         summary: "the same in base pages, so that the address must be translated anew as well",
         per: "load",
         axes: &[CHASED.headline(&[Choice::Number(64 * MIB)])],
@@ -141,6 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.load.loaded",
+        version: 2,
         summary: "load as in memory.load while another CPU passes over 64 MiB of its own, all or half of the time",
         per: "load",
         axes: &[FAR, LOADS],
@@ -152,6 +155,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.translate",
+        version: 2,
         summary: "load from one line in each of so many base pages, at random, or from the same lines in huge pages",
         per: "load",
         axes: &[TRANSLATED, PAGES],

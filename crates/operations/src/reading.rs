@@ -18,6 +18,8 @@ pub(crate) mod view;
 use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, TermOf, count, repeat, term, word};
 use record::{Estimate, Point};
 
+use crate::block::Block;
+
 pub use source::Given;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -60,7 +62,7 @@ const SUM: Operation = Operation {
     has_point: |_| true,
     quoted: Estimate::Quiet,
     prepare: |setting| {
-        let mut block = source::Block::new(setting.number("record") as usize);
+        let mut block = Block::new(setting.number("record") as usize);
         let records = setting.number("file").div_ceil(setting.number("record").max(1));
         let expected = sum::sum(block.bytes()).wrapping_mul(records);
         Ok(repeat(move || {
@@ -189,6 +191,7 @@ fn is_blocks(point: &Point) -> bool {
 /// What all of them are: one pass over the file, which waits for a device and takes seconds to set up.
 const READ: Operation = Operation {
     per: "pass",
+    waits: |point| point.word("state") == Some("cold"),
     only_by_name: true,
     quoted: Estimate::Typical,
     axes: IN_ORDER,

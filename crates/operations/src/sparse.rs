@@ -8,9 +8,11 @@ use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, Sett
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fstat, fsync, ftruncate, openat, seek, unlinkat};
 use rustix::io::{pread, pwrite};
-use rustix::param::page_size;
 
 use crate::DEFAULT;
+use crate::block::Block;
+use crate::folder::apart;
+use crate::reading::sum::sum as sum_of;
 use crate::residence;
 use crate::syscall::{exactly, new_file, scratch};
 
@@ -37,8 +39,9 @@ const SPARSE: u64 = 1 << 20;
 /// Where it is tried first whether the file system makes holes: 1 GB written in earnest could fill a disk.
 const TRIED: u64 = 16 << 20;
 
-/// Files made in a batch, and batches in a round: inodes deleted a moment ago make the next ones dearer (see `file`).
-const FILES_AT_ONCE: u64 = 8;
+/// Files made in a batch of 100 µs and more, and batches in a round: what a round deletes makes later ones dearer (see
+/// `folder`).
+const FILES_AT_ONCE: u64 = 32;
 const BATCHES: u32 = 8;
 
 /// Islands of data in the file that is walked, bytes of each, and from one to the next.
@@ -49,14 +52,15 @@ const APART: u64 = 1 << 20;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "sparse.write",
+        version: 2,
         summary: "create a file, write so much at this offset, close the file and delete it",
         per: "file",
         axes: &[WRITTEN, AT],
         moves: |point| point.number("size").unwrap_or(0),
         explained_by: &[term(1.0, "file.create.delete").at(&[("size", Number(0))]), term(1.0, "syscall.write.null")],
         prepare: |setting| {
-            let folder = scratch(setting)?;
-            let (content, at) = (vec![1; setting.size()], setting.number("offset"));
+            let folder = apart(setting)?;
+            let (content, at) = (Block::new(setting.size()), setting.number("offset"));
             holes_are_made(&folder)?;
             let mut checked = Some(scratch(setting)?);
             let writing = repeat(move || {
@@ -66,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 Ok(unlinkat(&folder, c"new", AtFlags::empty())?)
             });
             let wanted = at + setting.number("size");
-            let (length, content) = (wanted, vec![1; setting.size()]);
+            let (length, content) = (wanted, Block::new(setting.size()));
             Ok(writing.at_most(FILES_AT_ONCE).batches(BATCHES).verify(move |_| {
                 // One more, looked at before it goes; once a round, for writing it out takes a device's time.
                 let Some(folder) = checked.take() else { return Ok(()) };
@@ -81,13 +85,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sparse.write.dense",
+        version: 2,
         summary: "create a file, write 4 MiB of it without a hole, 64 KiB at a time, close the file and delete it",
         per: "file",
         moves: |_| DENSE,
         follows_clock: |_| false,
         prepare: |setting| {
-            let folder = scratch(setting)?;
-            let block = vec![1; BLOCK];
+            let folder = apart(setting)?;
+            let block = Block::new(BLOCK);
             Ok(repeat(move || {
                 let file = create(&folder)?;
                 for offset in (0..DENSE).step_by(BLOCK) {
@@ -119,6 +124,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sparse.read",
+        version: 2,
         summary: "read the next 64 KiB of a file: data, a hole read before, or a hole never read before",
         per: "block",
         axes: &[OF],
@@ -223,16 +229,13 @@ fn new_hole(setting: &Setting) -> Result<Loop, Failure> {
 /// The loop that has blocks of this byte read and adds up their words, held to the right sum.
 fn summed(byte: u8, mut read: impl FnMut(&mut [u8]) -> Result<(), Failure> + 'static) -> Loop {
     let expected = u64::from_ne_bytes([byte; 8]).wrapping_mul(BLOCK as u64 / 8);
-    // It begins where a page begins, as the kernel's own copy does, and holds something else than any file here.
-    let mut room = vec![0xFF; BLOCK + page_size()];
-    let start = room.as_ptr().align_offset(page_size());
+    // It holds something else than any file here.
+    let mut block = Block::of(0xFF, BLOCK);
     let total = Rc::new(Cell::new(0_u64));
     let sum = Rc::clone(&total);
     repeat(move || {
-        let block = &mut room[start..start + BLOCK];
-        read(block)?;
-        let words = block.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word));
-        total.set(words.fold(total.get(), u64::wrapping_add));
+        read(&mut block)?;
+        total.set(total.get().wrapping_add(sum_of(&block)));
         Ok(())
     })
     .verify(move |times| match sum.replace(0) == expected.wrapping_mul(times) {

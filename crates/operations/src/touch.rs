@@ -10,7 +10,8 @@ use rustix::mm::Advice;
 use rustix::param::page_size;
 
 use crate::DEFAULT;
-use crate::page::{Faults, HUGE, Mapping, base_pages_only};
+use crate::page::frames::{FRAMES, Given, Supply};
+use crate::page::{Faults, HUGE, Mapping, base_pages_only, frames};
 
 /// Base pages; huge pages that the kernel makes up when asked (transparent ones); huge pages set aside by an
 /// administrator (hugetlb).
@@ -25,6 +26,9 @@ const TOUCHES: u64 = (HUGE / STEP) as u64;
 /// Iterations that pass over the whole array: 32 MiB.
 const STRETCHES: u64 = 16;
 
+/// The same where nothing is given back: one lasts longer than a batch.
+const FRESH_STRETCHES: u64 = 4;
+
 /// The array nobody touches.
 const UNTOUCHED: usize = 1 << 30;
 
@@ -34,14 +38,21 @@ const OWN_LOOP: &[TermOf] = &[];
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "touch.first",
-        summary: "write one byte in the next 4 KiB of a new array, for the first time",
+        version: 2,
+        summary: "write one byte in the next 4 KiB of a new array, for the first time, in frames of new memory or in those \
+                  that the last array gave back",
         per: "4 KiB",
-        axes: &[PAGES],
+        axes: &[PAGES, FRAMES],
+        // Pages set aside go round: what one array gives back is what the next one gets.
+        has_point: |point| point.word("pages") != Some("hugetlb") || point.word("frames") == Some("recycled"),
         // Clearing what a huge page holds goes beyond the core's own caches.
         follows_clock: |_| false,
         moves: |_| STEP as u64,
         terms: OWN_LOOP,
-        prepare: |setting| first(Pages::of(setting.word("pages"))),
+        prepare: |setting| match setting.word("frames") {
+            "fresh" => fresh(Pages::of(setting.word("pages"))),
+            _ => first(Pages::of(setting.word("pages"))),
+        },
         ..DEFAULT
     },
     Operation {
@@ -120,13 +131,17 @@ impl Array {
         Ok(Array { mapping, first })
     }
 
-    /// Touches every 4 KiB of one stretch: each elsewhere in its page, for the same place in all would be the same few
-    /// lines of the cache.
     #[inline(always)]
     fn touch(&self, stretch: u64) {
-        let start = self.first + stretch as usize * HUGE;
-        (0..HUGE / STEP).for_each(|page| self.mapping.write(start + page * STEP + page % 64 * 64));
+        touch(self.first + stretch as usize * HUGE, |place| self.mapping.write(place));
     }
+}
+
+/// Touches every 4 KiB of the stretch that begins here: each elsewhere in its page, for the same place in all would be the
+/// same few lines of the cache.
+#[inline(always)]
+fn touch(start: usize, write: impl Fn(usize)) {
+    (0..HUGE / STEP).for_each(|page| write(start + page * STEP + page % 64 * 64));
 }
 
 /// Why there are no pages set aside, where there are none.
@@ -141,7 +156,32 @@ fn not_set_aside(failure: Failure) -> Failure {
     )
 }
 
-/// The loop that touches an array that is new in every batch.
+/// The loop that touches an array of which nothing was given back before.
+fn fresh(pages: Pages) -> Result<Loop, Failure> {
+    let of = if pages == Pages::Base { frames::Pages::Base } else { frames::Pages::Huge };
+    let supply = Rc::new(RefCell::new(Supply::new(of)?));
+    let taken = Rc::clone(&supply);
+    let given = Given::default();
+    let judge = given.clone();
+    let faults = Faults::default();
+    let counted = faults.clone();
+    let mut touching = Loop::new(move |times| {
+        let supply = supply.borrow();
+        (0..times as usize).for_each(|stretch| touch(stretch * HUGE, |place| supply.write(place)));
+        Ok(())
+    })
+    .each(TOUCHES)
+    .at_most(FRESH_STRETCHES)
+    .before(move |times| {
+        taken.borrow_mut().take(times as usize * HUGE)?;
+        faults.start()
+    })
+    .verify(move |times| judge.judged(held_to(pages, &counted, times)));
+    given.first(&mut touching)?;
+    Ok(touching)
+}
+
+/// The loop that touches an array that is new in every batch, after the last one was freed.
 fn first(pages: Pages) -> Result<Loop, Failure> {
     let array = Rc::new(RefCell::new(Array::new(pages)?));
     let renewed = Rc::clone(&array);

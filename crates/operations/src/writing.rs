@@ -3,6 +3,7 @@
 
 mod buffered;
 mod content;
+mod generate;
 mod mapped;
 mod moved;
 mod pass;
@@ -10,7 +11,7 @@ mod plain;
 mod ring;
 mod target;
 
-use measure::{Axis, Choice::Number, Choice::Word, Operation, count, word};
+use measure::{Axis, Choice::Number, Choice::Word, Operation, TermOf, count, term, word};
 use record::{Estimate, Point};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -25,6 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ring::REGISTERED,
     ring::DIRECT,
     moved::SPLICED,
+    generate::GENERATE,
 ];
 
 const KIB: u64 = 1 << 10;
@@ -80,9 +82,20 @@ fn is_usual_sync(point: &Point) -> bool {
     matches!(point.word("sync"), Some("none" | "fsync" | "dsync"))
 }
 
-/// What all of them are: one pass over the file, which waits for a device.
+/// What every pass contains that is no writing: an iteration of the loop, and making what is written, in one place.
+const MAKING: &[TermOf] =
+    &[term(1.0, "loop.empty"), term(1.0, "write.generate").at(&[("depth", Number(1))]).same(&["record", "file"])];
+
+/// The same in as many places as requests are under way.
+const MAKING_DEEP: &[TermOf] =
+    &[term(1.0, "loop.empty"), term(1.0, "write.generate").same(&["depth", "record", "file"])];
+
+/// What all of them are: one pass over the file, which waits for a device. Until version 1 its making was taken for writing.
 const WRITE: Operation = Operation {
     per: "pass",
+    version: 2,
+    terms: MAKING,
+    waits: |_| true,
     only_by_name: true,
     quoted: Estimate::Typical,
     follows_clock: |_| false,
@@ -152,7 +165,7 @@ mod tests {
     fn a_pass_begins_with_an_empty_file_unless_the_point_says_otherwise() {
         let scratch = tempfile::tempdir().expect("a folder");
         for operation in OPERATIONS {
-            for point in operation.points(true) {
+            for point in operation.points(true).into_iter().filter(|_| operation.id != generate::GENERATE.id) {
                 let over = point.word("over").map(String::from);
                 let point =
                     point.with("file", record::Value::Number(MIB)).with("sync", record::Value::Word("none".into()));

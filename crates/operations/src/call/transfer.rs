@@ -4,17 +4,29 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use libc::iovec;
-use measure::{Failure, Operation, Setting, repeat};
+use measure::{Choice::Number, Failure, Operation, Setting, count, repeat};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use super::raw::{BLOCK, CALL, PAIR, STOCK, call, device, enter, file_of, tried};
+use crate::file::{FILLED, Place};
 use crate::syscall::{exactly, new_file, scratch};
+
+/// Blocks that one batch of 100 µs and more goes through: 1 MiB of a file.
+const BLOCKS: u64 = 2048;
 
 /// A page of most machines.
 const PAGE: usize = 4096;
 
-/// A call that moves one block.
-const MOVE: Operation = Operation { moves: |_| BLOCK as u64, ..CALL };
+/// A call that moves one block. Since version 2 the block begins where a page does.
+const MOVE: Operation = Operation { version: 2, moves: |_| BLOCK as u64, ..CALL };
+
+/// The same over a file: one of a page, and one of 4 MiB filled by writes of so many bytes (see `file`).
+const OF_A_FILE: Operation = Operation {
+    axes: &[count("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED],
+    has_point: |point| point.number("file") >= point.number("filled"),
+    follows_clock: |point| point.number("file") == Some(PAGE as u64),
+    ..MOVE
+};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -22,11 +34,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read 512 bytes of a file that is in memory",
         calls: &["read"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
-            let mut block = [0_u8; BLOCK];
+            let (file, rewound) = twice(setting)?;
+            let mut block = Placed([0_u8; BLOCK]);
             tried(
-                repeat(move || exactly(BLOCK, call!(read, &*file, &mut block, BLOCK)?))
-                    .at_most(STOCK)
+                repeat(move || exactly(BLOCK, call!(read, &*file, &mut block.0, BLOCK)?))
+                    .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
         },
@@ -37,11 +49,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "overwrite 512 bytes of a file, without waiting for the device",
         calls: &["write"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
-            let block = [0_u8; BLOCK];
+            let (file, rewound) = twice(setting)?;
+            let block = Placed([0_u8; BLOCK]);
             tried(
-                repeat(move || exactly(BLOCK, call!(write, &*file, &block, BLOCK)?))
-                    .at_most(STOCK)
+                repeat(move || exactly(BLOCK, call!(write, &*file, &block.0, BLOCK)?))
+                    .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
         },
@@ -52,11 +64,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read 512 bytes of a file into two places",
         calls: &["readv"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let (file, rewound) = twice(setting)?;
             let mut halves = Halves::new();
             tried(
                 repeat(move || exactly(BLOCK, call!(readv, &*file, halves.vectors(), 2)?))
-                    .at_most(STOCK)
+                    .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
         },
@@ -67,11 +79,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "overwrite 512 bytes of a file from two places",
         calls: &["writev"],
         prepare: |setting| {
-            let (file, rewound) = twice(setting, BLOCK * STOCK as usize)?;
+            let (file, rewound) = twice(setting)?;
             let mut halves = Halves::new();
             tried(
                 repeat(move || exactly(BLOCK, call!(writev, &*file, halves.vectors(), 2)?))
-                    .at_most(STOCK)
+                    .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
         },
@@ -79,25 +91,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pread64",
-        summary: "read 512 bytes at a place of a file",
+        summary: "read the next 512 bytes of a file that was filled by writes of so many bytes",
         calls: &["pread64"],
         prepare: |setting| {
-            let file = file_of(setting, PAGE)?;
-            let mut block = [0_u8; BLOCK];
-            tried(repeat(move || exactly(BLOCK, call!(pread64, &file, &mut block, BLOCK, 0)?)))
+            let (file, mut place) = filled(setting)?;
+            let mut block = Placed([0_u8; BLOCK]);
+            tried(repeat(move || exactly(BLOCK, call!(pread64, &file, &mut block.0, BLOCK, place.next())?)))
         },
-        ..MOVE
+        ..OF_A_FILE
     },
     Operation {
         id: "call.pwrite64",
-        summary: "overwrite 512 bytes at a place of a file",
+        summary: "overwrite the next 512 bytes of a file that was filled by writes of so many bytes",
         calls: &["pwrite64"],
         prepare: |setting| {
-            let file = file_of(setting, PAGE)?;
-            let block = [0_u8; BLOCK];
-            tried(repeat(move || exactly(BLOCK, call!(pwrite64, &file, &block, BLOCK, 0)?)))
+            let (file, mut place) = filled(setting)?;
+            let block = Placed([0_u8; BLOCK]);
+            tried(repeat(move || exactly(BLOCK, call!(pwrite64, &file, &block.0, BLOCK, place.next())?)))
         },
-        ..MOVE
+        ..OF_A_FILE
     },
     Operation {
         id: "call.preadv",
@@ -167,7 +179,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     offset[0] = 0;
                     exactly(BLOCK, call!(sendfile, &*target, &source, &mut offset, BLOCK)?)
                 })
-                .at_most(STOCK)
+                .at_most(BLOCKS)
                 .before(move |_| rewind(&again)),
             )
         },
@@ -321,32 +333,41 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
+/// A block that begins where a page does, wherever the loop that owns it lies.
+#[repr(align(4096))]
+struct Placed([u8; BLOCK]);
+
 /// One block in two places.
 struct Halves {
-    block: [u8; BLOCK],
+    block: Placed,
     vectors: [iovec; 2],
 }
 
 impl Halves {
     fn new() -> Halves {
         let nothing = iovec { iov_base: std::ptr::null_mut(), iov_len: BLOCK / 2 };
-        Halves { block: [1; BLOCK], vectors: [nothing; 2] }
+        Halves { block: Placed([1; BLOCK]), vectors: [nothing; 2] }
     }
 
     /// Where they are now; they move with the loop that owns them.
     #[inline(always)]
     fn vectors(&mut self) -> &[iovec; 2] {
-        let start = self.block.as_mut_ptr();
+        let start = self.block.0.as_mut_ptr();
         self.vectors[0].iov_base = start.cast();
         self.vectors[1].iov_base = start.wrapping_add(BLOCK / 2).cast();
         &self.vectors
     }
 }
 
-/// A file of so many bytes, for the loop and for what happens before each batch.
-fn twice(setting: &Setting, length: usize) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
-    let file = Rc::new(file_of(setting, length)?);
+/// A file of all blocks of a batch, filled as files mostly are, for the loop and for what happens before each batch.
+fn twice(setting: &Setting) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
+    let file = Rc::new(crate::file::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
     Ok((Rc::clone(&file), file))
+}
+
+/// A scratch file as the point says, and the places of its blocks one after the other.
+fn filled(setting: &Setting) -> Result<(OwnedFd, Place), Failure> {
+    Ok((crate::file::filled(setting, BLOCK)?, Place::of(setting, BLOCK)))
 }
 
 /// A second scratch file.

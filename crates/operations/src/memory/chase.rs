@@ -70,6 +70,8 @@ pub(super) struct Chase {
     scatter: Scatter,
     here: Place,
     step: u64,
+    /// Loads made before anything was timed.
+    walked: u64,
 }
 
 impl Chase {
@@ -94,7 +96,31 @@ impl Chase {
         }
         let step = scatter.step(0);
         let here = (region.words().as_ptr() as u64 + layout.place(0)) as Place;
-        Ok(Chase { region, layout, scatter, here, step })
+        let mut chase = Chase { region, layout, scatter, here, step, walked: 0 };
+        chase.walk()?;
+        Ok(chase)
+    }
+}
+
+impl Chase {
+    /// Goes once around, in the order in which it is timed: what the caches and the translation hold before the first batch
+    /// is then what they hold before any other. After `link` they hold the lines written last, in the order of memory. The
+    /// places are computed and not looked up, so that the loads wait for nothing: a tenth of the time of a chase.
+    ///
+    /// # Errors
+    /// When a line does not lead to the next.
+    fn walk(&mut self) -> Result<(), Failure> {
+        let first = self.region.words().as_ptr() as u64;
+        let mut here = self.layout.place(self.scatter.line(0));
+        for step in 1..=self.scatter.lines() {
+            let next = self.layout.place(self.scatter.line(step));
+            if follow((first + here) as Place) as u64 != first + next {
+                return Err(Failure::wrong(format!("the line of step {} does not lead to the next", step - 1)));
+            }
+            here = next;
+            self.walked += 1;
+        }
+        Ok(())
     }
 }
 
@@ -233,6 +259,19 @@ mod tests {
             }
         }
         assert_eq!(steps, 1024);
+    }
+
+    #[test]
+    fn every_chase_has_gone_around_once_before_it_is_timed() {
+        for set in [2 * LINE, 4096, 256 << 10] {
+            let chase = Chase::through(set, Pages::Base, 7).expect("memory");
+            assert_eq!(chase.walked, set / LINE);
+        }
+        let mut spread = Chase::new(Layout::page_by_page(256), Pages::Base, 7).expect("memory");
+        assert_eq!(spread.walked, 256);
+        // A line that leads elsewhere is found.
+        spread.region.words()[spread.layout.place(3) as usize / 8].set(spread.here as u64);
+        assert!(matches!(spread.walk(), Err(Failure::Wrong(_))));
     }
 
     #[test]

@@ -16,9 +16,10 @@ mod task;
 mod vm;
 mod woken;
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, size, word};
+use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, repeat, size, word};
 use record::Point;
 
+use crate::block::Block;
 use crate::channel::Channel;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -119,17 +120,23 @@ const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]);
 /// The size of each message, where another mechanism that copies in the same way shows what is between.
 const ENDS: Axis = size(&[RSX, LARGE]);
 
+/// Bytes that what is copied to begins behind a multiple of 64: 16 is what an allocation of a C library gives.
+const OFFSET: Axis = count("offset", &[Choice::Number(0), Choice::Number(16)]).headline(&[Choice::Number(0)]);
+
+const ALIGNED: &[(&str, Choice)] = &[("offset", Choice::Number(0))];
+
 /// The size of each message, where another mechanism with the same path of data shows the rest.
 const SMALL: Axis = size(&[RSX]);
 
-/// What all round trips are that belong to the headline run.
-const ROUNDTRIP: Operation = Operation { per: "round trip", headline: true, ..crate::DEFAULT };
+/// What all round trips are that belong to the headline run. Since version 2 messages lie where [`Block`] says.
+const ROUNDTRIP: Operation = Operation { per: "round trip", version: 2, headline: true, ..crate::DEFAULT };
 
 /// What all other round trips are.
 const EXOTIC: Operation = Operation { headline: false, ..ROUNDTRIP };
 
-/// What all messages to oneself are: what the calls and the copies cost when nobody has to be woken.
-const TO_ITSELF: Operation = Operation { per: "message", moves: there, ..crate::DEFAULT };
+/// What all messages to oneself are: what the calls and the copies cost when nobody has to be woken. Since version 2
+/// messages lie where [`Block`] says, and what is received does not lie where it was sent from.
+const TO_ITSELF: Operation = Operation { per: "message", version: 2, moves: there, ..crate::DEFAULT };
 
 /// The payload of a message.
 fn there(point: &Point) -> u64 {
@@ -151,19 +158,23 @@ fn not_answered<T>() -> Result<T, Failure> {
     Err(Failure::wrong("the answer is not to the message sent"))
 }
 
-/// Sends messages of the setting's size to oneself. The last byte differs each time, so that what is received is
-/// known to be what was sent.
+/// Sends messages of the setting's size to oneself.
 fn itself(setting: &Setting, channel: impl Channel + 'static) -> Result<Loop, Failure> {
-    let mut block = channel.block(setting.size());
-    let last = block.len() - 1;
-    Ok(repeat(move || {
-        let sent = block[last].wrapping_add(1);
-        block[last] = sent;
-        channel.send(&block)?;
-        block[last] = !sent;
-        channel.receive(&mut block)?;
-        if block[last] == sent { Ok(()) } else { Err(Failure::wrong("what was received is not what was sent")) }
-    }))
+    let (sent, received) = (channel.block(setting.size()), channel.block(setting.size()));
+    Ok(between(channel, sent, received))
+}
+
+/// Sends from one place and receives at another. The last byte differs each time, so that what is received is known to
+/// be what was sent.
+fn between(channel: impl Channel + 'static, mut sent: Block, mut received: Block) -> Loop {
+    let last = sent.len() - 1;
+    repeat(move || {
+        let number = sent[last].wrapping_add(1);
+        sent[last] = number;
+        channel.send(&sent)?;
+        channel.receive(&mut received)?;
+        if received[last] == number { Ok(()) } else { Err(Failure::wrong("what was received is not what was sent")) }
+    })
 }
 
 /// Sends messages of the setting's size over `ours` to a partner that answers over `theirs`. The partner counts the
@@ -189,4 +200,63 @@ fn roundtrip<C: Channel + 'static>(setting: &Setting, ours: C, theirs: C) -> Res
         ours.receive(&mut block)?;
         if block[last] == expected { Ok(()) } else { not_answered() }
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use rustix::param::page_size;
+
+    use super::*;
+
+    /// Carries one message, and remembers where it was sent from and received.
+    #[derive(Default)]
+    struct Slot {
+        message: RefCell<Vec<u8>>,
+        places: Rc<RefCell<Vec<usize>>>,
+        loses: bool,
+    }
+
+    impl Channel for Slot {
+        fn send(&self, block: &[u8]) -> Result<(), Failure> {
+            self.places.borrow_mut().push(block.as_ptr() as usize);
+            *self.message.borrow_mut() = block.to_vec();
+            Ok(())
+        }
+
+        fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
+            self.places.borrow_mut().push(block.as_ptr() as usize);
+            if !self.loses {
+                block.copy_from_slice(&self.message.borrow());
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_message_leaves_one_page_and_comes_to_another_at_its_beginning() {
+        for bytes in [26, 512, 4096, 65536] {
+            let setting = Setting::new(
+                Point::default().with("size", record::Value::Number(bytes)),
+                std::env::temp_dir(),
+                0,
+                None,
+                1,
+            );
+            let slot = Slot::default();
+            let places = Rc::clone(&slot.places);
+            itself(&setting, slot).expect("a loop").perform(300).expect("messages");
+            let places = places.borrow();
+            assert!(places.len() == 600 && places.iter().all(|place| place.is_multiple_of(page_size())), "{bytes}");
+            assert!(places.chunks(2).all(|pair| pair[0] != pair[1]), "{bytes}: one place for both");
+        }
+    }
+
+    #[test]
+    fn a_message_that_does_not_come_is_found_out() {
+        let slot = Slot { loses: true, ..Slot::default() };
+        assert!(matches!(between(slot, Block::new(26), Block::new(26)).perform(1), Err(Failure::Wrong(_))));
+    }
 }

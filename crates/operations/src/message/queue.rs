@@ -6,8 +6,10 @@ use std::rc::Rc;
 
 use libc::{c_int, c_long};
 use measure::{Failure, Operation, Setting, term};
+use rustix::param::page_size;
 
 use super::{EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, namespace, roundtrip, there_and_back};
+use crate::block::Block;
 use crate::channel::Channel;
 
 /// A POSIX queue to oneself.
@@ -181,9 +183,10 @@ impl SystemVEnd {
 }
 
 impl Channel for SystemVEnd {
-    fn block(&self, size: usize) -> Vec<u8> {
-        let mut block = Self::KIND.to_ne_bytes().to_vec();
-        block.resize(Self::HEADER + size, 0);
+    /// The bytes behind the kind begin at a page's beginning, as other mechanisms' do.
+    fn block(&self, size: usize) -> Block {
+        let mut block = Block::behind(page_size() - Self::HEADER, Self::HEADER + size);
+        block[..Self::HEADER].copy_from_slice(&Self::KIND.to_ne_bytes());
         block
     }
 

@@ -9,16 +9,22 @@ use measure::{Failure, Operation, Pauses, Setting, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
 use super::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
-use super::{ENDS, EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, not_answered, there_and_back};
+use super::{
+    ALIGNED, ENDS, EXOTIC, NEAR_OR_FAR, OFFSET, SIZE, SIZE_OF_TWO, TO_ITSELF, between, not_answered, there_and_back,
+};
+use crate::block::Block;
 use crate::channel::Channel;
 use crate::shared::Shared;
 
 /// Copying in and out, with nobody to tell.
 pub(super) const ITSELF: Operation = Operation {
     id: "shared.self",
-    summary: "copy a message into shared memory and out again, one task",
-    axes: &[SIZE],
-    prepare: |setting| itself(setting, Shared::new(Board::new())?),
+    summary: "copy a message into shared memory and out again, one task; it comes to another place than it left",
+    axes: &[SIZE, OFFSET],
+    prepare: |setting| {
+        let received = Block::behind(APART / 2 + setting.number("offset") as usize, setting.size());
+        Ok(between(Shared::new(Board::new())?, Block::new(setting.size()), received))
+    },
     ..TO_ITSELF
 };
 
@@ -28,12 +34,12 @@ pub(super) const SPIN: Operation = Operation {
     summary: "a message to a partner process through shared memory, each watching a word for its turn, and the answer",
     axes: &[NEAR_OR_FAR, ENDS],
     moves: there_and_back,
-    explained_by: &[term(2.0, "shared.self").same(&["size"])],
+    explained_by: &[term(2.0, "shared.self").same(&["size"]).at(ALIGNED)],
     prepare: |setting: &Setting| {
         let board = Rc::new(Shared::new(Board::new())?);
         let cpu = setting.partner_cpu()?;
         let watch = if cpu == setting.cpu() { give_way } else { std::hint::spin_loop };
-        let mut block = vec![0; setting.size()];
+        let mut block = Block::new(setting.size());
         let mut theirs = block.clone();
         let partner = setting.partner(cpu, || board.play(&mut theirs, watch))?;
         let (before, after) = (Rc::clone(&board), Rc::clone(&board));
@@ -61,10 +67,13 @@ pub(super) const FUTEX: Operation = Operation {
     version: 2,
     axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
     moves: there_and_back,
-    explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"]), term(2.0, "shared.self").same(&["size"])],
+    explained_by: &[
+        term(1.0, "futex.roundtrip").same(&["distance"]),
+        term(2.0, "shared.self").same(&["size"]).at(ALIGNED),
+    ],
     prepare: |setting: &Setting| {
         let board = Shared::new(Board::new())?;
-        let mut block = vec![0; setting.size()];
+        let mut block = Block::new(setting.size());
         let last = block.len() - 1;
         let mut theirs = block.clone();
         let partner = setting.partner(setting.partner_cpu()?, || {
@@ -98,14 +107,23 @@ pub(super) const FUTEX: Operation = Operation {
 const ROOM: usize = 65536;
 
 /// What both tasks see. The block belongs to the task whose turn it is.
+#[repr(C)]
 struct Board {
     turn: AtomicU32,
     /// Whether a partner that watches shall; it sleeps between batches, or it would run beside the clock's checks.
     playing: AtomicU32,
     /// Whether it does.
     watching: AtomicU32,
-    block: UnsafeCell<[u8; ROOM]>,
+    block: Apart,
 }
+
+/// Where the block begins within its page, messages lying at a page's beginning: so far that no load of a small copy shares
+/// the low twelve bits of its address with a store just made, for which it would wait (see `memory.copy`).
+const APART: usize = 2048;
+
+/// Follows less than [`APART`] bytes, and begins at that multiple.
+#[repr(align(2048))]
+struct Apart(UnsafeCell<[u8; ROOM]>);
 
 // SAFETY: the block is touched only by the task that has the turn, which is passed on by releasing and acquiring.
 unsafe impl Sync for Board {}
@@ -116,7 +134,7 @@ impl Board {
             turn: AtomicU32::new(OURS),
             playing: AtomicU32::new(0),
             watching: AtomicU32::new(0),
-            block: UnsafeCell::new([0; ROOM]),
+            block: Apart(UnsafeCell::new([0; ROOM])),
         }
     }
 
@@ -125,7 +143,7 @@ impl Board {
     fn put(&self, block: &[u8]) {
         let length = block.len().min(ROOM);
         // SAFETY: the caller has the turn, and the board's block is at least as long.
-        unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), self.block.get().cast(), length) };
+        unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), self.block.0.get().cast(), length) };
     }
 
     /// Copies a message out. Only the task whose turn it is calls this.
@@ -133,7 +151,7 @@ impl Board {
     fn take(&self, block: &mut [u8]) {
         let length = block.len().min(ROOM);
         // SAFETY: the caller has the turn, and the board's block is at least as long.
-        unsafe { std::ptr::copy_nonoverlapping(self.block.get().cast(), block.as_mut_ptr(), length) };
+        unsafe { std::ptr::copy_nonoverlapping(self.block.0.get().cast(), block.as_mut_ptr(), length) };
     }
 
     /// Takes the message, counts its last byte up, and puts it back.
@@ -200,4 +218,21 @@ impl Channel for Shared<Board> {
 /// Lets the other task on this CPU run.
 fn give_way() {
     sched_yield();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shared_block_lies_apart_from_the_messages_and_carries_them() {
+        let board = Shared::new(Board::new()).expect("memory");
+        assert_eq!(board.block.0.get() as usize % 4096, APART);
+        let (mut sent, mut received) = (Block::new(ROOM), Block::behind(APART / 2, ROOM));
+        sent.iter_mut().zip(0_u8..=250).for_each(|(byte, value)| *byte = value);
+        sent[ROOM - 1] = 9;
+        board.put(&sent);
+        board.take(&mut received);
+        assert_eq!(*sent, *received);
+    }
 }

@@ -5,6 +5,7 @@ use measure::{Axis, Failure, Operation, Setting, repeat, term};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::{EXOTIC, SMALL, not_answered, there_and_back};
+use crate::block::Block;
 use crate::channel::End;
 
 const AXES: &[Axis] = &[SMALL];
@@ -18,7 +19,7 @@ pub(super) const ONE: Operation = Operation {
     moves: there_and_back,
     prepare: |setting| {
         let (ours, theirs) = ends()?;
-        let mut block = vec![0_u8; setting.size()];
+        let mut block = Block::new(setting.size());
         Ok(repeat(move || {
             let expected = block[0].wrapping_add(1);
             ours.send(&block)?;
@@ -42,7 +43,7 @@ pub(super) const TWO: Operation = Operation {
     explained_by: &[term(1.0, "task.one").same(&["size"])],
     prepare: |setting: &Setting| {
         let (ours, theirs) = ends()?;
-        let mut block = vec![0_u8; setting.size()];
+        let mut block = Block::new(setting.size());
         let mut answer = block.clone();
         let partner = setting.partner(setting.cpu(), || {
             ours.close_inherited();

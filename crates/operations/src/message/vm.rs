@@ -8,7 +8,8 @@ use libc::{iovec, pid_t};
 use measure::{Failure, Operation, Partner, Setting, repeat, term};
 
 use super::futex::{OURS, THEIRS, await_turn, pass_turn};
-use super::{ENDS, EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, not_answered, there_and_back};
+use super::{ALIGNED, ENDS, EXOTIC, NEAR_OR_FAR, OFFSET, SIZE, SIZE_OF_TWO, TO_ITSELF, not_answered, there_and_back};
+use crate::block::Block;
 use crate::call::raw::tried;
 use crate::shared::Shared;
 
@@ -19,10 +20,10 @@ const TRANSFER: Operation = Operation { per: "transfer", axes: &[SIZE], ..TO_ITS
 pub(super) const ITSELF: Operation = Operation {
     id: "vm.self",
     summary: "read a message from one's own memory as if it were another process's (process_vm_readv)",
-    axes: &[ENDS],
+    axes: &[ENDS, OFFSET],
     prepare: |setting| {
-        let own = Memory { process: std::process::id() as pid_t, place: vec![PATTERN; setting.size()] };
-        let mut block = own.place.clone();
+        let own = Memory { process: std::process::id() as pid_t, place: Block::of(PATTERN, setting.size()) };
+        let mut block = Block::behind(setting.number("offset") as usize, setting.size());
         let last = block.len() - 1;
         tried(repeat(move || {
             block[last] = 0;
@@ -38,9 +39,10 @@ pub(super) const READ: Operation = Operation {
     id: "vm.read",
     summary: "read a message from the memory of a partner process that sleeps (process_vm_readv)",
     calls: &["process_vm_readv"],
+    axes: &[SIZE, OFFSET],
     prepare: |setting| {
         let (memory, partner) = sleeper(setting)?;
-        let mut block = memory.place.clone();
+        let mut block = Block::behind(setting.number("offset") as usize, setting.size());
         let last = block.len() - 1;
         Ok(repeat(move || {
             let _alive = &partner;
@@ -89,12 +91,12 @@ pub(super) const ROUNDTRIP: Operation = Operation {
     moves: there_and_back,
     explained_by: &[
         term(1.0, "vm.write").same(&["size"]),
-        term(1.0, "vm.read").same(&["size"]),
+        term(1.0, "vm.read").same(&["size"]).at(ALIGNED),
         term(1.0, "futex.roundtrip").same(&["distance"]),
     ],
     prepare: |setting: &Setting| {
         let turn = Shared::new(AtomicU32::new(OURS))?;
-        let mut place = vec![0_u8; setting.size()];
+        let mut place = Block::new(setting.size());
         let last = place.len() - 1;
         let partner = setting.partner(setting.partner_cpu()?, || {
             loop {
@@ -127,7 +129,7 @@ const PATTERN: u8 = 0x5a;
 /// A place in a process's memory. In a forked partner it has the address that it has here.
 struct Memory {
     process: pid_t,
-    place: Vec<u8>,
+    place: Block,
 }
 
 impl Memory {
@@ -165,7 +167,7 @@ fn whole(length: isize, size: usize) -> Result<(), Failure> {
 /// A partner that has filled its memory with the pattern and sleeps.
 fn sleeper(setting: &Setting) -> Result<(Memory, Partner), Failure> {
     let filled = Shared::new(AtomicU32::new(0))?;
-    let mut place = vec![0; setting.size()];
+    let mut place = Block::new(setting.size());
     let partner = setting.partner(setting.cpu(), || {
         std::hint::black_box(&mut place).fill(PATTERN);
         filled.store(THEIRS, Ordering::Release);
@@ -180,4 +182,30 @@ fn sleeper(setting: &Setting) -> Result<(Memory, Partner), Failure> {
     // Whether it is allowed is known only by trying.
     memory.read(&mut memory.place.clone())?;
     Ok((memory, partner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Another process's place is known only by its address: it is looked at where the calls are told it.
+    #[test]
+    fn the_partner_s_memory_lies_at_a_page_s_beginning_and_is_read_from_there() {
+        for size in [26, 65536] {
+            let point = record::Point::default().with("size", record::Value::Number(size));
+            let setting = Setting::new(point, std::env::temp_dir(), 0, None, 1);
+            let (memory, _partner) = match sleeper(&setting) {
+                Err(Failure::Errno { errno: libc::EPERM | libc::ENOSYS }) => {
+                    return eprintln!(
+                        "not tested: another process's memory may not be read here; run outside the sandbox"
+                    );
+                }
+                got => got.expect("a partner"),
+            };
+            assert!((memory.there().iov_base as usize).is_multiple_of(rustix::param::page_size()));
+            let mut block = Block::behind(16, size as usize);
+            memory.read(&mut block).expect("read");
+            assert!(block.iter().all(|byte| *byte == PATTERN), "what was read is not the partner's");
+        }
+    }
 }

@@ -8,8 +8,8 @@ use rustix::fs::OFlags;
 
 use super::pass::summing;
 use super::plain::each_record;
-use super::source::Block;
 use super::{BUFFERED, BUFFERED_POINTS, READ};
+use crate::block::Block;
 use crate::stream::Stream;
 
 pub(super) const STDIO: Operation = Operation {

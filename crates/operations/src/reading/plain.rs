@@ -10,9 +10,10 @@ use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2, read};
 use super::ahead::Ahead;
 use super::order::Plan;
 use super::pass::{Reader, summing};
-use super::source::{Block, Source, whole};
+use super::source::{Source, whole};
 use super::sum::{Take, sum};
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ, THE_SUM};
+use crate::block::Block;
 
 pub(super) const BY_READ: Operation = Operation {
     id: "read.read",

@@ -10,10 +10,11 @@ use rustix::fs::OFlags;
 use super::order::Plan;
 use super::pass::{Reader, summing};
 use super::plain::direct;
-use super::source::{Block, whole};
+use super::source::whole;
 use super::sum::{Take, sum};
 use super::{DEEP, DEEP_DIRECT, DEEP_POINTS, READ, THE_SUM};
 use crate::asynchronous::{build, register, ring};
+use crate::block::Block;
 
 pub(super) const PLAIN: Operation = Operation {
     id: "read.uring",
@@ -44,6 +45,7 @@ pub(super) const POLLED: Operation = Operation {
     axes: DEEP,
     has_point: DEEP_POINTS,
     needs: &[Need::TwoCpus],
+    waits: |_| true,
     prepare: |setting| polled(setting),
     ..READ
 };

@@ -9,11 +9,8 @@ use measure::{Failure, Setting};
 use record::Bytes;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
 use rustix::io::Errno;
-use rustix::mm::madvise;
 
 use super::sum::{sum, sum_of_first, word};
-use crate::huge::{Kind, huge_bytes};
-use crate::page::HUGE;
 use crate::residence::{self, FileError};
 
 /// Bytes written, or summed outside the timing, in one call.
@@ -213,47 +210,4 @@ fn cut(wanted: usize, returned: usize, offset: u64) -> Failure {
     Failure::wrong(format!(
         "only {returned} of {wanted} bytes came at {offset}: the file was cut short, or a signal came"
     ))
-}
-
-/// A block that begins at a page's beginning, as direct reads demand and as the blocks of the page cache do.
-pub(crate) struct Block {
-    bytes: Vec<u8>,
-    start: usize,
-    length: usize,
-}
-
-impl Block {
-    pub fn new(length: usize) -> Block {
-        let page = rustix::param::page_size();
-        // Written, so that its own first touches are not the first pass's.
-        let bytes = vec![1; length + page];
-        let start = bytes.as_ptr().align_offset(page);
-        Block { bytes, start, length }
-    }
-
-    /// The same in huge pages, whose bytes lie in one piece for a device too.
-    ///
-    /// # Errors
-    /// A skip where the kernel gives none.
-    pub fn huge(length: usize) -> Result<Block, Failure> {
-        let whole = length.next_multiple_of(HUGE);
-        let mut bytes: Vec<u8> = Vec::with_capacity(whole + HUGE);
-        let start = bytes.as_ptr().align_offset(HUGE);
-        let place = bytes.as_mut_ptr().wrapping_add(start);
-        // SAFETY: the range lies in the list's own memory; the advice changes nothing in it.
-        unsafe { madvise(place.cast(), whole, rustix::mm::Advice::LinuxHugepage) }?;
-        bytes.resize(start + whole, 1);
-        match huge_bytes(place.cast(), Kind::Anonymous)? {
-            got if got >= whole => Ok(Block { bytes, start, length }),
-            _ => Err(Failure::skip(
-                "the kernel gives this process no huge pages",
-                "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-            )),
-        }
-    }
-
-    #[inline(always)]
-    pub fn bytes(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.start..self.start + self.length]
-    }
 }

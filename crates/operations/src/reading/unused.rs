@@ -8,7 +8,7 @@ use rustix::fs::OFlags;
 use super::pass::counting;
 use super::plain::{self, by_read, direct, past_the_cache};
 use super::ring::{self, asked};
-use super::source::Block;
+use crate::block::Block;
 
 pub(super) const BY_READ: Operation = Operation {
     id: "read.read.unused",

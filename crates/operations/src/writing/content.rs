@@ -1,7 +1,7 @@
 //! What is written: words of which no two in a file are alike, and none like the one that a pass before left in its place,
 //! so that a record missed, repeated or left as it was is seen.
 
-use crate::reading::source::Block;
+use crate::block::Block;
 use crate::reading::sum::word;
 
 /// An odd number without pattern, other than the one between the words of a record: 2^64 over the square root of two.
@@ -28,10 +28,37 @@ impl Content {
         let more = number.wrapping_sub(self.number).wrapping_mul(STEP);
         self.number = number;
         let bytes = self.block.bytes();
-        for word in bytes.as_chunks_mut::<8>().0 {
-            *word = u64::from_ne_bytes(*word).wrapping_add(more).to_ne_bytes();
-        }
+        add(bytes, more);
         bytes
+    }
+
+    /// The record made last.
+    pub fn made(&self) -> &[u8] {
+        &self.block
+    }
+}
+
+/// Adds to every word, as fast as the processor's vectors allow.
+#[inline]
+fn add(bytes: &mut [u8], more: u64) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has what the routine was compiled for.
+        return unsafe { add_by_wide_vectors(bytes, more) };
+    }
+    add_to_words(bytes, more);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn add_by_wide_vectors(bytes: &mut [u8], more: u64) {
+    add_to_words(bytes, more);
+}
+
+#[inline(always)]
+fn add_to_words(bytes: &mut [u8], more: u64) {
+    for word in bytes.as_chunks_mut::<8>().0 {
+        *word = u64::from_ne_bytes(*word).wrapping_add(more).to_ne_bytes();
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) const ALLOCATED: Operation = Operation {
             })
         })
     },
-    version: 2,
+    version: 3,
     ..WRITE
 };
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::content::Content;
 use super::pass::{Direct, Writer, writing};
 use super::target::{Target, refused, wrote};
-use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, WRITE};
+use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, MAKING_DEEP, WRITE};
 use crate::asynchronous::{register, ring};
 use crate::reading::order::Plan;
 
@@ -18,6 +18,7 @@ pub(super) const PLAIN: Operation = Operation {
     id: "write.uring",
     summary: "write a file: io_uring, so many records handed over at a time",
     axes: DEEP,
+    terms: MAKING_DEEP,
     has_point: DEEP_POINTS,
     prepare: |setting| writing(setting, |target| Ring::new(setting, target, OFlags::empty())),
     ..WRITE
@@ -28,6 +29,7 @@ pub(super) const REGISTERED: Operation = Operation {
     id: "write.uring.registered",
     summary: "write a file: io_uring with file and buffers registered",
     axes: DEEP,
+    terms: MAKING_DEEP,
     has_point: DEEP_POINTS,
     prepare: |setting| writing(setting, |target| Ring::new(setting, target, OFlags::empty())?.registered()),
     ..WRITE
@@ -37,6 +39,7 @@ pub(super) const DIRECT: Operation = Operation {
     id: "write.uring.direct",
     summary: "write a file: io_uring past the page cache (O_DIRECT), so many records at a time",
     axes: DEEP,
+    terms: MAKING_DEEP,
     has_point: DEEP_DIRECT_POINTS,
     prepare: |setting| writing(setting, |target| Ok(Direct(Ring::new(setting, target, OFlags::DIRECT)?))),
     ..WRITE

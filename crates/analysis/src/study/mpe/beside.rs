@@ -68,7 +68,7 @@ const DOUBLE_CRATE: Part = by!("convert.double.text", "zmij");
 const OCCUPIED: Part = cost("sparse.occupied").at(&[("size", At::Number(4096))]);
 const FAR: Part = cost("sparse.write").at(&[("size", At::Number(1)), ("offset", At::Number(999_999_999))]);
 const NEAR: Part = cost("sparse.write").at(&[("size", At::Number(1)), ("offset", At::Number(0))]);
-const TOUCH: Part = cost("touch.first").at(&[("pages", At::Word("base"))]);
+const TOUCH: Part = cost("touch.first").at(&[("frames", At::Word("fresh")), ("pages", At::Word("base"))]);
 const ALIGNED: Part = by!("align.sum", "load", "offset" = 0);
 const SORTED: Part = by!("sort.records", "unstable", "records" = 10_000);
 const OUTSIDE: Part = by!("sort.external", "gnu");

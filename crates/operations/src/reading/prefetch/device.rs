@@ -12,7 +12,8 @@ use rustix::param::page_size;
 
 use super::put_out;
 use super::ways::open_with;
-use crate::reading::source::{Block, whole};
+use crate::block::Block;
+use crate::reading::source::whole;
 use crate::residence;
 
 /// The largest request timed.

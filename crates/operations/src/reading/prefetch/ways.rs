@@ -13,8 +13,9 @@ use rustix::mm::MapFlags;
 
 use super::{Advised, Consumer, Method, Stretch, Way};
 use crate::asynchronous::ring;
+use crate::block::Block;
 use crate::reading::ahead::Ahead;
-use crate::reading::source::{Block, whole};
+use crate::reading::source::whole;
 use crate::reading::view::View;
 
 /// Bytes that `pread` takes at a time behind a window that other calls fetch.

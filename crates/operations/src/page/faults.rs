@@ -1,0 +1,44 @@
+//! This thread's page faults, counted by the kernel.
+
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::rc::Rc;
+
+use measure::Failure;
+
+/// What may fault around a batch that is not part of it: the first use of a page of code, stack or results.
+pub(crate) const STRAY: u64 = 16;
+
+/// Counts this thread's page faults that read nothing from a device.
+#[derive(Clone, Default)]
+pub(crate) struct Faults(Rc<Cell<u64>>);
+
+impl Faults {
+    pub(crate) fn start(&self) -> Result<(), Failure> {
+        self.0.set(minor_faults()?);
+        Ok(())
+    }
+
+    pub(crate) fn taken(&self) -> Result<u64, Failure> {
+        Ok(minor_faults()? - self.0.get())
+    }
+
+    pub(crate) fn check(&self, times: u64) -> Result<(), Failure> {
+        match self.taken()? {
+            0 => Err(Failure::skip("this kernel does not count page faults", "")),
+            taken if (times..=times + STRAY).contains(&taken) => Ok(()),
+            taken => Err(Failure::wrong(format!("{times} touches took {taken} page faults"))),
+        }
+    }
+}
+
+fn minor_faults() -> Result<u64, Failure> {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the structure is there to be written.
+    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
+        return Err(Failure::last_os_error());
+    }
+    // SAFETY: all zeroes is a valid value, and the call has written over them.
+    let usage = unsafe { usage.assume_init() };
+    Ok(usage.ru_minflt as u64)
+}
