@@ -1,6 +1,7 @@
 //! Processes that must not outlive their purpose: how they are bound, ended and counted.
 
 use std::os::fd::{AsRawFd, RawFd};
+use std::time::{Duration, Instant};
 
 /// More processes than this beyond those at the start of a round are a fork bomb.
 pub(crate) const MOST_EXTRA: u64 = 1000;
@@ -10,8 +11,17 @@ pub(crate) const MOST_EXTRA: u64 = 1000;
 pub(crate) enum Reaped {
     Exit(i32),
     Signal(i32),
+    /// It was killed and is still there: the kernel does not let it go. It is left to die by itself.
+    Stuck,
     Unknown,
 }
+
+/// How long a killed process may take to go. One that frees much memory takes tenths of a second; one that waits for a
+/// dead device in uninterruptible sleep takes for ever, and nobody may wait for it that long.
+const LAST_BREATH: Duration = Duration::from_secs(2);
+
+/// The same for one that somebody had killed before, and that was stuck already when it was looked at.
+const KNOWN_STUCK: Duration = Duration::from_millis(20);
 
 /// Makes this process the launcher: out of the terminal's foreground group, so that Ctrl-C reaches the parent alone,
 /// and heir to every orphan below it.
@@ -73,11 +83,23 @@ pub(crate) fn end(pid: libc::pid_t) -> Reaped {
         // Before it had a group of its own, only the process itself can be reached.
         // SAFETY: our own child, not yet reaped.
         unsafe { libc::kill(pid, libc::SIGKILL) };
-        reaped = reap(pid, 0);
+        reaped = reap_within(pid, LAST_BREATH);
     }
     kill_group(pid);
     end_orphans();
-    reaped.unwrap_or(Reaped::Unknown)
+    reaped.unwrap_or(Reaped::Stuck)
+}
+
+/// How a killed child ended; `None` where the kernel has not let it go in this time.
+fn reap_within(pid: libc::pid_t, patience: Duration) -> Option<Reaped> {
+    let start = Instant::now();
+    loop {
+        let reaped = reap(pid, libc::WNOHANG);
+        if reaped.is_some() || start.elapsed() > patience {
+            return reaped;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
 }
 
 fn kill_group(group: libc::pid_t) {
@@ -86,8 +108,12 @@ fn kill_group(group: libc::pid_t) {
 }
 
 /// Kills and reaps whatever is still our child. Descendants that left the group are orphans of ours by now, or become
-/// so as their parents die: hence the loop.
+/// so as their parents die: hence the loop. It gives up those that the kernel does not let go.
 pub(crate) fn end_orphans() {
+    let all_stuck = own_children().into_iter().all(is_stuck);
+    let patience = if all_stuck { KNOWN_STUCK } else { LAST_BREATH };
+    // Since the last one went: thousands may take longer than the patience with one.
+    let mut last = Instant::now();
     loop {
         let children = own_children();
         for &pid in &children {
@@ -100,15 +126,24 @@ pub(crate) fn end_orphans() {
             // SAFETY: the pointer is to an int.
             match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
                 -1 => return,
-                0 if own_children().is_empty() => return,
+                0 if own_children().is_empty() || last.elapsed() > patience => return,
                 0 => {
-                    std::thread::sleep(std::time::Duration::from_micros(200));
+                    std::thread::sleep(Duration::from_micros(200));
                     break;
                 }
-                _ => {}
+                _ => last = Instant::now(),
             }
         }
     }
+}
+
+/// Whether a process was killed before and still sleeps where no signal wakes it.
+fn is_stuck(pid: libc::pid_t) -> bool {
+    const KILL: u64 = 1 << (libc::SIGKILL - 1);
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+    let pending = |name: &str| u64::from_str_radix(field(name), 16).unwrap_or(0);
+    field("State:").starts_with('D') && (pending("SigPnd:") | pending("ShdPnd:")) & KILL != 0
 }
 
 /// The ids of our children, where the kernel lists them.

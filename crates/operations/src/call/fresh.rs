@@ -1,0 +1,100 @@
+//! A folder in which making files costs the same in every round. A file system may pass over files deleted within the
+//! last minutes when it looks for room for a new one (ext4 without a journal: 25 ns for each), so that each file made and
+//! deleted makes the next one dearer: the same folder told 8 us for a FIFO at first and 16 us after some thousands.
+
+use std::cell::Cell;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+
+use measure::{Failure, Setting};
+use rustix::fs::{Mode, OFlags, openat};
+
+use super::raw::call;
+use crate::syscall::{exactly, new_file, scratch};
+
+/// Commands of `ioctl` on the flags that chattr shows, of linux/fs.h.
+const GET_FLAGS: u32 = 0x8008_6601;
+const SET_FLAGS: u32 = 0x4008_6602;
+
+/// `FS_TOPDIR_FL` of linux/fs.h: folders in this one are spread over the whole file system instead of being put together.
+const SPREAD: u32 = 0x0002_0000;
+
+/// A folder of this round's own, the working one, far from what other rounds and programs deleted.
+pub(super) struct Fresh {
+    /// The folder, open; the file `file` is in it.
+    pub(super) folder: OwnedFd,
+    made: Cell<u64>,
+}
+
+impl Fresh {
+    /// A new folder within the scratch folder, which goes with it.
+    pub(super) fn new(setting: &Setting) -> Result<Fresh, Failure> {
+        let around = scratch(setting)?;
+        spread(&around);
+        // Where the folder is put depends on its name, and no two rounds must have the same place.
+        let mut chance = [0_u64];
+        exactly(8, call!(getrandom, &mut chance, 8, 0)?)?;
+        let name = CString::new(format!("{:016x}", chance[0])).map_err(|_| Failure::wrong("a name holds a zero"))?;
+        exactly(0, call!(mkdirat, &around, &name, 0o700)?)?;
+        let folder = openat(&around, &name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        rustix::process::fchdir(&folder)?;
+        new_file(&folder)?;
+        Ok(Fresh { folder, made: Cell::new(0) })
+    }
+
+    /// Names that no file of this folder has had.
+    pub(super) fn names(&self, count: u64) -> Result<Vec<CString>, Failure> {
+        let first = self.made.replace(self.made.get() + count);
+        let name = |number| CString::new(format!("new{number}")).map_err(|_| Failure::wrong("a name holds a zero"));
+        (first..first + count).map(name).collect()
+    }
+}
+
+/// Has folders in this one spread, where the file system knows of that.
+fn spread(folder: &OwnedFd) {
+    let mut flags = [0_u32; 2];
+    if call!(ioctl, folder, GET_FLAGS, &mut flags).is_ok() {
+        flags[0] |= SPREAD;
+        let _ = call!(ioctl, folder, SET_FLAGS, &flags);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of ext2, ext3 and ext4.
+    const EXT4: u32 = 0xef53;
+
+    #[test]
+    fn fresh_folders_are_spread_over_an_ext4_file_system() {
+        let home = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");
+        let mut places = std::collections::BTreeSet::new();
+        for round in 0..16 {
+            let scratch_folder = home.path().join(round.to_string());
+            let setting = Setting::new(record::Point::default(), scratch_folder, 0, None, 1);
+            let fresh = Fresh::new(&setting).expect("a fresh folder");
+            let around = scratch(&setting).expect("the scratch folder");
+            if rustix::fs::fstatfs(&around).expect("its file system").f_type as u32 != EXT4 {
+                eprintln!("not tested: {} is not on ext4", home.path().display());
+                return;
+            }
+            let number = |folder: &OwnedFd| rustix::fs::fstat(folder).expect("its number").st_ino;
+            // Groups have some thousands of files; what is put together lies within few of them.
+            places.insert(number(&fresh.folder) / 8192);
+        }
+        rustix::process::chdir("/").expect("the root");
+        assert!(places.len() >= 8, "16 folders lie in {} places", places.len());
+    }
+
+    #[test]
+    fn no_name_comes_twice() {
+        let home = tempfile::tempdir().expect("a folder");
+        let setting = Setting::new(record::Point::default(), home.path().join("own"), 0, None, 1);
+        let fresh = Fresh::new(&setting).expect("a fresh folder");
+        let names: std::collections::BTreeSet<CString> =
+            [3, 5, 1].iter().flat_map(|&count| fresh.names(count).expect("names")).collect();
+        assert_eq!(names.len(), 9);
+        rustix::process::chdir("/").expect("the root");
+    }
+}
