@@ -85,6 +85,13 @@ pub(crate) fn end(pid: libc::pid_t) -> Reaped {
         unsafe { libc::kill(pid, libc::SIGKILL) };
         reaped = reap_within(pid, LAST_BREATH);
     }
+    if reaped.is_none() {
+        // As long as it lives its children are not ours; one that left the group may even be what holds it.
+        for child in started_by(pid, usize::MAX) {
+            // SAFETY: a signal to a process that descends from our own child, which is not reaped and keeps them its own.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+        }
+    }
     kill_group(pid);
     end_orphans();
     reaped.unwrap_or(Reaped::Stuck)
@@ -174,22 +181,29 @@ pub(crate) fn wait_for(pid: libc::pid_t) -> Reaped {
 /// Whether most of the processes that are too many descend from this one, and not from another program that started
 /// many meanwhile. Where the kernel does not list children, they are taken to be.
 pub(crate) fn is_crowd(pid: libc::pid_t) -> bool {
-    let children = |pid: libc::pid_t| std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-    if children(pid).is_err() {
+    let crowd = MOST_EXTRA as usize / 2;
+    if children_of(pid).is_none() {
         return true;
     }
-    let mut left = vec![pid];
-    let mut found = 0;
-    while let Some(next) = left.pop() {
-        found += 1;
-        if found > MOST_EXTRA / 2 {
-            return true;
-        }
-        let listed = children(next).unwrap_or_default();
-        left.extend(listed.split_whitespace().filter_map(|pid| pid.parse::<libc::pid_t>().ok()));
-    }
     // Descendants whose parents have gone are children of this process.
-    own_children().len() as u64 > MOST_EXTRA / 2
+    started_by(pid, crowd).len() >= crowd || own_children().len() > crowd
+}
+
+/// The processes that descend from this one, so many at most.
+fn started_by(pid: libc::pid_t, most: usize) -> Vec<libc::pid_t> {
+    let mut found = children_of(pid).unwrap_or_default();
+    let mut looked_at = 0;
+    while let Some(&next) = found.get(looked_at).filter(|_| found.len() < most) {
+        found.extend(children_of(next).unwrap_or_default());
+        looked_at += 1;
+    }
+    found
+}
+
+/// The children of a process, where the kernel lists them.
+fn children_of(pid: libc::pid_t) -> Option<Vec<libc::pid_t>> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    Some(text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
 /// Processes and threads in the system (modulo 65,536: the kernel keeps the low 16 bits).

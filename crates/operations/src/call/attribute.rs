@@ -310,8 +310,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// A loop that gives a file away and takes it back.
-fn giving(mut give: impl FnMut((u32, u32)) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
-    turning(owners()?, move |to| give(to)).map_err(|failure| match failure {
+fn giving(give: impl FnMut((u32, u32)) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    turning(owners()?, give).map_err(|failure| match failure {
         Failure::Errno { errno: libc::EINVAL } => {
             Failure::skip("this namespace of users has no second owner", "run as root outside of a container")
         }

@@ -1,15 +1,16 @@
 //! Calls on the address space: mapping, protecting and dropping memory.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Instant;
 
 use libc::{PROT_READ, PROT_WRITE};
-use measure::{Choice, Failure, Loop, Operation, count, repeat};
-use record::Estimate;
+use measure::{Choice, Failure, Loop, Operation, Setting, count, repeat};
+use record::{Doubt, Estimate};
 
 use super::area::{Area, PAGE, Places, mapped_anywhere, unmap};
 use super::raw::{CALL, FILES, PAIR, STOCK, call, file_of, for_each, numbered, on_a_device, owned, producing, tried};
-use super::tasks::running_elsewhere;
+use super::tasks::{Elsewhere, Running, running_elsewhere};
 use crate::syscall::exactly;
 
 /// Pages mapped in one batch.
@@ -262,12 +263,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["membarrier"],
         axes: &[count("cpus", &[Choice::Number(2), Choice::Number(1), Choice::Number(4)])],
         prepare: |setting| {
-            let others = running_elsewhere(setting, setting.number("cpus") as usize - 1)?;
+            let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, Running::InBatches)?;
             exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
-            tried(repeat(move || {
-                let _running = &others;
-                exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?)
-            }))
+            let barriers = repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?));
+            beside(setting, others, barriers)
         },
         ..CALL
     },
@@ -283,6 +282,40 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..CALL
     },
 ];
+
+/// The same loop, whose batches are taken while these tasks run. Where they did not for a tenth of most batches, because
+/// others wanted their CPUs, the cost says so.
+fn beside(setting: &Setting, tasks: Vec<Elsewhere>, looped: Loop) -> Result<Loop, Failure> {
+    let (tasks, doubts) = (Rc::new(tasks), setting.doubts());
+    let began = Rc::new(Cell::new((Instant::now(), 0)));
+    let (starting, since) = (Rc::clone(&tasks), Rc::clone(&began));
+    let (mut batches, mut disturbed) = (0_u32, 0_u32);
+    tried(
+        looped
+            .before(move |_| {
+                starting.iter().try_for_each(Elsewhere::start)?;
+                since.set((Instant::now(), together(&starting)?));
+                Ok(())
+            })
+            .verify(move |_| {
+                let (start, before) = began.get();
+                let wanted = start.elapsed().as_nanos() as u64 * tasks.len() as u64;
+                let ran = together(&tasks)? - before;
+                tasks.iter().try_for_each(Elsewhere::pause)?;
+                batches += 1;
+                disturbed += u32::from(ran < wanted / 10 * 9);
+                if disturbed > batches / 2 && batches == 8 {
+                    doubts.raise(Doubt::Interrupted { share: f64::from(disturbed) / f64::from(batches) });
+                }
+                Ok(())
+            }),
+    )
+}
+
+/// The processor time of these tasks in ns.
+fn together(tasks: &[Elsewhere]) -> Result<u64, Failure> {
+    tasks.iter().map(Elsewhere::time).sum()
+}
 
 /// A loop that takes the second page from the mapping at an area's beginning, and gives it back: both calls are counted.
 fn lengthening(area: Area) -> Result<Loop, Failure> {

@@ -8,7 +8,7 @@ use record::Estimate;
 
 use super::area::{Area, PAGE};
 use super::raw::{BLOCK, CALL, STOCK, call, consuming, for_each, numbered, owned, tried, turning};
-use super::tasks::{Elsewhere, running_elsewhere};
+use super::tasks::{Elsewhere, Running, running_elsewhere};
 use crate::syscall::exactly;
 
 /// Policies, of those that `linux/mempolicy.h` numbers.
@@ -202,7 +202,7 @@ struct Awake(#[expect(dead_code, reason = "they run until it is dropped")] Vec<E
 
 impl Awake {
     fn new(setting: &Setting) -> Result<Awake, Failure> {
-        Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others") == "awake"))?))
+        Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others") == "awake"), Running::Idly)?))
     }
 }
 

@@ -8,7 +8,7 @@ use measure::{Axis, Choice, Failure, Loop, Operation, Partner, Setting, TermOf, 
 use rustix::fs::{Mode, OFlags, open};
 
 use super::own::{ended_child, ended_copy, namespaces, steadily, steady};
-use super::raw::{CALL, call, consuming, device, owned, producing, tried};
+use super::raw::{CALL, call, consuming, device, owned, producing, tried, turning};
 use crate::child::in_child;
 use crate::process::do_nothing;
 use crate::syscall::exactly;
@@ -30,10 +30,6 @@ const ENDED: &[Axis] = &[word("child", &[Choice::Word("copied"), Choice::Word("l
 
 /// What one child does so often that its own cost hardly counts.
 const EACH: u64 = 64;
-
-/// Steps by which one child lowers its priority, and the lowest there is.
-const STEPS: i32 = 16;
-const LOWEST: i32 = 19;
 
 /// Children collected in one batch.
 const CHILDREN: u64 = 128;
@@ -237,19 +233,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setpriority",
-        summary: "lower the priority of a process by one step, in a child that may not raise it again",
+        summary: "lower the priority of this process by a step, and raise it again: one of the two calls",
         version: 2,
         calls: &["setpriority"],
         prepare: |_| {
-            // The call returns 20 less the priority, so that none is an error.
+            // The call returns 20 less the priority, so that none is an error. The lowest is 19.
             let own = 20 - call!(getpriority, 0, 0)? as i32;
-            if own + STEPS > LOWEST {
-                return Err(Failure::skip("this process runs at a low priority already", "run it without nice"));
-            }
-            let lower = move || (1..=STEPS).try_for_each(|step| exactly(0, call!(setpriority, 0, 0, own + step)?));
-            Ok(tried(in_child(0, lower))?.each(STEPS as u64))
+            let other = if own < 19 { own + 1 } else { own - 1 };
+            // Only root may raise it: found out before anything is timed.
+            exactly(0, call!(setpriority, 0, 0, other)?)?;
+            exactly(0, call!(setpriority, 0, 0, own)?)?;
+            turning([other, own], |priority| call!(setpriority, 0, 0, priority))
         },
-        terms: &[term(1.0 / STEPS as f64, "loop.empty"), term(1.0 / STEPS as f64, "process.clone")],
         ..CALL
     },
     Operation {

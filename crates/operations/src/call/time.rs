@@ -10,6 +10,9 @@ use crate::syscall::exactly;
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 
+/// How long is slept, in seconds and nanoseconds: without slack a shorter time is over before the CPU is given up.
+pub(super) const SHORT: [u64; 2] = [0, 10_000];
+
 /// The slack that the kernel may add to what sleeps: what every process begins with, and the least there is.
 const SLACK: &[Axis] = &[word("slack", &[Choice::Word("50us"), Choice::Word("1ns")])];
 
@@ -54,21 +57,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.nanosleep",
-        summary: "sleep for one nanosecond and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        summary: "sleep for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
         calls: &["nanosleep"],
         prepare: |setting| {
             set_slack(setting)?;
-            steady(|| call!(nanosleep, &[0_u64, 1], 0))
+            steady(|| call!(nanosleep, &SHORT, 0))
         },
         ..SLEEP
     },
     Operation {
         id: "call.clock_nanosleep",
-        summary: "sleep for one nanosecond of the monotonic clock and the slack that the kernel may add, 50 us or 1 ns",
+        summary: "sleep for 10 us of the monotonic clock and the slack that the kernel may add, 50 us or 1 ns",
         calls: &["clock_nanosleep"],
         prepare: |setting| {
             set_slack(setting)?;
-            steady(|| call!(clock_nanosleep, MONOTONIC, 0, &[0_u64, 1], 0))
+            steady(|| call!(clock_nanosleep, MONOTONIC, 0, &SHORT, 0))
         },
         ..SLEEP
     },

@@ -6,7 +6,7 @@ use measure::{Failure, Operation, repeat};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::raw::{CALL, PAIR, call, owned, producing, tried};
-use super::time::{EXPIRY, SLEEP, expiry, set_slack};
+use super::time::{EXPIRY, SHORT, SLEEP, expiry, set_slack};
 use crate::syscall::exactly;
 
 /// Bytes of the kernel's set of signals.
@@ -14,9 +14,6 @@ const SIGNALS: usize = 8;
 
 /// `struct epoll_event` is three words of 32 bits on x86-64 and four elsewhere.
 const EVENT: usize = size_of::<libc::epoll_event>();
-
-/// The shortest time there is.
-const INSTANT: [u64; 2] = [0, 1];
 
 /// A wait for descriptors that ends because its time is up.
 const TIMEOUT: Operation = Operation { version: 1, ..SLEEP };
@@ -166,7 +163,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.ppoll.timeout",
-        summary: "wait with ppoll for one nanosecond and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        summary: "wait with ppoll for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
         calls: &["ppoll"],
         prepare: |setting| {
             set_slack(setting)?;
@@ -175,7 +172,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(repeat(move || {
                 let _open = &counter;
                 // What is left is written back.
-                let mut left = INSTANT;
+                let mut left = SHORT;
                 exactly(0, call!(ppoll, &mut wait, 1, &mut left, 0, SIGNALS)?)
             }))
         },
@@ -183,12 +180,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pselect6.timeout",
-        summary: "wait with pselect for one nanosecond and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        summary: "wait with pselect for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
         calls: &["pselect6"],
         prepare: |setting| {
             set_slack(setting)?;
             tried(repeat(|| {
-                let mut left = INSTANT;
+                let mut left = SHORT;
                 exactly(0, call!(pselect6, 0, 0, 0, 0, &mut left, 0)?)
             }))
         },
@@ -196,13 +193,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.epoll_pwait2.timeout",
-        summary: "wait with epoll_pwait2 for one nanosecond and the slack that the kernel may add, 50 us or 1 ns",
+        summary: "wait with epoll_pwait2 for 10 us and the slack that the kernel may add, 50 us or 1 ns",
         calls: &["epoll_pwait2"],
         prepare: |setting| {
             set_slack(setting)?;
             let set = owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?);
             let mut events = [0_u8; 8 * EVENT];
-            tried(repeat(move || exactly(0, call!(epoll_pwait2, &set, &mut events, 8, &INSTANT, 0, SIGNALS)?)))
+            tried(repeat(move || exactly(0, call!(epoll_pwait2, &set, &mut events, 8, &SHORT, 0, SIGNALS)?)))
         },
         ..TIMEOUT
     },
