@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["creat"],
         prepare: |setting| {
-            let fresh = Rc::new(Fresh::new(setting)?);
+            let fresh = Rc::new(Fresh::entered(setting)?);
             let names = Rc::new(RefCell::new(Vec::new()));
             let named = Rc::clone(&names);
             let files = producing(move || {

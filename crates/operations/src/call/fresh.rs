@@ -19,7 +19,7 @@ const SET_FLAGS: u32 = 0x4008_6602;
 /// `FS_TOPDIR_FL` of linux/fs.h: folders in this one are spread over the whole file system instead of being put together.
 const SPREAD: u32 = 0x0002_0000;
 
-/// A folder of this round's own, the working one, far from what other rounds and programs deleted.
+/// A folder of this round's own, far from what other rounds and programs deleted.
 pub(super) struct Fresh {
     /// The folder, open; the file `file` is in it.
     pub(super) folder: OwnedFd,
@@ -28,7 +28,7 @@ pub(super) struct Fresh {
 
 impl Fresh {
     /// A new folder within the scratch folder, which goes with it.
-    pub(super) fn new(setting: &Setting) -> Result<Fresh, Failure> {
+    fn new(setting: &Setting) -> Result<Fresh, Failure> {
         let around = scratch(setting)?;
         spread(&around);
         // Where the folder is put depends on its name, and no two rounds must have the same place.
@@ -37,9 +37,15 @@ impl Fresh {
         let name = CString::new(format!("{:016x}", chance[0])).map_err(|_| Failure::wrong("a name holds a zero"))?;
         exactly(0, call!(mkdirat, &around, &name, 0o700)?)?;
         let folder = openat(&around, &name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        rustix::process::fchdir(&folder)?;
         new_file(&folder)?;
         Ok(Fresh { folder, made: Cell::new(0) })
+    }
+
+    /// The same, made the working folder, so that names are single components.
+    pub(super) fn entered(setting: &Setting) -> Result<Fresh, Failure> {
+        let fresh = Fresh::new(setting)?;
+        rustix::process::fchdir(&fresh.folder)?;
+        Ok(fresh)
     }
 
     /// Names that no file of this folder has had.
@@ -83,7 +89,6 @@ mod tests {
             // Groups have some thousands of files; what is put together lies within few of them.
             places.insert(number(&fresh.folder) / 8192);
         }
-        rustix::process::chdir("/").expect("the root");
         assert!(places.len() >= 8, "16 folders lie in {} places", places.len());
     }
 
@@ -95,6 +100,5 @@ mod tests {
         let names: std::collections::BTreeSet<CString> =
             [3, 5, 1].iter().flat_map(|&count| fresh.names(count).expect("names")).collect();
         assert_eq!(names.len(), 9);
-        rustix::process::chdir("/").expect("the root");
     }
 }

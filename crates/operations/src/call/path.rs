@@ -287,7 +287,7 @@ type Named = fn(&OwnedFd, &CString) -> Result<(), Failure>;
 /// A loop that makes a new name in each iteration. All of them stay until the round ends, so that none is deleted before
 /// another is made: see [`Fresh`].
 fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
-    let fresh = Rc::new(Fresh::new(setting)?);
+    let fresh = Rc::new(Fresh::entered(setting)?);
     let next = Rc::clone(&fresh);
     let names = Rc::new(RefCell::new(Vec::new()));
     let (named, made) = (Rc::clone(&names), Rc::clone(&names));
@@ -310,7 +310,7 @@ fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
 
 /// A loop that removes a name in each iteration; all are made before the batch.
 fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failure> {
-    let fresh = Rc::new(Fresh::new(setting)?);
+    let fresh = Rc::new(Fresh::entered(setting)?);
     let names = Rc::new(names("old", FILES)?);
     let (made, to) = (Rc::clone(&names), Rc::clone(&fresh));
     tried(
