@@ -1,6 +1,7 @@
 //! Processes that must not outlive their purpose: how they are bound, ended and counted.
 
 use std::os::fd::{AsRawFd, RawFd};
+use std::time::{Duration, Instant};
 
 /// More processes than this beyond those at the start of a round are a fork bomb.
 pub(crate) const MOST_EXTRA: u64 = 1000;
@@ -10,8 +11,17 @@ pub(crate) const MOST_EXTRA: u64 = 1000;
 pub(crate) enum Reaped {
     Exit(i32),
     Signal(i32),
+    /// It was killed and is still there: the kernel does not let it go. It is left to die by itself.
+    Stuck,
     Unknown,
 }
+
+/// How long a killed process may take to go. One that frees much memory takes tenths of a second; one that waits for a
+/// dead device in uninterruptible sleep takes for ever, and nobody may wait for it that long.
+const LAST_BREATH: Duration = Duration::from_secs(2);
+
+/// The same for one that somebody had killed before, and that was stuck already when it was looked at.
+const KNOWN_STUCK: Duration = Duration::from_millis(20);
 
 /// Makes this process the launcher: out of the terminal's foreground group, so that Ctrl-C reaches the parent alone,
 /// and heir to every orphan below it.
@@ -73,11 +83,30 @@ pub(crate) fn end(pid: libc::pid_t) -> Reaped {
         // Before it had a group of its own, only the process itself can be reached.
         // SAFETY: our own child, not yet reaped.
         unsafe { libc::kill(pid, libc::SIGKILL) };
-        reaped = reap(pid, 0);
+        reaped = reap_within(pid, LAST_BREATH);
+    }
+    if reaped.is_none() {
+        // As long as it lives its children are not ours; one that left the group may even be what holds it.
+        for child in started_by(pid, usize::MAX) {
+            // SAFETY: a signal to a process that descends from our own child, which is not reaped and keeps them its own.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+        }
     }
     kill_group(pid);
     end_orphans();
-    reaped.unwrap_or(Reaped::Unknown)
+    reaped.unwrap_or(Reaped::Stuck)
+}
+
+/// How a killed child ended; `None` where the kernel has not let it go in this time.
+fn reap_within(pid: libc::pid_t, patience: Duration) -> Option<Reaped> {
+    let start = Instant::now();
+    loop {
+        let reaped = reap(pid, libc::WNOHANG);
+        if reaped.is_some() || start.elapsed() > patience {
+            return reaped;
+        }
+        std::thread::sleep(Duration::from_micros(100));
+    }
 }
 
 fn kill_group(group: libc::pid_t) {
@@ -86,8 +115,12 @@ fn kill_group(group: libc::pid_t) {
 }
 
 /// Kills and reaps whatever is still our child. Descendants that left the group are orphans of ours by now, or become
-/// so as their parents die: hence the loop.
+/// so as their parents die: hence the loop. It gives up those that the kernel does not let go.
 pub(crate) fn end_orphans() {
+    let all_stuck = own_children().into_iter().all(is_stuck);
+    let patience = if all_stuck { KNOWN_STUCK } else { LAST_BREATH };
+    // Since the last one went: thousands may take longer than the patience with one.
+    let mut last = Instant::now();
     loop {
         let children = own_children();
         for &pid in &children {
@@ -100,15 +133,24 @@ pub(crate) fn end_orphans() {
             // SAFETY: the pointer is to an int.
             match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
                 -1 => return,
-                0 if own_children().is_empty() => return,
+                0 if own_children().is_empty() || last.elapsed() > patience => return,
                 0 => {
-                    std::thread::sleep(std::time::Duration::from_micros(200));
+                    std::thread::sleep(Duration::from_micros(200));
                     break;
                 }
-                _ => {}
+                _ => last = Instant::now(),
             }
         }
     }
+}
+
+/// Whether a process was killed before and still sleeps where no signal wakes it.
+fn is_stuck(pid: libc::pid_t) -> bool {
+    const KILL: u64 = 1 << (libc::SIGKILL - 1);
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim();
+    let pending = |name: &str| u64::from_str_radix(field(name), 16).unwrap_or(0);
+    field("State:").starts_with('D') && (pending("SigPnd:") | pending("ShdPnd:")) & KILL != 0
 }
 
 /// The ids of our children, where the kernel lists them.
@@ -139,22 +181,29 @@ pub(crate) fn wait_for(pid: libc::pid_t) -> Reaped {
 /// Whether most of the processes that are too many descend from this one, and not from another program that started
 /// many meanwhile. Where the kernel does not list children, they are taken to be.
 pub(crate) fn is_crowd(pid: libc::pid_t) -> bool {
-    let children = |pid: libc::pid_t| std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-    if children(pid).is_err() {
+    let crowd = MOST_EXTRA as usize / 2;
+    if children_of(pid).is_none() {
         return true;
     }
-    let mut left = vec![pid];
-    let mut found = 0;
-    while let Some(next) = left.pop() {
-        found += 1;
-        if found > MOST_EXTRA / 2 {
-            return true;
-        }
-        let listed = children(next).unwrap_or_default();
-        left.extend(listed.split_whitespace().filter_map(|pid| pid.parse::<libc::pid_t>().ok()));
-    }
     // Descendants whose parents have gone are children of this process.
-    own_children().len() as u64 > MOST_EXTRA / 2
+    started_by(pid, crowd).len() >= crowd || own_children().len() > crowd
+}
+
+/// The processes that descend from this one, so many at most.
+fn started_by(pid: libc::pid_t, most: usize) -> Vec<libc::pid_t> {
+    let mut found = children_of(pid).unwrap_or_default();
+    let mut looked_at = 0;
+    while let Some(&next) = found.get(looked_at).filter(|_| found.len() < most) {
+        found.extend(children_of(next).unwrap_or_default());
+        looked_at += 1;
+    }
+    found
+}
+
+/// The children of a process, where the kernel lists them.
+fn children_of(pid: libc::pid_t) -> Option<Vec<libc::pid_t>> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    Some(text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
 /// Processes and threads in the system (modulo 65,536: the kernel keeps the low 16 bits).

@@ -87,6 +87,10 @@ fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
+/// Why a round is lost whose child no signal ends.
+const STUCK: &str =
+    "it is stuck in the kernel (uninterruptible sleep) and was abandoned; it dies when the kernel lets it go";
+
 /// Waits for the child's report, its death, its time to run out, or the parent's going, whichever is first, and leaves
 /// no descendant alive. The launcher looks up every 50 ms, to notice a child that multiplies.
 fn watch_over<T: DeserializeOwned>(
@@ -110,18 +114,26 @@ fn watch_over<T: DeserializeOwned>(
             return Some(end.unwrap_or_else(|| Err(death(reaped))));
         }
         if children::processes().saturating_sub(crowd) > children::MOST_EXTRA && children::is_crowd(pid) {
-            children::end(pid);
-            return Some(Err("it started processes without end, and was stopped".into()));
+            return Some(Err(stopped(pid, "it started processes without end, and was stopped".into())));
         }
         if start.elapsed() > patience {
-            children::end(pid);
-            return Some(Err(format!("it hung: no result within {:.0} s", patience.as_secs_f64())));
+            let hung = format!("it hung: no result within {:.0} s", patience.as_secs_f64());
+            return Some(Err(stopped(pid, hung)));
         }
+    }
+}
+
+/// Ends the child for this reason; a child that cannot be ended is the graver one.
+fn stopped(pid: libc::pid_t, reason: String) -> String {
+    match children::end(pid) {
+        Reaped::Stuck => death(Reaped::Stuck),
+        _ => reason,
     }
 }
 
 fn death(reaped: Reaped) -> String {
     match reaped {
+        Reaped::Stuck => STUCK.into(),
         Reaped::Signal(libc::SIGKILL) => "killed by SIGKILL (out of memory?)".into(),
         Reaped::Signal(signal) => format!("it crashed: killed by {}", children::signal_name(signal)),
         Reaped::Exit(code) => format!("it left with exit status {code} before it had measured"),

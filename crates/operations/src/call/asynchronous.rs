@@ -36,6 +36,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.io_destroy",
         summary: "give up a context for asynchronous reads and writes",
+        // It waits until all CPUs have let go of it.
+        waits: |_| true,
         calls: &["io_destroy"],
         prepare: |_| tried(consuming(|| Context::new(1), Context::destroy).at_most(CONTEXTS)),
         ..CALL
@@ -130,6 +132,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.io_uring_enter",
         summary: "submit one request for nothing to an io_uring, and take its result",
+        version: 2,
         calls: &["io_uring_enter"],
         prepare: |_| {
             let ring = Ring::new()?;
@@ -269,14 +272,17 @@ impl Ring {
     /// Puts in one request; its entry is all zero, which asks for nothing.
     #[inline(always)]
     fn ask(&self) {
-        self.words[0].fetch_add(1, Ordering::Release);
+        // This process alone moves the tail, so that it need not be locked, as `fetch_add` does.
+        let tail = self.words[0].load(Ordering::Relaxed);
+        self.words[0].store(tail.wrapping_add(1), Ordering::Release);
     }
 
     /// Takes all results there are: how many.
     #[inline(always)]
     fn take(&self) -> u32 {
-        let tail = self.words[2].load(Ordering::Acquire);
-        tail.wrapping_sub(self.words[1].swap(tail, Ordering::Release))
+        let (tail, head) = (self.words[2].load(Ordering::Acquire), self.words[1].load(Ordering::Relaxed));
+        self.words[1].store(tail, Ordering::Release);
+        tail.wrapping_sub(head)
     }
 }
 

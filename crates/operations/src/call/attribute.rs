@@ -1,13 +1,16 @@
 //! Calls that read and change the attributes of files: permissions, owners, times and flags.
 
-use measure::{Operation, repeat};
-use rustix::process::{getegid, geteuid};
+use measure::{Failure, Loop, Operation, repeat};
+use rustix::process::{getegid, geteuid, getgroups};
 
-use super::raw::{CALL, call, enter, file_of, tried};
+use super::raw::{CALL, call, enter, file_of, tried, turning};
 use crate::syscall::{exactly, new_file};
 
 /// Room for any of the structures that describe a file or a file system.
 type Room = [u64; 64];
+
+/// `FS_XFLAG_NODUMP` of linux/fs.h: backups leave the file out.
+const NO_DUMP: u32 = 0x80;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
@@ -149,47 +152,47 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.chown",
-        summary: "set a file's owner and group to what they are",
+        summary: "give a file to another owner or group, and back: one of the two calls",
+        version: 2,
         calls: &["chown"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-            tried(repeat(move || exactly(0, call!(chown, c"file", user, group)?)))
+            giving(move |(user, group)| call!(chown, c"file", user, group))
         },
         ..CALL
     },
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.lchown",
-        summary: "set the owner and group of a file or link to what they are",
+        summary: "give a file or link to another owner or group, and back: one of the two calls",
+        version: 2,
         calls: &["lchown"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-            tried(repeat(move || exactly(0, call!(lchown, c"file", user, group)?)))
+            giving(move |(user, group)| call!(lchown, c"file", user, group))
         },
         ..CALL
     },
     Operation {
         id: "call.fchown",
-        summary: "set an open file's owner and group to what they are",
+        summary: "give an open file to another owner or group, and back: one of the two calls",
+        version: 2,
         calls: &["fchown"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-            tried(repeat(move || exactly(0, call!(fchown, &file, user, group)?)))
+            giving(move |(user, group)| call!(fchown, &file, user, group))
         },
         ..CALL
     },
     Operation {
         id: "call.fchownat",
-        summary: "set the owner and group of a file of an open folder to what they are",
+        summary: "give a file of an open folder to another owner or group, and back: one of the two calls",
+        version: 2,
         calls: &["fchownat"],
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-            tried(repeat(move || exactly(0, call!(fchownat, &folder, c"file", user, group, 0)?)))
+            giving(move |(user, group)| call!(fchownat, &folder, c"file", user, group, 0))
         },
         ..CALL
     },
@@ -289,15 +292,45 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.file_setattr",
-        summary: "set a file's flags to what they are, as chattr does",
+        summary: "set or clear a file's flag that it is not to be dumped, as chattr does",
+        version: 2,
         calls: &["file_setattr"],
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
             let mut flags = [0_u32; 6];
             exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)?;
-            tried(repeat(move || exactly(0, call!(file_setattr, &folder, c"file", &flags, 24, 0)?)))
+            let mut without = flags;
+            // The flags of `linux/fs.h` are the first of the structure's words, of 64 bits.
+            without[0] |= NO_DUMP;
+            turning([without, flags], move |flags| call!(file_setattr, &folder, c"file", &flags, 24, 0))
         },
         ..CALL
     },
 ];
+
+/// A loop that gives a file away and takes it back.
+fn giving(give: impl FnMut((u32, u32)) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    turning(owners()?, give).map_err(|failure| match failure {
+        Failure::Errno { errno: libc::EINVAL } => {
+            Failure::skip("this namespace of users has no second owner", "run as root outside of a container")
+        }
+        other => other,
+    })
+}
+
+/// Another owner and group that this process may give a file to, and its own. A file system may do less for a file that
+/// has them already (ext4 begins no change of the quotas then).
+fn owners() -> Result<[(u32, u32); 2], Failure> {
+    const NOBODY: u32 = 65534;
+    let own = (geteuid().as_raw(), getegid().as_raw());
+    if geteuid().is_root() {
+        return Ok([(NOBODY, own.1), own]);
+    }
+    let groups = getgroups()?;
+    let other = groups.iter().map(|group| group.as_raw()).find(|&group| group != own.1);
+    let other = other.ok_or_else(|| {
+        Failure::skip("files may be given to no other owner or group", "run as root, or as a user of two groups")
+    })?;
+    Ok([(own.0, other), own])
+}

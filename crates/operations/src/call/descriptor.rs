@@ -1,12 +1,14 @@
 //! Calls that open, copy, close and tune descriptors.
 
+use std::cell::RefCell;
 use std::os::fd::{AsRawFd, IntoRawFd};
+use std::rc::Rc;
 
-use measure::{Operation, repeat};
+use measure::{Failure, Operation, repeat};
 
 use super::raw::{CALL, PAIR, call, consuming, device, enter, file_of, owned, producing, tried};
 #[cfg(target_arch = "x86_64")]
-use super::raw::{FILES, names};
+use super::{fresh::Fresh, raw::FILES};
 use crate::syscall::{exactly, new_file};
 
 const READ: i32 = libc::O_RDONLY | libc::O_CLOEXEC;
@@ -50,25 +52,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.creat",
         summary: "make a new file and open it for writing",
+        version: 2,
         calls: &["creat"],
         prepare: |setting| {
-            let folder = enter(setting)?;
-            let (names, made) = (names("new", FILES)?, names("new", FILES)?);
-            let mut turn = 0;
-            tried(
-                producing(move || {
-                    turn = (turn + 1) % names.len();
-                    Ok(owned(call!(creat, &names[turn], 0o600)?))
-                })
-                .at_most(FILES)
-                .batches(FILES as u32)
-                .before(move |_| {
-                    for name in &made {
-                        let _ = call!(unlinkat, &folder, name, 0);
-                    }
-                    Ok(())
-                }),
-            )
+            let fresh = Rc::new(Fresh::entered(setting)?);
+            let names = Rc::new(RefCell::new(Vec::new()));
+            let named = Rc::clone(&names);
+            let files = producing(move || {
+                // Each batch's names are made before it, and the last one is used first.
+                let name = names.borrow_mut().pop().ok_or_else(|| Failure::wrong("there are too few names"))?;
+                let file = owned(call!(creat, &name, 0o600)?);
+                Ok((file, name))
+            });
+            tried(files.at_most(FILES).batches(FILES as u32).before(move |times| {
+                named.replace(fresh.names(times)?);
+                Ok(())
+            }))
         },
         ..CALL
     },

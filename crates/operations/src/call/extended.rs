@@ -4,44 +4,49 @@ use std::ffi::CStr;
 
 use measure::{Operation, repeat};
 
-use super::raw::{CALL, PAIR, call, enter, file_of, tried};
+use super::raw::{CALL, PAIR, call, enter, file_of, tried, turning};
 use crate::syscall::{exactly, new_file};
 
-/// The attribute that is set and read, and its value.
+/// The attribute that is set and read, and its value; the other one is as long. A file system may leave an attribute
+/// alone that is set to the value it has (ext4 does).
 const NAME: &CStr = c"user.howslow";
 const VALUE: &[u8; 16] = b"sixteen letters!";
+const OTHER: &[u8; 16] = b"another sixteen!";
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.setxattr",
-        summary: "replace a file's attribute of 16 bytes",
+        summary: "replace a file's attribute of 16 bytes by another",
+        version: 2,
         calls: &["setxattr"],
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            tried(repeat(move || exactly(0, call!(setxattr, c"file", NAME, VALUE, 16, 0)?)))
+            turning([OTHER, VALUE], |value| call!(setxattr, c"file", NAME, value, 16, 0))
         },
         ..CALL
     },
     Operation {
         id: "call.lsetxattr",
-        summary: "replace an attribute of 16 bytes of a file or link",
+        summary: "replace an attribute of 16 bytes of a file or link by another",
+        version: 2,
         calls: &["lsetxattr"],
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            tried(repeat(move || exactly(0, call!(lsetxattr, c"file", NAME, VALUE, 16, 0)?)))
+            turning([OTHER, VALUE], |value| call!(lsetxattr, c"file", NAME, value, 16, 0))
         },
         ..CALL
     },
     Operation {
         id: "call.fsetxattr",
-        summary: "replace an open file's attribute of 16 bytes",
+        summary: "replace an open file's attribute of 16 bytes by another",
+        version: 2,
         calls: &["fsetxattr"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            tried(repeat(move || exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)))
+            turning([OTHER, VALUE], move |value| call!(fsetxattr, &file, NAME, value, 16, 0))
         },
         ..CALL
     },
@@ -161,14 +166,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setxattrat",
-        summary: "replace an attribute of 16 bytes of a file of an open folder",
+        summary: "replace an attribute of 16 bytes of a file of an open folder by another",
+        version: 2,
         calls: &["setxattrat"],
         prepare: |setting| {
             let folder = enter(setting)?;
             let file = new_file(&folder)?;
             exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            let value = [VALUE.as_ptr() as u64, 16];
-            tried(repeat(move || exactly(0, call!(setxattrat, &folder, c"file", 0, NAME, &value, 16)?)))
+            let values = [OTHER, VALUE].map(|value| [value.as_ptr() as u64, 16]);
+            turning(values, move |value| call!(setxattrat, &folder, c"file", 0, NAME, &value, 16))
         },
         ..CALL
     },

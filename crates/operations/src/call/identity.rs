@@ -1,9 +1,9 @@
 //! Calls on users, groups, capabilities, names and keys.
 
-use measure::{Failure, Need, Operation, repeat};
+use measure::{Failure, Loop, Need, Operation, repeat};
 
 use super::own::{namespaces, steadily, steady};
-use super::raw::{CALL, PAIR, call, tried};
+use super::raw::{CALL, PAIR, call, tried, turning};
 use crate::syscall::exactly;
 
 /// The version of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.
@@ -11,6 +11,9 @@ const CAPABILITIES: u32 = 0x2008_0522;
 
 /// `NGROUPS_MAX` of linux/limits.h is 65536; who is in more than this many cannot be measured.
 const MOST_GROUPS: usize = 1024;
+
+/// A user and a group that is neither root nor one's own: nobody.
+const OTHER: i32 = 65534;
 
 /// What the key holds.
 const CONTENT: &[u8; 8] = b"howslow!";
@@ -96,22 +99,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setresuid",
-        summary: "set the real, effective and saved user to the own",
+        summary: "set the saved user to another and back to root: one of the two calls",
+        version: 2,
         calls: &["setresuid"],
-        prepare: |_| {
-            let (real, effective) = (call!(getuid)?, call!(geteuid)?);
-            steady(move || call!(setresuid, real, effective, effective))
-        },
+        needs: &[Need::Root],
+        // What changes nothing returns at once (since Linux 6.3).
+        prepare: |_| turning([OTHER, 0], |saved| call!(setresuid, -1, -1, saved)).map_err(alone),
         ..CALL
     },
     Operation {
         id: "call.setfsuid",
-        summary: "set the user for files to the own",
+        summary: "set the user for files to another and back to root: one of the two calls",
+        version: 2,
         calls: &["setfsuid"],
-        prepare: |_| {
-            let own = call!(geteuid)?;
-            steadily(own, move || call!(setfsuid, own))
-        },
+        needs: &[Need::Root],
+        prepare: |_| changing_files(0, |user| call!(setfsuid, user)).map(|pairs| pairs.verify(|_| dying_with_parent())),
         ..CALL
     },
     Operation {
@@ -126,21 +128,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setresgid",
-        summary: "set the real, effective and saved group to the own",
+        summary: "set the saved group to another and back: one of the two calls",
+        version: 2,
         calls: &["setresgid"],
+        needs: &[Need::Root],
         prepare: |_| {
-            let (real, effective) = (call!(getgid)?, call!(getegid)?);
-            steady(move || call!(setresgid, real, effective, effective))
+            let own = call!(getegid)? as i32;
+            turning([OTHER, own], |saved| call!(setresgid, -1, -1, saved)).map_err(alone)
         },
         ..CALL
     },
     Operation {
         id: "call.setfsgid",
-        summary: "set the group for files to the own",
+        summary: "set the group for files to another and back: one of the two calls",
+        version: 2,
         calls: &["setfsgid"],
+        needs: &[Need::Root],
         prepare: |_| {
-            let own = call!(getegid)?;
-            steadily(own, move || call!(setfsgid, own))
+            let own = call!(getegid)? as i32;
+            changing_files(own, |group| call!(setfsgid, group)).map(|pairs| pairs.verify(|_| dying_with_parent()))
         },
         ..CALL
     },
@@ -150,13 +156,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setresuid"],
         needs: &[Need::Root],
         prepare: |_| {
-            const OTHER: i32 = 65534;
             let pairs = repeat(|| {
                 exactly(0, call!(setresuid, -1, OTHER, -1)?)?;
                 exactly(0, call!(setresuid, -1, 0, -1)?)
             });
-            // Who changes users no longer dies with the parent unless it says so again.
-            tried(pairs.verify(|_| exactly(0, call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)?)))
+            tried(pairs.verify(|_| dying_with_parent()))
         },
         ..PAIR
     },
@@ -267,6 +271,37 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..CALL
     },
 ];
+
+/// A loop that sets what files are accessed as to [`OTHER`] and back to `own`, and counts both calls. Each returns what
+/// was set before, and no error.
+fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    set(OTHER)?;
+    if set(own)? != OTHER as usize {
+        return Err(alone(Failure::Errno { errno: libc::EINVAL }));
+    }
+    tried(
+        repeat(move || {
+            exactly(own as usize, set(OTHER)?)?;
+            exactly(OTHER as usize, set(own)?)
+        })
+        .each(2),
+    )
+}
+
+/// Who changes users no longer dies with the parent unless it says so again.
+fn dying_with_parent() -> Result<(), Failure> {
+    exactly(0, call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)?)
+}
+
+/// What is answered in a namespace of users that has only one.
+fn alone(failure: Failure) -> Failure {
+    match failure {
+        Failure::Errno { errno: libc::EINVAL } => {
+            Failure::skip("this namespace of users has no second one", "run as root outside of a container")
+        }
+        other => other,
+    }
+}
 
 /// Gives this process a keyring that nobody else has; it goes with the process.
 fn own_keyring() -> Result<(), Failure> {

@@ -61,12 +61,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.perf_event_open",
-        summary: "open a counter of this process's time",
+        summary: "open a counter of this process's time, not the first one",
+        version: 2,
         calls: &["perf_event_open"],
         prepare: |_| {
             // The structure perf_event_attr: a software event, 64 bytes, the clock of the task; disabled, of user code.
             let counter = [1_u64 | 64 << 32, 1, 0, 0, 0, 1 | 1 << 5 | 1 << 6, 0, 0];
-            tried(producing(move || Ok(owned(call!(perf_event_open, &counter, 0, -1, -1, CLOSE_ON_EXEC)?))))
+            let open = move || Ok(owned(call!(perf_event_open, &counter, 0, -1, -1, CLOSE_ON_EXEC)?));
+            // The first one of the machine patches the kernel's code and waits for all CPUs.
+            let first = open()?;
+            tried(producing(move || {
+                let _kept = &first;
+                open()
+            }))
         },
         ..CALL
     },

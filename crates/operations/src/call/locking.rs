@@ -4,46 +4,48 @@ use std::rc::Rc;
 
 use libc::{PROT_READ, PROT_WRITE};
 use measure::{Failure, Loop, Operation, repeat};
+use rustix::process::{Resource, getrlimit};
 
-use super::memory::Area;
+use super::area::{Area, PAGE};
 use super::raw::{CALL, PAIR, call, consuming, for_each, numbered, producing, tried};
 use crate::syscall::exactly;
-
-/// A page of most machines.
-const PAGE: usize = 4096;
 
 /// Protection keys taken in one batch; processors have 15.
 const KEYS: u64 = 8;
 
-/// Pages locked in one batch: within the limit that systems have had for longest, 64 KiB.
-const LOCKED: u64 = 16;
+/// Pages locked in one batch at most; each is a mapping of its own, so that none is split or joined.
+const LOCKED: u64 = 256;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.mlock",
-        summary: "lock a page that is there into memory",
+        summary: "lock a page that is there into memory, a mapping of its own",
+        version: 2,
         calls: &["mlock"],
         prepare: |_| locking(|page| call!(mlock, page, PAGE), |page| call!(munlock, page, PAGE)),
         ..CALL
     },
     Operation {
         id: "call.mlock2",
-        summary: "lock a page into memory once it is touched",
+        summary: "lock a page into memory once it is touched, a mapping of its own",
+        version: 2,
         calls: &["mlock2"],
         prepare: |_| locking(|page| call!(mlock2, page, PAGE, libc::MLOCK_ONFAULT), |page| call!(munlock, page, PAGE)),
         ..CALL
     },
     Operation {
         id: "call.munlock",
-        summary: "unlock a page that is locked into memory",
+        summary: "unlock a page that is locked into memory, a mapping of its own",
+        version: 2,
         calls: &["munlock"],
         prepare: |_| {
-            let area = Rc::new(Area::touched(LOCKED as usize)?);
-            enough(call!(mlock, area.page(0), LOCKED as usize * PAGE))?;
+            let pages = at_once();
+            let area = Rc::new(Area::separate_touched(pages as usize)?);
+            enough(call!(mlock, area.page(0), PAGE))?;
             let locked = Rc::clone(&area);
             tried(
                 numbered(move |turn| exactly(0, call!(munlock, area.page(turn), PAGE)?))
-                    .at_most(LOCKED)
+                    .at_most(pages)
                     .before(for_each(move |turn| exactly(0, call!(mlock, locked.page(turn), PAGE)?))),
             )
         },
@@ -51,7 +53,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.lock.memory",
-        summary: "lock a page into memory, and unlock it",
+        summary: "lock a page into memory, and unlock it, a mapping of its own",
+        version: 2,
         calls: &["mlock", "munlock"],
         prepare: |_| {
             let area = Area::touched(1)?;
@@ -99,7 +102,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pkey_mprotect",
-        summary: "put a page under a protection key, or under none",
+        summary: "put a page under a protection key, or under none, a mapping of its own",
+        version: 2,
         calls: &["pkey_mprotect"],
         prepare: |_| {
             let (key, area) = (Key::new().map_err(without_keys)?, Area::touched(1)?);
@@ -153,6 +157,13 @@ fn without_keys(failure: Failure) -> Failure {
     }
 }
 
+/// Pages that this process may lock at the same time, with some to spare; root may lock more than the limit says.
+fn at_once() -> u64 {
+    const OTHERS: u64 = 4;
+    let limit = getrlimit(Resource::Memlock).current.filter(|_| !rustix::process::geteuid().is_root());
+    (limit.unwrap_or(u64::MAX) / PAGE as u64).saturating_sub(OTHERS).clamp(1, LOCKED)
+}
+
 /// A first lock, whose refusal is a skip.
 fn enough(locked: Result<usize, Failure>) -> Result<(), Failure> {
     match locked {
@@ -168,13 +179,14 @@ fn locking(
     lock: impl Fn(usize) -> Result<usize, Failure> + 'static,
     unlock: impl Fn(usize) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let area = Rc::new(Area::touched(LOCKED as usize)?);
-    enough(call!(mlock, area.page(0), LOCKED as usize * PAGE))?;
-    exactly(0, call!(munlock, area.page(0), LOCKED as usize * PAGE)?)?;
+    let pages = at_once();
+    let area = Rc::new(Area::separate_touched(pages as usize)?);
+    enough(call!(mlock, area.page(0), PAGE))?;
+    exactly(0, call!(munlock, area.page(0), PAGE)?)?;
     let unlocked = Rc::clone(&area);
     tried(
         numbered(move |turn| exactly(0, lock(area.page(turn))?))
-            .at_most(LOCKED)
+            .at_most(pages)
             .verify(for_each(move |turn| exactly(0, unlock(unlocked.page(turn))?))),
     )
 }

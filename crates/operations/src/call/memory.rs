@@ -1,16 +1,20 @@
 //! Calls on the address space: mapping, protecting and dropping memory.
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Instant;
 
-use libc::{MAP_ANONYMOUS, MAP_PRIVATE, MAP_SHARED, PROT_READ, PROT_WRITE};
-use measure::{Failure, Operation, Setting, repeat};
-use record::Estimate;
+use libc::{PROT_READ, PROT_WRITE};
+use measure::{Choice, Failure, Loop, Operation, Setting, count, repeat};
+use record::{Doubt, Estimate};
 
-use super::raw::{CALL, FILES, PAIR, STOCK, call, consuming, file_of, for_each, numbered, owned, producing, tried};
+use super::area::{Area, PAGE, Places, mapped_anywhere, unmap};
+use super::raw::{CALL, FILES, PAIR, STOCK, call, file_of, for_each, numbered, on_a_device, owned, producing, tried};
+use super::tasks::{Elsewhere, Running, running_elsewhere};
 use crate::syscall::exactly;
 
-/// A page of most machines.
-const PAGE: usize = 4096;
+/// Pages mapped in one batch.
+const MAPPED: u64 = 256;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -31,34 +35,85 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mmap",
-        summary: "map a page of anonymous memory",
+        summary: "map a page of anonymous memory between guard pages, where it is a mapping of its own",
+        version: 2,
         calls: &["mmap"],
-        prepare: |_| tried(producing(|| Area::new(1))),
+        prepare: |_| {
+            let places = Rc::new(Places::new(MAPPED as usize)?);
+            let emptied = Rc::clone(&places);
+            tried(
+                numbered(move |turn| places.map(turn))
+                    .at_most(MAPPED)
+                    .verify(for_each(move |turn| emptied.unmap(turn))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mmap.merging",
+        summary: "map a page of anonymous memory beside the last one, where the kernel makes one mapping of both",
+        calls: &["mmap"],
+        prepare: |_| {
+            let first = Rc::new(RefCell::new(Vec::with_capacity(MAPPED as usize)));
+            let made = Rc::clone(&first);
+            let mapping = Loop::new(move |times| {
+                let mut made = made.borrow_mut();
+                (0..times).try_for_each(|_| {
+                    made.push(mapped_anywhere()?);
+                    Ok(())
+                })
+            });
+            tried(mapping.at_most(MAPPED).verify(move |times| {
+                exactly(times as usize, first.borrow().len())?;
+                first.borrow_mut().drain(..).try_for_each(unmap)
+            }))
+        },
         ..CALL
     },
     Operation {
         id: "call.munmap",
-        summary: "unmap a page of anonymous memory that was not touched",
+        summary: "unmap a page of anonymous memory between guard pages that was not touched: a whole mapping",
+        version: 2,
         calls: &["munmap"],
-        prepare: |_| tried(consuming(|| Area::new(1), Area::unmap)),
+        prepare: |_| {
+            let places = Rc::new(Places::new(MAPPED as usize)?);
+            let filled = Rc::clone(&places);
+            tried(
+                numbered(move |turn| places.unmap(turn)).at_most(MAPPED).before(for_each(move |turn| filled.map(turn))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.munmap.splitting",
+        summary: "unmap a page in the middle of a mapping that was not touched, which becomes two mappings",
+        calls: &["munmap"],
+        prepare: |_| {
+            let places = Rc::new(Places::new(MAPPED as usize + 2)?);
+            let filled = Rc::clone(&places);
+            tried(numbered(move |turn| places.unmap(turn + 1)).at_most(MAPPED).before(move |_| filled.map_all()))
+        },
         ..CALL
     },
     Operation {
         id: "pair.map.touch",
-        summary: "map a page of anonymous memory, write one byte of it, and unmap it",
+        summary: "map a page of anonymous memory between guard pages, write one byte of it, and unmap it",
+        version: 2,
         calls: &["mmap", "munmap"],
         prepare: |_| {
-            tried(repeat(|| {
-                let area = Area::new(1)?;
-                area.touch(0);
-                area.unmap()
+            let places = Places::new(1)?;
+            tried(repeat(move || {
+                places.map(0)?;
+                places.touch(0);
+                places.unmap(0)
             }))
         },
         ..PAIR
     },
     Operation {
         id: "call.mprotect",
-        summary: "forbid or allow writing to a page that is there",
+        summary: "forbid or allow writing to a page that is there and a mapping of its own, between guard pages",
+        version: 2,
         calls: &["mprotect"],
         prepare: |_| {
             let area = Area::touched(1)?;
@@ -74,28 +129,31 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mremap",
-        summary: "lengthen or shorten a mapping by a page, in place",
+        summary: "lengthen or shorten a mapping by a page, in place, between guard pages",
+        version: 2,
         calls: &["mremap"],
-        prepare: |_| {
-            let area = Area::new(2)?;
-            tried(
-                repeat(move || {
-                    exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0)?)?;
-                    exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0)?)
-                })
-                .each(2),
-            )
-        },
+        prepare: |_| lengthening(Area::new(2)?),
+        ..CALL
+    },
+    Operation {
+        id: "call.mremap.merging",
+        summary: "lengthen or shorten a mapping by a page, in place, that joins or parts two mappings",
+        calls: &["mremap"],
+        prepare: |_| lengthening(Area::new(3)?),
         ..CALL
     },
     Operation {
         id: "call.msync",
         summary: "wait until the device has a page of a mapped file that was just written",
+        version: 2,
         calls: &["msync"],
         quoted: Estimate::Typical,
+        waits: |_| true,
         patience: 60.0,
         prepare: |setting| {
-            let area = Rc::new(Area::of_file(setting, 1)?);
+            let file = file_of(setting, PAGE)?;
+            on_a_device(&file)?;
+            let area = Rc::new(Area::of_file(&file, 1)?);
             let written = Rc::clone(&area);
             tried(repeat(move || exactly(0, call!(msync, area.page(0), PAGE, libc::MS_SYNC)?)).at_most(1).before(
                 move |_| {
@@ -156,10 +214,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.remap_file_pages",
-        summary: "let a page of a mapping show another page of its file",
+        summary: "let a mapping of one page between guard pages show another page of its file",
+        version: 2,
         calls: &["remap_file_pages"],
         prepare: |setting| {
-            let area = Area::of_file(setting, 2)?;
+            let area = Area::of_file(&file_of(setting, 2 * PAGE)?, 1)?;
             tried(
                 repeat(move || {
                     exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 1, 0)?)?;
@@ -172,11 +231,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mseal",
-        summary: "forbid for good that a page's mapping is changed",
+        summary: "forbid for good that a page's mapping is changed, between guard pages",
+        version: 2,
         calls: &["mseal"],
         prepare: |_| {
             // What is sealed stays until the process ends, so there are only so many.
-            let area = Area::new((FILES * STOCK) as usize)?;
+            let area = Area::separate((FILES * STOCK) as usize)?;
             let mut next = 0;
             let seal = move || {
                 next += 1;
@@ -191,18 +251,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "map a page that only calls and returns write",
         calls: &["map_shadow_stack"],
         prepare: |_| {
-            let make = || Ok(Area { start: call!(map_shadow_stack, 0, PAGE, 0)?, length: PAGE });
+            let make = || Ok(Mapped(call!(map_shadow_stack, 0, PAGE, 0)?));
             tried(producing(make))
         },
         ..CALL
     },
     Operation {
         id: "call.membarrier",
-        summary: "make all threads of the process see its writes in order",
+        summary: "make all tasks of this memory see its writes in order: each other CPU that runs one is interrupted",
+        version: 2,
         calls: &["membarrier"],
-        prepare: |_| {
+        axes: &[count("cpus", &[Choice::Number(2), Choice::Number(1), Choice::Number(4)])],
+        prepare: |setting| {
+            let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, Running::InBatches)?;
             exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
-            tried(repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?)))
+            let barriers = repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?));
+            beside(setting, others, barriers)
         },
         ..CALL
     },
@@ -219,59 +283,49 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Memory of this process's own, whose pages are named by their number.
-pub(super) struct Area {
-    start: usize,
-    length: usize,
+/// The same loop, whose batches are taken while these tasks run. Where they did not for a tenth of most batches, because
+/// others wanted their CPUs, the cost says so.
+fn beside(setting: &Setting, tasks: Vec<Elsewhere>, looped: Loop) -> Result<Loop, Failure> {
+    let (tasks, doubts) = (Rc::new(tasks), setting.doubts());
+    let began = Rc::new(Cell::new((Instant::now(), 0)));
+    let (starting, since) = (Rc::clone(&tasks), Rc::clone(&began));
+    let (mut batches, mut disturbed) = (0_u32, 0_u32);
+    tried(
+        looped
+            .before(move |_| {
+                starting.iter().try_for_each(Elsewhere::start)?;
+                since.set((Instant::now(), together(&starting)?));
+                Ok(())
+            })
+            .verify(move |_| {
+                let (start, before) = began.get();
+                let wanted = start.elapsed().as_nanos() as u64 * tasks.len() as u64;
+                let ran = together(&tasks)? - before;
+                tasks.iter().try_for_each(Elsewhere::pause)?;
+                batches += 1;
+                disturbed += u32::from(ran < wanted / 10 * 9);
+                if disturbed > batches / 2 && batches == 8 {
+                    doubts.raise(Doubt::Interrupted { share: f64::from(disturbed) / f64::from(batches) });
+                }
+                Ok(())
+            }),
+    )
 }
 
-impl Area {
-    /// So many pages, untouched.
-    #[inline(always)]
-    pub(super) fn new(pages: usize) -> Result<Area, Failure> {
-        let (access, kind) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
-        Ok(Area { start: call!(mmap, 0, pages * PAGE, access, kind, -1, 0)?, length: pages * PAGE })
-    }
-
-    /// So many pages, all there.
-    pub(super) fn touched(pages: usize) -> Result<Area, Failure> {
-        let area = Area::new(pages)?;
-        (0..pages).for_each(|page| area.touch(page));
-        Ok(area)
-    }
-
-    /// A scratch file of so many pages, mapped to be shared.
-    fn of_file(setting: &Setting, pages: usize) -> Result<Area, Failure> {
-        let (file, length) = (file_of(setting, pages * PAGE)?, pages * PAGE);
-        let start = call!(mmap, 0, length, PROT_READ | PROT_WRITE, MAP_SHARED, &file, 0)?;
-        Ok(Area { start, length })
-    }
-
-    #[inline(always)]
-    pub(super) fn page(&self, number: usize) -> usize {
-        self.start + number * PAGE
-    }
-
-    /// Writes a byte of a page.
-    #[inline(always)]
-    pub(super) fn touch(&self, page: usize) {
-        let place = std::ptr::with_exposed_provenance_mut::<u8>(self.page(page));
-        // SAFETY: the page is this area's own, is mapped for writing, and nothing else points to it.
-        unsafe { place.write_volatile(1) };
-    }
-
-    #[inline(always)]
-    fn unmap(self) -> Result<(), Failure> {
-        let (start, length) = (self.start, self.length);
-        std::mem::forget(self);
-        exactly(0, call!(munmap, start, length)?)
-    }
+/// The processor time of these tasks in ns.
+fn together(tasks: &[Elsewhere]) -> Result<u64, Failure> {
+    tasks.iter().map(Elsewhere::time).sum()
 }
 
-impl Drop for Area {
-    fn drop(&mut self) {
-        let _ = call!(munmap, self.start, self.length);
-    }
+/// A loop that takes the second page from the mapping at an area's beginning, and gives it back: both calls are counted.
+fn lengthening(area: Area) -> Result<Loop, Failure> {
+    tried(
+        repeat(move || {
+            exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0)?)?;
+            exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0)?)
+        })
+        .each(2),
+    )
 }
 
 /// What comes before a batch whose iterations find their page written.
@@ -280,4 +334,13 @@ fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static 
         area.touch(turn);
         Ok(())
     })
+}
+
+/// A page that the kernel mapped where it chose, unmapped when dropped.
+struct Mapped(usize);
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        let _ = unmap(self.0);
+    }
 }

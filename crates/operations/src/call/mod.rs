@@ -1,9 +1,11 @@
 //! Every system call on the path that does its work, set up and torn down outside the timing; one file per subject.
 
+mod area;
 pub(crate) mod asynchronous;
 pub(crate) mod attribute;
 pub(crate) mod descriptor;
 pub(crate) mod extended;
+mod fresh;
 pub(crate) mod identity;
 pub(crate) mod ipc;
 pub(crate) mod kernel;
@@ -22,6 +24,7 @@ pub(crate) mod signal;
 pub(crate) mod socket;
 pub(crate) mod sync;
 pub(crate) mod task;
+mod tasks;
 pub(crate) mod time;
 pub(crate) mod transfer;
 pub(crate) mod watch;

@@ -39,6 +39,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.umount2",
         summary: "unmount a file system in memory",
         calls: &["umount2"],
+        // It waits until all CPUs have let go of it.
+        waits: |_| true,
         prepare: |setting| {
             let names = Rc::new(folders(setting)?);
             let mounted = Rc::clone(&names);

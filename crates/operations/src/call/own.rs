@@ -6,6 +6,7 @@ use syscalls::Sysno;
 
 use super::raw::{answered, call, tried};
 use crate::child::start_and_end;
+use crate::process::fork;
 use crate::syscall::exactly;
 
 /// A loop of a call that must return zero, tried once.
@@ -67,7 +68,7 @@ fn with_own_users(kinds: i32) -> Result<(), Failure> {
     Ok(std::fs::write("/proc/self/gid_map", format!("0 {group} 1"))?)
 }
 
-/// Starts a child that ends at once; it waits to be reaped when this returns.
+/// Starts a child that is lent this process's memory and ends at once; it waits to be reaped when this returns.
 ///
 /// # Errors
 /// When there is no child to be had.
@@ -75,6 +76,16 @@ pub(crate) fn ended_child() -> Result<i32, Failure> {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the child writes no memory, and this process is held until it is gone.
     let child = unsafe { start_and_end(Sysno::clone, [flags as usize, 0], Sysno::exit_group) }?;
+    exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
+    Ok(child)
+}
+
+/// Starts a child that has a copy of this process's memory and ends at once; it waits to be reaped when this returns.
+///
+/// # Errors
+/// When there is no child to be had.
+pub(crate) fn ended_copy() -> Result<i32, Failure> {
+    let child = fork(|| 0)?;
     exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
     Ok(child)
 }

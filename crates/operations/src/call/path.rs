@@ -1,12 +1,15 @@
 //! Calls that make, name, move and remove files and folders. Names are single components in the scratch folder, which
 //! is the working folder too, so that the cost does not depend on where it is.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use measure::{Failure, Loop, Operation, Setting, repeat};
+use rustix::fs::{AtFlags, FileType};
 
+use super::fresh::Fresh;
 use super::raw::{CALL, FILES, PAIR, call, enter, for_each, names, numbered, tried};
 use crate::syscall::{exactly, new_file};
 
@@ -15,6 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.mkdir",
         summary: "make a folder",
+        version: 2,
         calls: &["mkdir"],
         prepare: |setting| making(setting, Kind::Folder, |_, name| exactly(0, call!(mkdir, name, 0o700)?)),
         ..CALL
@@ -22,6 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.mkdirat",
         summary: "make a folder in an open folder",
+        version: 2,
         calls: &["mkdirat"],
         prepare: |setting| {
             making(setting, Kind::Folder, |folder, name| exactly(0, call!(mkdirat, folder, name, 0o700)?))
@@ -32,6 +37,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.rmdir",
         summary: "remove an empty folder",
+        version: 2,
+        // A file system mounted with `discard` may wait until the device knows that the folder's block is free.
+        waits: |_| true,
         calls: &["rmdir"],
         prepare: |setting| removing(setting, Kind::Folder, |_, name| exactly(0, call!(rmdir, name)?)),
         ..CALL
@@ -40,6 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.mknod",
         summary: "make a FIFO",
+        version: 2,
         calls: &["mknod"],
         prepare: |setting| {
             making(setting, Kind::File, |_, name| exactly(0, call!(mknod, name, libc::S_IFIFO | 0o600, 0)?))
@@ -49,6 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.mknodat",
         summary: "make a FIFO in an open folder",
+        version: 2,
         calls: &["mknodat"],
         prepare: |setting| {
             making(setting, Kind::File, |folder, name| {
@@ -61,6 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.symlink",
         summary: "make a symbolic link",
+        version: 2,
         calls: &["symlink"],
         prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call!(symlink, c"file", name)?)),
         ..CALL
@@ -68,6 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.symlinkat",
         summary: "make a symbolic link in an open folder",
+        version: 2,
         calls: &["symlinkat"],
         prepare: |setting| {
             making(setting, Kind::File, |folder, name| exactly(0, call!(symlinkat, c"file", folder, name)?))
@@ -78,6 +90,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.link",
         summary: "give a file a second name",
+        version: 2,
         calls: &["link"],
         prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call!(link, c"file", name)?)),
         ..CALL
@@ -85,6 +98,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.linkat",
         summary: "give a file of an open folder a second name there",
+        version: 2,
         calls: &["linkat"],
         prepare: |setting| {
             making(setting, Kind::File, |folder, name| exactly(0, call!(linkat, folder, c"file", folder, name, 0)?))
@@ -95,6 +109,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.unlink",
         summary: "remove one of a file's names",
+        version: 2,
         calls: &["unlink"],
         prepare: |setting| removing(setting, Kind::File, |_, name| exactly(0, call!(unlink, name)?)),
         ..CALL
@@ -102,6 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.unlinkat",
         summary: "remove one of a file's names in an open folder",
+        version: 2,
         calls: &["unlinkat"],
         prepare: |setting| removing(setting, Kind::File, |folder, name| exactly(0, call!(unlinkat, folder, name, 0)?)),
         ..CALL
@@ -241,6 +257,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
+/// Batches of folders made in a round: each is removed when the round ends, and a file system that tells its device of
+/// what is free takes milliseconds for it (ext4 mounted with `discard` and without a journal).
+const FOLDERS: u32 = 8;
+
 /// What a name names.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -249,11 +269,11 @@ enum Kind {
 }
 
 impl Kind {
-    fn removal(self) -> i32 {
-        match self {
-            Kind::File => 0,
-            Kind::Folder => libc::AT_REMOVEDIR,
-        }
+    /// Fails unless this name is there and of this kind.
+    fn is_there(self, folder: &OwnedFd, name: &CString) -> Result<(), Failure> {
+        let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+        exactly(usize::from(matches!(self, Kind::Folder)), usize::from(is_folder))
     }
 
     /// A new name of this kind.
@@ -270,31 +290,40 @@ impl Kind {
 
 type Named = fn(&OwnedFd, &CString) -> Result<(), Failure>;
 
-/// A loop that makes a new name in each iteration; all are removed after the batch.
+/// A loop that makes a new name in each iteration. All of them stay until the round ends, so that none is deleted before
+/// another is made: see [`Fresh`].
 fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
-    let folder = Rc::new(enter(setting)?);
-    new_file(&folder)?;
-    let names = Rc::new(names("new", FILES)?);
-    let (removed, from) = (Rc::clone(&names), Rc::clone(&folder));
+    let fresh = Rc::new(Fresh::entered(setting)?);
+    let next = Rc::clone(&fresh);
+    let names = Rc::new(RefCell::new(Vec::new()));
+    let (named, made) = (Rc::clone(&names), Rc::clone(&names));
+    let folder = Rc::clone(&fresh);
+    let looped = Loop::new(move |times| {
+        let names = names.borrow();
+        names.iter().take(times as usize).try_for_each(|name| make(&folder.folder, name))
+    });
     tried(
-        numbered(move |turn| make(&folder, &names[turn]))
+        looped
             .at_most(FILES)
-            .batches(FILES as u32)
-            .verify(for_each(move |turn| exactly(0, call!(unlinkat, &*from, &removed[turn], kind.removal())?))),
+            .batches(if matches!(kind, Kind::Folder) { FOLDERS } else { FILES as u32 })
+            .before(move |times| {
+                named.replace(next.names(times)?);
+                Ok(())
+            })
+            .verify(move |_| made.borrow().iter().try_for_each(|name| kind.is_there(&fresh.folder, name))),
     )
 }
 
 /// A loop that removes a name in each iteration; all are made before the batch.
 fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failure> {
-    let folder = Rc::new(enter(setting)?);
-    new_file(&folder)?;
+    let fresh = Rc::new(Fresh::entered(setting)?);
     let names = Rc::new(names("old", FILES)?);
-    let (made, to) = (Rc::clone(&names), Rc::clone(&folder));
+    let (made, to) = (Rc::clone(&names), Rc::clone(&fresh));
     tried(
-        numbered(move |turn| remove(&folder, &names[turn]))
+        numbered(move |turn| remove(&fresh.folder, &names[turn]))
             .at_most(FILES)
             .batches(FILES as u32)
-            .before(for_each(move |turn| kind.make(&to, &made[turn]))),
+            .before(for_each(move |turn| kind.make(&to.folder, &made[turn]))),
     )
 }
 

@@ -1,15 +1,15 @@
 //! Calls on where memory is taken from, and on the memory of other processes.
 
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
-use measure::{Failure, Operation, repeat};
+use measure::{Axis, Choice, Failure, Operation, Setting, repeat, word};
+use record::Estimate;
 
-use super::memory::Area;
-use super::raw::{BLOCK, CALL, call, consuming, owned, tried};
+use super::area::{Area, PAGE};
+use super::raw::{BLOCK, CALL, STOCK, call, consuming, for_each, numbered, owned, tried, turning};
+use super::tasks::{Elsewhere, Running, running_elsewhere};
 use crate::syscall::exactly;
-
-/// A page of most machines.
-const PAGE: usize = 4096;
 
 /// Policies, of those that `linux/mempolicy.h` numbers.
 const DEFAULT_POLICY: i32 = 0;
@@ -18,6 +18,21 @@ const BIND: i32 = 2;
 /// The set of nodes that holds the first alone, and how many nodes it speaks of; the kernel takes one off.
 const FIRST: &[u64; 1] = &[1];
 const NODES: usize = 64;
+
+/// Whether the other CPUs halt meanwhile or are kept from it. Either call waits until every CPU has passed a point where
+/// it holds nothing of the kernel's, which a thread of the kernel's finds out, on whatever CPU it is: one that halts has
+/// to be woken first, which under a hypervisor takes tens of microseconds.
+const OTHERS: &[Axis] = &[word("others", &[Choice::Word("halting"), Choice::Word("awake")])];
+
+/// A call that moves pages and waits for the other CPUs.
+const MOVING: Operation = Operation {
+    axes: OTHERS,
+    quoted: Estimate::Typical,
+    follows_clock: |_| false,
+    waits: |_| true,
+    patience: 30.0,
+    ..CALL
+};
 
 /// How a process ended that waits at its end for the one that traces it.
 const EXITING: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
@@ -50,7 +65,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mbind",
-        summary: "say from which memory node a page is taken, or that it is all the same",
+        summary: "say from which memory node a page is taken, or that it is all the same; a mapping of its own",
+        version: 2,
         calls: &["mbind"],
         prepare: |_| {
             let area = Area::touched(1)?;
@@ -66,34 +82,73 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.set_mempolicy_home_node",
-        summary: "say which of its memory nodes a page prefers",
+        summary: "say which of its memory nodes a page prefers that preferred none; a mapping of its own",
+        version: 2,
         calls: &["set_mempolicy_home_node"],
         prepare: |_| {
-            let area = Area::touched(1)?;
-            exactly(0, call!(mbind, area.page(0), PAGE, BIND, FIRST, NODES, 0)?)?;
-            tried(repeat(move || exactly(0, call!(set_mempolicy_home_node, area.page(0), PAGE, 0, 0)?)))
+            let area = Rc::new(Area::separate_touched(STOCK as usize)?);
+            let bound = Rc::clone(&area);
+            tried(
+                numbered(move |turn| exactly(0, call!(set_mempolicy_home_node, area.page(turn), PAGE, 0, 0)?))
+                    .at_most(STOCK)
+                    // It then prefers none: what it prefers already is left as it is.
+                    .before(for_each(move |turn| {
+                        exactly(0, call!(mbind, bound.page(turn), PAGE, BIND, FIRST, NODES, 0)?)
+                    })),
+            )
         },
         ..CALL
     },
     Operation {
         id: "call.migrate_pages",
-        summary: "move all of a process's pages from a memory node to the same one",
+        summary: "move all of a process's pages from one memory node to another, and back: one of the two calls",
+        version: 2,
         calls: &["migrate_pages"],
-        prepare: |_| tried(repeat(|| exactly(0, call!(migrate_pages, 0, NODES, FIRST, FIRST)?))),
-        ..CALL
+        prepare: |setting| {
+            let awake = Awake::new(setting)?;
+            let nodes = two_nodes()?;
+            let area = Area::touched(1)?;
+            // What the call returns counts pages that cannot be moved, of which each process has some.
+            let migrate =
+                |from: u32, to: u32| call!(migrate_pages, 0, NODES, &[1_u64 << from], &[1_u64 << to]).map(|_| 0);
+            for (from, to) in [(nodes[0], nodes[1]), (nodes[1], nodes[0])] {
+                moved_to(&area, from as i32)?;
+                migrate(from, to)?;
+                exactly(to as usize, node_of(&area)?)?;
+            }
+            turning([(nodes[0], nodes[1]), (nodes[1], nodes[0])], move |(from, to)| {
+                let _kept = (&area, &awake);
+                migrate(from, to)
+            })
+        },
+        ..MOVING
     },
     Operation {
         id: "call.move_pages",
-        summary: "move a page to the memory node it is on",
+        summary: "move a page from one memory node to another, and back: one of the two calls",
+        version: 2,
+        calls: &["move_pages"],
+        prepare: |setting| {
+            let awake = Awake::new(setting)?;
+            let [first, second] = two_nodes()?.map(|node| node as i32);
+            let area = Area::touched(1)?;
+            // It begins on the first, where the second of the two calls brings it.
+            moved_to(&area, first)?;
+            turning([second, first], move |node| {
+                let _kept = &awake;
+                moved_to(&area, node)
+            })
+        },
+        ..MOVING
+    },
+    Operation {
+        id: "call.move_pages.ask",
+        summary: "ask on which memory node a page is, by the call that moves pages",
         calls: &["move_pages"],
         prepare: |_| {
             let area = Area::touched(1)?;
-            let (node, mut status) = ([0_i32], [-1_i32]);
-            tried(repeat(move || {
-                let pages = [area.page(0)];
-                exactly(0, call!(move_pages, 0, 1, &pages, &node, &mut status, 0)?)?;
-                exactly(0, status[0] as usize)
-            }))
+            let node = node_of(&area)?;
+            tried(repeat(move || exactly(node, node_of(&area)?)))
         },
         ..CALL
     },
@@ -141,6 +196,47 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..CALL
     },
 ];
+
+/// Idle tasks on another CPU, where the point asks for them.
+struct Awake(#[expect(dead_code, reason = "they run until it is dropped")] Vec<Elsewhere>);
+
+impl Awake {
+    fn new(setting: &Setting) -> Result<Awake, Failure> {
+        Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others") == "awake"), Running::Idly)?))
+    }
+}
+
+/// Two memory nodes that this process may have pages on.
+fn two_nodes() -> Result<[u32; 2], Failure> {
+    const ALLOWED: i32 = 4;
+    let mut nodes = [0_u64; 16];
+    exactly(0, call!(get_mempolicy, 0, &mut nodes, 1024, 0, ALLOWED)?)?;
+    // The calls here speak of the first of the words alone.
+    let mut numbers = (0..NODES as u32 - 1).filter(|node| nodes[0] >> node & 1 == 1);
+    match (numbers.next(), numbers.next()) {
+        (Some(first), Some(second)) => Ok([first, second]),
+        _ => Err(Failure::skip(
+            "there is one memory node, so that no page can be moved to another",
+            "a machine of several sockets, or allow a second node (cpuset)",
+        )),
+    }
+}
+
+/// The node that an area's first page is on.
+#[inline(always)]
+fn node_of(area: &Area) -> Result<usize, Failure> {
+    let (pages, mut status) = ([area.page(0)], [-1_i32]);
+    exactly(0, call!(move_pages, 0, 1, &pages, 0, &mut status, 0)?)?;
+    Ok(status[0] as usize)
+}
+
+/// Moves an area's first page to this node.
+#[inline(always)]
+fn moved_to(area: &Area, node: i32) -> Result<usize, Failure> {
+    let (pages, mut status) = ([area.page(0)], [-1_i32]);
+    exactly(0, call!(move_pages, 0, 1, &pages, &[node], &mut status, 0)?)?;
+    exactly(node as usize, status[0] as usize).map(|()| 0)
+}
 
 /// A process that has ended but still has its memory, because it waits for us, who trace it; it is let go when dropped.
 struct Ending {

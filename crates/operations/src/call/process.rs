@@ -4,11 +4,11 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use measure::{Failure, Operation, Partner, Setting, TermOf, repeat, term};
+use measure::{Axis, Choice, Failure, Loop, Operation, Partner, Setting, TermOf, repeat, term, word};
 use rustix::fs::{Mode, OFlags, open};
 
-use super::own::{ended_child, namespaces, steadily, steady};
-use super::raw::{CALL, call, consuming, device, owned, producing, tried};
+use super::own::{ended_child, ended_copy, namespaces, steadily, steady};
+use super::raw::{CALL, call, consuming, device, owned, producing, tried, turning};
 use crate::child::in_child;
 use crate::process::do_nothing;
 use crate::syscall::exactly;
@@ -24,6 +24,15 @@ const IN_CHILD: Operation = Operation { terms: &[term(1.0, "loop.empty"), term(1
 
 /// A call made 64 times by a child, whose cost is taken off.
 const MANY_IN_CHILD: Operation = Operation { terms: A_SIXTY_FOURTH, ..CALL };
+
+/// What the child had while it ran: its own copy of this process's memory, or the memory itself.
+const ENDED: &[Axis] = &[word("child", &[Choice::Word("copied"), Choice::Word("lent")])];
+
+/// What one child does so often that its own cost hardly counts.
+const EACH: u64 = 64;
+
+/// Children collected in one batch.
+const CHILDREN: u64 = 128;
 
 const A_SIXTY_FOURTH: &[TermOf] = &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")];
 
@@ -58,10 +67,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setpgid",
-        summary: "make this process the leader of its group, which it is",
+        summary: "make a child the leader of a group of its own, or move it back into its parent's",
+        version: 2,
         calls: &["setpgid"],
-        prepare: |_| steady(|| call!(setpgid, 0, 0)),
-        ..CALL
+        prepare: |_| {
+            let parents = call!(getpgid, 0)?;
+            let turns = move || {
+                (0..EACH / 2).try_for_each(|_| {
+                    exactly(0, call!(setpgid, 0, 0)?)?;
+                    exactly(0, call!(setpgid, 0, parents)?)
+                })
+            };
+            Ok(tried(in_child(0, turns))?.each(EACH))
+        },
+        ..MANY_IN_CHILD
     },
     Operation {
         id: "call.setsid",
@@ -75,20 +94,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.wait4",
-        summary: "collect a child that has ended",
+        summary: "collect a child that has ended: a copy of this process, or one that was lent its memory (vfork)",
+        version: 2,
         calls: &["wait4"],
-        prepare: |_| {
-            tried(consuming(ended_child, |child| exactly(child as usize, call!(wait4, child, 0, 0, 0)?)).at_most(32))
-        },
+        axes: ENDED,
+        prepare: |setting| collecting(setting, |child| exactly(child as usize, call!(wait4, child, 0, 0, 0)?)),
         ..CALL
     },
     Operation {
         id: "call.waitid",
-        summary: "collect a child that has ended, by the newer call",
+        summary: "collect a child that has ended, by the newer call: a copy of this process, or one lent its memory",
+        version: 2,
         calls: &["waitid"],
-        prepare: |_| {
-            let collect = |child: i32| exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED, 0)?);
-            tried(consuming(ended_child, collect).at_most(32))
+        axes: ENDED,
+        prepare: |setting| {
+            collecting(setting, |child| exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED, 0)?))
         },
         ..CALL
     },
@@ -213,12 +233,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setpriority",
-        summary: "set the priority of this process to what it is",
+        summary: "lower the priority of this process by a step, and raise it again: one of the two calls",
+        version: 2,
         calls: &["setpriority"],
         prepare: |_| {
-            // The call returns 20 less the priority, so that none is an error.
+            // The call returns 20 less the priority, so that none is an error. The lowest is 19.
             let own = 20 - call!(getpriority, 0, 0)? as i32;
-            steady(move || call!(setpriority, 0, 0, own))
+            let other = if own < 19 { own + 1 } else { own - 1 };
+            // Only root may raise it: found out before anything is timed.
+            exactly(0, call!(setpriority, 0, 0, other)?)?;
+            exactly(0, call!(setpriority, 0, 0, own)?)?;
+            turning([other, own], |priority| call!(setpriority, 0, 0, priority))
         },
         ..CALL
     },
@@ -316,27 +341,33 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.acct",
-        summary: "begin to record the processes of a namespace, and end it",
+        summary: "begin to record the processes of a namespace, and end it, many times in the namespace's first process",
+        version: 2,
         calls: &["acct"],
         per: "pair",
+        // The file is closed by a thread of the kernel's.
+        waits: |_| true,
         prepare: |setting| {
             let path = setting.scratch().join("records");
             std::fs::write(&path, "")?;
             let path =
                 CString::new(path.into_os_string().into_vec()).map_err(|_| Failure::wrong("a path holds a zero"))?;
-            tried(in_child(libc::CLONE_NEWPID, move || {
-                exactly(0, call!(acct, &path)?)?;
-                exactly(0, call!(acct, 0)?)
-            }))
+            let pairs = move || {
+                (0..EACH).try_for_each(|_| {
+                    exactly(0, call!(acct, &path)?)?;
+                    exactly(0, call!(acct, 0)?)
+                })
+            };
+            Ok(tried(in_child(libc::CLONE_NEWPID, pairs))?.each(EACH))
         },
-        ..IN_CHILD
+        // What the namespace costs beside its process is a sixty-fourth of itself, half a per cent of this.
+        ..MANY_IN_CHILD
     },
     Operation {
         id: "call.vhangup",
         summary: "hang up a session that has no terminal",
         calls: &["vhangup"],
         prepare: |_| {
-            const EACH: u64 = 64;
             let hang_up = || {
                 call!(setsid)?;
                 (0..EACH).try_for_each(|_| exactly(0, call!(vhangup)?))
@@ -346,6 +377,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..MANY_IN_CHILD
     },
 ];
+
+/// A loop that collects a child in each iteration; they have started and ended before the batch.
+fn collecting(setting: &Setting, collect: impl FnMut(i32) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
+    let start = if setting.word("child") == "lent" { ended_child } else { ended_copy };
+    tried(consuming(start, collect).at_most(CHILDREN))
+}
 
 /// A child that this process traces, stopped for as long as the handle lives.
 fn stopped(setting: &Setting) -> Result<Partner, Failure> {

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Operation, Setting, TermOf, term};
+use measure::{Failure, Loop, Operation, Setting, TermOf, repeat, term};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use syscalls::Sysno;
@@ -159,6 +159,17 @@ pub(crate) fn file_of(setting: &Setting, length: usize) -> Result<OwnedFd, Failu
     Ok(file)
 }
 
+/// File systems that keep everything in memory, by the number `statfs` gives them: tmpfs and ramfs.
+const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
+
+/// A skip where this file has no device to wait for.
+pub(crate) fn on_a_device(file: &OwnedFd) -> Result<(), Failure> {
+    if IN_MEMORY.contains(&(rustix::fs::fstatfs(file)?.f_type as u32)) {
+        return Err(Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));
+    }
+    Ok(())
+}
+
 /// A device that every system has, for reading and writing.
 pub(crate) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
     Ok(open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
@@ -181,6 +192,24 @@ pub(crate) fn names(prefix: &str, count: u64) -> Result<Vec<CString>, Failure> {
 pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
     looped.perform(1)?;
     Ok(looped)
+}
+
+/// A loop of a call that must return zero, with one of two values and with the other in turn: what is set to the value
+/// it has already, the kernel may leave alone.
+///
+/// # Errors
+/// Whatever the first call meets.
+#[inline(always)]
+pub(crate) fn turning<V: Copy + 'static>(
+    values: [V; 2],
+    mut set: impl FnMut(V) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let mut next = false;
+    tried(repeat(move || {
+        exactly(0, set(values[usize::from(next)])?)?;
+        next = !next;
+        Ok(())
+    }))
 }
 
 /// How many things one batch makes or uses up, each of two descriptors at most; the limit on these is raised to what

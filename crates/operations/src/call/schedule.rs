@@ -3,7 +3,7 @@
 use measure::{Operation, repeat};
 
 use super::own::{steadily, steady};
-use super::raw::{CALL, call, tried};
+use super::raw::{CALL, call, tried, turning};
 use crate::syscall::exactly;
 
 /// Words of a set of 1024 CPUs.
@@ -29,9 +29,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_setparam",
-        summary: "set the real-time priority of this process to none",
+        summary: "set the real-time priority of a sleeping process to 2, and to 1 again: one of the two calls",
+        version: 2,
         calls: &["sched_setparam"],
-        prepare: |_| steady(|| call!(sched_setparam, 0, &[0_i32])),
+        prepare: |setting| {
+            let sleeper = setting.partner(setting.cpu(), || {
+                loop {
+                    call!(ppoll, 0, 0, 0, 0, 8)?;
+                }
+            })?;
+            exactly(0, call!(sched_setscheduler, sleeper.pid(), libc::SCHED_FIFO, &[1_i32])?)?;
+            turning([2, 1], move |priority| call!(sched_setparam, sleeper.pid(), &[priority]))
+        },
         ..CALL
     },
     Operation {
@@ -91,12 +100,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_setaffinity",
-        summary: "set which CPUs this process may use to what they are",
+        summary: "allow this process a second CPU, and forbid it again: one of the two calls",
+        version: 2,
         calls: &["sched_setaffinity"],
-        prepare: |_| {
-            let mut cpus = [0_u64; WORDS];
-            let length = call!(sched_getaffinity, 0, WORDS * 8, &mut cpus)?;
-            steady(move || call!(sched_setaffinity, 0, length, &cpus))
+        prepare: |setting| {
+            let (own, both) = (cpus(&[setting.cpu()]), cpus(&[setting.cpu(), setting.other_cpu()?]));
+            // The last of a batch leaves it where it was.
+            let turns = repeat(move || {
+                exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &both)?)?;
+                exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &own)?)
+            });
+            Ok(tried(turns)?.each(2))
         },
         ..CALL
     },
@@ -127,3 +141,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..CALL
     },
 ];
+
+/// The set of these CPUs; those beyond its end are left out.
+fn cpus(numbers: &[u32]) -> [u64; WORDS] {
+    let mut set = [0_u64; WORDS];
+    for &number in numbers {
+        if let Some(word) = set.get_mut(number as usize / 64) {
+            *word |= 1 << (number % 64);
+        }
+    }
+    set
+}

@@ -4,8 +4,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use measure::{Failure, Operation, repeat, term};
 
-use super::own::{refusing, steady};
-use super::raw::{CALL, call, owned, producing, tried};
+use super::own::refusing;
+use super::raw::{CALL, call, consuming, owned, producing, tried};
 use crate::child::in_child;
 use crate::syscall::{exactly, scratch};
 
@@ -32,18 +32,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.landlock_add_rule",
-        summary: "allow reading below a folder in a set of rules",
+        summary: "allow reading below a folder in a set of rules that had none",
+        version: 2,
         calls: &["landlock_add_rule"],
         prepare: |setting| {
-            let (rules, folder) = (rules()?, scratch(setting)?);
+            let folder = scratch(setting)?;
             let mut below = [0_u8; 12];
             below[..8].copy_from_slice(&RIGHTS[0].to_ne_bytes());
             below[8..].copy_from_slice(&folder.as_raw_fd().to_ne_bytes());
             const PATH_BENEATH: i32 = 1;
-            steady(move || {
+            // A second rule for the same folder is only joined to the first.
+            tried(consuming(rules, move |rules| {
                 let _open = &folder;
-                call!(landlock_add_rule, &rules, PATH_BENEATH, &below, 0)
-            })
+                exactly(0, call!(landlock_add_rule, &rules, PATH_BENEATH, &below, 0)?)?;
+                Ok(rules)
+            }))
         },
         ..CALL
     },

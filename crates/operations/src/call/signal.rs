@@ -4,7 +4,7 @@
 use measure::Operation;
 
 use super::own::steady;
-use super::raw::{CALL, call};
+use super::raw::{CALL, call, turning};
 
 /// Enough for the largest frame of a handler on machines with wide registers.
 const STACK_WORDS: usize = 8 << 10;
@@ -42,13 +42,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sigaltstack",
-        summary: "name another stack for handlers",
+        summary: "name another stack for handlers in place of the last",
+        version: 2,
         calls: &["sigaltstack"],
         prepare: |_| {
-            let stack = vec![0_u64; STACK_WORDS];
-            let place = [stack.as_ptr() as usize, 0, STACK_WORDS * 8];
-            steady(move || {
-                let _kept = &stack;
+            let stacks = [vec![0_u64; STACK_WORDS], vec![0_u64; STACK_WORDS]];
+            // What names the same one again returns at once (since Linux 5.14).
+            let places = [0, 1].map(|number| [stacks[number].as_ptr() as usize, 0, STACK_WORDS * 8]);
+            turning(places, move |place| {
+                let _kept = &stacks;
                 call!(sigaltstack, &place, 0)
             })
         },

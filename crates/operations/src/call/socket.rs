@@ -8,7 +8,7 @@ use std::rc::Rc;
 use libc::iovec;
 use measure::{Failure, Loop, Operation, repeat};
 
-use super::raw::{BLOCK, CALL, PAIR, call, consuming, owned, producing, tried};
+use super::raw::{BLOCK, CALL, PAIR, call, consuming, owned, producing, tried, turning};
 use crate::syscall::exactly;
 
 const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
@@ -120,14 +120,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setsockopt",
-        summary: "set whether a TCP socket's connection is kept alive",
+        summary: "begin to keep a TCP socket's connection alive, which starts a timer, or cease to",
+        version: 2,
         calls: &["setsockopt"],
         prepare: |_| {
             let (ours, theirs) = tcp()?;
-            tried(repeat(move || {
+            turning([1_u32, 0], move |alive| {
                 let _open = &theirs;
-                exactly(0, call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[1_u32], 4)?)
-            }))
+                call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[alive], 4)
+            })
         },
         ..CALL
     },
@@ -146,15 +147,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.sockopt",
-        summary: "set that a TCP socket's connection is kept alive, and ask whether it is",
+        summary: "begin or cease to keep a TCP socket's connection alive, and ask whether it is",
+        version: 2,
         calls: &["setsockopt", "getsockopt"],
         prepare: |_| {
             let (ours, theirs) = tcp()?;
-            tried(repeat(move || {
+            turning([1_u32, 0], move |alive| {
                 let _open = &theirs;
-                exactly(0, call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[1_u32], 4)?)?;
-                exactly(1, keeps_alive(&ours)?)
-            }))
+                exactly(0, call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[alive], 4)?)?;
+                exactly(alive as usize, keeps_alive(&ours)?).map(|()| 0)
+            })
         },
         ..PAIR
     },

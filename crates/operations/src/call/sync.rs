@@ -1,4 +1,5 @@
-//! Calls that wait until a device has what was written: each after a page of a scratch file was overwritten.
+//! Calls that wait until a device has what was written: each after a page of a scratch file was overwritten. Those that
+//! write out what strangers wrote too, or hang where a stranger's device is dead, only who names them measures.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -6,7 +7,7 @@ use std::rc::Rc;
 use measure::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
 
-use super::raw::{CALL, call, file_of, tried};
+use super::raw::{CALL, call, file_of, on_a_device, tried};
 use crate::syscall::exactly;
 
 /// A page of most machines.
@@ -15,8 +16,14 @@ const PAGE: usize = 4096;
 /// `Q_SYNC` for the quotas of users, as `linux/quota.h` numbers and shifts it.
 const SYNC_QUOTAS: u32 = 0x80_0001 << 8;
 
+/// `Q_GETFMT` for the same.
+const QUOTA_FORMAT: u32 = 0x80_0004 << 8;
+
 /// A call that waits for a device.
-const SYNC: Operation = Operation { quoted: Estimate::Typical, patience: 60.0, ..CALL };
+const SYNC: Operation = Operation { quoted: Estimate::Typical, waits: |_| true, patience: 60.0, version: 2, ..CALL };
+
+/// A call that waits for more than this process wrote.
+const OF_ALL: Operation = Operation { only_by_name: true, ..SYNC };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -45,38 +52,55 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.syncfs",
-        summary: "wait until the device has all that was written to a file system, 4 KiB of it ours",
+        summary: "wait until the device has all that anybody wrote to a file system, 4 KiB of it ours",
         calls: &["syncfs"],
         prepare: |setting| after_a_write(setting, |file| exactly(0, call!(syncfs, file)?)),
-        ..SYNC
+        ..OF_ALL
     },
     Operation {
         id: "call.sync",
-        summary: "wait until the devices have all that was written to any file system, 4 KiB of it ours",
+        summary: "wait until the devices have all that anybody wrote to any file system, 4 KiB of it ours",
         calls: &["sync"],
         prepare: |setting| after_a_write(setting, |_| exactly(0, call!(sync)?)),
-        ..SYNC
+        ..OF_ALL
     },
     Operation {
         id: "call.quotactl",
         summary: "wait until the devices have all quotas of all file systems, with 4 KiB of a file that were overwritten",
         calls: &["quotactl"],
-        prepare: |setting| after_a_write(setting, |_| exactly(0, call!(quotactl, SYNC_QUOTAS, 0, 0, 0)?)),
-        ..SYNC
+        prepare: |setting| {
+            with_quotas(setting)?;
+            after_a_write(setting, |_| exactly(0, call!(quotactl, SYNC_QUOTAS, 0, 0, 0)?))
+        },
+        ..OF_ALL
     },
     Operation {
         id: "call.quotactl_fd",
         summary: "wait until the device has all quotas of a file system, with 4 KiB of a file that were overwritten",
         calls: &["quotactl_fd"],
-        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?)),
-        ..SYNC
+        prepare: |setting| {
+            with_quotas(setting)?;
+            after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?))
+        },
+        ..OF_ALL
     },
 ];
+
+/// A skip where the scratch folder's file system keeps no quotas: the call then returns without a look at any device.
+fn with_quotas(setting: &Setting) -> Result<(), Failure> {
+    let file = file_of(setting, 0)?;
+    // The format of the quotas, which is told only where they are kept.
+    let mut format = [0_u32];
+    call!(quotactl_fd, &file, QUOTA_FORMAT, 0, &mut format).map(drop).map_err(|_| {
+        Failure::skip("the scratch folder's file system keeps no quotas", "mount it with usrquota, and turn them on")
+    })
+}
 
 /// A loop of one call per batch, before which a page of a scratch file is overwritten.
 fn after_a_write(setting: &Setting, sync: impl Fn(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let file = Rc::new(file_of(setting, PAGE)?);
     let written = Rc::clone(&file);
+    on_a_device(&file)?;
     rustix::fs::fsync(&*file)?;
     tried(
         repeat(move || sync(&file))

@@ -1,13 +1,28 @@
 //! Calls on clocks and timers, of the kernel itself: never its shortcuts in the process's own memory.
 
-use measure::{Failure, Loop, Operation, repeat};
+use measure::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, word};
 use record::Estimate;
 
 use super::own::{refusing, steady};
 use super::raw::{CALL, PAIR, call, tried};
+use crate::signal::install_counter;
 use crate::syscall::exactly;
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
+
+/// How long is slept, in seconds and nanoseconds: without slack a shorter time is over before the CPU is given up.
+pub(super) const SHORT: [u64; 2] = [0, 10_000];
+
+/// The slack that the kernel may add to what sleeps: what every process begins with, and the least there is.
+const SLACK: &[Axis] = &[word("slack", &[Choice::Word("50us"), Choice::Word("1ns")])];
+
+/// When a timer rings: so late that others ring first, or before the next tick of the kernel, so that the CPU's own timer
+/// must be set for it.
+pub(super) const EXPIRY: &[Axis] = &[word("expiry", &[Choice::Word("far"), Choice::Word("near")])];
+
+/// A call that sleeps until a timer rings.
+pub(super) const SLEEP: Operation =
+    Operation { version: 2, quoted: Estimate::Typical, waits: |_| true, axes: SLACK, ..CALL };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -42,19 +57,23 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.nanosleep",
-        summary: "sleep for one nanosecond or as much longer as it takes",
+        summary: "sleep for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
         calls: &["nanosleep"],
-        quoted: Estimate::Typical,
-        prepare: |_| steady(|| call!(nanosleep, &[0_u64, 1], 0)),
-        ..CALL
+        prepare: |setting| {
+            set_slack(setting)?;
+            steady(|| call!(nanosleep, &SHORT, 0))
+        },
+        ..SLEEP
     },
     Operation {
         id: "call.clock_nanosleep",
-        summary: "sleep for one nanosecond of the monotonic clock or as much longer as it takes",
+        summary: "sleep for 10 us of the monotonic clock and the slack that the kernel may add, 50 us or 1 ns",
         calls: &["clock_nanosleep"],
-        quoted: Estimate::Typical,
-        prepare: |_| steady(|| call!(clock_nanosleep, MONOTONIC, 0, &[0_u64, 1], 0)),
-        ..CALL
+        prepare: |setting| {
+            set_slack(setting)?;
+            steady(|| call!(clock_nanosleep, MONOTONIC, 0, &SHORT, 0))
+        },
+        ..SLEEP
     },
     Operation {
         id: "call.adjtimex",
@@ -105,11 +124,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setitimer",
-        summary: "arm an interval timer, and disarm it",
+        summary: "arm an interval timer to ring in 1,000 s (far) or 200 us (near), and disarm it",
+        version: 2,
         calls: &["setitimer"],
-        prepare: |_| {
-            tried(repeat(|| {
-                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64, 0, 1_000, 0], 0)?)?;
+        axes: EXPIRY,
+        prepare: |setting| {
+            // A near one may ring when the batch is interrupted.
+            install_counter(libc::SIGALRM)?;
+            let (seconds, rest) = expiry(setting);
+            tried(repeat(move || {
+                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64, 0, seconds, rest / 1_000], 0)?)?;
                 exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)
             }))
         },
@@ -121,7 +145,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["timer_create", "timer_delete"],
         prepare: |_| {
             tried(repeat(|| {
-                let timer = timer()?;
+                let timer = timer(&SILENT)?;
                 exactly(0, call!(timer_delete, timer)?)
             }))
         },
@@ -129,12 +153,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.timer",
-        summary: "arm a timer, and disarm it",
+        summary: "arm a timer that signals in 1,000 s (far) or 200 us (near), and disarm it",
+        version: 2,
         calls: &["timer_settime"],
-        prepare: |_| {
-            let timer = timer()?;
+        axes: EXPIRY,
+        prepare: |setting| {
+            install_counter(libc::SIGALRM)?;
+            // The kernel never arms a timer that signals nothing.
+            let (timer, (seconds, rest)) = (timer(&SIGNALLING)?, expiry(setting));
             tried(repeat(move || {
-                exactly(0, call!(timer_settime, timer, 0, &[0_u64, 0, 1_000, 0], 0)?)?;
+                exactly(0, call!(timer_settime, timer, 0, &[0_u64, 0, seconds, rest], 0)?)?;
                 exactly(0, call!(timer_settime, timer, 0, &[0_u64; 4], 0)?)
             }))
         },
@@ -143,9 +171,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.timer_gettime",
         summary: "ask how much of an armed timer is left",
+        version: 2,
         calls: &["timer_gettime"],
         prepare: |_| {
-            let timer = timer()?;
+            let timer = timer(&SIGNALLING)?;
             exactly(0, call!(timer_settime, timer, 0, &[0_u64, 0, 1_000, 0], 0)?)?;
             let mut left = [0_u64; 4];
             steady(move || call!(timer_gettime, timer, &mut left))
@@ -157,7 +186,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "ask how many expiries of a timer were missed",
         calls: &["timer_getoverrun"],
         prepare: |_| {
-            let timer = timer()?;
+            let timer = timer(&SILENT)?;
             steady(move || call!(timer_getoverrun, timer))
         },
         ..CALL
@@ -169,11 +198,28 @@ fn positive(mut ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result
     tried(repeat(move || ask().map(drop)))
 }
 
-/// A timer of this process that signals nothing.
-fn timer() -> Result<i32, Failure> {
-    // The structure sigevent: a value, no signal, `SIGEV_NONE` in the upper half of the second word.
-    let nothing = [0_u64, 1 << 32, 0, 0, 0, 0, 0, 0];
+/// Timers of this process, as the structure sigevent has them: a value, the signal, and how it is told in the upper half
+/// of the second word: `SIGEV_NONE`, or `SIGEV_SIGNAL`, which is zero.
+const SILENT: [u64; 8] = [0, 1 << 32, 0, 0, 0, 0, 0, 0];
+const SIGNALLING: [u64; 8] = [0, libc::SIGALRM as u64, 0, 0, 0, 0, 0, 0];
+
+fn timer(event: &[u64; 8]) -> Result<i32, Failure> {
     let mut timer = [0_i32];
-    exactly(0, call!(timer_create, MONOTONIC, &nothing, &mut timer)?)?;
+    exactly(0, call!(timer_create, MONOTONIC, event, &mut timer)?)?;
     Ok(timer[0])
+}
+
+/// Has what sleeps in this process wake up to so much too late as the point says, so that the kernel may wake several
+/// at once.
+///
+/// # Errors
+/// When the kernel does not let it be set.
+pub(super) fn set_slack(setting: &Setting) -> Result<(), Failure> {
+    let slack = if setting.word("slack") == "1ns" { 1 } else { 50_000 };
+    exactly(0, call!(prctl, libc::PR_SET_TIMERSLACK, slack, 0, 0, 0)?)
+}
+
+/// When a timer is to ring, in seconds and nanoseconds.
+pub(super) fn expiry(setting: &Setting) -> (u64, u64) {
+    if setting.word("expiry") == "near" { (0, 200_000) } else { (1_000, 0) }
 }

@@ -6,6 +6,7 @@ use measure::{Failure, Operation, repeat};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::raw::{CALL, PAIR, call, owned, producing, tried};
+use super::time::{EXPIRY, SHORT, SLEEP, expiry, set_slack};
 use crate::syscall::exactly;
 
 /// Bytes of the kernel's set of signals.
@@ -14,8 +15,8 @@ const SIGNALS: usize = 8;
 /// `struct epoll_event` is three words of 32 bits on x86-64 and four elsewhere.
 const EVENT: usize = size_of::<libc::epoll_event>();
 
-/// A minute: an alarm that never rings within a round's batch, or rings unheard.
-const MINUTE: [i64; 4] = [0, 0, 60, 0];
+/// A wait for descriptors that ends because its time is up.
+const TIMEOUT: Operation = Operation { version: 1, ..SLEEP };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
@@ -160,6 +161,48 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..CALL
     },
+    Operation {
+        id: "call.ppoll.timeout",
+        summary: "wait with ppoll for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        calls: &["ppoll"],
+        prepare: |setting| {
+            set_slack(setting)?;
+            let counter = eventfd(0, EventfdFlags::CLOEXEC)?;
+            let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+            tried(repeat(move || {
+                let _open = &counter;
+                // What is left is written back.
+                let mut left = SHORT;
+                exactly(0, call!(ppoll, &mut wait, 1, &mut left, 0, SIGNALS)?)
+            }))
+        },
+        ..TIMEOUT
+    },
+    Operation {
+        id: "call.pselect6.timeout",
+        summary: "wait with pselect for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        calls: &["pselect6"],
+        prepare: |setting| {
+            set_slack(setting)?;
+            tried(repeat(|| {
+                let mut left = SHORT;
+                exactly(0, call!(pselect6, 0, 0, 0, 0, &mut left, 0)?)
+            }))
+        },
+        ..TIMEOUT
+    },
+    Operation {
+        id: "call.epoll_pwait2.timeout",
+        summary: "wait with epoll_pwait2 for 10 us and the slack that the kernel may add, 50 us or 1 ns",
+        calls: &["epoll_pwait2"],
+        prepare: |setting| {
+            set_slack(setting)?;
+            let set = owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?);
+            let mut events = [0_u8; 8 * EVENT];
+            tried(repeat(move || exactly(0, call!(epoll_pwait2, &set, &mut events, 8, &SHORT, 0, SIGNALS)?)))
+        },
+        ..TIMEOUT
+    },
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.eventfd",
@@ -205,22 +248,27 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.timerfd_settime",
-        summary: "set a timer that is set already to ring a minute from now",
+        summary: "set a timer that is set already, to ring in 1,000 s (far) or 200 us (near)",
+        version: 2,
         calls: &["timerfd_settime"],
-        prepare: |_| {
-            let timer = timer()?;
-            tried(repeat(move || exactly(0, call!(timerfd_settime, &timer, 0, &MINUTE, 0)?)))
+        axes: EXPIRY,
+        prepare: |setting| {
+            let (timer, (seconds, rest)) = (timer()?, expiry(setting));
+            tried(repeat(move || exactly(0, call!(timerfd_settime, &timer, 0, &[0, 0, seconds, rest], 0)?)))
         },
         ..CALL
     },
     Operation {
         id: "pair.timerfd",
-        summary: "set a timer to ring a minute from now, and stop it",
+        summary: "set a timer to ring in 1,000 s (far) or 200 us (near), and stop it",
+        version: 2,
         calls: &["timerfd_settime"],
-        prepare: |_| {
+        axes: EXPIRY,
+        prepare: |setting| {
             let (timer, never) = (timer()?, [0_i64; 4]);
+            let (seconds, rest) = expiry(setting);
             tried(repeat(move || {
-                exactly(0, call!(timerfd_settime, &timer, 0, &MINUTE, 0)?)?;
+                exactly(0, call!(timerfd_settime, &timer, 0, &[0, 0, seconds, rest], 0)?)?;
                 exactly(0, call!(timerfd_settime, &timer, 0, &never, 0)?)
             }))
         },

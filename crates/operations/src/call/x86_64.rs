@@ -4,7 +4,7 @@ use measure::{Failure, Operation, Setting, pin, repeat};
 use record::Estimate;
 
 use super::own::{steadily, steady};
-use super::raw::{CALL, PAIR, answered, call, tried};
+use super::raw::{CALL, PAIR, answered, call, tried, turning};
 use crate::process::{fork, wait_for};
 use crate::signal::install_counter;
 use crate::syscall::exactly;
@@ -50,9 +50,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.iopl",
-        summary: "ask for no right to the processor's ports, which is what one has",
+        summary: "get the right to all ports of the processor, and give it back: one of the two calls",
+        version: 2,
         calls: &["iopl"],
-        prepare: |_| steady(|| call!(iopl, 0)),
+        prepare: |_| turning([3, 0], |level| call!(iopl, level)),
         ..CALL
     },
     Operation {
@@ -69,9 +70,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pause",
-        summary: "wait for a signal, which a timer sends 20 us later",
+        summary: "wait for a signal, which a timer without slack sends 20 us later",
         calls: &["pause"],
         quoted: Estimate::Typical,
+        waits: |_| true,
         prepare: |_| {
             install_counter(libc::SIGALRM)?;
             // A second signal follows, in case the first arrives before the waiting begins.
@@ -86,7 +88,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.alarm",
-        summary: "set an alarm in a quarter of an hour, in place of the last",
+        summary: "set an alarm in a quarter of an hour, in place of the last; it is told in seconds, and so always far",
         calls: &["alarm"],
         prepare: |_| {
             call!(alarm, 900)?;
