@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod components;
 pub mod derived;
 pub mod doctor;
 pub mod estimate;
