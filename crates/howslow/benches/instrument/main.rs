@@ -130,13 +130,8 @@ fn main() -> anyhow::Result<()> {
         println!("nothing is measured here; `cargo bench -p howslow --bench instrument` measures");
         return Ok(());
     }
-    let extent = Extent {
-        times: asked.times,
-        budget: asked.budget,
-        from: asked.from,
-        keep: asked.keep,
-        busy: asked.busy,
-    };
+    let extent =
+        Extent { times: asked.times, budget: asked.budget, from: asked.from, keep: asked.keep, busy: asked.busy };
     let names = if asked.names.is_empty() { Bench::value_variants() } else { asked.names.as_slice() };
     for bench in names {
         let name = bench.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();

@@ -39,9 +39,7 @@ const ENTRIES: &[Entry] = &[
     }),
     entry("pair.lock.memory", "", || {
         let place = touched(PAGE)?;
-        Ok(Work::calls(move || {
-            call!(libc::SYS_mlock, place, PAGE) == 0 && call!(libc::SYS_munlock, place, PAGE) == 0
-        }))
+        Ok(Work::calls(move || call!(libc::SYS_mlock, place, PAGE) == 0 && call!(libc::SYS_munlock, place, PAGE) == 0))
     }),
     entry("call.madvise", "", give_back),
 ];

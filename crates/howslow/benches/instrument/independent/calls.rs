@@ -24,7 +24,7 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(move || call!(libc::SYS_write, file.as_raw_fd(), byte.as_ptr(), 1) == 1))
     }),
     entry("call.pread64", "", || {
-        let (file, mut bytes) = (filled(4096)?, [0_u8; 512]);
+        let (file, mut bytes) = (filled(4096)?, Box::new([0_u64; 64]));
         Ok(Work::calls(move || call!(libc::SYS_pread64, file.as_raw_fd(), bytes.as_mut_ptr(), 512, 0) == 512))
     }),
     entry("call.lseek", "", || {
@@ -116,14 +116,13 @@ const ENTRIES: &[Entry] = &[
     entry("call.sched_yield", "", || Ok(Work::calls(|| call!(libc::SYS_sched_yield) == 0))),
     entry("call.sched_getaffinity", "", || {
         let mut mask = [0_u64; 128];
-        Ok(Work::calls(move || {
-            call!(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) > 0
-        }))
+        Ok(Work::calls(move || call!(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) > 0))
     }),
     entry("call.get_mempolicy", "", || {
         let mut mode = -1_i32;
         Ok(Work::calls(move || call!(libc::SYS_get_mempolicy, &raw mut mode, 0, 0, 0, 0) == 0))
     }),
+    entry("call.fsopen", "", || makes(|| call!(libc::SYS_fsopen, c"tmpfs".as_ptr(), 0))),
     entry("call.landlock_create_ruleset", "", || {
         let rules = [1_u64 << 2];
         makes(move || call!(libc::SYS_landlock_create_ruleset, rules.as_ptr(), 8, 0))
@@ -131,9 +130,12 @@ const ENTRIES: &[Entry] = &[
     entry("call.inotify_init1", "", || makes_few(64, || call!(libc::SYS_inotify_init1, libc::IN_CLOEXEC))),
     entry("call.syslog", "", || Ok(Work::calls(|| call!(libc::SYS_syslog, 10, 0, 0) > 0))),
     entry("crossing.call", "arguments=6", || {
-        let word = 0_u32;
+        // Of what a futex can be asked, this takes all six: add one to the second word, and wake one where it was zero.
+        const ADD_ONE_IF_ZERO: i32 = (libc::FUTEX_OP_ADD << 28) | (libc::FUTEX_OP_CMP_EQ << 24) | (1 << 12);
+        let (first, mut second) = (0_u32, 0_u32);
+        let what = libc::FUTEX_WAKE_OP | libc::FUTEX_PRIVATE_FLAG;
         Ok(Work::calls(move || {
-            call!(libc::SYS_futex, &raw const word, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1, 0, 0, 0) == 0
+            call!(libc::SYS_futex, &raw const first, what, 1, 1, &raw mut second, ADD_ONE_IF_ZERO) == 0
         }))
     }),
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,6 @@
 //! Files that are read, written, made and deleted, and the waiting for their device.
 
 use std::os::fd::AsRawFd;
-use std::time::Instant;
 
 use super::calls::filled;
 use super::entry::{Entry, Group, entry, unrolled};
@@ -39,12 +38,12 @@ const ENTRIES: &[Entry] = &[
             total == 16 * MIB as isize
         }))
     }),
-    unrolled("write.pwrite", "file=1MiB,order=sequential,over=old,record=128KiB,sync=none", || {
+    unrolled("write.pwrite", "file=64MiB,order=sequential,over=old,record=128KiB,sync=none", || {
         const RECORD: usize = 128 << 10;
-        let (file, bytes) = (filled(MIB)?, vec![9_u8; RECORD]);
+        let (file, bytes) = (filled(64 * MIB)?, vec![9_u8; RECORD]);
         Ok(Work::calls(move || {
             let write = |at: usize| call!(libc::SYS_pwrite64, file.as_raw_fd(), bytes.as_ptr(), RECORD, at);
-            (0..MIB).step_by(RECORD).all(|at| write(at) == RECORD as isize)
+            (0..64 * MIB).step_by(RECORD).all(|at| write(at) == RECORD as isize)
         }))
     }),
     entry("sparse.write", "offset=0,size=4KiB", || {
@@ -60,7 +59,7 @@ const ENTRIES: &[Entry] = &[
         .at_most(32))
     }),
     entry("call.pwrite64", "", || overwrite(512, 4096)),
-    entry("file.read.mapped", "size=4KiB", || mapped(4096)),
+    entry("file.read.mapped", "size=4KiB", || mapped(4096, MIB)),
 ];
 
 fn create_delete(bytes: usize) -> Made {
@@ -80,33 +79,30 @@ fn create_delete(bytes: usize) -> Made {
 
 fn overwrite(bytes: usize, size: usize) -> Made {
     let (file, content) = (filled(size)?, vec![5_u8; bytes]);
-    Ok(Work::calls(move || {
-        call!(libc::SYS_pwrite64, file.as_raw_fd(), content.as_ptr(), bytes, 0) == bytes as isize
+    Ok(Work::calls(move || call!(libc::SYS_pwrite64, file.as_raw_fd(), content.as_ptr(), bytes, 0) == bytes as isize))
+}
+
+/// A file of so many bytes, all its pages touched through the mapping before.
+#[cfg(target_arch = "x86_64")]
+fn mapped(block: usize, bytes: usize) -> Made {
+    if !std::arch::is_x86_feature_detected!("avx2") {
+        return Err("no AVX2 here".into());
+    }
+    let file = filled(bytes)?;
+    let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+    let place = done("mmap", call!(libc::SYS_mmap, 0_usize, bytes, libc::PROT_READ, flags, file.as_raw_fd(), 0))?;
+    let first = std::ptr::with_exposed_provenance_mut::<u8>(place);
+    let mut at = 0;
+    Ok(Work::whole(move |times| {
+        for _ in 0..times {
+            super::memory::read_256(first.wrapping_add(at), block);
+            at = (at + block) % bytes;
+        }
     }))
 }
 
-/// A file of 16 MiB, all its pages touched through the mapping before.
-fn mapped(block: usize) -> Made {
-    let file = filled(16 * MIB)?;
-    let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-    let place =
-        done("mmap", call!(libc::SYS_mmap, 0_usize, 16 * MIB, libc::PROT_READ, flags, file.as_raw_fd(), 0))?;
-    let first = std::ptr::with_exposed_provenance::<u64>(place);
-    // SAFETY: the mapping is that long, aligned, and stays; nothing writes the file.
-    let words = unsafe { std::slice::from_raw_parts(first, 2 * MIB) };
-    let sum = |words: &[u64]| words.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word));
-    let block = block / 8;
-    let expected = sum(&words[..block]);
-    let mut at = 0;
-    Ok(Work::timed(move |times| {
-        let mut right = 0;
-        let start = Instant::now();
-        for _ in 0..times {
-            right += u64::from(std::hint::black_box(sum(&words[at..at + block])) == expected);
-            at = (at + block) % words.len();
-        }
-        let time = start.elapsed();
-        assert_eq!(right, times, "a sum was wrong");
-        time
-    }))
+#[cfg(not(target_arch = "x86_64"))]
+fn mapped(_: usize, _: usize) -> Made {
+    let _ = done;
+    Err("there is a loop for x86-64 alone".into())
 }

@@ -30,38 +30,66 @@ struct Room([u64; 64]);
 
 const ENTRIES: &[Entry] = &[
     entry("loop.empty", "", empty),
-    unrolled("instruction.add.latency", "width=64", || row!(100 of "add rax, rcx", in("rcx") 3_u64, inout("rax") 1_u64 => _)),
-    unrolled("instruction.add.latency", "width=32", || row!(100 of "add eax, ecx", in("rcx") 3_u64, inout("rax") 1_u64 => _)),
-    unrolled("instruction.multiply.latency", "width=64", || row!(100 of "imul rax, rcx", in("rcx") 3_u64, inout("rax") 1_u64 => _)),
+    unrolled(
+        "instruction.add.latency",
+        "width=64",
+        || row!(100 of "add rax, rcx", in("rcx") 3_u64, inout("rax") 1_u64 => _),
+    ),
+    unrolled(
+        "instruction.add.latency",
+        "width=32",
+        || row!(100 of "add eax, ecx", in("rcx") 3_u64, inout("rax") 1_u64 => _),
+    ),
+    unrolled(
+        "instruction.multiply.latency",
+        "width=64",
+        || row!(100 of "imul rax, rcx", in("rcx") 3_u64, inout("rax") 1_u64 => _),
+    ),
     unrolled("instruction.divide.latency", "width=64", divide),
     unrolled("instruction.count.latency", "", || row!(100 of "popcnt rax, rax", inout("rax") 9_u64 => _)),
     unrolled("instruction.rotate.latency", "", || row!(100 of "rol rax, 7", inout("rax") 9_u64 => _)),
     unrolled("instruction.call", "", procedure),
-    unrolled("instruction.float.add.latency", "precision=double,vector=scalar", || row!(100 of "addsd xmm0, xmm1", inout("xmm0") 1.0_f64 => _, in("xmm1") 1.0_f64)),
-    unrolled("instruction.float.multiply.latency", "precision=double,vector=scalar", || row!(100 of "mulsd xmm0, xmm1", inout("xmm0") 1.0_f64 => _, in("xmm1") 1.0_f64)),
-    unrolled("instruction.float.divide.latency", "precision=double,vector=scalar", || row!(100 of "divsd xmm0, xmm1", inout("xmm0") 1.234567_f64 => _, in("xmm1") 1.000000001_f64)),
-    unrolled("instruction.float.fma.latency", "precision=double,vector=256", || vectors(|times| {
-        // SAFETY: registers alone, and the processor was asked for the instruction.
-        unsafe {
-            asm!(
-                "vpxor ymm0, ymm0, ymm0", "vpxor ymm1, ymm1, ymm1", "vpxor ymm2, ymm2, ymm2",
-                "2:", ".rept 100", "vfmadd231pd ymm0, ymm0, ymm1", ".endr", "dec {turns}", "jnz 2b", "vzeroupper",
-                turns = inout(reg) times => _, out("xmm0") _, out("xmm1") _, out("xmm2") _, options(nostack)
-            );
-        }
-    })),
-    unrolled("instruction.vector.add.latency", "vector=256", || vectors(|times| {
-        // SAFETY: registers alone, and the processor was asked for the instruction.
-        unsafe {
-            asm!(
-                "vpxor ymm0, ymm0, ymm0", "vpcmpeqd ymm1, ymm1, ymm1",
-                "2:", ".rept 100", "vpaddq ymm0, ymm0, ymm1", ".endr", "dec {turns}", "jnz 2b", "vzeroupper",
-                turns = inout(reg) times => _, out("xmm0") _, out("xmm1") _, options(nostack)
-            );
-        }
-    })),
+    unrolled(
+        "instruction.float.add.latency",
+        "precision=double,vector=scalar",
+        || row!(100 of "addsd xmm0, xmm1", inout("xmm0") 1.0_f64 => _, in("xmm1") 1.0_f64),
+    ),
+    unrolled(
+        "instruction.float.multiply.latency",
+        "precision=double,vector=scalar",
+        || row!(100 of "mulsd xmm0, xmm1", inout("xmm0") 1.0_f64 => _, in("xmm1") 1.0_f64),
+    ),
+    unrolled(
+        "instruction.float.divide.latency",
+        "precision=double,vector=scalar",
+        || row!(100 of "divsd xmm0, xmm1", inout("xmm0") 1.234567_f64 => _, in("xmm1") 1.000000001_f64),
+    ),
+    unrolled("instruction.float.fma.latency", "precision=double,vector=256", || {
+        vectors(|times| {
+            // SAFETY: registers alone, and the processor was asked for the instruction.
+            unsafe {
+                asm!(
+                    "vpxor ymm0, ymm0, ymm0", "vpxor ymm1, ymm1, ymm1", "vpxor ymm2, ymm2, ymm2",
+                    "2:", ".rept 100", "vfmadd231pd ymm0, ymm0, ymm1", ".endr", "dec {turns}", "jnz 2b", "vzeroupper",
+                    turns = inout(reg) times => _, out("xmm0") _, out("xmm1") _, out("xmm2") _, options(nostack)
+                );
+            }
+        })
+    }),
+    unrolled("instruction.vector.add.latency", "vector=256", || {
+        vectors(|times| {
+            // SAFETY: registers alone, and the processor was asked for the instruction.
+            unsafe {
+                asm!(
+                    "vpxor ymm0, ymm0, ymm0", "vpcmpeqd ymm1, ymm1, ymm1",
+                    "2:", ".rept 100", "vpaddq ymm0, ymm0, ymm1", ".endr", "dec {turns}", "jnz 2b", "vzeroupper",
+                    turns = inout(reg) times => _, out("xmm0") _, out("xmm1") _, options(nostack)
+                );
+            }
+        })
+    }),
     unrolled("instruction.load.latency", "mode=base", || row!(100 of "mov rax, [rax]", inout("rax") ring() => _)),
-    unrolled("instruction.load.throughput", "width=8", || row!(100 of "mov rax, [rsi]", out("rax") _)),
+    unrolled("instruction.load.throughput", "width=8", || loads()),
     unrolled("instruction.store.throughput", "width=8", || row!(100 of "mov [rsi], rax", in("rax") 5_u64)),
     unrolled("instruction.push.pop", "", || row!(100 of "push rax; pop rax", inout("rax") 5_u64 => _)),
     unrolled("instruction.atomic.add", "", || row!(50 of "lock add [rsi], rax", in("rax") 5_u64)),
@@ -69,11 +97,17 @@ const ENTRIES: &[Entry] = &[
     unrolled("instruction.fence", "kind=full", || row!(20 of "mfence")),
     unrolled("instruction.pause", "", || row!(20 of "pause")),
     unrolled("instruction.clock.read", "order=plain", || row!(20 of "rdtsc", out("rax") _, out("rdx") _)),
-    unrolled("instruction.branch.not.taken", "", || row!(100 of "cmp rax, rcx; je 3f; 3:", in("rax") 1_u64, in("rcx") 2_u64)),
+    unrolled(
+        "instruction.branch.not.taken",
+        "",
+        || row!(100 of "cmp rax, rcx; je 3f; 3:", in("rax") 1_u64, in("rcx") 2_u64),
+    ),
     entry("clock.read", "", || Ok(Work::calls(clock))),
     entry("clock.read.syscall", "", || {
         let mut time = [0_i64; 2];
-        Ok(Work::calls(move || call!(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC, time.as_mut_ptr()) == 0 && time[0] > 0))
+        Ok(Work::calls(move || {
+            call!(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC, time.as_mut_ptr()) == 0 && time[0] > 0
+        }))
     }),
 ];
 
@@ -116,6 +150,24 @@ fn divide() -> Made {
     .each(50))
 }
 
+/// From eight words to eight registers: loads into one register might wait for each other.
+fn loads() -> Made {
+    Ok(Work::whole(|times| {
+        let room = Room([7; 64]);
+        // SAFETY: reads within the room.
+        unsafe {
+            asm!(
+                "2:", ".rept 12", "mov rax, [rsi]", "mov rcx, [rsi + 8]", "mov rdx, [rsi + 16]", "mov rdi, [rsi + 24]",
+                "mov r8, [rsi + 32]", "mov r9, [rsi + 40]", "mov r10, [rsi + 48]", "mov r11, [rsi + 56]", ".endr",
+                "dec {turns}", "jnz 2b", turns = inout(reg) times => _, in("rsi") room.0.as_ptr(), out("rax") _,
+                out("rcx") _, out("rdx") _, out("rdi") _, out("r8") _, out("r9") _, out("r10") _, out("r11") _,
+                options(nostack, readonly)
+            );
+        }
+    })
+    .each(96))
+}
+
 fn procedure() -> Made {
     Ok(Work::whole(|times| {
         // SAFETY: calls a procedure that only returns.
@@ -134,11 +186,15 @@ fn vectors(turns: fn(u64)) -> Made {
     if able { Ok(Work::whole(turns).each(100)) } else { Err("no AVX2 here".into()) }
 }
 
-/// A word that holds its own address; a few bytes that are never given back.
+/// Words that each hold the address of the next, the last that of the first: one that held its own would be answered
+/// without a load. A few bytes that are never given back.
 fn ring() -> *const u64 {
-    let word: &'static mut [u64; 1] = Box::leak(Box::new([0]));
-    word[0] = word.as_ptr() as u64;
-    word.as_ptr()
+    let words: &'static mut [u64] = Box::leak(vec![0; 512].into_boxed_slice());
+    let first = words.as_ptr();
+    for (place, word) in words.iter_mut().enumerate() {
+        *word = first.wrapping_add((place + 8) % 512) as u64;
+    }
+    first
 }
 
 fn clock() -> bool {

@@ -82,7 +82,6 @@ macro_rules! call {
     }};
 }
 
-
 /// The answer, or which call failed and why.
 pub(super) fn done(what: &str, answer: isize) -> Result<usize, String> {
     if answer >= 0 {

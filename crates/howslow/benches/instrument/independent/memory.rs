@@ -103,7 +103,8 @@ fn pass(set: usize, loops: &[Pass]) -> Made {
         };
         (0..9).map(once).min().unwrap_or(Duration::MAX)
     };
-    let fastest = loops.iter().filter(|pass| wide || !pass.wide).min_by_key(|pass| time(pass)).ok_or("no loop runs here")?;
+    let fastest =
+        loops.iter().filter(|pass| wide || !pass.wide).min_by_key(|pass| time(pass)).ok_or("no loop runs here")?;
     let (over, mut at) = (fastest.over, 0);
     Ok(Work::whole(move |times| {
         for _ in 0..times {
@@ -113,7 +114,7 @@ fn pass(set: usize, loops: &[Pass]) -> Made {
     }))
 }
 
-fn read_256(from: *mut u8, bytes: usize) {
+pub(super) fn read_256(from: *mut u8, bytes: usize) {
     // SAFETY: reads so many bytes of the room; the sums are thrown away.
     unsafe {
         asm!(
@@ -170,13 +171,14 @@ fn clear(to: *mut u8, bytes: usize) {
     unsafe { asm!("rep stosb", inout("rcx") bytes => _, inout("rdi") to => _, in("al") 0_u8, options(nostack)) };
 }
 
-/// Source and destination begin at different places of their pages, so that no load seems to wait for a store.
+/// Two blocks that begin at a line of the cache each. To copy up in memory and to copy to the same place of another page
+/// takes longer; this does neither.
 fn copy(bytes: usize) -> Made {
-    let first = room(2 * bytes + 64 * KIB, libc::MADV_HUGEPAGE)?;
-    let to = first.wrapping_add(bytes.next_multiple_of(4 * KIB) + 2 * KIB);
+    let to = room(2 * bytes + 64 * KIB, libc::MADV_HUGEPAGE)?;
+    let first = to.wrapping_add(bytes.next_multiple_of(4 * KIB) + KIB);
     Ok(Work::whole(move |times| {
+        let (from, to, bytes) = std::hint::black_box((first, to, bytes));
         for _ in 0..times {
-            let (from, to, bytes) = std::hint::black_box((first, to, bytes));
             // SAFETY: both lie in the room, apart from each other.
             unsafe { libc::memcpy(to.cast(), from.cast(), bytes) };
         }
@@ -185,7 +187,7 @@ fn copy(bytes: usize) -> Made {
 
 fn string_copy() -> Made {
     let first = room(64 * KIB, libc::MADV_HUGEPAGE)?;
-    let to = first.wrapping_add(10 * KIB);
+    let to = first.wrapping_add(8 * KIB);
     Ok(Work::whole(move |times| {
         for _ in 0..times {
             // SAFETY: copies 4 KiB within the room.

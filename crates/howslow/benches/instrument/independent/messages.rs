@@ -32,11 +32,12 @@ const ENTRIES: &[Entry] = &[
         }))
     }),
     entry("flag.read", "", || {
-        let event = event()?;
+        let (event, one) = (event()?, 1_u64);
+        done("write", call!(libc::SYS_write, event.as_raw_fd(), &raw const one, 8))?;
         let mut asked = libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         Ok(Work::calls(move || {
             let _keep = &event;
-            call!(libc::SYS_poll, &raw mut asked, 1, 0) == 0
+            call!(libc::SYS_poll, &raw mut asked, 1, 0) == 1
         }))
     }),
     entry("pipe.roundtrip", "size=26B,distance=same", || {

@@ -31,8 +31,9 @@ const ENTRIES: &[Entry] = &[
         }))
     }),
     entry("signal.block.unblock", "", || {
-        let set = 1_u64 << (libc::SIGUSR1 - 1);
-        let change = move |how: i32| call!(libc::SYS_rt_sigprocmask, how, &raw const set, 0, 8) == 0;
+        // As one who puts back what was there asks for it.
+        let (set, mut before) = (1_u64 << (libc::SIGUSR1 - 1), 0_u64);
+        let mut change = move |how: i32| call!(libc::SYS_rt_sigprocmask, how, &raw const set, &raw mut before, 8) == 0;
         Ok(Work::calls(move || change(libc::SIG_BLOCK) && change(libc::SIG_UNBLOCK)))
     }),
     unrolled("switch.yield", "", || {
@@ -77,9 +78,10 @@ extern "C" fn caught(_: i32) {
 fn install(handler: usize) -> bool {
     // SAFETY: all zero is an action without flags and with an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let mut before = action;
     action.sa_sigaction = handler;
-    // SAFETY: the handler touches an atomic alone.
-    unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) == 0 }
+    // SAFETY: the handler touches an atomic alone. The action before is asked for, as by one who puts it back.
+    unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, &raw mut before) == 0 }
 }
 
 #[inline(always)]
@@ -167,9 +169,7 @@ fn tiny() -> Result<CString, String> {
         put(number, 2);
     }
     let length = 120 + code.len() as u64;
-    for (number, width) in
-        [(1, 4), (5, 4), (0, 8), (BASE, 8), (BASE, 8), (length, 8), (length, 8), (4096, 8)]
-    {
+    for (number, width) in [(1, 4), (5, 4), (0, 8), (BASE, 8), (BASE, 8), (length, 8), (length, 8), (4096, 8)] {
         put(number, width);
     }
     bytes.extend(code);
