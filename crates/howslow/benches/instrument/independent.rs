@@ -17,6 +17,7 @@ mod memory;
 mod messages;
 mod partner;
 mod paths;
+mod ring;
 mod tasks;
 
 use std::time::Duration;
@@ -33,7 +34,7 @@ use entry::{Entry, Group};
 pub(crate) use harness::{Batch, Taken, alone_in_child};
 
 const WINDOWS: u32 = 3;
-const BUDGET: u32 = 2;
+const BUDGET: u32 = 1;
 /// Processes that time the loop in a window, before and after the instrument's run.
 const CHILDREN: usize = 3;
 /// How far above the best share of all its batches a quiet batch may be.
@@ -70,7 +71,8 @@ pub(crate) fn independent(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
     let (windows, budget) = (extent.times(WINDOWS), extent.budget(BUDGET));
     let cpus = measure::machine::describe().cpu.usable;
     let groups = || OF_PROCESSOR.iter().chain(OF_KERNEL);
-    let count: usize = groups().map(|group| group.entries.len()).sum();
+    let asked = |entry: &&Entry| extent.only.as_ref().is_none_or(|text| entry.name().contains(text));
+    let count: usize = groups().map(|group| group.entries.iter().filter(asked).count()).sum();
     println!(
         "{count} operations, {windows} windows of howslow and {} processes by hand each; about {:.0} s",
         2 * CHILDREN,
@@ -86,7 +88,7 @@ pub(crate) fn independent(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
     let (mut compared, mut missing) = (Vec::new(), Vec::new());
     for group in groups() {
         println!("{:<64} {:>12} {:>12}   ratio", group.title, "howslow", "by hand");
-        for entry in group.entries {
+        for entry in group.entries.iter().filter(asked) {
             match bench.beside(howslow, entry) {
                 Ok(it) => compared.extend(say(group, entry, &it)),
                 Err(why) => missing.push(format!("{}: {why:#}", entry.name())),

@@ -47,6 +47,9 @@ struct Asked {
     /// Coverage: the folder that its runs are written to
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
+    /// Independent: only operations whose id or point contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
     /// Coverage: compile something beside the runs
     #[arg(long)]
     busy: bool,
@@ -91,6 +94,7 @@ struct Extent {
     budget: Option<u32>,
     from: Option<PathBuf>,
     keep: Option<PathBuf>,
+    only: Option<String>,
     busy: bool,
 }
 
@@ -130,8 +134,14 @@ fn main() -> anyhow::Result<()> {
         println!("nothing is measured here; `cargo bench -p howslow --bench instrument` measures");
         return Ok(());
     }
-    let extent =
-        Extent { times: asked.times, budget: asked.budget, from: asked.from, keep: asked.keep, busy: asked.busy };
+    let extent = Extent {
+        times: asked.times,
+        budget: asked.budget,
+        from: asked.from,
+        keep: asked.keep,
+        only: asked.only,
+        busy: asked.busy,
+    };
     let names = if asked.names.is_empty() { Bench::value_variants() } else { asked.names.as_slice() };
     for bench in names {
         let name = bench.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();

@@ -10,6 +10,8 @@ use super::kernel::done;
 pub(super) const GROUP: Group = Group { title: "files", entries: ENTRIES };
 
 const MIB: usize = 1 << 20;
+/// Batches of files that are deleted: ext4 passes over inodes deleted lately, so that each makes the next dearer.
+pub(super) const DELETING: usize = 12;
 
 const ENTRIES: &[Entry] = &[
     entry("file.create.delete", "size=0B", || create_delete(0)),
@@ -56,7 +58,7 @@ const ENTRIES: &[Entry] = &[
                 && call!(libc::SYS_close, file) == 0
                 && call!(libc::SYS_unlinkat, libc::AT_FDCWD, c"sparse".as_ptr(), 0) == 0
         })
-        .at_most(32))
+        .few(4, DELETING))
     }),
     entry("call.pwrite64", "", || overwrite(512, 4096)),
     entry("file.read.mapped", "size=4KiB", || mapped(4096, MIB)),
@@ -74,7 +76,7 @@ fn create_delete(bytes: usize) -> Made {
             && call!(libc::SYS_close, file) == 0
             && call!(libc::SYS_unlinkat, at, c"new".as_ptr(), 0) == 0
     })
-    .at_most(32))
+    .few(4, DELETING))
 }
 
 fn overwrite(bytes: usize, size: usize) -> Made {

@@ -22,6 +22,7 @@ pub(crate) struct Work {
     /// Does it so often and says how long that took.
     run: Box<dyn FnMut(u64) -> Duration>,
     most: u64,
+    batches: usize,
     per: f64,
 }
 
@@ -54,12 +55,17 @@ impl Work {
 
     /// What times itself, because a part of it does not count.
     pub(super) fn timed(run: impl FnMut(u64) -> Duration + 'static) -> Work {
-        Work { run: Box::new(run), most: u64::MAX, per: 1.0 }
+        Work { run: Box::new(run), most: u64::MAX, batches: usize::MAX, per: 1.0 }
     }
 
     /// Iterations that a batch has at most.
     pub(super) fn at_most(self, most: u64) -> Work {
         Work { most, ..self }
+    }
+
+    /// Iterations of a batch, and batches that a process takes, of what makes itself dearer the more of it there was.
+    pub(super) fn few(self, iterations: u64, batches: usize) -> Work {
+        Work { most: iterations, batches, ..self }
     }
 
     /// Each iteration does it so often.
@@ -150,7 +156,8 @@ fn batches(mut work: Work) -> Vec<Batch> {
     }
     let best = (0..200).map(|_| checks.take().share).fold(f64::INFINITY, f64::min);
     let (start, mut taken) = (Instant::now(), Vec::new());
-    while start.elapsed() < TIME || (taken.len() < LEAST && start.elapsed() < TIME * 20) {
+    while taken.len() < work.batches && (start.elapsed() < TIME || (taken.len() < LEAST && start.elapsed() < TIME * 20))
+    {
         let before = checks.take();
         // A batch that begins on a shared core is not worth its time, unless there is no other.
         if before.share > best * 1.06 && start.elapsed() < TIME / 2 {

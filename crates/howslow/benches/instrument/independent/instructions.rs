@@ -89,7 +89,7 @@ const ENTRIES: &[Entry] = &[
         })
     }),
     unrolled("instruction.load.latency", "mode=base", || row!(100 of "mov rax, [rax]", inout("rax") ring() => _)),
-    unrolled("instruction.load.throughput", "width=8", || loads()),
+    unrolled("instruction.load.throughput", "width=8", loads),
     unrolled("instruction.store.throughput", "width=8", || row!(100 of "mov [rsi], rax", in("rax") 5_u64)),
     unrolled("instruction.push.pop", "", || row!(100 of "push rax; pop rax", inout("rax") 5_u64 => _)),
     unrolled("instruction.atomic.add", "", || row!(50 of "lock add [rsi], rax", in("rax") 5_u64)),

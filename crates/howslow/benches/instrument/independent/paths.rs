@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::calls::{filled, made};
 use super::entry::{Entry, Group, entry};
+use super::files::DELETING;
 use super::harness::Work;
 use super::kernel::done;
 
@@ -14,7 +15,7 @@ pub(super) const GROUP: Group = Group { title: "calls on files and sockets", ent
 const FILE: &CStr = c"file";
 const AT: i32 = libc::AT_FDCWD;
 /// Names that a batch makes and removes again.
-const MOST: usize = 64;
+const MOST: usize = 8;
 
 const ENTRIES: &[Entry] = &[
     entry("syscall.fstat", "", || {
@@ -95,7 +96,7 @@ const ENTRIES: &[Entry] = &[
             }
             time
         })
-        .at_most(MOST as u64))
+        .few(MOST as u64, DELETING))
     }),
     entry("call.getxattr", "", || {
         let mut value = [0_u8; 64];
