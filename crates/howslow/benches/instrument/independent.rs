@@ -46,8 +46,16 @@ const AGREES: f64 = 0.03;
 const OF_PROCESSOR: &[Group] = &[instructions::GROUP, memory::GROUP];
 #[cfg(not(target_arch = "x86_64"))]
 const OF_PROCESSOR: &[Group] = &[];
-const OF_KERNEL: &[Group] =
-    &[calls::GROUP, paths::GROUP, address::GROUP, files::GROUP, computing::GROUP, messages::GROUP, tasks::GROUP];
+const OF_KERNEL: &[Group] = &[
+    calls::GROUP,
+    paths::GROUP,
+    address::GROUP,
+    files::GROUP,
+    computing::GROUP,
+    messages::GROUP,
+    ring::GROUP,
+    tasks::GROUP,
+];
 
 /// What the windows said of one operation.
 #[derive(Default)]
