@@ -26,7 +26,7 @@ const ACCEPTED: std::ops::RangeInclusive<f64> = 0.045..=0.06;
 /// Instructions of the shorter filter.
 const SHORT: u32 = 8;
 /// How often the length is corrected.
-const TRIES: u32 = 6;
+const TRIES: u32 = 8;
 
 /// What the pairs said of one cost.
 #[derive(Default)]
@@ -34,19 +34,16 @@ struct Told {
     slower: u32,
     faster: u32,
     pairs: u32,
-    /// By how much the added cycles should make it dearer.
+    /// By how much the added cycles, as timed by hand, should make it dearer.
     wanted: Vec<f64>,
     ratios: Vec<f64>,
 }
 
 pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
     let cpu = *measure::machine::describe().cpu.usable.last().unwrap_or(&0);
-    let (short, long) = match lengths(cpu)? {
-        Some(both) => both,
-        None => {
-            tool::skip("no filter of system calls can be set up here", "run where seccomp is allowed");
-            return Ok(());
-        }
+    let Some(Filters { short, long, added }) = filters(cpu)? else {
+        tool::skip("no filter of system calls can be set up here", "run where seccomp is allowed");
+        return Ok(());
     };
     let times = extent.times(PAIRS);
     println!("{times} pairs of headline runs under either filter; about {} s", times * 2 * extent.budget.unwrap_or(16));
@@ -63,8 +60,7 @@ pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
             fs::write(&files[which], serde_json::to_vec(&run)?)?;
             runs[which] = Some(run);
         }
-        let [Some(before), Some(after)] = &runs else { bail!("a pair of one run") };
-        let added = tool::cost(after, CALL)?.cycles - tool::cost(before, CALL)?.cycles;
+        let [Some(before), Some(_)] = &runs else { bail!("a pair of one run") };
         let rows = compare(howslow, &files[0], &files[1])?;
         ensure!(rows.iter().any(|row| row.name.starts_with(CALL)), "the comparison lacks {CALL}");
         for row in rows {
@@ -75,27 +71,36 @@ pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
     Ok(())
 }
 
-/// Two filters of which the second makes the call dearer by the share that is to be told; `None` where none can be set up.
-fn lengths(cpu: u32) -> anyhow::Result<Option<(Filter, Filter)>> {
+/// Two filters of which the second makes the call dearer by about the share that is to be told.
+struct Filters {
+    short: Filter,
+    long: Filter,
+    /// By how many cycles.
+    added: f64,
+}
+
+/// `None` where no filter can be set up.
+fn filters(cpu: u32) -> anyhow::Result<Option<Filters>> {
     let short = Filter::of(SHORT);
-    let Some(none) = filter::cycles(None, cpu)? else { return Ok(None) };
-    let (mut long, mut added) = (SHORT + 64, 0.0);
+    let (mut long, mut share) = (SHORT + 64, 0.0);
     for _ in 0..TRIES {
         let filter = Filter::of(long);
         let Some((base, longer)) = filter::in_turn(&short, &filter, cpu)? else { return Ok(None) };
-        added = longer / base - 1.0;
+        let added = longer - base;
+        share = added / base;
         println!(
-            "the call itself: {none:.1} cycles without a filter, {base:.1} under {SHORT} instructions, {longer:.1} under {long}: {}",
-            percent(added)
+            "the call itself: {base:.1} cycles under a filter of {SHORT} instructions, {longer:.1} under {long}: {}",
+            percent(share)
         );
-        if ACCEPTED.contains(&added) {
-            return Ok(Some((short, filter)));
+        if ACCEPTED.contains(&share) {
+            return Ok(Some(Filters { short, long: filter, added }));
         }
-        let each = (longer - base) / f64::from(long - SHORT);
-        ensure!(each > 0.0, "longer filters cost nothing here: their instructions are not carried out");
-        long = SHORT + ((CHANGE * base / each).round() as u32).clamp(1, filter::LONGEST - SHORT);
+        // An instruction takes a cycle or less. Where noise says that they take none, twice as many are tried.
+        let each = added / f64::from(long - SHORT);
+        let wanted = if each > 0.0 { (CHANGE * base / each).round() as u32 } else { 2 * long };
+        long = SHORT + wanted.clamp(1, filter::LONGEST - SHORT);
     }
-    bail!("no length of the filter makes the call dearer by {}: the last came to {}", percent(CHANGE), percent(added));
+    bail!("no length of the filter makes the call dearer by {}: the last came to {}", percent(CHANGE), percent(share));
 }
 
 fn note(told: &mut BTreeMap<String, Told>, row: Row, before: &Run, added: f64) {

@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use analysis::statistics::{median, quantile, sorted};
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 
 use crate::independent::{Batch, Taken, alone_in_child, getppid};
 
@@ -52,37 +52,39 @@ impl Filter {
     }
 }
 
-/// Cycles of the call in a process under a filter, or none; `None` where the filter is refused.
-pub(super) fn cycles(filter: Option<&Filter>, cpu: u32) -> anyhow::Result<Option<f64>> {
-    let refused = |filter: &Filter| filter.install().map_err(|error| error.to_string());
+/// Batches of the call in a fresh process under a filter; `None` where the filter is refused.
+fn batches(filter: &Filter, cpu: u32) -> anyhow::Result<Option<Vec<Batch>>> {
     let taken = alone_in_child(cpu, &|| {
-        filter.map_or(Ok(()), refused)?;
+        filter.install().map_err(|error| error.to_string())?;
         getppid()
     });
     match taken {
         Taken::Batches(batches) => {
             ensure!(!batches.is_empty(), "a process that should time a call took no batch");
-            // Batches beside a busy neighbour are left out by taking the quieter half.
-            let shares = sorted(batches.iter().map(|batch| batch.share));
-            let limit = quantile(&shares, 0.5).unwrap_or(f64::INFINITY);
-            let quieter = batches.iter().filter(|batch| batch.share <= limit).map(Batch::cycles);
-            Ok(median(quieter))
+            Ok(Some(batches))
         }
-        Taken::Failed(why) if filter.is_some() => {
-            println!("a filter is refused: {why}");
+        Taken::Failed(why) => {
+            println!("under a filter no call can be timed: {why}");
             Ok(None)
         }
-        Taken::Failed(why) => anyhow::bail!("the call cannot be timed: {why}"),
     }
 }
 
-/// Cycles of the call under two filters, from processes that alternate.
+/// Cycles of the call under two filters, from processes that alternate. Of all batches those count that were taken on a
+/// core as empty as it was at its best meanwhile.
 pub(super) fn in_turn(one: &Filter, other: &Filter, cpu: u32) -> anyhow::Result<Option<(f64, f64)>> {
     let (mut ones, mut others) = (Vec::new(), Vec::new());
     for _ in 0..CHILDREN {
-        let (Some(first), Some(second)) = (cycles(Some(one), cpu)?, cycles(Some(other), cpu)?) else { return Ok(None) };
-        ones.push(first);
-        others.push(second);
+        let (Some(first), Some(second)) = (batches(one, cpu)?, batches(other, cpu)?) else { return Ok(None) };
+        ones.extend(first);
+        others.extend(second);
     }
-    Ok(median(ones).zip(median(others)))
+    let shares = sorted(ones.iter().chain(&others).map(|batch| batch.share));
+    let best = quantile(&shares, 0.05).unwrap_or(f64::INFINITY);
+    let quiet = |batches: Vec<Batch>| {
+        let alone = batches.iter().filter(|batch| (best * 0.95..=best * 1.05).contains(&batch.share));
+        median(alone.map(Batch::cycles))
+            .context("no batch was quiet under one of two filters; run again when the host is quieter")
+    };
+    Ok(Some((quiet(ones)?, quiet(others)?)))
 }
