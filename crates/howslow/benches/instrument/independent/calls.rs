@@ -32,7 +32,7 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(move || call!(libc::SYS_lseek, file.as_raw_fd(), 0, libc::SEEK_END) == 4096))
     }),
     entry("call.dup", "", || makes(|| call!(libc::SYS_dup, 1))),
-    entry("call.dup2", "", || {
+    entry("call.dup3", "", || {
         let (file, other) = (device("/dev/null")?, device("/dev/zero")?);
         let (from, to) = (file.as_raw_fd(), other.as_raw_fd());
         Ok(Work::calls(move || {

@@ -14,8 +14,8 @@ const BATCH: Duration = Duration::from_micros(150);
 const TIME: Duration = Duration::from_millis(150);
 /// Batches that a process takes at least, where one takes long.
 const LEAST: usize = 8;
-/// After this a process that hangs is ended.
-const HANGS: u32 = 30;
+/// Seconds after which a process that hangs is ended.
+const HANGS: i64 = 30;
 
 /// Something that is timed.
 pub(crate) struct Work {
@@ -138,7 +138,8 @@ pub(crate) fn alone_in_child(cpu: u32, prepare: &dyn Fn() -> Made) -> Taken {
 /// may: they end with it.
 fn limit(cpu: u32) -> Result<(), String> {
     done("prctl", call!(libc::SYS_prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-    call!(libc::SYS_alarm, HANGS);
+    let alarm = [0, 0, HANGS, 0];
+    done("setitimer", call!(libc::SYS_setitimer, libc::ITIMER_REAL, alarm.as_ptr(), 0))?;
     call!(libc::SYS_unshare, libc::CLONE_NEWIPC);
     let mut mask = [0_u64; 16];
     *mask.get_mut(cpu as usize / 64).ok_or("a CPU beyond the thousandth")? |= 1 << (cpu % 64);

@@ -31,6 +31,7 @@ const ENTRIES: &[Entry] = &[
                 && found == 1
         }))
     }),
+    #[cfg(target_arch = "x86_64")]
     entry("flag.read", "", || {
         let (event, one) = (event()?, 1_u64);
         done("write", call!(libc::SYS_write, event.as_raw_fd(), &raw const one, 8))?;
@@ -71,6 +72,7 @@ const ENTRIES: &[Entry] = &[
         }))
     }),
     entry("futex.roundtrip", "distance=same", futexes),
+    entry("vm.read", "size=4KiB", from_partner),
     entry("mq.systemv.self", "size=26B", || {
         let queue = done("msgget", call!(libc::SYS_msgget, libc::IPC_PRIVATE, 0o600))?;
         let queue = Queue(queue);
@@ -105,6 +107,7 @@ const ENTRIES: &[Entry] = &[
             done
         }))
     }),
+    #[cfg(target_arch = "x86_64")]
     entry("poll.poll", "descriptors=10", || {
         let (ready, mut asked) = many(10)?;
         Ok(Work::calls(move || {
@@ -139,6 +142,30 @@ const ENTRIES: &[Entry] = &[
     }),
     entry("async.read.linux", "", linux_aio),
 ];
+
+/// A page of a partner that sleeps into a page of this process. The partner has its page where this process had it.
+fn from_partner() -> Made {
+    const PAGE: usize = 4096;
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let place = done("mmap", call!(libc::SYS_mmap, 0_usize, 2 * PAGE, access, kind, -1, 0))?;
+    let ours = std::ptr::with_exposed_provenance_mut::<u64>(place);
+    let theirs = ours.wrapping_byte_add(PAGE);
+    // SAFETY: both pages were just mapped.
+    unsafe { theirs.write_volatile(17) };
+    let sleeper = partner(|| call!(libc::SYS_ppoll, 0, 0, 0, 0, 0) != 0)?;
+    // SAFETY: as above.
+    unsafe { theirs.write_volatile(0) };
+    let [to, from] = [[ours as usize, PAGE], [theirs as usize, PAGE]];
+    let read = move || {
+        let (to, from, other) = (to.as_ptr(), from.as_ptr(), sleeper.id());
+        call!(libc::SYS_process_vm_readv, other, to, 1, from, 1, 0) == PAGE as isize
+    };
+    // SAFETY: as above; the kernel has written it.
+    if !read() || unsafe { ours.read_volatile() } != 17 {
+        return Err("the partner's page did not come".into());
+    }
+    Ok(Work::calls(read))
+}
 
 /// A System V queue, gone when this is dropped and, where the process has such objects of its own, with the process.
 struct Queue(usize);

@@ -17,6 +17,13 @@ pub(super) fn partner(mut answer: impl FnMut() -> bool) -> Result<Partner, Strin
     done("fork", child as isize).map(|_| Partner(child))
 }
 
+impl Partner {
+    /// Its process id.
+    pub(super) fn id(&self) -> i32 {
+        self.0
+    }
+}
+
 impl Drop for Partner {
     fn drop(&mut self) {
         call!(libc::SYS_kill, self.0, libc::SIGKILL);

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::entry::{Entry, Group, entry, unrolled};
 use super::harness::{Made, Work};
@@ -60,6 +60,7 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(|| forked(|| end(0)) == 0).at_most(64))
     }),
     unrolled("process.vfork", "", || Ok(Work::calls(lent).at_most(64))),
+    unrolled("call.wait4", "", || Ok(Work::timed(collecting).at_most(16))),
     unrolled("process.exec", "", || exec_of(tiny()?, c"tiny", &[])),
     unrolled("process.shell", "", || exec_of(c"/bin/sh".to_owned(), c"sh", &[c"-c", c":"])),
     unrolled("process.exec.dynamic", "", || exec_of(c"/bin/true".to_owned(), c"true", &[])),
@@ -124,6 +125,32 @@ fn forked(child_does: impl FnOnce()) -> i32 {
         end(127);
     }
     collect(child)
+}
+
+/// Children that have all ended before the first is collected.
+fn collecting(times: u64) -> Duration {
+    let children: Vec<i32> = (0..times).map(|_| ending()).collect();
+    for child in &children {
+        let mut about = [0_u64; 16];
+        let flags = libc::WEXITED | libc::WNOWAIT;
+        let ended = call!(libc::SYS_waitid, libc::P_PID, *child, about.as_mut_ptr(), flags, 0);
+        assert_eq!(ended, 0, "waitid");
+    }
+    let start = Instant::now();
+    let right = children.iter().filter(|child| collect(**child) == 0).count() as u64;
+    let time = start.elapsed();
+    assert_eq!(right, times, "a child was not collected, or did not end as told");
+    time
+}
+
+/// A copy of this process that ends at once.
+fn ending() -> i32 {
+    // SAFETY: this process has one thread; the copy does nothing but end.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        end(0);
+    }
+    child
 }
 
 /// A child that borrows this process's memory, as vfork's does, on a stack of its own.
