@@ -39,6 +39,8 @@ const BUDGET: u32 = 1;
 const CHILDREN: usize = 3;
 /// How far above the best share of all its batches a quiet batch may be.
 const TOLERANCE: f64 = 0.05;
+/// Quiet batches that a process tells a figure by at least.
+const FEWEST: usize = 3;
 /// What agreement is.
 const AGREES: f64 = 0.03;
 
@@ -86,6 +88,9 @@ pub(crate) fn independent(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
         2 * CHILDREN,
         count as f32 * windows as f32 * (budget.as_secs_f32() + 2.0 * CHILDREN as f32 * 0.2)
     );
+    if cfg!(debug_assertions) {
+        println!("this bench was built without optimization: the loops by hand take longer than they should");
+    }
     let scratch = tempfile::tempdir()?;
     // The loops use names relative to a folder of their own; the processes inherit it.
     let before = std::env::current_dir()?;
@@ -95,7 +100,9 @@ pub(crate) fn independent(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
     println!("a turn of the loop by hand: {} cycles", turn.map_or("-".into(), |turn| format!("{turn:.3}")));
     let (mut compared, mut missing) = (Vec::new(), Vec::new());
     for group in groups() {
-        println!("{:<64} {:>12} {:>12}   ratio", group.title, "howslow", "by hand");
+        if group.entries.iter().filter(asked).count() > 0 {
+            println!("{:<64} {:>12} {:>12}   ratio", group.title, "howslow", "by hand");
+        }
         for entry in group.entries.iter().filter(asked) {
             match bench.beside(howslow, entry) {
                 Ok(it) => compared.extend(say(group, entry, &it)),
@@ -147,7 +154,8 @@ fn quiet_median(batches: &[Batch], best: f64, in_cycles: bool) -> Option<f64> {
     // A chain of adds that was delayed makes the core look emptier than empty.
     let alone = best * (1.0 - TOLERANCE)..=best * (1.0 + TOLERANCE);
     let quiet = batches.iter().filter(|batch| best.is_infinite() || alone.contains(&batch.share));
-    median(quiet.map(|batch| if in_cycles { batch.cycles() } else { batch.ns }))
+    let figures: Vec<f64> = quiet.map(|batch| if in_cycles { batch.cycles() } else { batch.ns }).collect();
+    if figures.len() < FEWEST { None } else { median(figures) }
 }
 
 impl Bench {
@@ -169,7 +177,8 @@ impl Bench {
             run_children(window)?;
             let run = howslow.run(&[&entry.name()], Some(self.budget))?;
             let cost = cost(&run, entry)?;
-            (it.in_cycles, waits) = (cost.follows_clock, cost.headline == Estimate::Typical);
+            waits = cost.headline == Estimate::Typical;
+            it.in_cycles = cost.follows_clock && !waits;
             subtracted = cost.terms.iter().any(|term| term.operation == "loop.empty");
             it.ours.push(if it.in_cycles { cost.cycles } else { cost.quoted().0 });
             it.doubts.extend(cost.doubts.iter().map(ToString::to_string));
@@ -231,7 +240,9 @@ fn conclude(compared: &[Compared]) {
     println!("off by {}", spread(all.iter().map(off)));
     for group in OF_PROCESSOR.iter().chain(OF_KERNEL) {
         let of: Vec<&Compared> = all.iter().copied().filter(|it| it.group == group.title).collect();
-        println!("  {:<44} {:>6} of {}", group.title, share(agreeing(&of)), of.len());
+        if !of.is_empty() {
+            println!("  {:<44} {:>6} of {}", group.title, share(agreeing(&of)), of.len());
+        }
     }
     let mut departures: Vec<&Compared> = all.into_iter().filter(|it| off(it) > AGREES).collect();
     departures.sort_by(|a, b| off(b).total_cmp(&off(a)));

@@ -91,7 +91,9 @@ impl History {
         self.ns.push(quoted);
         self.half_widths.extend(cost.half_width());
         // The interval is stored in ns at the clock of its run: the figure's own cycles take it back.
-        let (value, scale) = if cost.follows_clock { (cost.cycles, cost.cycles / quoted) } else { (quoted, 1.0) };
+        // What waits is quoted as it was read.
+        let in_cycles = cost.follows_clock && cost.headline != Estimate::Typical;
+        let (value, scale) = if in_cycles { (cost.cycles, cost.cycles / quoted) } else { (quoted, 1.0) };
         let ends = (cost.net_ns.low.0 * scale, cost.net_ns.high.0 * scale);
         let interval = (cost.has_interval() && scale.is_finite()).then_some(ends);
         self.without_interval += usize::from(interval.is_none());

@@ -151,7 +151,8 @@ fn batches(mut work: Work) -> Vec<Batch> {
     let checks = Checks::new();
     let mut times = 1;
     for _ in 0..2 {
-        while (work.run)(times) < BATCH && times < work.most {
+        // The shortest of three: one may have been delayed.
+        while times < work.most && (0..3).map(|_| (work.run)(times)).min() < Some(BATCH) {
             times = (times * 2).min(work.most);
         }
     }
