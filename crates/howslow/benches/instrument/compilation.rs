@@ -11,8 +11,8 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use tempfile::TempDir;
 
-/// Functions in the file: about a second of optimizing.
-const FUNCTIONS: u32 = 300;
+/// Functions in the file: two seconds of optimizing.
+const FUNCTIONS: u32 = 60;
 
 /// A compiler at work on one CPU at a time, wherever the kernel puts it. It ends with this.
 pub(crate) struct Compilation {
