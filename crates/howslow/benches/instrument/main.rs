@@ -3,12 +3,16 @@
 
 mod assembly;
 mod busy;
+mod compilation;
+mod coverage;
 mod figures;
 mod fio;
+mod independent;
 mod memory;
 mod perf;
 mod prefetch;
 mod repeat;
+mod sensitivity;
 mod slow_disk;
 mod speed;
 mod stress;
@@ -18,6 +22,7 @@ mod truth;
 #[path = "../../tests/two_systems/mod.rs"]
 mod two_systems;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
@@ -36,6 +41,18 @@ struct Asked {
     /// Seconds that each single run of howslow, and of what it is compared with, may take, instead of the bench's own
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     budget: Option<u32>,
+    /// Coverage: the folder of run documents (*.json) to look at, instead of measuring
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["keep", "busy"])]
+    from: Option<PathBuf>,
+    /// Coverage: the folder that its runs are written to
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+    /// Independent: only operations whose id or point contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Coverage: compile something beside the runs
+    #[arg(long)]
+    busy: bool,
     /// What cargo says when it benches; under `cargo test` it does not, and nothing is measured
     #[arg(long, hide = true)]
     bench: bool,
@@ -63,12 +80,22 @@ enum Bench {
     Systems,
     /// The file readers beside fio with the same engine, block size and state
     Fio,
+    /// Whether intervals hold other runs' figures and equal runs compare as equal, over whole headline runs
+    Coverage,
+    /// Whether a call made 5 % dearer on purpose is told
+    Sensitivity,
+    /// Operations of every family against loops written by hand that share no code with them
+    Independent,
 }
 
 /// How much of it.
 struct Extent {
     times: Option<u32>,
     budget: Option<u32>,
+    from: Option<PathBuf>,
+    keep: Option<PathBuf>,
+    only: Option<String>,
+    busy: bool,
 }
 
 impl Extent {
@@ -94,6 +121,9 @@ impl Bench {
             Bench::Prefetch => prefetch::prefetch(howslow, extent),
             Bench::Systems => systems::systems(extent),
             Bench::Fio => fio::fio(extent),
+            Bench::Coverage => coverage::coverage(howslow, extent),
+            Bench::Sensitivity => sensitivity::sensitivity(howslow, extent),
+            Bench::Independent => independent::independent(howslow, extent),
         }
     }
 }
@@ -104,7 +134,14 @@ fn main() -> anyhow::Result<()> {
         println!("nothing is measured here; `cargo bench -p howslow --bench instrument` measures");
         return Ok(());
     }
-    let extent = Extent { times: asked.times, budget: asked.budget };
+    let extent = Extent {
+        times: asked.times,
+        budget: asked.budget,
+        from: asked.from,
+        keep: asked.keep,
+        only: asked.only,
+        busy: asked.busy,
+    };
     let names = if asked.names.is_empty() { Bench::value_variants() } else { asked.names.as_slice() };
     for bench in names {
         let name = bench.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();

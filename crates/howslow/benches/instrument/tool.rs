@@ -39,7 +39,23 @@ impl Howslow {
     /// # Errors
     /// When it fails, or prints no run.
     pub(crate) fn run(&self, patterns: &[&str], budget: Option<Duration>) -> anyhow::Result<Run> {
-        let mut command = self.command();
+        self.run_under(|_| (), patterns, budget)
+    }
+
+    /// The same, of a process that something was done to before it starts.
+    ///
+    /// # Errors
+    /// When it fails, or prints no run.
+    pub(crate) fn run_under(
+        &self,
+        arrange: impl FnOnce(&mut std::process::Command),
+        patterns: &[&str],
+        budget: Option<Duration>,
+    ) -> anyhow::Result<Run> {
+        let mut command = std::process::Command::new(Howslow::program());
+        arrange(&mut command);
+        let mut command = Command::from_std(command);
+        command.env("HOWSLOW_DATA", self.data());
         command.args(["run", "--json"]).args(patterns);
         if let Some(budget) = budget {
             command.args(["--budget", &format!("{}ms", budget.as_millis())]);

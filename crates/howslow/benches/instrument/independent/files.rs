@@ -1,0 +1,110 @@
+//! Files that are read, written, made and deleted, and the waiting for their device.
+
+use std::os::fd::AsRawFd;
+
+use super::calls::filled;
+use super::entry::{Entry, Group, entry, unrolled};
+use super::harness::{Made, Work};
+use super::kernel::done;
+
+pub(super) const GROUP: Group = Group { title: "files", entries: ENTRIES };
+
+const MIB: usize = 1 << 20;
+/// Batches of files that are deleted: ext4 passes over inodes deleted lately, so that each makes the next dearer.
+pub(super) const DELETING: usize = 12;
+
+const ENTRIES: &[Entry] = &[
+    entry("file.create.delete", "size=0B", || create_delete(0)),
+    entry("file.create.delete", "size=10KiB", || create_delete(10 << 10)),
+    unrolled("file.fsync", "", || {
+        let (file, bytes) = (filled(4096)?, [3_u8; 4096]);
+        done("fsync", call!(libc::SYS_fsync, file.as_raw_fd()))?;
+        Ok(Work::calls(move || {
+            call!(libc::SYS_pwrite64, file.as_raw_fd(), bytes.as_ptr(), 4096, 0) == 4096
+                && call!(libc::SYS_fsync, file.as_raw_fd()) == 0
+        })
+        .at_most(16))
+    }),
+    unrolled("read.read.unused", "file=16MiB,order=sequential,record=128KiB,state=warm", || {
+        const RECORD: usize = 128 << 10;
+        let (file, mut bytes) = (filled(16 * MIB)?, vec![0_u8; RECORD]);
+        Ok(Work::calls(move || {
+            let mut total = 0;
+            assert_eq!(call!(libc::SYS_lseek, file.as_raw_fd(), 0, libc::SEEK_SET), 0, "lseek");
+            loop {
+                match call!(libc::SYS_read, file.as_raw_fd(), bytes.as_mut_ptr(), RECORD) {
+                    0 => break,
+                    read => total += read,
+                }
+            }
+            total == 16 * MIB as isize
+        }))
+    }),
+    unrolled("write.pwrite", "file=64MiB,order=sequential,over=old,record=128KiB,sync=none", || {
+        const RECORD: usize = 128 << 10;
+        let (file, bytes) = (filled(64 * MIB)?, vec![9_u8; RECORD]);
+        Ok(Work::calls(move || {
+            let write = |at: usize| call!(libc::SYS_pwrite64, file.as_raw_fd(), bytes.as_ptr(), RECORD, at);
+            (0..64 * MIB).step_by(RECORD).all(|at| write(at) == RECORD as isize)
+        }))
+    }),
+    entry("sparse.write", "offset=0,size=4KiB", || {
+        let bytes = [3_u8; 4096];
+        Ok(Work::calls(move || {
+            let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+            let file = call!(libc::SYS_openat, libc::AT_FDCWD, c"sparse".as_ptr(), flags, 0o600);
+            file >= 0
+                && call!(libc::SYS_pwrite64, file, bytes.as_ptr(), 4096, 0) == 4096
+                && call!(libc::SYS_close, file) == 0
+                && call!(libc::SYS_unlinkat, libc::AT_FDCWD, c"sparse".as_ptr(), 0) == 0
+        })
+        .few(4, DELETING))
+    }),
+    entry("call.pwrite64", "", || overwrite(512, 4096)),
+    entry("file.read.mapped", "size=4KiB", || mapped(4096, MIB)),
+];
+
+fn create_delete(bytes: usize) -> Made {
+    let content = vec![5_u8; bytes];
+    let folder = std::fs::File::open(".").map_err(|error| error.to_string())?;
+    Ok(Work::calls(move || {
+        let at = folder.as_raw_fd();
+        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+        let file = call!(libc::SYS_openat, at, c"new".as_ptr(), flags, 0o600);
+        file >= 0
+            && (bytes == 0 || call!(libc::SYS_write, file, content.as_ptr(), bytes) == bytes as isize)
+            && call!(libc::SYS_close, file) == 0
+            && call!(libc::SYS_unlinkat, at, c"new".as_ptr(), 0) == 0
+    })
+    .few(4, DELETING))
+}
+
+fn overwrite(bytes: usize, size: usize) -> Made {
+    let (file, content) = (filled(size)?, vec![5_u8; bytes]);
+    Ok(Work::calls(move || call!(libc::SYS_pwrite64, file.as_raw_fd(), content.as_ptr(), bytes, 0) == bytes as isize))
+}
+
+/// A file of so many bytes, all its pages touched through the mapping before.
+#[cfg(target_arch = "x86_64")]
+fn mapped(block: usize, bytes: usize) -> Made {
+    if !std::arch::is_x86_feature_detected!("avx2") {
+        return Err("no AVX2 here".into());
+    }
+    let file = filled(bytes)?;
+    let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+    let place = done("mmap", call!(libc::SYS_mmap, 0_usize, bytes, libc::PROT_READ, flags, file.as_raw_fd(), 0))?;
+    let first = std::ptr::with_exposed_provenance_mut::<u8>(place);
+    let mut at = 0;
+    Ok(Work::whole(move |times| {
+        for _ in 0..times {
+            super::memory::read_256(first.wrapping_add(at), block);
+            at = (at + block) % bytes;
+        }
+    }))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn mapped(_: usize, _: usize) -> Made {
+    let _ = done;
+    Err("there is a loop for x86-64 alone".into())
+}
