@@ -60,8 +60,7 @@ fn neighbours_and_the_clock_are_told_apart() {
     let mut run = example();
     assert_eq!(neighbours(&run), None, "a run that does not tell them");
     neighbours_of(&mut run, Some((1.08, 1.06, 1.10)));
-    let dearer =
-        "Sharing this core with others makes kernel work 8.0 % dearer; steal time (0.05 %) does not show it.";
+    let dearer = "Sharing this core with others makes kernel work 8.0 % dearer; steal time (0.05 %) does not show it.";
     assert_eq!(neighbours(&run).as_deref(), Some(dearer));
     // The clock alone: the same cycles in other times.
     run.noise.cycle_range_ns = Some(record::Ends { low: 1.0 / 4.2, high: 1.0 / 3.5 });
