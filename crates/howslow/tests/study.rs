@@ -138,7 +138,7 @@ fn a_book_is_shown_and_explained_like_a_run() {
 fn a_cost_is_explained_with_its_residual() {
     let data = folder();
     let result = howslow(&data).args(["explain", "pdp-11-24", "rsx.qio.wtse"]).assert().success();
-    result.stdout(contains("1 x rsx.qiow").and(contains("residual")).and(contains("-320 µs")));
+    result.stdout(contains("1 x rsx.qiow").and(contains("residual")).and(contains("-322 µs")));
     let json = howslow(&data).args(["explain", "pdp-11-24", "rsx.send.2", "--json"]).assert().success();
     let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     let cost = &said["explained"][0];
