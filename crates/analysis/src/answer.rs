@@ -45,16 +45,6 @@ impl Answer {
             _ => Answer::Inconclusive,
         }
     }
-
-    /// The opposite.
-    #[must_use]
-    pub fn not(self) -> Answer {
-        match self {
-            Answer::Yes => Answer::No,
-            Answer::No => Answer::Yes,
-            other => other,
-        }
-    }
 }
 
 /// Whether a positive figure lies below a bound. Interval and figure must both lie on one side, the figure by more than
@@ -149,7 +139,7 @@ mod tests {
     fn answers_are_joined() {
         use Answer::{Inconclusive, No, NotMeasured, Yes};
         assert_eq!([Yes.and(Yes), Yes.and(No), Yes.and(Inconclusive)], [Yes, No, Inconclusive]);
-        assert_eq!([No.and(Inconclusive), No.and(NotMeasured), Yes.not()], [No, NotMeasured, No]);
+        assert_eq!([No.and(Inconclusive), No.and(NotMeasured)], [No, NotMeasured]);
         assert_eq!([Yes, No, Inconclusive, NotMeasured].map(Answer::is_yes), [Some(true), Some(false), None, None]);
     }
 }

@@ -319,7 +319,11 @@ fn a_prediction_from_one_round_says_that_it_has_no_interval() {
     let split = desk.json(&["mix.toml", "--on", "one.json", "slower.json", "--factors"]);
     assert!(split["predicted"]["low"].is_null() && split["predicted"]["value"].is_number(), "{split}");
     let page = desk.predict(&["mix.toml", "--on", "one.json", "slower.json", "--factors"]).success();
-    page.stdout(contains("how sure").and(contains("inf ").not()).and(contains("NaN").not()));
+    page.stdout(
+        contains("Whether that is what the costs promise cannot be told")
+            .and(contains("inf ").not())
+            .and(contains("NaN").not()),
+    );
     let change = desk.predict(&["mix.toml", "--on", "one.json", "--what-if", "pipe.self=x0.5"]).success();
     change.stdout(contains("the change has no interval").and(contains("NaN").not()));
 }

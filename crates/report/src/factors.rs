@@ -113,9 +113,11 @@ fn consequences(factors: &Factors) -> Vec<String> {
             "{how}, which of the two is faster cannot be told: a unit of work takes {range} as long on B as on A."
         ));
     }
-    if let Some(unexplained) = factors.unexplained.as_ref().filter(|of| of.is_told()) {
+    if let Some(unexplained) = &factors.unexplained {
         let (users, cost) = (users(unexplained.value), cost(unexplained.value));
-        told.push(if !holds_one(unexplained) {
+        told.push(if !unexplained.is_told() {
+            "Whether that is what the costs promise cannot be told: one of them has no interval.".into()
+        } else if !holds_one(unexplained) {
             format!("That is {users} the costs promise, and a unit of work costs {cost} they promise.")
         } else if between(unexplained, AS_GOOD, 0.0) == Answer::Yes {
             "That is what the costs promise, to within 5 %.".into()
