@@ -326,6 +326,10 @@ fn a_prediction_from_one_round_says_that_it_has_no_interval() {
     );
     let change = desk.predict(&["mix.toml", "--on", "one.json", "--what-if", "pipe.self=x0.5"]).success();
     change.stdout(contains("the change has no interval").and(contains("NaN").not()));
+    // A price that is taken from another run brings that run's doubts.
+    let taken = ["mix.toml", "--on", "run.json", "--what-if", "pipe.self=one.json"];
+    desk.predict(&taken).success().stdout(contains("[1] of pipe.self@size=64, which is in it"));
+    assert_eq!(desk.json(&taken)["what_if"]["rows"][0]["doubts"][0]["from"], "pipe.self@size=64");
 }
 
 #[test]

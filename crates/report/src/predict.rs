@@ -277,7 +277,8 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
 
 /// What becomes of the lines that suppositions concern, and of the whole.
 fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
-    let mut grid = Grid::new("<>>>>>");
+    let mut grid = Grid::new("<>>>>><");
+    let mut notes = Footnotes::default();
     let titles = ["", "times", "before", "after", "change", ""];
     grid.add(Kind::Heading, titles.map(String::from).to_vec());
     for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
@@ -285,7 +286,8 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
         let change = to.clone().plus(-1.0, &from).figure();
         let figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
         let start = vec![format!("  {}", in_table(&name(row))), times(row.line.times)];
-        grid.add(Kind::Row, [start, figures.to_vec(), vec![String::new()]].concat());
+        let doubts = vec![String::new(), notes.doubts(&changed.doubts)];
+        grid.add(Kind::Row, [start, figures.to_vec(), doubts].concat());
     }
     let change = difference(after, before).figure();
     let mut whole = |title: String, from: Interval| {
@@ -309,5 +311,5 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
         Some(0.0) => String::new(),
         Some(half) => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
     };
-    format!("{title}\n{}{open}", grid.render(style))
+    format!("{title}\n{}{open}{}", grid.render(style), notes.render(style))
 }

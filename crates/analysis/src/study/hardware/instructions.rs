@@ -164,7 +164,7 @@ fn rows(row: &Row, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>>
 /// A cost in cycles of the run's clock.
 fn cycles(figure: Option<Interval>, run: &Run) -> Cell {
     let cycle = run.noise.cycle_ns;
-    let told = figure.filter(|figure| !figure.holds_zero() && cycle > 0.0);
+    let told = figure.filter(|figure| !figure.is_at_most() && cycle > 0.0);
     told.map_or(Cell::Unknown, |figure| Cell::Number(figure.value / cycle))
 }
 
