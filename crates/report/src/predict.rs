@@ -148,7 +148,10 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
         (Kind::Row, [start, priced.iter().flat_map(of).collect()].concat())
     };
     let state = priced.first().map_or(State::Quiet, |it| it.state);
-    let (kind, mut row) = whole(&format!("sum, by {} prices", state.word()), &|it| {
+    // A book has one state only, of which it says nothing.
+    let books = priced.iter().all(|it| it.run.howslow.is_empty());
+    let title = if books { "sum".into() } else { format!("sum, by {} prices", state.word()) };
+    let (kind, mut row) = whole(&title, &|it| {
         let total = it.prediction.total();
         let mut row = cells(&total.figure(), it.prediction.share(&total));
         if !it.prediction.lacking.is_empty() {

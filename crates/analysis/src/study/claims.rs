@@ -146,7 +146,7 @@ impl Claim {
         let against = other.figure.as_ref().ok().copied();
         join(&mut doubts, pair.other.doubts(run));
         let both = known.zip(against);
-        let value = both.and_then(|(one, other)| quotient(one, other));
+        let value = both.and_then(|(one, other)| quotient(one, other).or_else(|| bounded(one, other)));
         let band = run.noise.band.as_ref().map_or(0.0, |band| band.difference);
         let answer = match (both, value) {
             (None, _) => Answer::NotMeasured,
@@ -155,6 +155,13 @@ impl Claim {
         };
         Compared { one, other: Some(other), value, reached_at: None, answer, doubts }
     }
+}
+
+/// The ratio of what cannot be told from zero to what can: at most its upper end over the other's lower one, which is evidence
+/// too. `None` where the other cannot be told from zero either.
+fn bounded(one: Interval, other: Interval) -> Option<Interval> {
+    let told = one.is_at_most() && other.is_told() && other.low > 0.0;
+    told.then(|| Interval { value: one.value / other.value, low: one.low / other.low, high: one.high / other.low })
 }
 
 impl Test {
@@ -209,7 +216,10 @@ mod tests {
         assert_eq!(answer(&BELOW, (110.0, 1.0), (100.0, 1.0)), Answer::No);
         assert_eq!(answer(&CLAIM, (100.0, 60.0), (100.0, 1.0)), Answer::Inconclusive);
         assert_eq!(answer(&CLAIM, (100.0, 6.0), (100.0, 1.0)), Answer::Yes);
-        assert_eq!(answer(&CLAIM, (1.0, 6.0), (100.0, 1.0)), Answer::Inconclusive, "not told from zero");
+        assert_eq!(answer(&CLAIM, (1.0, 6.0), (100.0, 1.0)), Answer::No, "at most 7 of 99");
+        assert_eq!(answer(&BELOW, (1.0, 6.0), (100.0, 1.0)), Answer::Yes);
+        assert_eq!(answer(&BELOW, (1.0, 600.0), (100.0, 1.0)), Answer::Inconclusive, "at most six times");
+        assert_eq!(answer(&BELOW, (1.0, 6.0), (1.0, 6.0)), Answer::Inconclusive, "neither is told from zero");
         assert_eq!(answer(&LOAD, (10_000.0, 100.0), (1.0, 1.0)), Answer::Inconclusive);
         assert_eq!(answer(&LOAD, (20_000.0, 100.0), (1.0, 1.0)), Answer::Yes);
         assert_eq!(answer(&LOAD, (2_000.0, 100.0), (1.0, 1.0)), Answer::No);
