@@ -3,12 +3,18 @@
 
 mod derivations;
 
-use record::{Cost, Point, Run, Value};
+use record::{Cost, Doubt, Ends, Point, Run, Value};
 
 pub use derivations::{DERIVATIONS, RSX_DERIVATIONS, SIGNAL, SWITCH};
 
+use crate::answer::{Answer, between};
 use crate::estimate::interval;
-use crate::statistics::{Interval, ratio, weighted_sum};
+use crate::statistics::Interval;
+use crate::sums::{doubts_in, doubts_of, join, quotient, sum};
+
+/// Routes to one cost agree where the dearest is certainly less than so many times the cheapest, as the paper's two routes to
+/// the cost of an AST do.
+pub const AGREE: f64 = 1.25;
 
 /// A value an axis takes, as data writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,17 +75,27 @@ impl Part {
         Part { of: Quantity::Waiting, ..self }
     }
 
-    /// What is taken of this cost. A record holds no interval of processor time and waiting: they are taken for as
-    /// open as the whole time is, each by its share.
+    /// What is taken of this cost. Processor time and waiting have intervals of their own, in older runs none: there the waiting,
+    /// which is what is left of the whole time, is as open as that in ns, and the processor time as open in proportion.
     pub fn figure(&self, cost: &Cost) -> Interval {
         let time = net(cost);
-        let value = match self.of {
+        let (value, own) = match self.of {
             Quantity::Time => return time,
-            Quantity::Processor => cost.cpu_ns.user.0 + cost.cpu_ns.system.0,
-            Quantity::Waiting => cost.wait_ns.0,
+            Quantity::Processor => (cost.cpu_ns.user.0 + cost.cpu_ns.system.0, cost.cpu_interval_ns),
+            Quantity::Waiting => (cost.wait_ns.0, cost.wait_interval_ns),
         };
-        let open = if time.value > 0.0 { value.abs() / time.value } else { 0.0 };
-        Interval { value, low: value - (time.value - time.low) * open, high: value + (time.high - time.value) * open }
+        if let Some(Ends { low, high }) = own {
+            return Interval { value, low, high };
+        }
+        let part = match self.of {
+            Quantity::Processor if time.value > 0.0 => value.abs() / time.value,
+            Quantity::Processor => 0.0,
+            _ => 1.0,
+        };
+        if part == 0.0 || !time.is_told() {
+            return if time.is_told() { Interval::exactly(value) } else { Interval::untold(value) };
+        }
+        Interval { value, low: value - (time.value - time.low) * part, high: value + (time.high - time.value) * part }
     }
 
     /// The point as a record holds it.
@@ -140,15 +156,28 @@ impl Route {
     /// # Errors
     /// The names of the costs that the run lacks.
     pub fn follow(&self, run: &Run) -> Result<Interval, Vec<String>> {
-        let mut parts = Vec::new();
         let mut missing = Vec::new();
-        for (sign, part) in self.parts() {
-            match part.find(run) {
-                Some(cost) => parts.push((sign * part.times / self.divide_by, part.figure(cost))),
-                None => missing.push(part.name()),
+        for (_, part) in self.parts() {
+            if part.find(run).is_none() {
+                missing.push(part.name());
             }
         }
-        if missing.is_empty() { Ok(weighted_sum(&parts)) } else { Err(missing) }
+        let parts: Vec<(f64, Interval)> = self.found(run).map(|(factor, figure, _)| (factor, figure)).collect();
+        if missing.is_empty() { Ok(sum(&parts)) } else { Err(missing) }
+    }
+
+    /// The doubts of the costs that matter to its figure.
+    pub fn doubts(&self, run: &Run) -> Vec<Doubt> {
+        let parts: Vec<(f64, Interval)> = self.found(run).map(|(factor, figure, _)| (factor, figure)).collect();
+        doubts_in(&sum(&parts), self.found(run))
+    }
+
+    /// Its costs in this run, each with the factor it goes in with.
+    fn found<'a>(&self, run: &'a Run) -> impl Iterator<Item = (f64, Interval, &'a Cost)> {
+        self.parts().filter_map(|(sign, part)| {
+            let cost = part.find(run)?;
+            Some((sign * part.times / self.divide_by, part.figure(cost), cost))
+        })
     }
 
     /// What is added, subtracted and divided, as a formula of ids and points as they are typed.
@@ -204,6 +233,8 @@ pub struct Agreement {
     pub ratio: f64,
     /// Whether all intervals share a value.
     pub overlap: bool,
+    /// Whether every two of them are within a factor of [`AGREE`].
+    pub agree: Answer,
 }
 
 /// What one route gave.
@@ -213,6 +244,8 @@ pub struct Followed {
     pub route: Route,
     /// Its figure in ns, or the costs that the run lacks.
     pub figure: Result<Interval, Vec<String>>,
+    /// The doubts of the costs that matter to it.
+    pub doubts: Vec<Doubt>,
 }
 
 /// A derived cost of one run.
@@ -238,7 +271,7 @@ pub fn derive(run: &Run) -> Vec<Derived> {
 
 /// One derived cost of a run.
 pub fn follow(derivation: &Derivation, run: &Run) -> Derived {
-    let followed = |route: &Route| Followed { route: *route, figure: route.follow(run) };
+    let followed = |route: &Route| Followed { route: *route, figure: route.follow(run), doubts: route.doubts(run) };
     let routes: Vec<Followed> = derivation.routes.iter().map(followed).collect();
     let figures: Vec<Interval> = routes.iter().filter_map(|followed| followed.figure.clone().ok()).collect();
     Derived { name: derivation.name, agreement: agreement(&figures), routes }
@@ -247,9 +280,15 @@ pub fn follow(derivation: &Derivation, run: &Run) -> Derived {
 fn agreement(figures: &[Interval]) -> Option<Agreement> {
     let extreme = |pick: fn(f64, f64) -> f64, of: fn(&Interval) -> f64| figures.iter().map(of).reduce(pick);
     let (least, most) = (extreme(f64::min, |it| it.value)?, extreme(f64::max, |it| it.value)?);
-    let told = figures.len() > 1 && figures.iter().all(|it| !it.holds_zero() && it.value > 0.0);
-    let overlap = extreme(f64::max, |it| it.low)? <= extreme(f64::min, |it| it.high)?;
-    told.then(|| Agreement { ratio: most / least, overlap })
+    let told = figures.len() > 1 && figures.iter().all(|it| !it.is_at_most() && it.value > 0.0);
+    let known = figures.iter().all(Interval::is_told);
+    let overlap = known && extreme(f64::max, |it| it.low)? <= extreme(f64::min, |it| it.high)?;
+    let pairs = figures.iter().enumerate().flat_map(|(place, one)| figures[..place].iter().map(move |two| (one, two)));
+    let agree = pairs.map(|(one, two)| match quotient(*one, *two) {
+        Some(ratio) => between(&ratio, (1.0 / AGREE, AGREE), 0.0),
+        None => Answer::Inconclusive,
+    });
+    told.then(|| Agreement { ratio: most / least, overlap, agree: agree.fold(Answer::Yes, Answer::and) })
 }
 
 /// How much of a call is the bare entry into the kernel.
@@ -261,6 +300,8 @@ pub struct EntryShare {
     pub entries: f64,
     /// The entries over the whole.
     pub share: Interval,
+    /// The doubts of both.
+    pub doubts: Vec<Doubt>,
 }
 
 /// The bare kernel entry's share of every call that enters a known number of times, the largest share first.
@@ -273,8 +314,10 @@ pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
         .filter(|cost| cost.operation != entry.operation)
         .filter_map(|cost| {
             let entries = entries(cost, &entry.operation)?;
-            let share = scaled(entries, ratio(net(entry), net(cost))?);
-            Some(EntryShare { name: cost.name(), entries, share })
+            let share = quotient(net(entry), net(cost))?.times(entries);
+            let mut doubts = doubts_of(entry);
+            join(&mut doubts, doubts_of(cost));
+            Some(EntryShare { name: cost.name(), entries, share, doubts })
         })
         .collect();
     shares.sort_by(|one, other| other.share.value.total_cmp(&one.share.value));
@@ -292,109 +335,5 @@ pub fn net(cost: &Cost) -> Interval {
     interval(&cost.net_ns, cost.headline)
 }
 
-fn scaled(factor: f64, of: Interval) -> Interval {
-    weighted_sum(&[(factor, of)])
-}
-
 #[cfg(test)]
-mod tests {
-    use record::Nanoseconds;
-
-    use super::*;
-
-    fn run(costs: &[(&str, &str, f64, f64)]) -> Run {
-        let mut run =
-            record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
-        let pattern = run.costs[0].clone();
-        run.costs = costs
-            .iter()
-            .map(|(operation, at, value, half)| {
-                let mut cost = pattern.clone();
-                cost.operation = (*operation).into();
-                cost.at = at.split(',').filter_map(|choice| choice.split_once('=')).fold(
-                    Point::default(),
-                    |point, (axis, value)| {
-                        let value = value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number);
-                        point.with(axis, value)
-                    },
-                );
-                cost.net_ns.quiet = Nanoseconds(*value);
-                (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(value - half), Nanoseconds(value + half));
-                cost.explained_by.clear();
-                cost
-            })
-            .collect();
-        run
-    }
-
-    fn interval(value: f64, half: f64) -> Interval {
-        Interval { value, low: value - half, high: value + half }
-    }
-
-    #[test]
-    fn routes_carry_the_interval_of_every_part() {
-        let run = run(&[
-            ("pipe.roundtrip", "distance=same,size=26", 3000.0, 30.0),
-            ("pipe.self", "size=26", 400.0, 20.0),
-            ("switch.process", "set=0", 1050.0, 10.0),
-            ("signal.deliver", "", 700.0, 3.0),
-            ("signal.ignored", "", 200.0, 4.0),
-        ]);
-        let derived = derive(&run);
-        let [signal, switch, wake] = derived.as_slice() else { panic!("{derived:?}") };
-        assert_eq!(signal.routes[0].figure, Ok(interval(500.0, 5.0)));
-        assert_eq!(signal.routes[1].figure, Err(vec!["async.read.signal".into(), "async.read.posix".into()]));
-        assert_eq!(signal.agreement, None);
-        // (3000 - 2 x 400) / 2, and half of the root of 30^2 + 40^2.
-        assert_eq!(switch.routes[0].figure, Ok(interval(1100.0, 25.0)));
-        assert_eq!(switch.routes[1].figure, Err(vec!["switch.yield".into(), "call.sched_yield".into()]));
-        let agreement = switch.agreement.expect("two routes");
-        assert!((agreement.ratio - 1100.0 / 1050.0).abs() < 1e-12 && !agreement.overlap);
-        assert_eq!(wake.routes[0].figure, Err(vec!["pipe.roundtrip@distance=other,size=26".into()]));
-    }
-
-    #[test]
-    fn routes_that_cannot_be_told_from_zero_agree_in_nothing() {
-        let pair = |half| [interval(10.0, half), interval(11.0, 2.0)];
-        assert_eq!(agreement(&pair(1.0)), Some(Agreement { ratio: 1.1, overlap: true }));
-        assert_eq!(agreement(&pair(10.0)), None);
-        assert_eq!(agreement(&pair(1.0)[..1]), None);
-        assert_eq!(agreement(&[interval(-5.0, 1.0), interval(5.0, 1.0)]), None);
-    }
-
-    #[test]
-    fn formulas_are_readable() {
-        let texts: Vec<String> = DERIVATIONS[1].routes.iter().map(Route::formula).collect();
-        assert_eq!(
-            texts,
-            [
-                "(pipe.roundtrip@distance=same,size=26 - 2 x pipe.self@size=26) / 2",
-                "switch.yield - call.sched_yield",
-                "switch.process@set=0",
-            ]
-        );
-        assert_eq!(DERIVATIONS[1].routes[0].short_formula(), "(pipe.roundtrip same 26 B - 2 x pipe.self 26 B) / 2");
-    }
-
-    #[test]
-    fn the_entry_is_a_share_of_what_enters() {
-        let mut run = run(&[
-            ("syscall.getppid", "", 100.0, 1.0),
-            ("syscall.fstat", "", 400.0, 4.0),
-            ("call.mmap", "", 1000.0, 10.0),
-            ("pair.seteuid", "", 500.0, 5.0),
-        ]);
-        for cost in &mut run.costs {
-            cost.per = "call".into();
-        }
-        let term = |times| record::Term { times, operation: "syscall.getppid".into(), at: Point::default() };
-        run.costs[1].explained_by = vec![term(1.0)];
-        run.costs[3].explained_by = vec![term(2.0)];
-        let shares: Vec<(String, f64, f64)> =
-            entry_shares(&run).into_iter().map(|it| (it.name, it.entries, it.share.value)).collect();
-        let expected = [("pair.seteuid", 2.0, 0.4), ("syscall.fstat", 1.0, 0.25), ("call.mmap", 1.0, 0.1)];
-        assert_eq!(shares, expected.map(|(name, entries, share)| (name.to_string(), entries, share)));
-        run.costs.remove(0);
-        assert!(entry_shares(&run).is_empty());
-    }
-}
+mod tests;

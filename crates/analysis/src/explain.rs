@@ -1,9 +1,10 @@
 //! A cost beside the parts it is said to consist of, and what they leave unexplained.
 
-use record::{Cost, Run, Term};
+use record::{Cost, Doubt, Run, Term};
 
 use crate::derived::net;
-use crate::statistics::{Interval, weighted_sum};
+use crate::statistics::Interval;
+use crate::sums::{doubts_in, doubts_of, sum};
 
 /// One part of a cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,8 @@ pub struct Explained {
     pub each: Option<Interval>,
     /// All of it.
     pub total: Option<Interval>,
+    /// Its doubts.
+    pub doubts: Vec<Doubt>,
 }
 
 /// A cost and its parts: the whole is the sum and the residual.
@@ -31,6 +34,10 @@ pub struct Explanation {
     pub sum: Interval,
     /// What they leave; also holds what the run does not have.
     pub residual: Interval,
+    /// The cost's own doubts.
+    pub doubts: Vec<Doubt>,
+    /// Those of all costs that matter to the residual.
+    pub residual_doubts: Vec<Doubt>,
 }
 
 impl Explanation {
@@ -51,25 +58,24 @@ pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
         return None;
     }
     let of = |term: &Term| run.costs.iter().find(|it| it.operation == term.operation && it.at == term.at);
-    let parts: Vec<Explained> = cost
-        .explained_by
-        .iter()
-        .map(|term| {
-            let each = of(term).map(net);
-            let total = each.map(|each| weighted_sum(&[(term.times, each)]));
-            Explained { term: term.clone(), each, total }
-        })
-        .collect();
-    let totals = || parts.iter().filter_map(|part| part.total);
-    let sum: Vec<(f64, Interval)> = totals().map(|total| (1.0, total)).collect();
+    let explained = |term: &Term| {
+        let each = of(term).map(net);
+        let total = each.map(|each| sum(&[(term.times, each)]));
+        Explained { term: term.clone(), each, total, doubts: of(term).map(doubts_of).unwrap_or_default() }
+    };
+    let parts: Vec<Explained> = cost.explained_by.iter().map(explained).collect();
+    let totals = |sign: f64| parts.iter().filter_map(move |part| Some((sign, part.total?)));
     let whole = net(cost);
-    let left: Vec<(f64, Interval)> = [(1.0, whole)].into_iter().chain(totals().map(|total| (-1.0, total))).collect();
+    let residual = sum(&[(1.0, whole)].into_iter().chain(totals(-1.0)).collect::<Vec<_>>());
+    let within = cost.explained_by.iter().filter_map(|term| Some((-term.times, net(of(term)?), of(term)?)));
     Some(Explanation {
         name: cost.name(),
         summary: cost.summary.clone(),
         whole,
-        sum: weighted_sum(&sum),
-        residual: weighted_sum(&left),
+        sum: sum(&totals(1.0).collect::<Vec<_>>()),
+        residual_doubts: doubts_in(&residual, [(1.0, whole, cost)].into_iter().chain(within)),
+        residual,
+        doubts: doubts_of(cost),
         parts,
     })
 }

@@ -3,9 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use record::Doubt;
+
 use crate::mix::Source;
-use crate::predict::Prediction;
-use crate::statistics::{Interval, ratio};
+use crate::predict::{Clock, Prediction};
+use crate::statistics::Interval;
+use crate::sums::{join, matters, quotient};
 
 /// What a side of a comparison takes of one thing: so many times this price.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,10 +65,24 @@ pub fn effects(before: Side, after: Side) -> Option<Effects> {
     Some(Effects { counts: mean * (after.times / before.times).ln(), prices: mean * (after.price / before.price).ln() })
 }
 
-/// The factor of a ratio of totals that one family is responsible for; above 1 it makes the second dearer.
+/// What a factor is due to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The operations of a family: of those that follow the clock, their cycles.
+    Family,
+    /// The clock, which takes more or less time for the same cycles.
+    Clock,
+}
+
+/// What the factor of the clock is called, where families have their names; one of them is `clock`, of the operations that read clocks.
+pub const CLOCK: &str = "core clock";
+
+/// The factor of a ratio of totals that one family, or the clock, is responsible for; above 1 it makes the second dearer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// The family.
+    /// What it is due to.
+    pub cause: Cause,
+    /// The family; of the clock [`CLOCK`].
     pub family: String,
     /// All of it.
     pub factor: Interval,
@@ -73,12 +90,14 @@ pub struct Factor {
     pub counts: Option<Interval>,
     /// Of that, their prices.
     pub prices: Option<Interval>,
+    /// The doubts of its costs that matter to either total.
+    pub doubts: Vec<Doubt>,
 }
 
 /// The ratio of two predictions, the second over the first, and its factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factors {
-    /// One per family, the farthest from 1 first.
+    /// One per family, and one for the clock where both runs know theirs and it is one processor's: the farthest from 1 first.
     pub families: Vec<Factor>,
     /// Their product: what the costs say.
     pub predicted: Interval,
@@ -104,6 +123,7 @@ struct Pair {
     family: usize,
     sides: [Side; 2],
     sources: [Option<Source>; 2],
+    clocks: [Option<Clock>; 2],
     name: String,
 }
 
@@ -116,11 +136,12 @@ struct Split {
 /// Logarithms of factors: of each family's counts and prices, and of the ratio.
 struct Logs {
     families: Vec<Effects>,
+    clock: f64,
     ratio: f64,
 }
 
 /// Splits the ratio of two predictions, of one mix on two machines or of two mixes. Each interval comes from moving one cost at
-/// a time to the ends of its own, and adding the effects by their squares.
+/// a time to the ends of its own, then all costs of a run by the error that they share, and adding the effects by their squares.
 ///
 /// # Errors
 /// A price that is lacking, or not told from nothing where that matters.
@@ -129,7 +150,7 @@ pub fn factors(before: &Prediction, after: &Prediction) -> Result<Factors, NoFac
         if let Some((line, _)) = prediction.lacking.first() {
             return Err(NoFactors::Lacking(side, line.name()));
         }
-        let told = |figure: &Interval| figure.low > 0.0;
+        let told = |figure: &Interval| figure.value > 0.0 && !figure.is_at_most();
         if !told(&prediction.total().figure()) || prediction.measured.is_some_and(|whole| !told(&whole)) {
             return Err(NoFactors::NoTotal(side));
         }
@@ -137,14 +158,30 @@ pub fn factors(before: &Prediction, after: &Prediction) -> Result<Factors, NoFac
     let split = pairs(before, after);
     let logs = split.logs()?;
     let (mut families, predicted) = split.intervals(&logs, [before, after])?;
+    for factor in families.iter_mut().filter(|factor| factor.cause == Cause::Family) {
+        factor.doubts = doubts([before, after], &factor.family);
+    }
     if !split.pairs.iter().any(|pair| pair.sides[0].times != pair.sides[1].times) {
         families.iter_mut().for_each(|factor| (factor.counts, factor.prices) = (None, None));
     }
     let size = |factor: &Factor| factor.factor.value.ln().abs();
     families.sort_by(|one, other| size(other).total_cmp(&size(one)));
-    let measured = before.measured.zip(after.measured).and_then(|(before, after)| ratio(after, before));
-    let unexplained = measured.and_then(|measured| ratio(measured, predicted));
+    let measured = before.measured.zip(after.measured).and_then(|(before, after)| quotient(after, before));
+    let unexplained = measured.and_then(|measured| quotient(measured, predicted));
     Ok(Factors { families, predicted, measured, unexplained })
+}
+
+/// The doubts of a family's costs that matter to the total of their side.
+fn doubts(sides: [&Prediction; 2], family: &str) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    for side in sides {
+        let total = side.total().figure();
+        let counts = |row: &&crate::predict::Row| matters(&total, row.line.times, &row.each.figure());
+        for row in side.rows.iter().filter(|row| row.line.family == family).filter(counts) {
+            join(&mut doubts, row.doubts.iter().cloned());
+        }
+    }
+    doubts
 }
 
 /// The lines of both predictions, those of one name beside each other, in the family that the first one gives it.
@@ -164,6 +201,7 @@ fn pairs(before: &Prediction, after: &Prediction) -> Split {
             pair.sides[side].times += row.line.times;
             pair.sides[side].price = row.each.figure().value;
             pair.sources[side] = row.by.as_ref().map(|by| by.source.clone());
+            pair.clocks[side] = row.clock.clone();
         }
     }
     split
@@ -177,30 +215,31 @@ impl Split {
             self.names.len() - 1
         });
         let sides = [Side { times: 0.0, price: 0.0 }; 2];
-        self.pairs.push(Pair { family, sides, sources: [None, None], name: name.into() });
+        self.pairs.push(Pair { family, sides, sources: [None, None], clocks: [None, None], name: name.into() });
         self.pairs.len() - 1
     }
 
     fn logs(&self) -> Result<Logs, NoFactors> {
-        self.logs_with(None)
+        self.logs_with(&|_, price| price)
     }
 
-    /// As they are, or with one cost moved to another price.
-    fn logs_with(&self, moved: Option<(&Source, f64)>) -> Result<Logs, NoFactors> {
+    /// With costs moved to other prices.
+    fn logs_with(&self, moved: &dyn Fn(&Source, f64) -> f64) -> Result<Logs, NoFactors> {
         let mut families = vec![Effects::default(); self.names.len()];
         let mut totals = [0.0; 2];
+        let mut clock = 0.0;
         for pair in &self.pairs {
             let mut sides = pair.sides;
             for (side, source) in sides.iter_mut().zip(&pair.sources) {
-                if let (Some((which, price)), Some(source)) = (moved, source)
-                    && which == source
-                {
-                    side.price = price;
+                if let Some(source) = source {
+                    side.price = moved(source, side.price);
                 }
             }
             let split = effects(sides[0], sides[1]).ok_or_else(|| NoFactors::NoPrice(pair.name.clone()))?;
+            let by_clock = pair.by_clock(sides);
+            clock += by_clock;
             families[pair.family].counts += split.counts;
-            families[pair.family].prices += split.prices;
+            families[pair.family].prices += split.prices - by_clock;
             totals[0] += sides[0].total();
             totals[1] += sides[1].total();
         }
@@ -209,15 +248,22 @@ impl Split {
             family.counts /= mean;
             family.prices /= mean;
         }
-        Ok(Logs { families, ratio: (totals[1] / totals[0]).ln() })
+        Ok(Logs { families, clock: clock / mean, ratio: (totals[1] / totals[0]).ln() })
+    }
+
+    /// Whether any cost has the clocks of two runs to compare.
+    fn has_clock(&self) -> bool {
+        let two = |pair: &Pair| matches!(&pair.sources, [Some(one), Some(other)] if one.0 != other.0);
+        self.pairs.iter().any(|pair| two(pair) && pair.clock_ratio().is_some())
     }
 
     fn intervals(&self, logs: &Logs, sides: [&Prediction; 2]) -> Result<(Vec<Factor>, Interval), NoFactors> {
         let mut reaches = vec![[Reach::default(); 3]; self.names.len()];
-        let mut ratio = Reach::default();
-        for (source, [low, high]) in ends(sides) {
-            let at = [self.logs_with(Some((source, low)))?, self.logs_with(Some((source, high)))?];
+        let (mut ratio, mut clock) = (Reach::default(), Reach::default());
+        for [low, high] in moves(sides) {
+            let at = [self.logs_with(&*low)?, self.logs_with(&*high)?];
             ratio.add(at.each_ref().map(|at| at.ratio - logs.ratio));
+            clock.add(at.each_ref().map(|at| at.clock - logs.clock));
             for (place, (family, reach)) in logs.families.iter().zip(&mut reaches).enumerate() {
                 let moved = at.each_ref().map(|at| at.families[place]);
                 reach[0].add(moved.map(|at| at.counts - family.counts));
@@ -225,21 +271,69 @@ impl Split {
                 reach[2].add(moved.map(|at| at.counts + at.prices - family.counts - family.prices));
             }
         }
+        // A cost without an interval leaves none to any factor: each is a part of one ratio.
+        if sides.iter().any(|side| !side.total().figure().is_told()) {
+            reaches = vec![[Reach::UNTOLD; 3]; self.names.len()];
+            (ratio, clock) = (Reach::UNTOLD, Reach::UNTOLD);
+        }
         let families = self.names.iter().zip(&logs.families).zip(&reaches).map(|((name, logs), reach)| Factor {
+            cause: Cause::Family,
             family: name.clone(),
             factor: reach[2].around(logs.counts + logs.prices),
             counts: Some(reach[0].around(logs.counts)),
             prices: Some(reach[1].around(logs.prices)),
+            doubts: Vec::new(),
         });
-        Ok((families.collect(), ratio.around(logs.ratio)))
+        let by_clock = self.has_clock().then(|| Factor {
+            cause: Cause::Clock,
+            family: CLOCK.into(),
+            factor: clock.around(logs.clock),
+            counts: Some(Interval::exactly(1.0)),
+            prices: Some(clock.around(logs.clock)),
+            doubts: Vec::new(),
+        });
+        Ok((families.chain(by_clock).collect(), ratio.around(logs.ratio)))
     }
 }
 
-/// Both ends of every cost that has any.
-fn ends(sides: [&Prediction; 2]) -> BTreeMap<&Source, [f64; 2]> {
-    let priced = sides.into_iter().flat_map(|side| &side.rows).filter_map(|row| Some((&row.by.as_ref()?.source, row)));
-    let open = priced.map(|(source, row)| (source, row.each.figure())).filter(|(_, each)| each.low < each.high);
-    open.map(|(source, each)| (source, [each.low, each.high])).collect()
+impl Pair {
+    /// How many times as long the second side's cycle is; `None` where a price follows no clock, or another processor's.
+    fn clock_ratio(&self) -> Option<f64> {
+        let [Some(one), Some(other)] = &self.clocks else { return None };
+        (one.processor == other.processor).then(|| other.cycle_ns / one.cycle_ns)
+    }
+
+    /// What the clock adds, in ns: the same cycles at another clock. The rest of the price's effect is that of its cycles.
+    fn by_clock(&self, sides: [Side; 2]) -> f64 {
+        let [from, to] = sides.map(Side::total);
+        let positive = from > 0.0 && to > 0.0;
+        self.clock_ratio().filter(|_| positive).map_or(0.0, |ratio| logarithmic_mean(to, from) * ratio.ln())
+    }
+}
+
+/// A change of prices.
+type Move<'a> = Box<dyn Fn(&Source, f64) -> f64 + 'a>;
+
+/// What prices may be moved by, down and up: each cost by what is its own, and all costs of one run by what they share.
+fn moves<'a>(sides: [&'a Prediction; 2]) -> Vec<[Move<'a>; 2]> {
+    let mut own: BTreeMap<&Source, [f64; 2]> = BTreeMap::new();
+    let mut shared: BTreeMap<usize, f64> = BTreeMap::new();
+    for (source, price, error) in sides.into_iter().flat_map(|side| &side.rows).flat_map(|row| row.each.prices()) {
+        if price.is_told() && price.low < price.high {
+            own.insert(source, [price.low, price.high]);
+        }
+        let most = shared.entry(source.0).or_default();
+        *most = most.max(error);
+    }
+    let to = |which: &'a Source, end: f64| -> Move<'a> {
+        Box::new(move |source, price| if source == which { end } else { price })
+    };
+    let by = |run: usize, factor: f64| -> Move<'a> {
+        Box::new(move |source, price| if source.0 == run { price * factor } else { price })
+    };
+    let own = own.into_iter().map(|(source, ends)| ends.map(|end| to(source, end)));
+    let shared = shared.into_iter().filter(|(_, error)| *error > 0.0);
+    own.chain(shared.map(|(run, error)| [1.0 - error, 1.0 + error].map(|factor| by(run, factor)))).collect()
 }
 
 /// How far a logarithm moves when its costs do, squared, to either side.
@@ -250,12 +344,18 @@ struct Reach {
 }
 
 impl Reach {
+    /// Of what has no interval.
+    const UNTOLD: Reach = Reach { down: f64::INFINITY, up: f64::INFINITY };
+
     fn add(&mut self, moves: [f64; 2]) {
         self.down += moves.iter().fold(0.0, |most: f64, by| most.min(*by)).powi(2);
         self.up += moves.iter().fold(0.0, |most: f64, by| most.max(*by)).powi(2);
     }
 
     fn around(self, log: f64) -> Interval {
+        if self.down.is_infinite() {
+            return Interval::untold(log.exp());
+        }
         Interval { value: log.exp(), low: (log - self.down.sqrt()).exp(), high: (log + self.up.sqrt()).exp() }
     }
 }

@@ -2,9 +2,10 @@
 //! measured and can be told from zero.
 
 use record::units::{percent, significant};
-use record::{Bytes, Cost, Estimate, Nanoseconds, Point, Run, Value};
+use record::{Bytes, Cost, Estimate, Nanoseconds, Neighbours, Point, Run, Value};
 
 use crate::memory::levels;
+use crate::statistics::{quantile, sorted};
 
 /// No more sentences than a reader takes in.
 const MOST: usize = 6;
@@ -61,6 +62,11 @@ impl Ratio {
         self.low > 1.0 || self.high < 1.0
     }
 
+    /// Whether it is known to better than a factor of two: else its digits say nothing.
+    fn is_told(&self) -> bool {
+        self.low > 0.0 && self.high < 2.0 * self.low
+    }
+
     /// `14`, `2.3`: as many digits as are meant to be read, not as could be printed.
     fn text(&self) -> String {
         times(self.value)
@@ -75,9 +81,13 @@ fn switch_in_system_calls(run: &Run) -> Option<String> {
     let call = told(run, "syscall.getppid", &[])?;
     let switch = Ratio::of(told(run, "switch.process", &[number("set", 0)])?, call);
     let loaded = told(run, "switch.process", &[number("set", WORKING_SET)])
-        .map(|cost| format!("; {} with a 256 KiB working set", Ratio::of(cost, call).text()))
+        .map(|cost| Ratio::of(cost, call))
+        .filter(Ratio::is_told)
+        .map(|loaded| format!("; {} with a 256 KiB working set", loaded.text()))
         .unwrap_or_default();
-    Some(format!("A switch between two processes costs what {} system calls cost{loaded}.", switch.text()))
+    switch
+        .is_told()
+        .then(|| format!("A switch between two processes costs what {} system calls cost{loaded}.", switch.text()))
 }
 
 /// By a fault that takes a frame of new memory: frames that were in use a moment ago are cleared in the core's own caches,
@@ -225,30 +235,42 @@ fn is_kernel_work(cost: &Cost) -> bool {
     !["loop", "instruction", "memory", "clock"].contains(&cost.family())
 }
 
+/// What slows work down here: neighbours, by costs in cycles beside themselves, and the clock, which moves every time that follows it.
 fn neighbours(run: &Run) -> Option<String> {
-    let mut taxes: Vec<f64> = run
+    let parts: Vec<String> = [shared_core(run), moving_clock(run)].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// What sharing the core costs kernel work: told where most costs tell that it costs something, or that it costs next to nothing.
+fn shared_core(run: &Run) -> Option<String> {
+    /// Sharing that costs less is next to nothing.
+    const NEXT_TO_NOTHING: f64 = 1.03;
+    let taxes: Vec<Neighbours> = run
         .costs
         .iter()
         .filter(|cost| is_kernel_work(cost) && cost.headline == Estimate::Quiet && cost.cpus <= 1)
-        .filter_map(Cost::neighbour_tax)
-        .filter(|tax| tax.is_finite())
+        .filter_map(|cost| cost.neighbours)
+        .filter(|tax| [tax.ratio, tax.low, tax.high].iter().all(|figure| figure.is_finite()))
         .collect();
+    // The middle half: single operations may be dear for reasons of their own.
+    let quartile = |share: f64, of: fn(&Neighbours) -> f64| quantile(&sorted(taxes.iter().map(of)), share);
     if taxes.len() < 4 {
         return None;
     }
-    taxes.sort_by(f64::total_cmp);
-    // The middle half: single operations may be dear for reasons of their own.
-    let (low, high) = (taxes[taxes.len() / 4] - 1.0, taxes[taxes.len() * 3 / 4] - 1.0);
-    if high < 0.03 {
-        return Some(format!(
-            "This core was nearly ours alone: sharing it cost kernel work at most {}.",
-            percent(high.max(0.0))
-        ));
+    let highest = quartile(0.75, |tax| tax.high)?;
+    if highest < NEXT_TO_NOTHING {
+        let most = percent((highest - 1.0).max(0.0));
+        return Some(format!("This core was nearly ours alone: sharing it cost kernel work at most {most}."));
     }
-    let range = if low >= 0.01 {
-        format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high))
-    } else {
-        format!("up to {}", percent(high))
+    // Half of them are certainly dearer, and by their intervals the middle one is.
+    if quartile(0.5, |tax| tax.low)? <= 1.0 {
+        return None;
+    }
+    let (low, high) = (quartile(0.25, |tax| tax.ratio)? - 1.0, quartile(0.75, |tax| tax.ratio)? - 1.0);
+    let range = match (percent(low), percent(high)) {
+        (one, other) if one == other => one,
+        (one, other) if low >= 0.01 => format!("{} to {other}", one.trim_end_matches(" %")),
+        (_, other) => format!("up to {other}"),
     };
     let steal = run.noise.steal;
     let seen = if run.machine.virtualization.hypervisor.is_none() {
@@ -259,6 +281,21 @@ fn neighbours(run: &Run) -> Option<String> {
         format!("; steal time was {}", percent(steal))
     };
     Some(format!("Sharing this core with others makes kernel work {range} dearer{seen}."))
+}
+
+/// How far the clock moved, where that is more than costs repeat by.
+fn moving_clock(run: &Run) -> Option<String> {
+    const STEADY: f64 = 0.01;
+    let range = run.noise.cycle_range_ns.filter(|range| range.low > 0.0 && range.high.is_finite())?;
+    let moved = range.high / range.low - 1.0;
+    (moved > STEADY).then(|| {
+        format!(
+            "The clock moved between {:.2} and {:.2} GHz, which moves times by {}.",
+            1.0 / range.high,
+            1.0 / range.low,
+            percent(moved)
+        )
+    })
 }
 
 fn mitigations(run: &Run) -> Option<String> {
@@ -283,95 +320,4 @@ fn mitigations(run: &Run) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn example() -> Run {
-        record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run")
-    }
-
-    #[test]
-    fn sentences_come_from_the_costs() {
-        assert_eq!(
-            findings(&example()),
-            [
-                "A switch between two processes costs what 14 system calls cost; 21 with a 256 KiB working set.",
-                "Sharing this core with others makes kernel work 29 to 43 % dearer; steal time (0.05 %) does not show it.",
-                "Talking through pipes to a task on another CPU costs 4.0 times as much as to one on the same CPU.",
-                "Through a mapping, 4 KiB are 4.2 times cheaper than by read() once their pages are touched; at 1 MiB \
-                 1.2 times dearer once touched.",
-                "Huge pages take 29 % off a random load from 256 MiB: the rest was looking up addresses.",
-                "Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds.",
-            ]
-        );
-    }
-
-    /// Costs of the example at points that it has not.
-    fn moved(run: &mut Run, operation: &str, id: &str, point: &[(&str, Value)], ns: f64) {
-        let mut cost = run.costs.iter().find(|cost| cost.operation == operation).expect(operation).clone();
-        cost.operation = id.into();
-        cost.at = point.iter().fold(Point::default(), |at, (axis, value)| at.with(axis, value.clone()));
-        (cost.net_ns.quiet.0, cost.net_ns.low.0, cost.net_ns.high.0) = (ns, ns * 0.99, ns * 1.01);
-        run.costs.push(cost);
-    }
-
-    #[test]
-    fn new_memory_is_told_by_fresh_frames_alone() {
-        let mut run = example();
-        assert_eq!(page_fault_in_system_calls(&run), None);
-        let frames = |word: &str| [("frames", Value::Word(word.into()))];
-        moved(&mut run, "page.fault.anonymous", "page.fault.anonymous", &frames("recycled"), 300.0);
-        assert_eq!(page_fault_in_system_calls(&run), None);
-        moved(&mut run, "page.fault.anonymous", "page.fault.anonymous", &frames("fresh"), 1228.8);
-        let text = page_fault_in_system_calls(&run).expect("a sentence");
-        assert!(text.ends_with("new memory costs 0.300 ns a byte before it is used."), "{text}");
-    }
-
-    #[test]
-    fn a_mapped_file_is_told_with_its_size_its_filling_and_what_mapping_takes() {
-        let mut run = example();
-        run.costs.retain(|cost| cost.at.number("size") != Some(1 << 20));
-        let at = |file, filled| [number("size", 4096), number("file", file), number("filled", filled)];
-        for (file, filled, ns) in [(64 << 20, 128 << 10, 900.0), (4 << 20, 4096, 300.0), (4 << 20, 128 << 10, 200.0)] {
-            moved(&mut run, "file.read", "file.read", &at(file, filled), ns);
-            moved(&mut run, "file.read", "file.read.mapped", &at(file, filled), 100.0);
-            moved(&mut run, "file.read", "file.map.read.unmap", &at(file, filled), 250.0);
-        }
-        run.costs.retain(|cost| !cost.operation.starts_with("file.") || cost.at.number("file").is_some());
-        assert_eq!(
-            mapped_file(&run).as_deref(),
-            Some(
-                "Through a mapping, 4 KiB of a file of 4 MiB (written 128 KiB at a time) are 2.0 times cheaper than by \
-                 read() once their pages are touched, 1.2 times dearer with map, faults and unmap."
-            )
-        );
-    }
-
-    #[test]
-    fn a_run_without_the_costs_says_nothing_about_them() {
-        let mut run = example();
-        run.costs.clear();
-        assert_eq!(
-            findings(&run),
-            ["Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
-        );
-        run.machine.kernel.mitigations.clear();
-        assert!(findings(&run).is_empty());
-    }
-
-    #[test]
-    fn what_cannot_be_told_from_zero_or_from_the_other_is_not_claimed() {
-        let mut run = example();
-        for cost in &mut run.costs {
-            if cost.operation == "syscall.getppid" {
-                cost.net_ns.low.0 = -1.0;
-            }
-            if cost.operation.starts_with("file.read") {
-                cost.net_ns.low.0 = 1.0;
-                cost.net_ns.high.0 = 1e9;
-            }
-        }
-        let text = findings(&run).join(" ");
-        assert!(!text.contains("system calls") && !text.contains("mapped"), "{text}");
-    }
-}
+mod tests;

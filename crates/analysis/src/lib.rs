@@ -1,6 +1,7 @@
 //! Pure arithmetic on records: statistics, estimates, what follows from a run. Reads no clock, prints nothing.
 #![forbid(unsafe_code)]
 
+pub mod answer;
 pub mod compare;
 pub mod components;
 pub mod derived;
@@ -20,6 +21,8 @@ pub mod prefetch;
 pub mod repeated;
 pub mod statistics;
 pub mod study;
+pub mod sums;
+pub mod typical;
 pub mod whatif;
 
 pub use findings::findings;

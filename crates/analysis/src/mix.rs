@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cost, MixLine, Run};
+use record::{Cost, Estimate, MixLine, Run};
 
 use crate::derived::net;
-use crate::statistics::{Interval, weighted_sum};
+use crate::statistics::Interval;
+use crate::sums::sum;
+use crate::typical::FLOOR;
 
 /// Longer than the universe is old, in ns: a figure beyond it is damage, and its square would still be a number.
 const LONGEST: f64 = 1e27;
@@ -27,12 +29,62 @@ pub enum Lack {
 /// Which cost a figure comes from: the place of its run among those at hand, and its id and point.
 pub type Source = (usize, String);
 
-/// A constant and a sum of costs, each so many times. Costs are independent of each other; one cost that occurs twice is not
-/// independent of itself, so that it is kept once.
+/// What the costs of one run have in common, so that it does not average out in their sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shared {
+    /// The error that all of them share, as a share of each; it is part of each one's own interval.
+    pub error: f64,
+    /// How much shorter and longer, as shares, another run's clock may make it.
+    pub clock: (f64, f64),
+}
+
+impl Shared {
+    /// Of a cost as its run quotes it: the A/A band of the run, but no less than two runs differ by; and the clock's range for a
+    /// quiet figure that follows the clock. The costs of a book share nothing.
+    pub fn of(run: &Run, cost: &Cost) -> Shared {
+        if run.howslow.is_empty() {
+            return Shared::default();
+        }
+        let noise = &run.noise;
+        let band = noise.band.as_ref().map(|band| band.difference).filter(|band| band.is_finite());
+        let follows = cost.follows_clock && cost.headline == Estimate::Quiet && noise.cycle_ns > 0.0;
+        let range = noise.cycle_range_ns.filter(|range| follows && range.low > 0.0 && range.high.is_finite());
+        let beside = |end: f64| end / noise.cycle_ns - 1.0;
+        Shared {
+            error: band.unwrap_or(0.0).clamp(FLOOR, 1.0),
+            clock: range.map_or((0.0, 0.0), |range| (beside(range.low).min(0.0), beside(range.high).max(0.0))),
+        }
+    }
+
+    /// The same for a figure that the clock's range is part of.
+    #[must_use]
+    pub fn without_clock(self) -> Shared {
+        Shared { clock: (0.0, 0.0), ..self }
+    }
+
+    /// A price without the error that it shares: what is its own.
+    pub(crate) fn own(self, price: Interval) -> Interval {
+        let shared = (self.error * price.value).powi(2);
+        let rest = |reach: f64| (reach * reach - shared).max(0.0).sqrt();
+        let Interval { value, low, high } = price;
+        Interval { value, low: value - rest(value - low), high: value + rest(high - value) }
+    }
+}
+
+/// One cost in a sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    times: f64,
+    price: Interval,
+    shared: Shared,
+}
+
+/// A constant and a sum of costs, each so many times. Costs are independent of each other but for what those of one run share; one
+/// cost that occurs twice is not independent of itself, so that it is kept once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sum {
     constant: f64,
-    parts: BTreeMap<Source, (f64, Interval)>,
+    parts: BTreeMap<Source, Part>,
 }
 
 impl Sum {
@@ -42,30 +94,59 @@ impl Sum {
     }
 
     /// Once this cost.
-    pub fn once(source: Source, cost: Interval) -> Sum {
-        Sum { constant: 0.0, parts: BTreeMap::from([(source, (1.0, cost))]) }
+    pub fn once(source: Source, price: Interval, shared: Shared) -> Sum {
+        Sum { constant: 0.0, parts: BTreeMap::from([(source, Part { times: 1.0, price, shared })]) }
     }
 
     /// This sum and so many times another.
     #[must_use]
     pub fn plus(mut self, times: f64, other: &Sum) -> Sum {
         self.constant += times * other.constant;
-        for (source, (weight, cost)) in &other.parts {
-            self.parts.entry(source.clone()).or_insert((0.0, *cost)).0 += times * weight;
+        for (source, part) in &other.parts {
+            self.parts.entry(source.clone()).or_insert(Part { times: 0.0, ..*part }).times += times * part.times;
         }
         self
     }
 
-    /// The sum as a figure with its interval, in ns.
+    /// The sum as a figure with its interval, in ns: what is each cost's own added by squares, what those of one run share
+    /// added up first. Without an interval where a cost in it has none.
     pub fn figure(&self) -> Interval {
-        let exact = Interval { value: self.constant, low: self.constant, high: self.constant };
-        let parts = self.parts.values().map(|(weight, cost)| (*weight, *cost));
-        weighted_sum(&parts.chain([(1.0, exact)]).collect::<Vec<_>>())
+        let own = self.parts.values().map(|part| (part.times, part.shared.own(part.price)));
+        let constant = (1.0, Interval::exactly(self.constant));
+        let parts = own.chain([constant]).chain(self.shared().into_iter().map(|error| (1.0, error)));
+        sum(&parts.collect::<Vec<_>>())
+    }
+
+    /// What the costs of each run share, all of them together: errors around nothing.
+    fn shared(&self) -> Vec<Interval> {
+        let mut by_run: BTreeMap<usize, [Interval; 2]> = BTreeMap::new();
+        for ((run, _), part) in &self.parts {
+            let [error, clock] = by_run.entry(*run).or_default();
+            let all = part.times * part.price.value;
+            error.low -= all * part.shared.error;
+            error.high += all * part.shared.error;
+            clock.low += all * part.shared.clock.0;
+            clock.high += all * part.shared.clock.1;
+        }
+        // A sum below zero is the larger the shorter its parts are.
+        let around =
+            |ends: Interval| Interval { value: 0.0, low: ends.low.min(ends.high), high: ends.low.max(ends.high) };
+        by_run.into_values().flatten().map(around).collect()
+    }
+
+    /// The costs in it: each with the interval that is its own, and the error that it shares.
+    pub(crate) fn prices(&self) -> impl Iterator<Item = (&Source, Interval, f64)> {
+        self.parts.iter().map(|(source, part)| (source, part.shared.own(part.price), part.shared.error))
     }
 
     /// The costs in it.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.parts.keys()
+    }
+
+    /// The costs in it that have no interval.
+    pub fn untold(&self) -> impl Iterator<Item = &Source> {
+        self.parts.iter().filter(|(_, part)| part.times != 0.0 && !part.price.is_told()).map(|(source, _)| source)
     }
 }
 
@@ -96,7 +177,8 @@ pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cos
         [] => Err(Lack::Missing(skipped(run, line))),
         [cost] => {
             let Interval { value, low, high } = net(cost);
-            let sane = [value, low, high].iter().all(|figure| figure.is_finite() && figure.abs() <= LONGEST);
+            let possible = |end: f64| end.is_infinite() || end.abs() <= LONGEST;
+            let sane = value.abs() <= LONGEST && possible(low) && possible(high) && low <= high;
             if sane { Ok(cost) } else { Err(Lack::Absurd) }
         }
         several => Err(Lack::Several(several.iter().map(|cost| cost.name()).collect())),
@@ -123,20 +205,63 @@ mod tests {
         Interval { value, low: value - half, high: value + half }
     }
 
+    fn once(run: usize, name: &str, price: Interval) -> Sum {
+        Sum::once((run, name.into()), price, Shared::default())
+    }
+
     #[test]
     fn a_cost_is_not_independent_of_itself() {
-        let once = Sum::once((0, "a".into()), part(10.0, 1.0));
-        let twice = Sum::default().plus(1.0, &once).plus(1.0, &once);
+        let one = once(0, "a", part(10.0, 1.0));
+        let twice = Sum::default().plus(1.0, &one).plus(1.0, &one);
         assert_eq!(twice.figure(), part(20.0, 2.0));
-        assert_eq!(once.clone().plus(-1.0, &once).figure(), part(0.0, 0.0));
-        let other = Sum::once((1, "a".into()), part(10.0, 1.0));
-        let apart = once.plus(1.0, &other).figure();
+        assert_eq!(one.clone().plus(-1.0, &one).figure(), part(0.0, 0.0));
+        let apart = one.plus(1.0, &once(1, "a", part(10.0, 1.0))).figure();
         assert!((apart.half() - 2.0_f64.sqrt()).abs() < 1e-12, "{apart:?}");
     }
 
     #[test]
     fn a_constant_has_no_interval() {
-        let sum = Sum::exactly(5.0).plus(2.0, &Sum::once((0, "a".into()), part(3.0, 0.5)));
+        let sum = Sum::exactly(5.0).plus(2.0, &once(0, "a", part(3.0, 0.5)));
         assert_eq!(sum.figure(), part(11.0, 1.0));
+    }
+
+    #[test]
+    fn a_sum_of_many_costs_of_one_run_is_no_surer_than_what_they_share() {
+        let shared = Shared { error: 0.01, clock: (0.0, 0.0) };
+        let of = |run: &dyn Fn(usize) -> usize| {
+            let costs = (0..1000).map(|n| Sum::once((run(n), n.to_string()), part(10.0, 0.2), shared));
+            costs.fold(Sum::default(), |sum, cost| sum.plus(1.0, &cost)).figure()
+        };
+        // Of 2 % each, 1 % is shared: the root of 100^2 and of 1000 x 0.03.
+        let all = of(&|_| 0);
+        assert!((all.half() - (100.0_f64.powi(2) + 1000.0 * 0.03).sqrt()).abs() < 1e-9, "{all:?}");
+        assert!(of(&|n| n).half() < 7.0, "costs of a thousand runs share nothing");
+        let alone = Sum::once((0, "a".into()), part(10.0, 0.2), shared);
+        assert!((alone.figure().half() - 0.2).abs() < 1e-12, "a cost's own interval holds what it shares");
+        assert!((alone.clone().plus(-1.0, &alone)).figure() == part(0.0, 0.0));
+        let other = Sum::once((0, "b".into()), part(10.0, 0.1), shared);
+        let difference = alone.plus(-1.0, &other).figure();
+        assert!((difference.half() - 0.03_f64.sqrt()).abs() < 1e-12, "what both share cancels: {difference:?}");
+    }
+
+    #[test]
+    fn another_clock_moves_all_that_follow_it_together() {
+        let shared = Shared { error: 0.0, clock: (-0.02, 0.1) };
+        let one = Sum::once((0, "a".into()), Interval::exactly(100.0), shared);
+        let sum = one.clone().plus(3.0, &Sum::once((0, "b".into()), Interval::exactly(100.0), shared));
+        let close = |found: Interval, low: f64, high: f64| (found.low - low).abs() + (found.high - high).abs() < 1e-9;
+        assert!(close(sum.figure(), 392.0, 440.0), "{:?}", sum.figure());
+        let less = Sum::default().plus(-1.0, &one).figure();
+        assert!(close(less, -110.0, -98.0), "{less:?}");
+    }
+
+    #[test]
+    fn a_sum_with_a_cost_of_one_round_has_no_interval() {
+        let shared = Shared { error: 0.01, clock: (-0.1, 0.1) };
+        let open = Sum::once((0, "a".into()), Interval::untold(6.0), shared);
+        let sum = once(0, "b", part(3.0, 0.5)).plus(2.0, &open);
+        assert_eq!(sum.figure(), Interval::untold(15.0));
+        assert_eq!(sum.untold().collect::<Vec<_>>(), [&(0, "a".to_string())]);
+        assert_eq!(sum.plus(-2.0, &open).figure(), part(3.0, 0.5), "what cancels leaves nothing open");
     }
 }

@@ -91,4 +91,15 @@ mod tests {
         check(&mut costs, &[Rule { dearer: "exec", cheaper: "fork" }], &[]);
         assert!(costs.iter().all(|cost| cost.doubts.is_empty()));
     }
+
+    #[test]
+    fn a_cost_of_one_round_contradicts_nothing_and_is_contradicted_by_nothing() {
+        for open in [0, 1] {
+            let mut costs = [cost("fork", 100.0), cost("exec", 1.0)];
+            let net = &mut costs[open].net_ns;
+            (net.low, net.high) = (Nanoseconds(f64::NEG_INFINITY), Nanoseconds(f64::INFINITY));
+            check(&mut costs, &[Rule { dearer: "exec", cheaper: "fork" }], &[]);
+            assert!(costs.iter().all(|cost| cost.doubts.is_empty()));
+        }
+    }
 }

@@ -1,12 +1,42 @@
 //! A mix priced by a run: what one unit of work is predicted to take, by operation and family, beside what it was
 //! measured to take.
 
-use record::{Cost, Estimate, Mix, MixLine, Point, Run, WholeAs};
+use record::{Cost, Doubt, Estimate, Mix, MixLine, Point, Run, WholeAs};
 
 use crate::derived::net;
 use crate::estimate::interval;
-use crate::mix::{Lack, Names, Source, Sum, cost_of};
-use crate::statistics::{Interval, weighted_sum};
+use crate::mix::{Lack, Names, Shared, Source, Sum, cost_of};
+use crate::statistics::Interval;
+use crate::sums::{doubts_of, join, matters, sum};
+use crate::typical::{gross_typical, typical};
+
+/// The state of the machine that prices are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// Undisturbed: the figure that each cost is quoted by, which `howslow time` quotes wholes by too.
+    #[default]
+    Quiet,
+    /// As programs get it that share the machine.
+    Typical,
+}
+
+impl State {
+    /// `quiet`, `typical`.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Quiet => "quiet",
+            State::Typical => "typical",
+        }
+    }
+
+    /// A cost in this state, net.
+    pub fn price(self, run: &Run, cost: &Cost) -> Interval {
+        match self {
+            State::Quiet => net(cost),
+            State::Typical => typical(run, cost),
+        }
+    }
+}
 
 /// The cost that a line is priced by.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,9 +60,29 @@ pub struct Row {
     pub each: Sum,
     /// The part of its time that a CPU works on it, above 1 where several do; `None` where the cost does not tell.
     pub busy: Option<f64>,
+    /// The doubts of its price.
+    pub doubts: Vec<Doubt>,
+    /// Of a price that follows the clock, the run's cycle in ns and the processor whose cycle it is.
+    pub clock: Option<Clock>,
+}
+
+/// The clock that a price is quoted at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clock {
+    /// One cycle, in ns.
+    pub cycle_ns: f64,
+    /// Family, model and stepping of the processor: an emulated processor has no cycle to compare with a real one's, and cycles of
+    /// different processors are different work.
+    pub processor: String,
 }
 
 impl Row {
+    /// A line without a price.
+    fn nothing(line: &MixLine) -> Row {
+        let (line, each) = (line.clone(), Sum::default());
+        Row { line, by: None, each, busy: Some(0.0), doubts: Vec::new(), clock: None }
+    }
+
     /// All of it in one unit of work.
     pub fn total(&self) -> Sum {
         Sum::default().plus(self.line.times, &self.each)
@@ -66,20 +116,32 @@ pub struct Prediction {
     pub lacking: Vec<(MixLine, Lack)>,
     /// What one unit was measured to take, in ns.
     pub measured: Option<Interval>,
+    /// The part of the prediction that the mix was found to leave out, or to have too much of, where it was measured on this machine.
+    pub validated: Option<f64>,
 }
 
-/// Prices a mix. `place` tells the run from others at hand. What is lacking is told, not left out in silence.
+/// Prices a mix in the state that costs are quoted in. `place` tells the run from others at hand. What is lacking is told, not left out in silence.
 pub fn predict(mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
+    predict_in(State::Quiet, mix, run, place, names)
+}
+
+/// Prices a mix in a state. `place` tells the run from others at hand. What is lacking is told, not left out in silence.
+pub fn predict_in(state: State, mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
     let mut lacking = Vec::new();
     let mut rows = Vec::new();
     for line in &mix.lines {
-        let mut row = Row { line: line.clone(), by: None, each: Sum::default(), busy: Some(0.0) };
+        let mut row = Row::nothing(line);
         match cost_of(run, line, names) {
             Ok(cost) => {
                 let source = (place, cost.name());
-                row.each = Sum::once(source.clone(), net(cost));
+                let shared = Shared::of(run, cost);
+                // What is typical was read at whatever the clock was.
+                let shared = if state == State::Typical { shared.without_clock() } else { shared };
+                row.each = Sum::once(source.clone(), state.price(run, cost), shared);
                 row.by = Some(By { source, operation: cost.operation.clone(), at: cost.at.clone() });
                 row.busy = busy(cost);
+                row.doubts = doubts_of(cost);
+                row.clock = clock(run, cost).filter(|_| state == State::Quiet);
             }
             // What is never done costs nothing, whatever it would cost.
             Err(_) if line.times == 0.0 => {}
@@ -87,7 +149,15 @@ pub fn predict(mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
         }
         rows.push(row);
     }
-    Prediction { rows, lacking, measured: whole(mix, run) }
+    Prediction { rows, lacking, measured: whole(state, mix, run), validated: None }
+}
+
+/// The clock that a cost is quoted at, where it follows one that the run knows.
+fn clock(run: &Run, cost: &Cost) -> Option<Clock> {
+    let cycle_ns = run.noise.cycle_ns;
+    let processor = &run.machine.cpu.signature;
+    let known = cost.follows_clock && cost.headline == Estimate::Quiet && cycle_ns > 0.0 && cycle_ns.is_finite();
+    (known && !processor.is_empty()).then(|| Clock { cycle_ns, processor: processor.clone() })
 }
 
 /// The part of a cost's time that is processor time. One that does not give the CPU up is worked on all the time: whatever its
@@ -104,14 +174,15 @@ fn busy(cost: &Cost) -> Option<f64> {
 }
 
 /// What one unit took by the cost that the mix names as its whole, if the run has it.
-pub fn whole(mix: &Mix, run: &Run) -> Option<Interval> {
+pub fn whole(state: State, mix: &Mix, run: &Run) -> Option<Interval> {
     let name = mix.whole.as_ref()?;
     let cost = run.costs.iter().find(|cost| cost.operation == *name || cost.name() == *name)?;
-    let all = match mix.whole_as {
-        WholeAs::Net => net(cost),
-        WholeAs::Gross => interval(&cost.gross_ns, cost.headline),
+    let all = match (mix.whole_as, state) {
+        (WholeAs::Net, _) => state.price(run, cost),
+        (WholeAs::Gross, State::Quiet) => interval(&cost.gross_ns, cost.headline),
+        (WholeAs::Gross, State::Typical) => gross_typical(cost),
     };
-    Some(weighted_sum(&[(1.0 / mix.whole_units, all)]))
+    Some(all.times(1.0 / mix.whole_units))
 }
 
 impl Prediction {
@@ -142,7 +213,33 @@ impl Prediction {
 
     /// What was measured less the total: what the mix and the costs leave unexplained.
     pub fn residual(&self) -> Option<Interval> {
-        Some(weighted_sum(&[(1.0, self.measured?), (-1.0, self.total().figure())]))
+        Some(sum(&[(1.0, self.measured?), (-1.0, self.total().figure())]))
+    }
+
+    /// The residual over the total, its sign left out; `None` where nothing was measured, a price is lacking, or the total is not
+    /// positive.
+    pub fn left_out(&self) -> Option<f64> {
+        let total = self.total().figure().value;
+        let told = self.lacking.is_empty() && total > 0.0;
+        self.residual().filter(|_| told).map(|residual| residual.value.abs() / total)
+    }
+
+    /// The total as far as the mix itself is known to go: its interval and what the mix left out where it was measured on this
+    /// machine, added by squares. The interval of the prices alone where that is not known.
+    pub fn figure(&self) -> Interval {
+        let total = self.total().figure();
+        let left_out = self.validated.unwrap_or(0.0) * total.value.abs();
+        sum(&[(1.0, total), (1.0, Interval { value: 0.0, low: -left_out, high: left_out })])
+    }
+
+    /// The doubts of the costs that matter to the total.
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let total = self.total().figure();
+        let mut doubts = Vec::new();
+        for row in self.rows.iter().filter(|row| matters(&total, row.line.times, &row.each.figure())) {
+            join(&mut doubts, row.doubts.iter().cloned());
+        }
+        doubts
     }
 
     /// Processor time and waiting, where every cost tells.

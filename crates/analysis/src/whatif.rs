@@ -54,6 +54,12 @@ pub fn suppose(prediction: &Prediction, supposed: &[Supposed]) -> Result<Predict
                     _ => return Err(Impossible::Lacking(row.line.name())),
                 },
             };
+            // What is merely supposed cannot be doubted; another run's price has that run's doubts.
+            match change {
+                Change::Time(_) => row.doubts.clear(),
+                Change::As(other) => row.doubts.clone_from(&other.rows[place].doubts),
+                Change::By(_) | Change::Times(_) => {}
+            }
             let steps_below = matches!(change, Change::By(step) if *step < 0.0);
             if steps_below && row.each.figure().value < 0.0 {
                 return Err(Impossible::BelowNothing(row.line.name()));

@@ -261,6 +261,15 @@ Examples: howslow predict true --on @1
           howslow predict call-save-return --on multics-645 multics-6180 --factors
 Exit status: 0 done; 1 failed; 2 misused: also a run that lacks what the mix needs; 3 done without it (--partial).";
 
+/// The state of a machine that prices are of.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ByState {
+    /// While the core was ours alone
+    Quiet,
+    /// Whatever else the machine was doing
+    Typical,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = PREDICTED, arg_required_else_help = true)]
 pub(crate) struct PredictAsked {
@@ -276,6 +285,9 @@ pub(crate) struct PredictAsked {
     /// What a unit of work took: 1.2ms, or the run that has the mix's whole; RUN=1.2ms where there are several runs
     #[arg(long, value_name = "TIME")]
     pub measured: Vec<String>,
+    /// The state whose prices to take: undisturbed, as costs are quoted, or as programs get it that share the machine
+    #[arg(long, value_name = "STATE", value_enum, default_value_t = ByState::Quiet)]
+    pub by: ByState,
     /// Split the ratio of two runs, or of two mixes, into factors
     #[arg(long, conflicts_with_all = ["what_if", "partial"])]
     pub factors: bool,

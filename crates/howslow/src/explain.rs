@@ -1,6 +1,6 @@
 //! `howslow explain`: what costs consist of, and what is left over.
 
-use analysis::derived::{Agreement, Derived, EntryShare, derive, entry_shares};
+use analysis::derived::{AGREE, Agreement, Derived, EntryShare, derive, entry_shares};
 use analysis::explain::{Explanation, explain_all};
 use analysis::memory::memory;
 use analysis::statistics::Interval;
@@ -58,7 +58,7 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A figure in ns with its interval.
+/// A figure in ns with its interval; ends that a single round does not tell are null.
 pub(crate) fn figure_json(of: &Interval) -> Value {
     json!({ "ns": of.value, "low_ns": of.low, "high_ns": of.high })
 }
@@ -75,14 +75,17 @@ fn derived_json(it: &Derived) -> Value {
             "formula": followed.route.formula(),
             "figure": followed.figure.as_ref().ok().map(figure_json),
             "missing": followed.figure.as_ref().err(),
+            "doubts": followed.doubts,
         })
     });
-    let agreement = it.agreement.map(|Agreement { ratio, overlap }| json!({ "ratio": ratio, "overlap": overlap }));
+    let agreement = it.agreement.map(|Agreement { ratio, overlap, agree }| {
+        json!({ "ratio": ratio, "overlap": overlap, "within": AGREE, "agree": agree.is_yes(), "answer": agree.word() })
+    });
     json!({ "derived": it.name, "routes": routes.collect::<Vec<_>>(), "agreement": agreement })
 }
 
 fn share_json(it: &EntryShare) -> Value {
-    json!({ "cost": it.name, "entries": it.entries, "share": ratio_json(&it.share) })
+    json!({ "cost": it.name, "entries": it.entries, "share": ratio_json(&it.share), "doubts": it.doubts })
 }
 
 fn explanation_json(it: &Explanation) -> Value {
@@ -93,6 +96,7 @@ fn explanation_json(it: &Explanation) -> Value {
             "at": part.term.at,
             "each": part.each.as_ref().map(figure_json),
             "together": part.total.as_ref().map(figure_json),
+            "doubts": part.doubts,
         })
     });
     json!({
@@ -102,5 +106,7 @@ fn explanation_json(it: &Explanation) -> Value {
         "sum": figure_json(&it.sum),
         "residual": figure_json(&it.residual),
         "residual_share": it.residual_share(),
+        "doubts": it.doubts,
+        "residual_doubts": it.residual_doubts,
     })
 }

@@ -1,7 +1,7 @@
 //! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
 
-use analysis::factors::{Factor, Factors, NoFactors, factors};
-use analysis::predict::Prediction;
+use analysis::factors::{Cause, Factor, Factors, NoFactors, factors};
+use analysis::predict::{Prediction, State};
 use analysis::statistics::Interval;
 use record::{Mix, printable};
 use report::FactorsOf;
@@ -15,7 +15,7 @@ use crate::predict::{Named, needs_all, priced};
 pub(crate) struct Split {
     /// The page.
     pub page: String,
-    /// `factors`: [{`family`, `factor`, `low`, `high`}], `predicted`, `measured`, `unexplained`, `users`, `cost_per_unit`.
+    /// `factors`: [{`cause`, `family`, `factor`, `low`, `high`, `doubts`}], `predicted`, `measured`, `unexplained`, `users`, `cost_per_unit`.
     pub json: Value,
 }
 
@@ -23,24 +23,24 @@ pub(crate) struct Split {
 ///
 /// # Errors
 /// A price that is lacking, or not told from nothing where that matters.
-pub(crate) fn split(mixes: [&Mix; 2], sides: [Named; 2], measured: &[String]) -> anyhow::Result<Split> {
+pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured: &[String]) -> anyhow::Result<Split> {
     let mut predictions = Vec::new();
     for (side, mix) in mixes.iter().enumerate() {
         // A run on both sides is one run, whose costs are not independent of themselves.
         let runs = if std::ptr::eq(sides[0].run, sides[1].run) { &sides[..1] } else { &sides[..] };
-        let mut all = priced(mix, runs, measured)?;
+        let mut all = priced(state, mix, runs, measured)?;
         needs_all(mix, runs, &all)?;
         predictions.push(all.swap_remove(side.min(runs.len() - 1)));
     }
     split_of(mixes, sides, [&predictions[0], &predictions[1]])
 }
 
-/// Splits the ratio of every other run over the first, on one mix. `measured` is what was typed.
+/// Splits the ratio of every other run over the first, on one mix, by the figures that runs are compared by. `measured` is what was typed.
 ///
 /// # Errors
 /// As [`split`].
 pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[String]) -> anyhow::Result<Vec<Split>> {
-    let all = priced(mix, runs, measured)?;
+    let all = priced(State::Quiet, mix, runs, measured)?;
     needs_all(mix, runs, &all)?;
     let mut others = runs.iter().zip(&all);
     let Some((base, before)) = others.next() else { return Ok(Vec::new()) };
@@ -84,11 +84,16 @@ fn split_json(found: &Factors) -> Value {
 fn factor_json(of: &Factor) -> Value {
     let Interval { value, low, high } = of.factor;
     json!({
+        "cause": match of.cause {
+            Cause::Family => "family",
+            Cause::Clock => "clock",
+        },
         "family": of.family,
         "factor": value,
         "low": low,
         "high": high,
         "counts": of.counts.as_ref().map(ratio_json),
         "prices": of.prices.as_ref().map(ratio_json),
+        "doubts": of.doubts,
     })
 }

@@ -16,6 +16,7 @@ pub(crate) fn memory_json(memory: &Memory) -> Value {
             "declared_bytes": it.declared,
             "load": figure_json(&it.latency),
             "cycles": it.cycles,
+            "doubts": it.doubts,
         })
     });
     let translation = memory.translation.iter().map(|it| {
@@ -25,6 +26,7 @@ pub(crate) fn memory_json(memory: &Memory) -> Value {
             "huge_pages": figure_json(&it.huge),
             "packed": it.packed.as_ref().map(figure_json),
             "translation": figure_json(&it.share),
+            "doubts": it.doubts,
         })
     });
     let bandwidth = memory.bandwidth.iter().map(|it| {
@@ -35,6 +37,7 @@ pub(crate) fn memory_json(memory: &Memory) -> Value {
             "cpus": it.cpus,
             "gigabytes_per_second": ratio_json(&it.rate),
             "times_one_cpu": it.scaling.as_ref().map(ratio_json),
+            "doubts": it.doubts,
         })
     });
     let loaded = memory.loaded.iter().map(|it| {
@@ -43,6 +46,7 @@ pub(crate) fn memory_json(memory: &Memory) -> Value {
             "set_bytes": it.set,
             "load": figure_json(&it.latency),
             "times_idle": it.slowdown.as_ref().map(ratio_json),
+            "doubts": it.doubts,
         })
     });
     json!({
@@ -70,6 +74,7 @@ fn demand_json(demand: &Demand, limits: &[Limit]) -> Value {
         "bytes_per_instruction": demand.bytes,
         "bytes_per_access": demand.line,
         "level": demand.level,
+        "doubts": demand.doubts,
         "access": figure_json(&demand.latency),
         "gigabytes_per_second": ratio_json(&demand.maximum),
         "together": demand.together.as_ref().map(|(cpus, rate)| {

@@ -5,7 +5,7 @@ mod lacking;
 mod mixes;
 mod supposed;
 
-use analysis::predict::{Prediction, predict as price, whole};
+use analysis::predict::{Prediction, State, predict_in, whole};
 use analysis::statistics::Interval;
 use analysis::whatif::{Impossible, Supposed, suppose};
 use record::units::time_of;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use store::Store;
 
 use self::supposed::About;
-use crate::cli::PredictAsked;
+use crate::cli::{ByState, PredictAsked};
 use crate::factors;
 use crate::output::{self, Misuse, Outcome};
 
@@ -38,18 +38,20 @@ pub(crate) fn predict(asked: &PredictAsked) -> anyhow::Result<Outcome> {
     if asked.factors {
         return split(asked, &mixes, &runs);
     }
+    let state = state(asked);
     let mut pages = String::new();
     let mut said = Vec::new();
     let mut partial = false;
     for mix in &mixes {
-        let predictions = priced(mix, &runs, &asked.measured)?;
+        let predictions = priced(state, mix, &runs, &asked.measured)?;
         lacking::check(mix, &runs, &predictions)?;
         partial |= predictions.iter().any(|prediction| !prediction.lacking.is_empty());
         if !asked.partial {
             lacking::refuse(mix, &runs, &predictions)?;
         }
         let after = all_supposed(asked, mix, &runs, &predictions)?;
-        let shown: Vec<Priced> = runs.iter().zip(&predictions).zip(&after.predictions).map(show).collect();
+        let shown: Vec<Priced> =
+            (0..runs.len()).map(|place| show(state, mix, &runs, &predictions, &after, place)).collect();
         if asked.json {
             let objects =
                 runs.iter().zip(&shown).map(|(named, it)| json::prediction(mix, named.name, it, &after.supposed));
@@ -67,22 +69,56 @@ pub(crate) fn predict(asked: &PredictAsked) -> anyhow::Result<Outcome> {
     Ok(if partial { Outcome::Skipped } else { Outcome::Done })
 }
 
-fn show<'a>(((named, prediction), supposed): ((&Named<'a>, &'a Prediction), &Option<Prediction>)) -> Priced<'a> {
-    Priced { run: named.run, prediction, supposed: supposed.clone() }
+/// The state whose prices are asked for.
+fn state(asked: &PredictAsked) -> State {
+    match asked.by {
+        ByState::Quiet => State::Quiet,
+        ByState::Typical => State::Typical,
+    }
+}
+
+/// One run's prediction as it is shown, with its total in the other state.
+fn show<'a>(
+    state: State,
+    mix: &Mix,
+    runs: &[Named<'a>],
+    all: &'a [Prediction],
+    after: &After,
+    place: usize,
+) -> Priced<'a> {
+    let (run, prediction) = (runs[place].run, &all[place]);
+    let other = if state == State::Quiet { State::Typical } else { State::Quiet };
+    // A book has one state, and of what is lacking there is no sum.
+    let told = prediction.lacking.is_empty() && !run.howslow.is_empty();
+    let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
+    Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
 }
 
 /// The mix priced by each run, with what was measured there.
-pub(crate) fn priced(mix: &Mix, runs: &[Named], measured: &[String]) -> Result<Vec<Prediction>, Misuse> {
-    let told = measured.iter().map(|text| typed_whole(text, mix, runs)).collect::<Result<Vec<_>, _>>()?;
+pub(crate) fn priced(state: State, mix: &Mix, runs: &[Named], measured: &[String]) -> Result<Vec<Prediction>, Misuse> {
+    let told = measured.iter().map(|text| typed_whole(text, state, mix, runs)).collect::<Result<Vec<_>, _>>()?;
     let mut predictions = Vec::new();
     for (place, named) in runs.iter().enumerate() {
-        let mut prediction = price(mix, named.run, place, &names);
+        let mut prediction = predict_in(state, mix, named.run, place, &names);
         let written = mix.measured.iter().find(|(run, _)| is_called(named, run)).and_then(|(_, time)| figure(time));
         let typed = told.iter().rev().find(|(of, _)| *of == place).map(|(_, whole)| *whole);
         prediction.measured = typed.or(written).or(prediction.measured);
         predictions.push(prediction);
     }
+    validate(runs, &mut predictions);
     Ok(predictions)
+}
+
+/// Tells each prediction how far the mix goes on its machine: by what was measured with its run, else with another one at hand of the
+/// same processor; of several the worst.
+fn validate(runs: &[Named], predictions: &mut [Prediction]) {
+    let left_out: Vec<Option<f64>> = predictions.iter().map(Prediction::left_out).collect();
+    let processor = |place: usize| runs[place].run.machine.cpu.signature.as_str();
+    for place in 0..predictions.len() {
+        let same = |other: &usize| !processor(place).is_empty() && processor(place) == processor(*other);
+        let others = (0..runs.len()).filter(same).filter_map(|other| left_out[other]);
+        predictions[place].validated = left_out[place].or_else(|| others.reduce(f64::max));
+    }
 }
 
 /// The names that an operation shares with published costs.
@@ -96,7 +132,7 @@ fn is_called(named: &Named, name: &str) -> bool {
 }
 
 /// `1.2ms`, `RUN=1.2ms`, or in place of the time a run that has the mix's whole: whose whole, and how long.
-fn typed_whole(text: &str, mix: &Mix, runs: &[Named]) -> Result<(usize, Interval), Misuse> {
+fn typed_whole(text: &str, state: State, mix: &Mix, runs: &[Named]) -> Result<(usize, Interval), Misuse> {
     let shown = printable(text);
     let bad = |why: String| Misuse(format!("cannot read --measured '{shown}': {why}"));
     let (run, time) = text.rsplit_once('=').map_or((None, text), |(run, time)| (Some(run), time));
@@ -112,7 +148,7 @@ fn typed_whole(text: &str, mix: &Mix, runs: &[Named]) -> Result<(usize, Interval
     let form = "say a time above 0 with its unit, such as 1.2ms, or a run that has it";
     let run = Store::open_any(time).map_err(|error| bad(format!("{form}; {error:#}")))?;
     let of = mix.whole.as_ref().ok_or_else(|| bad(format!("the mix '{}' names no whole; say a time", mix.name)))?;
-    let found = whole(mix, &run).ok_or_else(|| bad(format!("that run does not have '{of}'")))?;
+    let found = whole(state, mix, &run).ok_or_else(|| bad(format!("that run does not have '{of}'")))?;
     Ok((place, found))
 }
 
@@ -135,7 +171,7 @@ fn all_supposed(asked: &PredictAsked, mix: &Mix, runs: &[Named], before: &[Predi
     }
     let mut after = After { supposed: Vec::new(), predictions: Vec::new() };
     for (named, prediction) in runs.iter().zip(before) {
-        let about = About { mix, runs, prediction };
+        let about = About { state: state(asked), mix, runs, prediction };
         let all = asked.what_if.iter().enumerate().map(|(index, text)| supposed::read(text, index, about));
         after.supposed = all.collect::<anyhow::Result<Vec<_>>>()?;
         let changed = suppose(prediction, &after.supposed).map_err(|impossible| match impossible {
@@ -162,7 +198,7 @@ fn split(asked: &PredictAsked, mixes: &[Mix], runs: &[Named]) -> anyhow::Result<
             return Err(Misuse(text.into()).into());
         }
     };
-    let split = factors::split(mixes, sides, &asked.measured)?;
+    let split = factors::split(state(asked), mixes, sides, &asked.measured)?;
     if asked.json {
         let mut said = split.json;
         said["runs"] = sides.iter().map(|named| json!(named.run.id)).collect::<Value>();

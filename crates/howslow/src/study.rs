@@ -130,6 +130,7 @@ fn cell_json(cell: &Cell) -> Value {
         Cell::Payload(bytes) => json!(bytes.0),
         Cell::Rate(bytes, time) if bytes.0 > 0 && time.0 > 0.0 => json!(bytes.0 as f64 * 8e6 / time.0),
         Cell::Rate(..) => Value::Null,
+        Cell::Doubts(doubts) => json!(doubts),
     }
 }
 
@@ -143,7 +144,9 @@ fn finding_json(finding: &Finding) -> Value {
             "value": compared.value.as_ref().map(ratio_json),
             "share": reached,
             "reached_at_per_second": compared.reached_at,
-            "holds": compared.holds,
+            "holds": compared.holds(),
+            "answer": compared.answer.word(),
+            "doubts": compared.doubts,
         })
     };
     let there = std::iter::once(figures("paper", &finding.there));
@@ -151,7 +154,9 @@ fn finding_json(finding: &Finding) -> Value {
     json!({
         "claim": finding.claim,
         "holds": finding.holds(),
-        "holds_in_the_paper": finding.there.holds,
+        "answer": finding.answer().word(),
+        "holds_in_the_paper": finding.there.holds(),
+        "answer_in_the_paper": finding.there.answer.word(),
         "figures": there.chain(here).collect::<Vec<_>>(),
         "note": finding.note,
     })

@@ -278,3 +278,90 @@ fn the_papers_mix_is_priced_by_the_papers_machines() {
     let text = said.to_string();
     assert!(text.contains("unexplained") && text.contains("pointer stores"), "{text}");
 }
+
+/// The example with one cost of a single round.
+fn one_round(desk: &Desk) -> PathBuf {
+    let mut run: Value = serde_json::from_str(EXAMPLE).expect("JSON");
+    for cost in run["costs"].as_array_mut().expect("costs") {
+        if cost["operation"] == "pipe.self" {
+            for figures in ["net_ns", "gross_ns"] {
+                (cost[figures]["low"], cost[figures]["high"]) = (Value::Null, Value::Null);
+            }
+            cost["doubts"] = json!([{ "kind": "few_rounds", "rounds": 1 }]);
+        }
+    }
+    desk.write("one.json", &run.to_string())
+}
+
+#[test]
+fn a_prediction_from_one_round_says_that_it_has_no_interval() {
+    let desk = Desk::new();
+    one_round(&desk);
+    let said = desk.json(&["mix.toml", "--on", "one.json"]);
+    near(&said["total_ns"], TOTAL);
+    assert!(said["low_ns"].is_null() && said["high_ns"].is_null(), "{said}");
+    assert_eq!(said["doubts"][0]["kind"], "inherited");
+    assert_eq!(said["doubts"][0]["from"], "pipe.self@size=64");
+    let row = |name: &str| {
+        let rows = said["rows"].as_array().expect("rows");
+        rows.iter().find(|row| row["operation"] == name).expect("the row").clone()
+    };
+    assert_eq!(row("pipe.self")["doubts"][0]["doubt"]["kind"], "few_rounds");
+    assert!(row("pipe.self")["low_ns"].is_null() && row("pipe.roundtrip")["low_ns"].is_number());
+    assert_eq!(row("pipe.roundtrip")["doubts"], json!([]));
+    let page = desk.predict(&["mix.toml", "--on", "one.json"]).success().stderr(is_empty());
+    page.stdout(
+        contains("the sum has no interval, because these costs have none: pipe.self@size=64")
+            .and(contains("[1] of pipe.self@size=64, which is in it: a single round gave a figure"))
+            .and(contains("inf").not())
+            .and(contains("NaN").not()),
+    );
+    let split = desk.json(&["mix.toml", "--on", "one.json", "slower.json", "--factors"]);
+    assert!(split["predicted"]["low"].is_null() && split["predicted"]["value"].is_number(), "{split}");
+    let page = desk.predict(&["mix.toml", "--on", "one.json", "slower.json", "--factors"]).success();
+    page.stdout(
+        contains("Whether that is what the costs promise cannot be told")
+            .and(contains("inf ").not())
+            .and(contains("NaN").not()),
+    );
+    let change = desk.predict(&["mix.toml", "--on", "one.json", "--what-if", "pipe.self=x0.5"]).success();
+    change.stdout(contains("the change has no interval").and(contains("NaN").not()));
+    // A price that is taken from another run brings that run's doubts.
+    let taken = ["mix.toml", "--on", "run.json", "--what-if", "pipe.self=one.json"];
+    desk.predict(&taken).success().stdout(contains("[1] of pipe.self@size=64, which is in it"));
+    assert_eq!(desk.json(&taken)["what_if"]["rows"][0]["doubts"][0]["from"], "pipe.self@size=64");
+}
+
+#[test]
+fn prices_are_of_the_state_that_is_asked_for() {
+    let desk = Desk::new();
+    let typical = 3930.4 + 2.5 * 120.099 + 2.0 * 539.11;
+    let said = desk.json(&["mix.toml", "--on", "run.json", "--by", "typical"]);
+    near(&said["total_ns"], typical);
+    near(&said["otherwise"]["ns"], TOTAL);
+    assert_eq!(said["by"], "typical");
+    let quiet = desk.json(&["mix.toml", "--on", "run.json", "--by", "quiet"]);
+    assert_eq!(quiet, desk.json(&["mix.toml", "--on", "run.json"]));
+    near(&quiet["otherwise"]["ns"], typical);
+    let page = desk.predict(&["mix.toml", "--on", "run.json", "--by", "typical"]).success();
+    page.stdout(contains("sum, by typical prices").and(contains("sum, by quiet prices")));
+    desk.refuses(&["mix.toml", "--on", "run.json", "--by", "best"], "invalid value 'best'");
+    // What the prices are of, what is supposed takes from another run too.
+    let supposed = desk.json(&["mix.toml", "--on", "run.json", "--by", "typical", "--what-if", "*=slower.json"]);
+    near(&supposed["what_if"]["total"]["ns"], 2.0 * typical);
+}
+
+#[test]
+fn what_the_mix_left_out_widens_the_prediction_and_is_said() {
+    let desk = Desk::new();
+    let measured = format!("run.json={}ns", 1.5 * TOTAL);
+    let said = desk.json(&["mix.toml", "--on", "run.json", "slower.json", "--measured", &measured]);
+    let (own, other) = (&said["predictions"][0], &said["predictions"][1]);
+    let half = |of: &Value| (of["high_ns"].as_f64().expect("high") - of["low_ns"].as_f64().expect("low")) / 2.0;
+    assert!((own["left_out"].as_f64().expect("known") - 0.5).abs() < 1e-3, "{own}");
+    assert!(half(own) > 0.49 * TOTAL && half(&own["prices"]) < 0.02 * TOTAL);
+    // The slower run has 9 us of its own, of 7.8 predicted.
+    assert!((other["left_out"].as_f64().expect("known") - (9000.0 / TOTAL / 2.0 - 1.0)).abs() < 1e-3, "{other}");
+    let page = desk.predict(&["mix.toml", "--on", "run.json", "--measured", &format!("{}ns", 1.5 * TOTAL)]).success();
+    page.stdout(contains("sum, as far as the mix goes").and(contains("50 % of the sum")));
+}

@@ -138,7 +138,7 @@ fn a_book_is_shown_and_explained_like_a_run() {
 fn a_cost_is_explained_with_its_residual() {
     let data = folder();
     let result = howslow(&data).args(["explain", "pdp-11-24", "rsx.qio.wtse"]).assert().success();
-    result.stdout(contains("1 x rsx.qiow").and(contains("residual")).and(contains("-320 µs")));
+    result.stdout(contains("1 x rsx.qiow").and(contains("residual")).and(contains("-322 µs")));
     let json = howslow(&data).args(["explain", "pdp-11-24", "rsx.send.2", "--json"]).assert().success();
     let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     let cost = &said["explained"][0];
@@ -313,4 +313,54 @@ fn a_study_measures_what_it_needs_and_keeps_the_run() {
     let run = record::run_from_bytes(&kept.get_output().stdout).expect("a run");
     assert!(run.costs.iter().any(|cost| cost.name() == "poll.poll@descriptors=1"));
     assert!(run.costs.iter().any(|cost| cost.operation == "syscall.getppid"));
+}
+
+#[test]
+fn a_claim_without_evidence_is_inconclusive_and_says_what_it_rests_on() {
+    let data = folder();
+    let path = data.path().join("run.json");
+    let mut run: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
+    for cost in run["costs"].as_array_mut().expect("costs") {
+        if cost["operation"] == "syscall.getppid" {
+            (cost["net_ns"]["low"], cost["net_ns"]["high"]) = (serde_json::Value::Null, serde_json::Value::Null);
+            cost["doubts"] = serde_json::json!([{ "kind": "few_rounds", "rounds": 1 }]);
+        }
+    }
+    fs::write(&path, run.to_string()).expect("written");
+    let json = howslow(&data).args(["study", "rsx", "--json", "--run"]).arg(&path).assert().success();
+    let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    let findings = said["findings"].as_array().expect("findings");
+    // Nine times as much by its value, but of one round.
+    assert_eq!((&findings[1]["holds"], &findings[1]["answer"]), (&serde_json::Value::Null, &"inconclusive".into()));
+    assert_eq!(findings[1]["figures"][1]["doubts"][0]["from"], "syscall.getppid");
+    assert_eq!(findings[1]["answer_in_the_paper"], "yes");
+    assert_eq!((&findings[2]["holds"], &findings[2]["answer"]), (&serde_json::Value::Null, &"not measured".into()));
+    let table = &said["tables"][0];
+    assert_eq!(table["columns"].as_array().and_then(|columns| columns.last()), Some(&"doubts".into()));
+    assert_eq!(table["rows"][2].as_array().and_then(|row| row.last()).expect("doubts")[0]["from"], "syscall.getppid");
+    assert_eq!(table["rows"][1].as_array().and_then(|row| row.last()), Some(&serde_json::json!([])));
+    let page = howslow(&data).args(["study", "rsx", "--run"]).arg(&path).assert().success();
+    page.stdout(
+        contains("inconclusive  What every directive has in common costs about a third of a block move")
+            .and(contains("(no interval): inconclusive [1]"))
+            .and(contains("  [1] of syscall.getppid, which is in it: a single round gave a figure"))
+            .and(contains("inf ").not()),
+    );
+    let explain = howslow(&data).arg("explain").arg(&path).assert().success();
+    explain.stdout(contains("NaN").not().and(contains("inf ").not()));
+}
+
+#[test]
+fn the_paper_of_rsx_is_read_to_its_last_digit() {
+    let data = folder();
+    let json = howslow(&data).args(["show", "pdp-11-24", "--json"]).assert().success();
+    let run = record::run_from_bytes(&json.get_output().stdout).expect("a run");
+    let figure = |id: &str| run.cost(id, &[]).map(|cost| cost.net_ns).expect("a cost");
+    let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-6 * other, "{one} {other}");
+    near(figure("rsx.gssw").typical.0, 1e9 / 2310.0);
+    near(figure("rsx.gssw").low.0, 1e9 / 2310.5);
+    near(figure("rsx.block.move").typical.0, 1e9 / 733.0);
+    // 45 a second says less than 22.2 ms.
+    near(figure("rsx.pfcs").typical.0, 22.2e6);
+    near(figure("rsx.send.256.exit").high.0, 16.955e6);
 }

@@ -1,12 +1,13 @@
 //! What costs consist of: derived costs with their routes, and costs beside the parts they are explained by.
 
-use analysis::derived::{Derived, EntryShare};
+use analysis::derived::{AGREE, Derived, EntryShare};
 use analysis::explain::Explanation;
 use analysis::memory::memory;
 use analysis::statistics::{Interval, median, quantile, sorted};
 use record::units::{percent, significant};
 use record::{Nanoseconds, Run};
 
+use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::{Style, head_line, paragraph};
 
@@ -22,30 +23,33 @@ pub fn explained(
     style: Style,
 ) -> String {
     let mut page = head_line(run) + "\n\n";
-    page += &derived_costs(derived, style);
-    page += &entry(shares, style);
-    page += &memory(run).map(|it| crate::memory::memory(&it, style)).unwrap_or_default();
+    let mut notes = Footnotes::default();
+    page += &derived_costs(derived, &mut notes, style);
+    page += &entry(shares, &mut notes, style);
+    page += &memory(run).map(|it| crate::memory::memory(&it, &mut notes, style)).unwrap_or_default();
     page += &format!("\n{}\n", style.bold("costs beside their parts, the least explained first"));
     if explanations.is_empty() {
-        return page + "  no cost of this run names its parts\n";
+        return page + "  no cost of this run names its parts\n" + &notes.render(style);
     }
-    let mut grid = Grid::new("<>>>>");
+    let mut grid = Grid::new("<>>>><");
     let titles = ["", "cost", "parts", "residual", "of it"];
     grid.add(Kind::Heading, titles.map(String::from).to_vec());
     for it in explanations {
         let lacks = if it.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
         let share = it.residual_share().map_or_else(|| "-".into(), percent);
-        let cells = [format!("  {}{lacks}", it.name), told(&it.whole), told(&it.sum), told(&it.residual), share];
-        grid.add(Kind::Row, cells.to_vec());
+        let figures = [told(&it.whole), told(&it.sum), told(&it.residual), share];
+        let name = vec![format!("  {}{lacks}", it.name)];
+        grid.add(Kind::Row, [name, figures.to_vec(), vec![notes.doubts(&it.residual_doubts)]].concat());
     }
-    page + &grid.render(style)
+    page + &grid.render(style) + &notes.render(style)
 }
 
 /// Costs with every part, their sum and the residual.
 pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> String {
     let mut page = head_line(run) + "\n";
+    let mut notes = Footnotes::default();
     for it in explanations {
-        let mut grid = Grid::new("<>>>>");
+        let mut grid = Grid::new("<>>>><");
         let titles = [it.name.as_str(), "each", "together", "+-", "share"];
         grid.add(Kind::Heading, titles.map(String::from).to_vec());
         for part in &it.parts {
@@ -54,22 +58,24 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
                 (Some(each), Some(total)) => line(it, name, told(&each), &total),
                 _ => vec![name, "not in this run".into(), "-".into(), String::new(), "-".into()],
             };
-            grid.add(Kind::Row, cells);
+            grid.add(Kind::Row, [cells, vec![notes.doubts(&part.doubts)]].concat());
         }
-        grid.add(Kind::Row, line(it, "  sum of the parts".into(), String::new(), &it.sum));
-        grid.add(Kind::Row, line(it, "  residual".into(), String::new(), &it.residual));
-        grid.add(Kind::Row, line(it, "  the cost".into(), String::new(), &it.whole));
+        let last = |title: &str, of: &Interval| line(it, format!("  {title}"), String::new(), of);
+        grid.add(Kind::Row, last("sum of the parts", &it.sum));
+        let residual = last("residual", &it.residual);
+        grid.add(Kind::Row, [residual, vec![notes.doubts(&it.residual_doubts)]].concat());
+        grid.add(Kind::Row, [last("the cost", &it.whole), vec![notes.doubts(&it.doubts)]].concat());
         page += &format!("\n{}", grid.render(style));
         if !it.summary.is_empty() {
             page += &(style.dim(&paragraph("  ", &it.summary)) + "\n");
         }
     }
-    page
+    page + &notes.render(style)
 }
 
 /// Derived costs, every route with its figure or what it lacks, and how far the routes agree.
-fn derived_costs(derived: &[Derived], style: Style) -> String {
-    let mut grid = Grid::new("<>>");
+fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> String {
+    let mut grid = Grid::new("<>><");
     let aside = |text: String| vec![text, String::new(), String::new()];
     for it in derived {
         grid.add(Kind::Heading, vec![it.name.into(), "cost".into(), "+-".into()]);
@@ -79,7 +85,8 @@ fn derived_costs(derived: &[Derived], style: Style) -> String {
                 Err(missing) => (["-".into(), "-".into()], format!("not in this run: {}", missing.join(", "))),
             };
             let [figure, width] = cells;
-            grid.add(Kind::Row, vec![format!("  {}", followed.route.name), figure, width]);
+            let doubts = if followed.figure.is_ok() { notes.doubts(&followed.doubts) } else { String::new() };
+            grid.add(Kind::Row, vec![format!("  {}", followed.route.name), figure, width, doubts]);
             grid.add(Kind::Aside, aside(format!("    {how}")));
         }
         grid.add(Kind::Aside, aside(format!("  {}", agreement(it))));
@@ -91,7 +98,8 @@ fn agreement(derived: &Derived) -> String {
     let figures = derived.routes.iter().filter(|route| route.figure.is_ok()).count();
     match derived.agreement {
         Some(it) => format!(
-            "routes agree to a factor of {}; intervals {}",
+            "routes agree to a factor of {AGREE}: {} ({}; intervals {})",
+            it.agree.word(),
             significant(it.ratio),
             if it.overlap { "overlap" } else { "do not overlap" }
         ),
@@ -102,18 +110,19 @@ fn agreement(derived: &Derived) -> String {
 }
 
 /// The share of the bare kernel entry: a line for the whole, and the calls at either end.
-fn entry(shares: &[EntryShare], style: Style) -> String {
+fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     let all = sorted(shares.iter().map(|share| share.share.value));
     let (Some(middle), Some(low), Some(high)) =
         (median(all.iter().copied()), quantile(&all, 0.25), quantile(&all, 0.75))
     else {
         return String::new();
     };
-    let mut grid = Grid::new("<>>");
+    let mut grid = Grid::new("<>><");
     grid.add(Kind::Heading, vec!["the bare kernel entry's share".into(), "share".into(), "+-".into()]);
-    let row = |share: &EntryShare| {
+    let mut row = |share: &EntryShare| {
         let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };
-        vec![format!("  {}{times}", share.name), percent(share.share.value), percent(share.share.half())]
+        let half = share.share.told_half().map_or_else(|| "-".into(), percent);
+        vec![format!("  {}{times}", share.name), percent(share.share.value), half, notes.doubts(&share.doubts)]
     };
     let hidden = shares.len().saturating_sub(2 * ENDS);
     for (index, share) in shares.iter().enumerate() {
@@ -144,14 +153,18 @@ fn significant_times(times: f64) -> String {
 
 /// A figure in the unit that fits; where it cannot be told from zero, what it is at most.
 pub(crate) fn told(figure: &Interval) -> String {
-    if figure.holds_zero() && figure.low < figure.high {
+    if figure.is_at_most() && figure.low < figure.high {
         format!("at most {}", Nanoseconds(figure.high))
     } else {
         Nanoseconds(figure.value).to_string()
     }
 }
 
-/// Half the interval, where the figure itself is told.
+/// Half the interval, where the figure itself is told; `-` where there is none.
 pub(crate) fn open(figure: &Interval) -> String {
-    if figure.holds_zero() { String::new() } else { Nanoseconds(figure.half()).to_string() }
+    match figure.told_half() {
+        None => "-".into(),
+        Some(_) if figure.holds_zero() => String::new(),
+        Some(half) => Nanoseconds(half).to_string(),
+    }
 }

@@ -1,10 +1,12 @@
 //! The ratio of two totals as factors, and what it means for users and for the cost of their work.
 
-use analysis::factors::Factors;
+use analysis::answer::{Answer, between};
+use analysis::factors::{Cause, Factors};
 use analysis::statistics::Interval;
 use record::units::{percent, significant};
 use record::{Mix, Run};
 
+use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::predict::head;
 use crate::{Style, in_table, paragraph};
@@ -32,6 +34,11 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
     let why = "A factor is what one family makes of the whole: below 1, B is the faster for it. Their product is exactly the ratio of the \
                two sums; +- is half the 95 % interval.";
     page += &(style.dim(&paragraph("  ", why)) + "\n");
+    if of.factors.families.iter().any(|factor| factor.cause == Cause::Clock) {
+        let why = "Both runs know their clock, and it is one processor's: families are compared in cycles where they follow it, and what \
+                   the clock makes of the same cycles is a factor of its own.";
+        page += &(style.dim(&paragraph("  ", why)) + "\n");
+    }
     if first.unit != second.unit {
         return page;
     }
@@ -44,34 +51,39 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
 
 fn table(factors: &Factors, style: Style) -> String {
     let two = factors.families.iter().any(|family| family.counts.is_some());
-    let mut grid = Grid::new(if two { "<>>>>>" } else { "<>>>" });
+    let mut grid = Grid::new(if two { "<>>>>><" } else { "<>>><" });
+    let mut notes = Footnotes::default();
     let mut titles = vec!["B over A", "time", "+-", "speed"];
     titles.extend(two.then_some(["by counts", "by prices"]).into_iter().flatten());
     grid.add(Kind::Heading, titles.into_iter().map(String::from).collect());
-    let mut row = |title: &str, factor: &Interval, split: Option<[&Interval; 2]>| {
+    let mut row = |title: &str, factor: &Interval, split: Option<[&Interval; 2]>, doubts: String| {
         let speed = significant(1.0 / factor.value);
-        let mut cells = vec![format!("  {title}"), significant(factor.value), percent(width(factor)), speed];
+        let mut cells = vec![format!("  {title}"), significant(factor.value), width(factor), speed];
         if two {
             cells.extend(split.map_or(["", ""].map(String::from), |split| split.map(|of| significant(of.value))));
         }
+        cells.push(doubts);
         grid.add(Kind::Row, cells);
     };
     for family in &factors.families {
         let split = family.counts.as_ref().zip(family.prices.as_ref()).map(|(counts, prices)| [counts, prices]);
-        row(&in_table(&family.family), &family.factor, split);
+        row(&in_table(&family.family), &family.factor, split, notes.doubts(&family.doubts));
     }
-    row("all of them: what the costs say", &factors.predicted, None);
+    row("all of them: what the costs say", &factors.predicted, None, String::new());
     if let (Some(measured), Some(unexplained)) = (&factors.measured, &factors.unexplained) {
-        row("what the costs do not explain", unexplained, None);
-        row("measured", measured, None);
+        row("what the costs do not explain", unexplained, None, String::new());
+        row("measured", measured, None, String::new());
     }
-    grid.render(style)
+    grid.render(style) + &notes.render(style)
 }
 
 /// Half the interval over the figure.
-fn width(of: &Interval) -> f64 {
-    of.half() / of.value
+fn width(of: &Interval) -> String {
+    of.told_half().map_or_else(|| "-".into(), |half| percent(half / of.value))
 }
+
+/// Two machines are as good as each other when their ratio certainly lies between these.
+const AS_GOOD: (f64, f64) = (0.95, 1.05);
 
 fn consequences(factors: &Factors) -> Vec<String> {
     let (ratio, how) = match &factors.measured {
@@ -81,25 +93,43 @@ fn consequences(factors: &Factors) -> Vec<String> {
     let users = |ratio: f64| scaled(1.0 / ratio, ["more users than", "fewer users than", "times as many users as"]);
     let cost = |ratio: f64| scaled(ratio, ["more than", "less than", "times as much as"]);
     let mut told = Vec::new();
-    if ratio.low <= 1.0 && ratio.high >= 1.0 {
+    let range = |of: &Interval| format!("between {} and {} times", significant(of.low), significant(of.high));
+    if !ratio.is_told() {
+        let (users, cost) = (users(ratio.value), cost(ratio.value));
         told.push(format!(
-            "{how}, B cannot be told from A: neither the users it carries nor what their work costs changes."
+            "{how}, a CPU of B carries {users} one of A, and a unit of work costs {cost} there; how sure that is cannot be told, because a \
+             cost has no interval."
         ));
-    } else {
+    } else if !holds_one(ratio) {
         let (users, cost) = (users(ratio.value), cost(ratio.value));
         let price = "at the same price per hour a unit of work costs";
         told.push(format!("{how}, a CPU of B carries {users} one of A, and {price} {cost} there."));
+    } else if between(ratio, AS_GOOD, 0.0) == Answer::Yes {
+        let range = range(ratio);
+        told.push(format!("{how}, B is as good as A to within 5 %: a unit of work takes {range} as long there."));
+    } else {
+        let range = range(ratio);
+        told.push(format!(
+            "{how}, which of the two is faster cannot be told: a unit of work takes {range} as long on B as on A."
+        ));
     }
     if let Some(unexplained) = &factors.unexplained {
-        let agree = unexplained.low <= 1.0 && unexplained.high >= 1.0;
         let (users, cost) = (users(unexplained.value), cost(unexplained.value));
-        told.push(if agree {
-            "That is what the costs promise, within their intervals.".into()
-        } else {
+        told.push(if !unexplained.is_told() {
+            "Whether that is what the costs promise cannot be told: one of them has no interval.".into()
+        } else if !holds_one(unexplained) {
             format!("That is {users} the costs promise, and a unit of work costs {cost} they promise.")
+        } else if between(unexplained, AS_GOOD, 0.0) == Answer::Yes {
+            "That is what the costs promise, to within 5 %.".into()
+        } else {
+            format!("Whether that is what the costs promise cannot be told: it is {} that.", range(unexplained))
         });
     }
     told
+}
+
+fn holds_one(ratio: &Interval) -> bool {
+    ratio.low <= 1.0 && ratio.high >= 1.0
 }
 
 /// A change in words: in percent, or as a multiple where it is beyond doubling or halving.

@@ -1,5 +1,7 @@
 //! Texts below a table, told once each, and the numbers by which its rows refer to them.
 
+use record::Doubt;
+
 use crate::{Style, paragraph};
 
 /// What the rows of one table have to say beyond their figures.
@@ -14,6 +16,11 @@ impl Footnotes {
         numbers.dedup();
         let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         if numbers.is_empty() { String::new() } else { format!("[{}]", numbers.join(",")) }
+    }
+
+    /// The numbers of these doubts, each told in full.
+    pub(crate) fn doubts(&mut self, doubts: &[Doubt]) -> String {
+        self.refer(doubts.iter().map(Doubt::to_string))
     }
 
     fn number(&mut self, text: String) -> usize {

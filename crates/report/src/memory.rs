@@ -6,6 +6,7 @@ use record::Bytes;
 use record::units::{percent, significant};
 
 use crate::explain::{open, told};
+use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::{Style, paragraph};
 
@@ -13,13 +14,13 @@ use crate::{Style, paragraph};
 const MISSES: [f64; 8] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5];
 
 /// The section on memory of what a run explains.
-pub(crate) fn memory(memory: &Memory, style: Style) -> String {
+pub(crate) fn memory(memory: &Memory, notes: &mut Footnotes, style: Style) -> String {
     let parts = [
-        levels(&memory.levels, style),
-        translation(&memory.translation, style),
-        bandwidth(&memory.bandwidth, style),
-        loaded(&memory.loaded, style),
-        memory.demand.as_ref().map(|it| demand(it, &memory.limits, style)).unwrap_or_default(),
+        levels(&memory.levels, notes, style),
+        translation(&memory.translation, notes, style),
+        bandwidth(&memory.bandwidth, notes, style),
+        loaded(&memory.loaded, notes, style),
+        memory.demand.as_ref().map(|it| demand(it, &memory.limits, notes, style)).unwrap_or_default(),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { String::new() } else { format!("\n{}", parts.join("\n")) }
@@ -38,11 +39,11 @@ fn aside(sentences: &[String], style: Style) -> String {
     sentences.iter().map(|text| style.dim(&paragraph("  ", text)) + "\n").collect()
 }
 
-fn levels(levels: &Levels, style: Style) -> String {
+fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
     if levels.found.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>>");
+    let mut grid = Grid::new("<>>>>><");
     grid.add(Kind::Heading, heading(&["memory: levels", "load", "+-", "cycles", "sets", "declared"]));
     for level in &levels.found {
         let sets = if level.from == level.to {
@@ -52,16 +53,17 @@ fn levels(levels: &Levels, style: Style) -> String {
         };
         let declared = level.declared.map_or_else(|| "-".into(), |size| Bytes(size).to_string());
         let (load, half) = (told(&level.latency), open(&level.latency));
-        grid.add(Kind::Row, row(&[format!("  {}", level.name), load, half, significant(level.cycles), sets, declared]));
+        let (name, cycles) = (format!("  {}", level.name), significant(level.cycles));
+        grid.add(Kind::Row, row(&[name, load, half, cycles, sets, declared, notes.doubts(&level.doubts)]));
     }
     grid.render(style) + &aside(&levels.disagreements, style)
 }
 
-fn translation(all: &[Translation], style: Style) -> String {
+fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>>>");
+    let mut grid = Grid::new("<>>>>>><");
     grid.add(
         Kind::Heading,
         heading(&["memory: translation", "base pages", "huge pages", "packed", "translation", "+-", "of it"]),
@@ -70,17 +72,17 @@ fn translation(all: &[Translation], style: Style) -> String {
         let part = if it.share.holds_zero() { String::new() } else { percent(it.share.value / it.base.value) };
         let packed = it.packed.as_ref().map_or_else(String::new, told);
         let (name, base, huge) = (format!("  {}", it.at), told(&it.base), told(&it.huge));
-        let cells = [name, base, huge, packed, told(&it.share), open(&it.share), part];
+        let cells = [name, base, huge, packed, told(&it.share), open(&it.share), part, notes.doubts(&it.doubts)];
         grid.add(Kind::Row, row(&cells));
     }
     grid.render(style)
 }
 
-fn bandwidth(all: &[Bandwidth], style: Style) -> String {
+fn bandwidth(all: &[Bandwidth], notes: &mut Footnotes, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<><>>>>");
+    let mut grid = Grid::new("<><>>>><");
     grid.add(Kind::Heading, heading(&["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]));
     for it in all {
         let scaling = it.scaling.map(|scaling| significant(scaling.value)).unwrap_or_default();
@@ -92,22 +94,24 @@ fn bandwidth(all: &[Bandwidth], style: Style) -> String {
             significant(it.rate.value),
             significant(it.rate.half()),
             scaling,
+            notes.doubts(&it.doubts),
         ];
         grid.add(Kind::Row, row(&cells));
     }
     grid.render(style)
 }
 
-fn loaded(all: &[Loaded], style: Style) -> String {
+fn loaded(all: &[Loaded], notes: &mut Footnotes, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>");
+    let mut grid = Grid::new("<>>>><");
     grid.add(Kind::Heading, heading(&["memory: beside another CPU", "set", "load", "+-", "times idle"]));
     for it in all {
         let slowdown = it.slowdown.map(|slowdown| significant(slowdown.value)).unwrap_or_default();
         let name = format!("  {}", it.load);
-        let cells = [name, Bytes(it.set).to_string(), told(&it.latency), open(&it.latency), slowdown];
+        let cells =
+            [name, Bytes(it.set).to_string(), told(&it.latency), open(&it.latency), slowdown, notes.doubts(&it.doubts)];
         grid.add(Kind::Row, row(&cells));
     }
     grid.render(style)
@@ -118,7 +122,7 @@ fn share(of: &Interval) -> String {
     if of.value > 1.0 { "never".into() } else { percent(of.value) }
 }
 
-fn demand(demand: &Demand, limits: &[Limit], style: Style) -> String {
+fn demand(demand: &Demand, limits: &[Limit], notes: &mut Footnotes, style: Style) -> String {
     if limits.is_empty() {
         return String::new();
     }
@@ -149,7 +153,7 @@ fn demand(demand: &Demand, limits: &[Limit], style: Style) -> String {
     let text = format!(
         "Demand = instruction rate x {} bytes x miss rate; a random load from the largest set ({}) takes {} and brings {} bytes, and one \
          CPU reads at most {} GB/s. Speeds in G/s, from every access being waited for to every one hidden; the VAX of 1986 hid {} \
-         ({} MB/s of {} asked for, {} MIPS of {} left).",
+         ({} MB/s of {} asked for, {} MIPS of {} left).{}",
         significant(demand.bytes),
         if demand.level.is_empty() { "memory" } else { &demand.level },
         told(&demand.latency),
@@ -160,6 +164,7 @@ fn demand(demand: &Demand, limits: &[Limit], style: Style) -> String {
         significant(VAX.maximum.value * 1e3),
         significant(VAX_RATE.1 * 1e3),
         significant(VAX_RATE.0 * 1e3),
+        if demand.doubts.is_empty() { String::new() } else { format!(" {}", notes.doubts(&demand.doubts)) },
     );
     grid.render(style) + &aside(&[text], style)
 }

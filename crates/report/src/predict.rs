@@ -1,13 +1,14 @@
 //! A mix priced by one run or several side by side: families, operations, the sum beside what was measured, what-ifs.
 
 use analysis::mix::Lack;
-use analysis::predict::{Prediction, Row};
+use analysis::predict::{Prediction, Row, State};
 use analysis::statistics::Interval;
 use analysis::whatif::{Supposed, difference};
 use record::units::{percent, rate, significant};
-use record::{Mix, MixLine, Nanoseconds, Run};
+use record::{Doubt, Mix, MixLine, Nanoseconds, Run};
 
 use crate::explain::{open, told};
+use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::{Style, head_line, in_table, paragraph};
 
@@ -19,13 +20,19 @@ pub struct Priced<'a> {
     pub prediction: &'a Prediction,
     /// The same with what is supposed about it.
     pub supposed: Option<Prediction>,
+    /// The state that its prices are of.
+    pub state: State,
+    /// Its total by the prices of the other state.
+    pub otherwise: Option<Interval>,
 }
 
 /// What one unit of a mix's work is predicted to take on each run.
 pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], style: Style) -> String {
     let mut page = head(mix, &priced.iter().map(|it| it.run).collect::<Vec<_>>(), style);
     page += &format!("\n{}", families(priced, style));
-    page += &format!("\n{}", operations(priced, style));
+    let mut footnotes = Footnotes::default();
+    page += &format!("\n{}", operations(priced, &mut footnotes, style));
+    page += &footnotes.render(style);
     page += &notes(priced, style);
     page += &format!("\n{}", seconds(mix, priced, style));
     let texts: Vec<&str> = suppositions.iter().map(|it| it.text.as_str()).collect();
@@ -88,9 +95,9 @@ fn families(priced: &[Priced], style: Style) -> String {
     grid.render(style)
 }
 
-fn operations(priced: &[Priced], style: Style) -> String {
+fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String {
     let one = priced.len() == 1;
-    let mut grid = Grid::new(&format!("<>{}{}", if one { ">" } else { "" }, ">>>".repeat(priced.len())));
+    let mut grid = Grid::new(&format!("<>{}{}<", if one { ">" } else { "" }, ">>>".repeat(priced.len())));
     let mut titles = vec!["operations".to_string(), "times".into()];
     titles.extend(one.then(|| "each".to_string()));
     grid.add(Kind::Heading, [titles, columns("together", priced)].concat());
@@ -111,13 +118,40 @@ fn operations(priced: &[Priced], style: Style) -> String {
                 row.extend(cells(&total.figure(), it.prediction.share(&total)));
             }
         }
+        let doubts = |it: &Priced| it.prediction.rows[place].doubts.clone();
+        row.push(doubted(priced, notes, &doubts));
         grid.add(Kind::Row, row);
     }
+    totals(&mut grid, priced, notes);
+    grid.render(style)
+}
+
+/// The numbers of each run's doubts; of several runs each says whose it is.
+fn doubted(priced: &[Priced], notes: &mut Footnotes, doubts: &dyn Fn(&Priced) -> Vec<Doubt>) -> String {
+    let text = |place: usize, doubt: &Doubt| match label(place, priced.len()).trim() {
+        "" => doubt.to_string(),
+        letter => format!("{letter}: {doubt}"),
+    };
+    let all = priced
+        .iter()
+        .enumerate()
+        .flat_map(|(place, it)| doubts(it).iter().map(|doubt| text(place, doubt)).collect::<Vec<_>>());
+    notes.refer(all.collect::<Vec<_>>())
+}
+
+/// The sum, what it is in the other state, what was measured, what is left, and how far the mix goes.
+fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
+    let one = priced.len() == 1;
+    let none = || vec!["-".to_string(), String::new(), String::new()];
     let whole = |title: &str, of: &dyn Fn(&Priced) -> Vec<String>| {
         let start = [vec![format!("  {title}"), String::new()], vec![String::new(); usize::from(one)]].concat();
         (Kind::Row, [start, priced.iter().flat_map(of).collect()].concat())
     };
-    let (kind, row) = whole("sum", &|it| {
+    let state = priced.first().map_or(State::Quiet, |it| it.state);
+    // A book has one state only, of which it says nothing.
+    let books = priced.iter().all(|it| it.run.howslow.is_empty());
+    let title = if books { "sum".into() } else { format!("sum, by {} prices", state.word()) };
+    let (kind, mut row) = whole(&title, &|it| {
         let total = it.prediction.total();
         let mut row = cells(&total.figure(), it.prediction.share(&total));
         if !it.prediction.lacking.is_empty() {
@@ -125,9 +159,15 @@ fn operations(priced: &[Priced], style: Style) -> String {
         }
         row
     });
+    row.push(doubted(priced, notes, &|it| it.prediction.doubts()));
     grid.add(kind, row);
+    if priced.iter().any(|it| it.otherwise.is_some()) {
+        let other = if state == State::Quiet { State::Typical } else { State::Quiet };
+        let title = format!("sum, by {} prices", other.word());
+        let (kind, row) = whole(&title, &|it| it.otherwise.map_or_else(none, |total| cells(&total, None)));
+        grid.add(kind, row);
+    }
     if priced.iter().any(|it| it.prediction.measured.is_some()) {
-        let none = || vec!["-".to_string(), String::new(), String::new()];
         let (kind, row) =
             whole("measured", &|it| it.prediction.measured.map_or_else(none, |whole| cells(&whole, None)));
         grid.add(kind, row);
@@ -137,7 +177,11 @@ fn operations(priced: &[Priced], style: Style) -> String {
         });
         grid.add(kind, row);
     }
-    grid.render(style)
+    if priced.iter().any(|it| it.prediction.validated.is_some()) {
+        let known = |it: &Priced| it.prediction.validated.map_or_else(none, |_| cells(&it.prediction.figure(), None));
+        let (kind, row) = whole("sum, as far as the mix goes", &known);
+        grid.add(kind, row);
+    }
 }
 
 fn is_lacking(it: &Priced, line: &MixLine) -> bool {
@@ -161,7 +205,7 @@ fn cells(figure: &Interval, share: Option<f64>) -> Vec<String> {
 
 /// As [`cells`], for what may be below zero: then the interval is told, not its upper end.
 fn signed(figure: &Interval, share: Option<f64>) -> Vec<String> {
-    let half = Nanoseconds(figure.half()).to_string();
+    let half = figure.told_half().map_or_else(|| "-".into(), |half| Nanoseconds(half).to_string());
     vec![Nanoseconds(figure.value).to_string(), half, share.map_or_else(String::new, percent)]
 }
 
@@ -183,6 +227,9 @@ fn notes(priced: &[Priced], style: Style) -> String {
             let text = format!("{label}priced by names in common: {}", renamed.join(", "));
             page += &(style.dim(&paragraph("  ", &text)) + "\n");
         }
+        for text in how_sure(it.prediction) {
+            page += &(style.dim(&paragraph("  ", &format!("{label}{text}"))) + "\n");
+        }
         for (line, lack) in &it.prediction.lacking {
             let why = match lack {
                 Lack::Missing(Some(reason)) => reason.as_str(),
@@ -192,6 +239,24 @@ fn notes(priced: &[Priced], style: Style) -> String {
         }
     }
     page
+}
+
+/// Why a prediction has no interval, and what widens it.
+fn how_sure(prediction: &Prediction) -> Vec<String> {
+    let total = prediction.total();
+    let untold: Vec<&str> = total.untold().map(|(_, name)| name.as_str()).collect();
+    let mut texts = Vec::new();
+    if !untold.is_empty() {
+        texts.push(format!("the sum has no interval, because these costs have none: {}", untold.join(", ")));
+    }
+    if let Some(left_out) = prediction.validated {
+        texts.push(format!(
+            "where it was measured on this machine, the mix left out, or had too much, {} of the sum: as far as the mix goes, the \
+             interval holds that too",
+            percent(left_out)
+        ));
+    }
+    texts
 }
 
 /// What a second holds.
@@ -215,7 +280,8 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
 
 /// What becomes of the lines that suppositions concern, and of the whole.
 fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
-    let mut grid = Grid::new("<>>>>>");
+    let mut grid = Grid::new("<>>>>><");
+    let mut notes = Footnotes::default();
     let titles = ["", "times", "before", "after", "change", ""];
     grid.add(Kind::Heading, titles.map(String::from).to_vec());
     for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
@@ -223,7 +289,8 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
         let change = to.clone().plus(-1.0, &from).figure();
         let figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
         let start = vec![format!("  {}", in_table(&name(row))), times(row.line.times)];
-        grid.add(Kind::Row, [start, figures.to_vec(), vec![String::new()]].concat());
+        let doubts = vec![String::new(), notes.doubts(&changed.doubts)];
+        grid.add(Kind::Row, [start, figures.to_vec(), doubts].concat());
     }
     let change = difference(after, before).figure();
     let mut whole = |title: String, from: Interval| {
@@ -242,9 +309,10 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
     }
     let title = style.bold(&paragraph("", title));
     // What is merely supposed is exact; a change in proportion to a cost is as open as the cost.
-    let open = match change.half() {
-        0.0 => String::new(),
-        half => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
+    let open = match change.told_half() {
+        None => style.dim("  the change has no interval") + "\n",
+        Some(0.0) => String::new(),
+        Some(half) => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
     };
-    format!("{title}\n{}{open}", grid.render(style))
+    format!("{title}\n{}{open}{}", grid.render(style), notes.render(style))
 }

@@ -5,6 +5,7 @@ use record::units::{grouped, payload_rate, percent, significant};
 use record::{Departure, Machine, Run};
 
 use crate::explain::told;
+use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::head::machine_parts;
 use crate::prices::blocks;
@@ -14,15 +15,17 @@ use crate::{Style, head_line, paragraph};
 pub fn study(answer: &Answer, run: &Run, style: Style) -> String {
     let mut page = format!("{}: {}\n", style.bold(answer.title), machines(&answer.machines));
     page += &(head_line(run) + "\n");
+    let mut notes = Footnotes::default();
     for table in &answer.tables {
-        page += &format!("\n{}", tabled(table, style));
+        page += &format!("\n{}", tabled(table, &mut notes, style));
     }
     page += &departures(&answer.departures, style);
     page += &format!("\n{}\n", style.bold("the paper's sentences, tested here"));
     for finding in &answer.findings {
-        page += &sentence(finding, style);
+        page += &sentence(finding, &mut notes, style);
     }
-    page
+    let notes = notes.render(style);
+    if notes.is_empty() { page } else { format!("{page}\n{notes}") }
 }
 
 /// A paper's only machine in full, of several the models.
@@ -35,7 +38,7 @@ fn machines(machines: &[Machine]) -> String {
     models.join(", ")
 }
 
-fn tabled(table: &TableAnswer, style: Style) -> String {
+fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].heading.is_some()).collect();
     let side = |at: &usize| if table.columns[*at].right { '>' } else { '<' };
     let mut grid = Grid::new(&shown.iter().map(side).collect::<String>());
@@ -46,7 +49,7 @@ fn tabled(table: &TableAnswer, style: Style) -> String {
     let mut reasons = Vec::new();
     for row in &table.rows {
         let cell = |(place, at): (usize, &usize)| {
-            let text = cell(&row[*at]);
+            let text = cell(&row[*at], notes);
             if place == 0 && !text.is_empty() { format!("  {text}") } else { text }
         };
         grid.add(Kind::Row, shown.iter().enumerate().map(cell).collect());
@@ -65,7 +68,7 @@ fn tabled(table: &TableAnswer, style: Style) -> String {
     text
 }
 
-fn cell(cell: &Cell) -> String {
+fn cell(cell: &Cell, notes: &mut Footnotes) -> String {
     match cell {
         Cell::Empty => String::new(),
         Cell::Unknown | Cell::Missing(_) => "-".into(),
@@ -78,6 +81,7 @@ fn cell(cell: &Cell) -> String {
         Cell::Share(share) => percent(*share),
         Cell::Payload(bytes) => bytes.to_string(),
         Cell::Rate(bytes, time) => payload_rate(*bytes, *time),
+        Cell::Doubts(doubts) => notes.doubts(doubts),
     }
 }
 
@@ -133,34 +137,35 @@ fn departures(departures: &[Departure], style: Style) -> String {
     format!("\n{}\n", style.dim(&paragraph("  ", &text)))
 }
 
-fn sentence(finding: &Finding, style: Style) -> String {
-    let verdict = match finding.holds() {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "?",
+/// Columns that an answer takes, and the lead of a line below it.
+const ANSWER: usize = 12;
+
+fn sentence(finding: &Finding, notes: &mut Footnotes, style: Style) -> String {
+    let answer = finding.answer().word();
+    let mut text = style.bold(&paragraph(&format!("{answer:>ANSWER$}  "), finding.claim)) + "\n";
+    let mut line = |place: &str, of: &Compared| {
+        let lead = format!("{:ANSWER$}  {place} ", "");
+        paragraph(&lead, &compared(of, finding.test, notes)) + "\n"
     };
-    let mut text = style.bold(&paragraph(&format!("{verdict:>5}  "), finding.claim)) + "\n";
-    text += &(paragraph("       there ", &compared(&finding.there, finding.test)) + "\n");
+    text += &line("there", &finding.there);
     for (index, here) in finding.here.iter().enumerate() {
-        let lead = if index == 0 { "       here  " } else { "       also  " };
-        text += &(paragraph(lead, &compared(here, finding.test)) + "\n");
+        text += &line(if index == 0 { "here " } else { "also " }, here);
     }
     if !finding.note.is_empty() {
-        text += &(style.dim(&paragraph("             ", finding.note)) + "\n");
+        let lead = " ".repeat(ANSWER + 8);
+        text += &(style.dim(&paragraph(&lead, finding.note)) + "\n");
     }
     text
 }
 
-fn compared(compared: &Compared, test: Test) -> String {
+fn compared(compared: &Compared, test: Test, notes: &mut Footnotes) -> String {
     let named = |figure: &Figure| match &figure.figure {
         Ok(value) => format!("{} {}", figure.name, told(value)),
         Err(why) => format!("? ({why})"),
     };
-    let verdict = match compared.holds {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "cannot be told",
-    };
+    let doubts = notes.doubts(&compared.doubts);
+    let verdict = format!("{} {doubts}", compared.answer.word());
+    let verdict = verdict.trim_end();
     match (test, compared.value, &compared.other) {
         (Test::Load { per_second, share }, Some(value), _) => format!(
             "{} x {} a second takes {} % of a CPU; {} is reached at {} a second: {verdict}",
@@ -171,12 +176,15 @@ fn compared(compared: &Compared, test: Test) -> String {
             compared.reached_at.map_or_else(|| "no rate".into(), |rate| grouped(rate.round())),
         ),
         (_, Some(value), Some(other)) => format!(
-            "{}, {}: {} times ({} to {}): {verdict}",
+            "{}, {}: {} times ({}): {verdict}",
             named(&compared.one),
             named(other),
             significant(value.value),
-            significant(value.low),
-            significant(value.high),
+            if value.is_told() {
+                format!("{} to {}", significant(value.low), significant(value.high))
+            } else {
+                "no interval".into()
+            },
         ),
         (_, None, Some(other)) => format!("{}, {}: {verdict}", named(&compared.one), named(other)),
         (_, _, None) => format!("{}: {verdict}", named(&compared.one)),

@@ -1,7 +1,7 @@
 //! Predictions, what-ifs and factors as people read them: snapshots of a fixed run and of the memo's figures.
 
 use analysis::factors::factors;
-use analysis::predict::{Prediction, predict};
+use analysis::predict::{Prediction, State, predict};
 use analysis::statistics::Interval;
 use analysis::whatif::{Change, Supposed, suppose};
 use record::{Book, Mix, Run};
@@ -71,7 +71,7 @@ fn narrow(page: &str) {
 fn a_prediction_beside_what_was_measured() {
     let (mix, run) = (mix(SERVICE), example());
     let prediction = priced(&mix, &run, 0, Some(4200.0));
-    let shown = [Priced { run: &run, prediction: &prediction, supposed: None }];
+    let shown = [Priced { run: &run, prediction: &prediction, supposed: None, state: State::Quiet, otherwise: None }];
     let page = report::predictions(&mix, &shown, &[], Style::Plain);
     insta::assert_snapshot!("prediction", page);
     narrow(&page);
@@ -92,7 +92,13 @@ fn two_runs_and_what_if() {
     let shown: Vec<Priced> = runs
         .iter()
         .zip(&predictions)
-        .map(|(run, prediction)| Priced { run, prediction, supposed: suppose(prediction, &supposed).ok() })
+        .map(|(run, prediction)| Priced {
+            run,
+            prediction,
+            supposed: suppose(prediction, &supposed).ok(),
+            state: State::Quiet,
+            otherwise: None,
+        })
         .collect();
     let page = report::predictions(&mix, &shown, &supposed, Style::Plain);
     insta::assert_snapshot!("two_runs", page);
@@ -104,8 +110,12 @@ fn what_is_lacking_makes_the_sum_a_least() {
     let (mix, mut run) = (mix(&SERVICE.replace("times = 0", "times = 2")), example());
     run.costs.retain(|cost| cost.operation != "syscall.getppid");
     let prediction = priced(&mix, &run, 0, None);
-    let page =
-        report::predictions(&mix, &[Priced { run: &run, prediction: &prediction, supposed: None }], &[], Style::Plain);
+    let page = report::predictions(
+        &mix,
+        &[Priced { run: &run, prediction: &prediction, supposed: None, state: State::Quiet, otherwise: None }],
+        &[],
+        Style::Plain,
+    );
     insta::assert_snapshot!("lacking", page);
     assert!(page.contains("at least") && page.contains("transparent huge pages are off"));
 }
@@ -116,10 +126,11 @@ fn a_change_in_proportion_is_as_open_as_its_cost() {
     let prediction = priced(&mix, &run, 0, None);
     let supposed = [Supposed { text: "syscall=x0.5".into(), rows: vec![1, 2], change: Change::Times(0.5) }];
     let after = suppose(&prediction, &supposed).ok();
-    let shown = [Priced { run: &run, prediction: &prediction, supposed: after }];
+    let shown = [Priced { run: &run, prediction: &prediction, supposed: after, state: State::Quiet, otherwise: None }];
     let page = report::predictions(&mix, &shown, &supposed, Style::Plain);
     assert!(page.contains("-418 ns  1.13 times as fast"), "{page}");
-    assert!(page.contains("the change is known to +- 1.55 ns"), "{page}");
+    // Both costs are of one run, whose A/A band of 0.6 % they share: 0.6 % of the 418 ns, not the 1.55 of independent ones.
+    assert!(page.contains("the change is known to +- 2.51 ns"), "{page}");
 }
 
 #[test]

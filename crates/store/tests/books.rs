@@ -172,11 +172,24 @@ fn rsx_holds_every_figure_of_the_paper() {
 }
 
 #[test]
-fn a_book_quotes_the_printed_time_within_its_digits() {
+fn a_book_quotes_the_most_exact_of_its_figures_within_its_digits() {
     let run = rsx().run();
     let set = run.cost("rsx.setf", &[]).expect("SETF");
-    assert_eq!(set.quoted(), Nanoseconds(550_000.0));
-    assert!((set.net_ns.low.0 - 545_000.0).abs() < 1e-6 && (set.net_ns.high.0 - 555_000.0).abs() < 1e-6);
+    // 1790 a second, and not the 0.55 ms that it does not even give.
+    assert_eq!(set.quoted(), Nanoseconds(1e9 / 1790.0));
+    assert!((set.net_ns.low.0 - 1e9 / 1790.5).abs() < 1e-6 && (set.net_ns.high.0 - 1e9 / 1789.5).abs() < 1e-6);
+    let start = run.cost("rsx.send.256.exit", &[]).expect("VSRC/VRCX");
+    // 16.95 ms, and not 59 a second.
+    assert_eq!(start.quoted(), Nanoseconds(16_950_000.0));
+    for cost in &run.costs {
+        let (low, high) = (cost.net_ns.low.0, cost.net_ns.high.0);
+        let of_figures = cost.terms.is_empty();
+        assert!(
+            low < cost.quoted().0 && cost.quoted().0 < high && (!of_figures || high / low < 1.005),
+            "{}",
+            cost.name()
+        );
+    }
     assert_eq!(run.block_move().expect("the unit").operation, "rsx.block.move");
     assert!(set.doubts.is_empty() && set.rounds.is_empty() && set.neighbour_tax().is_none());
 }

@@ -1,10 +1,11 @@
 //! What a processor demands of memory, after the notes *The VAX CPU* (RAXCO, 1986, section II): instruction rate x bytes
 //! per instruction x miss rate, against what memory can deliver.
 
-use record::Run;
+use record::{Doubt, Run};
 
 use super::{Bandwidth, Levels};
 use crate::statistics::Interval;
+use crate::sums::join;
 
 /// What memory can deliver to one CPU, and what an instruction asks of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct Demand {
     pub together: Option<(u64, Interval)>,
     /// The level that is asked.
     pub level: String,
+    /// The doubts of the costs that this is known by.
+    pub doubts: Vec<Doubt>,
 }
 
 /// The miss rates from which memory sets the speed of a processor of this rate.
@@ -47,6 +50,7 @@ pub const VAX: Demand = Demand {
     maximum: exactly(6.7e-3),
     together: None,
     level: String::new(),
+    doubts: Vec::new(),
 };
 
 /// Its instructions per ns: 1.2 million a second if memory does not slow it, and what it really does at a miss rate of
@@ -71,6 +75,10 @@ impl Demand {
         if read.set * 4 < last.set {
             return None;
         }
+        let mut doubts = last.doubts.clone();
+        for of in [Some(read), most].into_iter().flatten() {
+            join(&mut doubts, of.doubts.iter().cloned());
+        }
         let line = run.machine.cpu.caches.iter().filter_map(|cache| cache.line).max().unwrap_or(64);
         Some(Demand {
             bytes: VAX.bytes,
@@ -79,6 +87,7 @@ impl Demand {
             maximum: read.rate,
             together: most.map(|it| (it.cpus, it.rate)),
             level: levels.name_of(last.set),
+            doubts,
         })
     }
 

@@ -1,10 +1,11 @@
 //! The levels of memory, found in the curve of random loads by working set, beside the caches the machine declares.
 
-use record::{Bytes, Cost, Run};
+use record::{Bytes, Cost, Doubt, Run};
 
 use super::{costs, set};
 use crate::derived::net;
 use crate::statistics::Interval;
+use crate::sums::doubts_of;
 
 /// A load at one working set.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,8 @@ pub struct Step {
     pub latency: Interval,
     /// The load in core cycles.
     pub cycles: f64,
+    /// Its doubts.
+    pub doubts: Vec<Doubt>,
 }
 
 /// A stretch of working sets over which a load takes about as long.
@@ -32,6 +35,8 @@ pub struct Level {
     pub cycles: f64,
     /// What the machine says it holds, bytes.
     pub declared: Option<u64>,
+    /// The doubts of the load in the middle of it.
+    pub doubts: Vec<Doubt>,
 }
 
 /// The levels found.
@@ -68,7 +73,8 @@ pub fn levels(run: &Run) -> Levels {
             None => ("memory".into(), None),
         };
         let (latency, cycles) = (middle.latency, middle.cycles);
-        found.push(Level { name, from: first.set, to: last.set, latency, cycles, declared: size });
+        let doubts = middle.doubts.clone();
+        found.push(Level { name, from: first.set, to: last.set, latency, cycles, declared: size, doubts });
     }
     let disagreements = disagreements(&curve, &found, &declared);
     Levels { curve, found, disagreements }
@@ -98,7 +104,8 @@ impl Levels {
 }
 
 fn curve(run: &Run) -> Vec<Step> {
-    let step = |cost: &Cost| Some(Step { set: set(cost)?, latency: net(cost), cycles: cost.cycles });
+    let step =
+        |cost: &Cost| Some(Step { set: set(cost)?, latency: net(cost), cycles: cost.cycles, doubts: doubts_of(cost) });
     let mut curve: Vec<Step> = costs(run, "memory.load").filter_map(step).collect();
     curve.sort_by_key(|step| step.set);
     curve.dedup_by_key(|step| step.set);

@@ -4,13 +4,14 @@
 mod demand;
 mod levels;
 
-use record::{Cost, Run};
+use record::{Cost, Doubt, Run};
 
 pub use demand::{Demand, Limit, VAX, VAX_RATE, limits};
 pub use levels::{Level, Levels, Step, levels};
 
 use crate::derived::net;
 use crate::statistics::{Interval, ratio, weighted_sum};
+use crate::sums::{doubts_of, join};
 
 /// What a run says of memory. Each list is empty where the run lacks its costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,8 @@ pub struct Translation {
     pub packed: Option<Interval>,
     /// What translation adds, ns: base pages less the same lines packed together, else less huge pages.
     pub share: Interval,
+    /// The doubts of all of these costs.
+    pub doubts: Vec<Doubt>,
 }
 
 /// How fast an operation passes over memory.
@@ -61,6 +64,8 @@ pub struct Bandwidth {
     pub rate: Interval,
     /// The rate over that of one CPU.
     pub scaling: Option<Interval>,
+    /// The doubts of its costs.
+    pub doubts: Vec<Doubt>,
 }
 
 /// A random load beside another CPU's work.
@@ -74,6 +79,8 @@ pub struct Loaded {
     pub latency: Interval,
     /// Over the same beside an idle CPU.
     pub slowdown: Option<Interval>,
+    /// The doubts of its costs.
+    pub doubts: Vec<Doubt>,
 }
 
 /// What a run says of memory; `None` where it says nothing.
@@ -85,6 +92,15 @@ pub fn memory(run: &Run) -> Option<Memory> {
     let memory = Memory { translation: translation(run), loaded: loaded(run), levels, bandwidth, demand, limits };
     let says = !memory.levels.curve.is_empty() || !memory.bandwidth.is_empty() || !memory.translation.is_empty();
     (says || !memory.loaded.is_empty()).then_some(memory)
+}
+
+/// The doubts of these costs, each once.
+fn doubts<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Vec<Doubt> {
+    let mut all = Vec::new();
+    for cost in costs.into_iter().flatten() {
+        join(&mut all, doubts_of(cost));
+    }
+    all
 }
 
 /// A cost that can be told from zero.
@@ -123,17 +139,19 @@ fn translation(run: &Run) -> Vec<Translation> {
             Some(_) => format!("one line in each of {size} pages"),
             None => base.at.values(),
         };
-        let packed = base.at.number("pages").and_then(|pages| packed(run, pages));
+        let beside = base.at.number("pages").and_then(|pages| packed(run, pages));
+        let packed = beside.map(net);
         let share = weighted_sum(&[(1.0, net(base)), (-1.0, packed.unwrap_or(net(huge)))]);
-        Translation { name: base.name(), at, base: net(base), huge: net(huge), packed, share }
+        let doubts = doubts([Some(base), Some(huge), beside]);
+        Translation { name: base.name(), at, base: net(base), huge: net(huge), packed, share, doubts }
     })
     .collect()
 }
 
 /// A load from so many lines that lie one beside the other.
-fn packed(run: &Run, lines: u64) -> Option<Interval> {
+fn packed(run: &Run, lines: u64) -> Option<&Cost> {
     let line = run.machine.cpu.caches.iter().find_map(|cache| cache.line).map_or(64, u64::from);
-    costs(run, "memory.load").find(|cost| set(cost) == Some(lines * line)).map(net)
+    costs(run, "memory.load").find(|cost| set(cost) == Some(lines * line))
 }
 
 /// The operations that pass over memory in order.
@@ -174,7 +192,8 @@ fn one_bandwidth(run: &Run, cost: &Cost, levels: &Levels) -> Option<Bandwidth> {
     let alone =
         costs(run, &cost.operation).find(|other| other.at.number("cpus") == Some(1) && self::set(other) == Some(set));
     // Twice the payload in the same time is twice the rate.
-    let scaling = alone.filter(|_| cpus > 1).and_then(|alone| {
+    let alone = alone.filter(|_| cpus > 1);
+    let scaling = alone.and_then(|alone| {
         let times = ratio(net(alone), ns)?;
         let more = bytes / alone.bytes.0 as f64;
         Some(Interval { value: times.value * more, low: times.low * more, high: times.high * more })
@@ -186,6 +205,7 @@ fn one_bandwidth(run: &Run, cost: &Cost, levels: &Levels) -> Option<Bandwidth> {
         cpus,
         rate,
         scaling: scaling.filter(|scaling| scaling.value.is_finite()),
+        doubts: doubts([Some(cost), alone]),
     })
 }
 
@@ -196,7 +216,7 @@ fn loaded(run: &Run) -> Vec<Loaded> {
         let is_idle = |other: &&Cost| other.at.word("load") == Some("idle") && self::set(other) == Some(set);
         let idle = costs(run, "memory.load.loaded").find(is_idle).filter(|_| load != "idle");
         let slowdown = idle.and_then(|idle| ratio(net(cost), net(idle)));
-        Some(Loaded { load: load.into(), set, latency: net(cost), slowdown })
+        Some(Loaded { load: load.into(), set, latency: net(cost), slowdown, doubts: doubts([Some(cost), idle]) })
     };
     costs(run, "memory.load.loaded").filter_map(of).collect()
 }

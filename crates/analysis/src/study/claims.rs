@@ -1,11 +1,13 @@
 //! Sentences of a paper as tests: two costs and what their ratio must be, or one cost and the load it makes; the same
 //! test is put to the paper's own figures and to a run.
 
-use record::Run;
+use record::{Doubt, Run};
 
 use super::why_missing;
+use crate::answer::{Answer, above, below, between};
 use crate::derived::Route;
-use crate::statistics::{Interval, ratio, weighted_sum};
+use crate::statistics::Interval;
+use crate::sums::{join, quotient};
 
 /// A sentence that can be tested.
 pub struct Claim {
@@ -36,7 +38,7 @@ pub enum Test {
     Below(f64),
     /// One is certainly more than so many times the other.
     Above(f64),
-    /// One is between so many times the other and so many.
+    /// One is certainly between so many times the other and so many.
     Between(f64, f64),
     /// Performed so many times per second, it takes more than this share of a CPU.
     Load {
@@ -63,9 +65,14 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether the sentence holds here; `None` where a cost is missing or cannot be told from zero.
+    /// Whether the sentence holds here.
+    pub fn answer(&self) -> Answer {
+        self.here.first().map_or(Answer::NotMeasured, |here| here.answer)
+    }
+
+    /// Whether the sentence holds here; `None` where a cost is missing, or there is no evidence either way.
     pub fn holds(&self) -> Option<bool> {
-        self.here.first()?.holds
+        self.answer().is_yes()
     }
 }
 
@@ -90,7 +97,16 @@ pub struct Compared {
     /// Of a load: times per second at which the share is reached.
     pub reached_at: Option<f64>,
     /// Whether the test is passed.
-    pub holds: Option<bool>,
+    pub answer: Answer,
+    /// The doubts of the costs that it rests on.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Compared {
+    /// Whether the test is passed; `None` where there is no evidence either way.
+    pub fn holds(&self) -> Option<bool> {
+        self.answer.is_yes()
+    }
 }
 
 impl Claim {
@@ -112,44 +128,114 @@ impl Claim {
         };
         let one = figure(&pair.one);
         let known = one.figure.as_ref().ok().copied();
+        let mut doubts = pair.one.doubts(run);
         if let Test::Load { per_second, share } = self.test {
-            let value = known.map(|known| weighted_sum(&[(per_second / 1e9, known)]));
+            let value = known.map(|known| known.times(per_second / 1e9));
             let cost = known.map(|known| known.value).filter(|&cost| cost > 0.0);
-            let holds = value.map(|value| value.low > share);
-            return Compared { one, other: None, value, reached_at: cost.map(|cost| share * 1e9 / cost), holds };
+            let answer = value.map_or(Answer::NotMeasured, |value| above(&value, share, 0.0));
+            return Compared {
+                one,
+                other: None,
+                value,
+                reached_at: cost.map(|cost| share * 1e9 / cost),
+                answer,
+                doubts,
+            };
         }
         let other = figure(&pair.other);
         let against = other.figure.as_ref().ok().copied();
-        let value = known.zip(against).and_then(|(one, other)| ratio(one, other));
+        join(&mut doubts, pair.other.doubts(run));
+        let both = known.zip(against);
+        let value = both.and_then(|(one, other)| quotient(one, other).or_else(|| bounded(one, other)));
         let band = run.noise.band.as_ref().map_or(0.0, |band| band.difference);
-        let holds = value.map(|value| passes(self.test, value, band));
-        Compared { one, other: Some(other), value, reached_at: None, holds }
+        let answer = match (both, value) {
+            (None, _) => Answer::NotMeasured,
+            (_, None) => Answer::Inconclusive,
+            (_, Some(value)) => self.test.answer(&value, band),
+        };
+        Compared { one, other: Some(other), value, reached_at: None, answer, doubts }
     }
 }
 
-/// Whether a ratio passes. A difference must exceed both the interval and what the machine shows against itself.
-fn passes(test: Test, ratio: Interval, band: f64) -> bool {
-    match test {
-        Test::Below(bound) => ratio.high < bound && ratio.value < bound * (1.0 - band),
-        Test::Above(bound) => ratio.low > bound && ratio.value > bound * (1.0 + band),
-        Test::Between(low, high) => (low..=high).contains(&ratio.value),
-        Test::Load { .. } => false,
+/// The ratio of what cannot be told from zero to what can: at most its upper end over the other's lower one, which is evidence
+/// too. `None` where the other cannot be told from zero either.
+fn bounded(one: Interval, other: Interval) -> Option<Interval> {
+    let told = one.is_at_most() && other.is_told() && other.low > 0.0;
+    told.then(|| Interval { value: one.value / other.value, low: one.low / other.low, high: one.high / other.low })
+}
+
+impl Test {
+    /// What a ratio says. A difference must exceed both the interval and what the machine shows against itself.
+    fn answer(self, ratio: &Interval, band: f64) -> Answer {
+        match self {
+            Test::Below(bound) => below(ratio, bound, band),
+            Test::Above(bound) => above(ratio, bound, band),
+            Test::Between(low, high) => between(ratio, (low, high), band),
+            Test::Load { share, .. } => above(ratio, share, band),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use record::{Cost, Nanoseconds};
+
     use super::*;
+    use crate::derived::cost;
+
+    const CLAIM: Claim = Claim {
+        claim: "a costs about as much as b",
+        test: Test::Between(0.8, 1.25),
+        there: PAIR,
+        here: &[PAIR],
+        note: "",
+    };
+    const PAIR: Pair = Pair { one: Route::of(&[cost("a")]), other: Route::of(&[cost("b")]) };
+    const BELOW: Claim = Claim { test: Test::Below(1.0), ..CLAIM };
+    const LOAD: Claim = Claim { test: Test::Load { per_second: 1000.0, share: 0.01 }, ..CLAIM };
+
+    fn run(a: (f64, f64), b: (f64, f64)) -> Run {
+        let mut run =
+            record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
+        let pattern = run.costs[0].clone();
+        let made = |operation: &str, (value, half): (f64, f64)| {
+            let mut cost = Cost { operation: operation.into(), doubts: Vec::new(), ..pattern.clone() };
+            cost.net_ns.quiet = Nanoseconds(value);
+            (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(value - half), Nanoseconds(value + half));
+            cost
+        };
+        run.costs = vec![made("a", a), made("b", b)];
+        run
+    }
 
     #[test]
-    fn a_difference_must_exceed_the_interval_and_the_band() {
-        let ratio = |value: f64, half: f64| Interval { value, low: value - half, high: value + half };
-        assert!(passes(Test::Below(1.0), ratio(0.97, 0.01), 0.02));
-        assert!(!passes(Test::Below(1.0), ratio(0.97, 0.04), 0.02), "the interval holds 1");
-        assert!(!passes(Test::Below(1.0), ratio(0.99, 0.005), 0.02), "within the band");
-        assert!(passes(Test::Above(1.5), ratio(1.6, 0.01), 0.02));
-        assert!(!passes(Test::Above(1.5), ratio(1.52, 0.01), 0.02));
-        assert!(passes(Test::Between(0.8, 1.25), ratio(1.0, 0.5), 0.0));
-        assert!(!passes(Test::Between(0.8, 1.25), ratio(50.0, 1.0), 0.0));
+    fn a_claim_whose_interval_holds_its_bound_is_neither_yes_nor_no() {
+        let answer = |claim: &Claim, a, b| claim.test(&run(a, b), &run(a, b)).answer();
+        assert_eq!(answer(&BELOW, (98.0, 10.0), (100.0, 1.0)), Answer::Inconclusive);
+        assert_eq!(answer(&BELOW, (90.0, 1.0), (100.0, 1.0)), Answer::Yes);
+        assert_eq!(answer(&BELOW, (110.0, 1.0), (100.0, 1.0)), Answer::No);
+        assert_eq!(answer(&CLAIM, (100.0, 60.0), (100.0, 1.0)), Answer::Inconclusive);
+        assert_eq!(answer(&CLAIM, (100.0, 6.0), (100.0, 1.0)), Answer::Yes);
+        assert_eq!(answer(&CLAIM, (1.0, 6.0), (100.0, 1.0)), Answer::No, "at most 7 of 99");
+        assert_eq!(answer(&BELOW, (1.0, 6.0), (100.0, 1.0)), Answer::Yes);
+        assert_eq!(answer(&BELOW, (1.0, 600.0), (100.0, 1.0)), Answer::Inconclusive, "at most six times");
+        assert_eq!(answer(&BELOW, (1.0, 6.0), (1.0, 6.0)), Answer::Inconclusive, "neither is told from zero");
+        assert_eq!(answer(&LOAD, (10_000.0, 100.0), (1.0, 1.0)), Answer::Inconclusive);
+        assert_eq!(answer(&LOAD, (20_000.0, 100.0), (1.0, 1.0)), Answer::Yes);
+        assert_eq!(answer(&LOAD, (2_000.0, 100.0), (1.0, 1.0)), Answer::No);
+    }
+
+    #[test]
+    fn one_round_answers_nothing_and_its_doubt_is_told() {
+        let mut one = run((50.0, f64::INFINITY), (100.0, 1.0));
+        one.costs[0].doubts = vec![Doubt::FewRounds { rounds: 1 }];
+        for claim in [&BELOW, &CLAIM, &LOAD] {
+            let here = &claim.test(&one, &one).here[0];
+            assert_eq!((here.answer, here.holds()), (Answer::Inconclusive, None));
+            assert_eq!(here.doubts.len(), 1);
+            assert!(here.value.is_some_and(|value| value.value.is_finite() && !value.low.is_nan()));
+        }
+        one.costs.remove(0);
+        assert_eq!(BELOW.test(&one, &one).answer(), Answer::NotMeasured);
     }
 }

@@ -180,6 +180,27 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_are_a_handicap_with_an_interval_where_the_run_tells_them() {
+        let books = books();
+        let mut run = books[0].run();
+        let cost = &mut run.costs[0];
+        (cost.operation, cost.at) = (KERNEL.operation.into(), KERNEL.point());
+        cost.gross_ns.quiet = record::Nanoseconds(100.0);
+        cost.doubts = vec![record::Doubt::NeverQuiet];
+        let paper = Paper::new(&books).expect("books");
+        let rows = |run: &record::Run| handicap::table(&paper, run).rows;
+        let is_neighbours = |row: &&Vec<Cell>| row[1] == Cell::Text("neighbours".into());
+        assert_eq!(rows(&run).iter().filter(is_neighbours).count(), 0);
+        run.costs[0].neighbours = Some(record::Neighbours { ratio: 1.08, low: 1.05, high: 1.12 });
+        let all = rows(&run);
+        let row = all.iter().find(is_neighbours).expect("the run tells them");
+        let (Cell::Cost(added), Cell::Ratio(ratio)) = (&row[4], &row[5]) else { panic!("{row:?}") };
+        assert!((added.low - 5.0).abs() < 1e-9 && (added.high - 12.0).abs() < 1e-9, "{added:?}");
+        assert!((ratio.low - 1.05).abs() < 1e-6 && (ratio.high - 1.12).abs() < 1e-6, "{ratio:?}");
+        assert!(matches!(row.last(), Some(Cell::Doubts(doubts)) if doubts.len() == 1), "{row:?}");
+    }
+
+    #[test]
     fn every_row_has_a_cell_for_every_column() {
         let books = books();
         let answer = STUDY.follow(&books, &books[0].run()).expect("books");

@@ -98,7 +98,7 @@ mod tests {
             assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
         }
         for finding in &answer.findings {
-            assert_eq!((finding.there.holds, finding.holds()), (Some(true), None), "{}", finding.claim);
+            assert_eq!((finding.there.holds(), finding.holds()), (Some(true), None), "{}", finding.claim);
         }
     }
 }

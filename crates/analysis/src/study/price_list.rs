@@ -3,9 +3,10 @@
 use record::{Book, Bytes, Nanoseconds, Run};
 
 use super::Paper;
-use super::table::{Cell, Column, TableAnswer, figures, followed, shown, told, words};
+use super::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::derived::{Part, Route, net};
-use crate::statistics::{Interval, ratio};
+use crate::statistics::Interval;
+use crate::sums::quotient;
 
 /// One of the paper's tables.
 pub(super) struct Table {
@@ -56,6 +57,7 @@ fn columns(payload: bool) -> Vec<Column> {
         of_payload(figures("here_kbit_s", "payload")),
         figures("faster", "cheaper"),
         told("why_not"),
+        DOUBTS,
     ]
 }
 
@@ -68,7 +70,7 @@ fn rows(row: &Row, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
         let mut cells = printed;
         cells.extend([Cell::Text("nothing of the kind".into()), Cell::Empty]);
         cells.extend([Cell::Unknown, Cell::Unknown, Cell::Unknown, Cell::Empty, Cell::Unknown, Cell::Unknown]);
-        cells.push(Cell::Text("nothing of the kind here".into()));
+        cells.extend([Cell::Text("nothing of the kind here".into()), Cell::Doubts(Vec::new())]);
         return vec![cells];
     }
     let cells = |(index, route): (usize, &Route)| {
@@ -77,10 +79,10 @@ fn rows(row: &Row, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
         let mut cells = if index == 0 { printed.clone() } else { nothing_printed() };
         cells.extend([Cell::Text(route.short_formula()), Cell::Text(route.formula())]);
         cells.extend([Cell::cost(&figure), Cell::width(&figure)]);
-        cells.push(Cell::ratio(now.zip(block).and_then(|(now, block)| ratio(now, block))));
+        cells.push(Cell::ratio(now.zip(block).and_then(|(now, block)| quotient(now, block))));
         cells.extend(moved(payload(route, run), now));
-        cells.push(Cell::ratio(then.zip(now).and_then(|(then, now)| ratio(then, now))));
-        cells.push(Cell::why_not(&figure));
+        cells.push(Cell::ratio(then.zip(now).and_then(|(then, now)| quotient(then, now))));
+        cells.extend([Cell::why_not(&figure), Cell::doubts([route], run)]);
         cells
     };
     row.here.iter().enumerate().map(cells).collect()

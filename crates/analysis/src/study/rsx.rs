@@ -52,10 +52,13 @@ const SWITCH_BY_YIELD: Route = DERIVATIONS[1].routes[1];
 const SWITCH_IN_RING: Route = DERIVATIONS[1].routes[2];
 const TWO_TASKS: Part = cost("pipe.roundtrip").at(&[("size", At::Number(26)), ("distance", At::Word("same"))]);
 
-/// A message of 13 words to a partner on the same CPU that is woken this way, and the answer.
+/// A message to a partner on the same CPU that is woken this way, and the answer: of 13 words, or by another id of 256.
 macro_rules! woken {
     ($how:literal) => {
-        cost("pipe.woken").at(&[("distance", At::Word("same")), ("woken", At::Word($how))])
+        woken!("pipe.woken", $how)
+    };
+    ($id:literal, $how:literal) => {
+        cost($id).at(&[("distance", At::Word("same")), ("woken", At::Word($how))])
     };
 }
 
@@ -63,6 +66,9 @@ const WOKEN_BLOCKED: Part = woken!("blocking");
 const WOKEN_POLL: Part = woken!("poll");
 const WOKEN_SIGNAL: Part = woken!("signal");
 const WOKEN_STARTED: Part = woken!("start");
+const LARGE_POLL: Part = woken!("pipe.woken.block", "poll");
+const LARGE_SIGNAL: Part = woken!("pipe.woken.block", "signal");
+const LARGE_STARTED: Part = woken!("pipe.woken.block", "start");
 const LARGE_TO_OTHER: Part = cost("pipe.roundtrip").at(&[("size", At::Number(512)), ("distance", At::Word("same"))]);
 const RING: Part = cost("async.read.ring").at(&[("batch", At::Number(1))]);
 
@@ -161,10 +167,10 @@ const TABLES: &[Table] = &[
             row("rsx.send.13.ast", &[Route::of(&[WOKEN_SIGNAL])]),
             row("rsx.send.13.stop", &[Route::of(&[WOKEN_BLOCKED])]),
             row("rsx.send.13.exit", &[Route::of(&[WOKEN_STARTED])]),
-            row("rsx.send.256.flag", &[]),
-            row("rsx.send.256.ast", &[]),
+            row("rsx.send.256.flag", &[Route::of(&[LARGE_POLL])]),
+            row("rsx.send.256.ast", &[Route::of(&[LARGE_SIGNAL])]),
             row("rsx.send.256.stop", &[Route::of(&[LARGE_TO_OTHER])]),
-            row("rsx.send.256.exit", &[]),
+            row("rsx.send.256.exit", &[Route::of(&[LARGE_STARTED])]),
         ],
     ),
     table(
@@ -374,6 +380,12 @@ const CLAIMS: &[Claim] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_message_to_oneself_with_a_signal_has_nothing_of_the_kind_here() {
+        let without: Vec<&str> = rows().filter(|row| row.here.is_empty()).map(|row| row.paper).collect();
+        assert_eq!(without, ["rsx.self.13.ast"]);
+    }
 
     #[test]
     fn the_study_names_what_it_needs_once() {

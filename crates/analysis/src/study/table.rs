@@ -1,11 +1,12 @@
 //! A study's tables: named columns and rows of cells, each cell with what it is, so that a page and a document may each
 //! show it in their way.
 
-use record::{Bytes, Nanoseconds, Run};
+use record::{Bytes, Cost, Doubt, Nanoseconds, Run};
 
 use super::why_missing;
 use crate::derived::Route;
 use crate::statistics::Interval;
+use crate::sums::{doubts_of, join};
 
 /// A table of a paper beside a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +61,12 @@ pub enum Cell {
     Payload(Bytes),
     /// Payload in the time it took.
     Rate(Bytes, Nanoseconds),
+    /// The doubts of the costs that a row rests on.
+    Doubts(Vec<Doubt>),
 }
+
+/// The last column of a table with measured costs.
+pub(super) const DOUBTS: Column = Column { key: "doubts", heading: Some(""), right: false };
 
 /// A column of words for both.
 pub(super) const fn words(key: &'static str, heading: &'static str) -> Column {
@@ -101,7 +107,7 @@ impl Cell {
     /// How wide an interval is, where the figure itself can be told.
     pub(super) fn width(figure: &Result<Interval, String>) -> Cell {
         match figure {
-            Ok(figure) if !figure.holds_zero() && figure.value > 0.0 => Cell::Width(*figure),
+            Ok(figure) if figure.is_told() && !figure.holds_zero() && figure.value > 0.0 => Cell::Width(*figure),
             _ => Cell::Unknown,
         }
     }
@@ -117,6 +123,26 @@ impl Cell {
     /// Why a cost is missing, as a cell of its own.
     pub(super) fn why_not(figure: &Result<Interval, String>) -> Cell {
         figure.as_ref().err().map_or(Cell::Empty, |why| Cell::Text(why.clone()))
+    }
+}
+
+impl Cell {
+    /// The doubts of these routes' costs.
+    pub(super) fn doubts<'a>(routes: impl IntoIterator<Item = &'a Route>, run: &Run) -> Cell {
+        let mut doubts = Vec::new();
+        for route in routes {
+            join(&mut doubts, route.doubts(run));
+        }
+        Cell::Doubts(doubts)
+    }
+
+    /// The doubts of these costs, as far as the run has them.
+    pub(super) fn doubts_of<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Cell {
+        let mut doubts = Vec::new();
+        for cost in costs.into_iter().flatten() {
+            join(&mut doubts, doubts_of(cost));
+        }
+        Cell::Doubts(doubts)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use analysis::mix::{Lack, Sum};
 use analysis::predict::{Prediction, Row};
-use analysis::statistics::weighted_sum;
+use analysis::sums::sum;
 use analysis::whatif::{Supposed, difference};
 use record::Mix;
 use report::Priced;
@@ -15,6 +15,7 @@ use crate::explain::figure_json;
 pub(super) fn prediction(mix: &Mix, on: &str, it: &Priced, suppositions: &[Supposed]) -> Value {
     let of = it.prediction;
     let total = of.total().figure();
+    let known = of.figure();
     let split = of.split();
     let per_second = |ns: f64| (ns > 0.0).then(|| 1e9 / ns);
     let mut rows: Vec<&Row> = of.rows.iter().collect();
@@ -24,9 +25,14 @@ pub(super) fn prediction(mix: &Mix, on: &str, it: &Priced, suppositions: &[Suppo
         "unit": mix.unit,
         "on": on,
         "run": it.run.id,
+        "by": it.state.word(),
         "total_ns": total.value,
-        "low_ns": total.low,
-        "high_ns": total.high,
+        "low_ns": known.low,
+        "high_ns": known.high,
+        "prices": figure_json(&total),
+        "left_out": of.validated,
+        "otherwise": it.otherwise.as_ref().map(figure_json),
+        "doubts": of.doubts(),
         "at_least": !of.lacking.is_empty(),
         "rows": rows.into_iter().map(|row| row_json(of, row)).collect::<Vec<_>>(),
         "families": families(of),
@@ -59,6 +65,7 @@ fn row_json(of: &Prediction, row: &Row) -> Value {
         "family": row.line.family,
         "times": row.line.times,
         "note": row.line.note,
+        "doubts": row.doubts,
         "each": (!lacking).then(|| figure_json(&row.each.figure())),
     });
     together(of, &total, lacking, &mut said);
@@ -90,10 +97,11 @@ fn what_if(before: &Prediction, after: &Prediction, suppositions: &[Supposed]) -
     let (from, to) = (before.total().figure(), after.total().figure());
     let change = difference(after, before).figure();
     let faster = |from: f64, to: f64| (from > 0.0 && to > 0.0).then(|| from / to);
-    let measured = before.measured.map(|whole| weighted_sum(&[(1.0, whole), (1.0, change)]));
+    let measured = before.measured.map(|whole| sum(&[(1.0, whole), (1.0, change)]));
     let rows = before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each);
     json!({
         "changes": suppositions.iter().map(|it| &it.text).collect::<Vec<_>>(),
+        "doubts": after.doubts(),
         "total": figure_json(&to),
         "change": figure_json(&change),
         "speedup": faster(from.value, to.value),
@@ -104,6 +112,7 @@ fn what_if(before: &Prediction, after: &Prediction, suppositions: &[Supposed]) -
             "at": row.by.as_ref().map_or(&row.line.at, |by| &by.at),
             "before": figure_json(&row.total().figure()),
             "after": figure_json(&changed.total().figure()),
+            "doubts": changed.doubts,
         })).collect::<Vec<_>>(),
     })
 }

@@ -1,6 +1,6 @@
 //! `--what-if`: which operations of the mix, and what they are supposed to cost.
 
-use analysis::predict::{Prediction, Row, predict as price};
+use analysis::predict::{Prediction, Row, State, predict_in};
 use analysis::whatif::{Change, Supposed};
 use record::units::time_of;
 use record::{Mix, Nanoseconds, printable};
@@ -13,6 +13,7 @@ use crate::pattern::Pattern;
 /// What suppositions are about.
 #[derive(Clone, Copy)]
 pub(super) struct About<'a> {
+    pub state: State,
     pub mix: &'a Mix,
     pub runs: &'a [Named<'a>],
     pub prediction: &'a Prediction,
@@ -71,9 +72,9 @@ fn number(text: &str) -> Option<Change> {
 fn other_run(name: &str, index: usize, about: About) -> anyhow::Result<Change> {
     let at_hand = about.runs.iter().enumerate().find(|(_, named)| named.name == name);
     let prediction = match at_hand {
-        Some((place, named)) => price(about.mix, named.run, place, &names),
+        Some((place, named)) => predict_in(about.state, about.mix, named.run, place, &names),
         // A place of its own tells its costs from those of the runs at hand and of other suppositions.
-        None => price(about.mix, &Store::open_any(name)?, about.runs.len() + index, &names),
+        None => predict_in(about.state, about.mix, &Store::open_any(name)?, about.runs.len() + index, &names),
     };
     Ok(Change::As(Box::new(prediction)))
 }

@@ -70,6 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     descriptor::ITSELF,
     descriptor::PASS,
     woken::PIPE,
+    woken::PIPE_BLOCK,
     woken::UNIX,
     woken::UDP,
     task::ONE,

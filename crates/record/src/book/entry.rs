@@ -71,16 +71,19 @@ impl Entry {
         units.into_iter().find_map(|(unit, text)| Some((text.as_deref()?, unit)))
     }
 
-    /// Nanoseconds as printed, in whatever unit, or else one over the rate as printed, with what the print leaves open.
+    /// Nanoseconds from the most exact of the printed figures, with what its digits leave open: cycles where there are any, else the
+    /// time or one over the rate, whichever is printed to more digits.
     pub(crate) fn quoted(&self, ghz: Option<f64>) -> Option<Figure> {
         if let Some(text) = &self.cycles {
             return Some(Figure::cycles(text)?.times(1.0 / ghz?));
         }
         let times = [(&self.ns, 1.0), (&self.us, 1e3), (&self.ms, MS)];
-        if let Some((text, unit)) = times.into_iter().find_map(|(text, unit)| Some((text.as_ref()?, unit))) {
-            return Some(Figure::of(text)?.times(unit));
+        let time = times.into_iter().find_map(|(text, unit)| Some(Figure::of(text.as_ref()?)?.times(unit)));
+        let rate = self.rate.as_deref().and_then(Figure::of).map(|rate| rate.under(1e9));
+        match (time, rate) {
+            (Some(time), Some(rate)) if rate.open() < time.open() => Some(rate),
+            (time, rate) => time.or(rate),
         }
-        Some(Figure::of(self.rate.as_ref()?)?.under(1e9))
     }
 
     /// The first of its figures that is none: a time may be a range, the others are single numbers.
@@ -94,5 +97,10 @@ impl Entry {
     /// Processor time as printed, in ms.
     pub(super) fn cpu(&self) -> Option<f64> {
         number(self.cpu_ms.as_deref()?)
+    }
+
+    /// Processor time in ns, with what its digits leave open.
+    pub(super) fn processor(&self) -> Option<Figure> {
+        Some(Figure::of(self.cpu_ms.as_deref()?)?.times(MS))
     }
 }

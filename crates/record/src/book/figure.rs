@@ -36,6 +36,11 @@ impl Figure {
         Figure { value: self.value * factor, low: self.low * factor, high: self.high * factor }
     }
 
+    /// What is left open, as a share of the figure.
+    pub(super) fn open(self) -> f64 {
+        (self.high - self.low) / self.value
+    }
+
     /// `over` divided by the figure.
     pub(super) fn under(self, over: f64) -> Figure {
         Figure { value: over / self.value, low: over / self.high, high: over / self.low }

@@ -2,7 +2,7 @@
 
 use super::figure::{Figure, MS};
 use super::{Book, Entry};
-use crate::cost::{Cost, Cpu, Estimate, Faults, Figures, Switches, Term};
+use crate::cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Switches, Term};
 use crate::point::Point;
 use crate::run::{Noise, Run, SCHEMA, Settings};
 use crate::units::{Bytes, Nanoseconds};
@@ -69,8 +69,8 @@ impl Book {
             // What a publication does not split counts as time in user mode.
             cpu_ns: Cpu { user: Nanoseconds(entry.cpu().unwrap_or(0.0) * MS), system: Nanoseconds(0.0) },
             wait_ns: Nanoseconds(self.recomputed_delta_ms(entry).unwrap_or(0.0) * MS),
-            cpu_interval_ns: None,
-            wait_interval_ns: None,
+            cpu_interval_ns: entry.processor().map(|cpu| Ends { low: cpu.low, high: cpu.high }),
+            wait_interval_ns: entry.processor().map(|cpu| waiting(printed, cpu)),
             neighbours: None,
             cycles: ghz.map_or(0.0, |ghz| net.value * ghz),
             bytes: Bytes(entry.bytes),
@@ -84,6 +84,11 @@ impl Book {
             doubts: Vec::new(),
         })
     }
+}
+
+/// The interval of what is left of a time without its processor time: no more exact than the digits of both together.
+fn waiting(time: Figure, cpu: Figure) -> Ends {
+    Ends { low: time.low - cpu.high, high: time.high - cpu.low }
 }
 
 fn figures(figure: Figure) -> Figures {

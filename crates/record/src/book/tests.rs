@@ -36,13 +36,28 @@ fn printed_digits_become_figures_and_intervals() {
         let net = run.costs[index].net_ns;
         [net.low.0, net.typical.0, net.high.0].map(|ns| (ns * 1000.0).round() / 1000.0)
     };
-    assert_eq!(figures(0), [1_355_000.0, 1_360_000.0, 1_365_000.0]);
+    // 733 a second is ten times as exact as 1.36 ms, and 7.94 ms as 126 a second.
+    assert_eq!(figures(0), [1_363_326.517, 1_364_256.480, 1_365_187.713]);
+    assert_eq!(figures(1), [7_935_000.0, 7_940_000.0, 7_945_000.0]);
     assert_eq!(figures(2), [17_500.109, 17_500.263, 17_500.416]);
-    assert_eq!(figures(3), [6_560_000.0, 6_570_000.0, 6_580_000.0]);
+    let open = 5_000.0 + (1_365_187.713 - 1_363_326.517) / 2.0;
+    assert_eq!(figures(3), [6_570_000.0 - open, 6_570_000.0, 6_570_000.0 + open]);
     assert_eq!(run.costs[3].gross_ns, run.costs[1].net_ns);
     assert_eq!(run.costs[3].terms[0].operation, "x.move");
     let text = serde_json::to_vec(&run).expect("a run is JSON");
     assert_eq!(crate::run_from_bytes(&text).expect("and can be read"), run);
+}
+
+#[test]
+fn processor_time_and_waiting_are_as_exact_as_their_digits() {
+    let text = SMALL.replace("bytes = 26", "bytes = 26\n    cpu_ms = \"5.9\"");
+    let cost = Book::from_toml(&text).expect("a book").run().costs.remove(1);
+    let near = |ends: Option<crate::cost::Ends>, low: f64, high: f64| {
+        ends.is_some_and(|ends| (ends.low - low).abs() < 1e-3 && (ends.high - high).abs() < 1e-3)
+    };
+    assert!(near(cost.cpu_interval_ns, 5_850_000.0, 5_950_000.0), "{:?}", cost.cpu_interval_ns);
+    assert!((cost.wait_ns.0 - 2_040_000.0).abs() < 1e-3);
+    assert!(near(cost.wait_interval_ns, 7_935_000.0 - 5_950_000.0, 7_945_000.0 - 5_850_000.0));
 }
 
 #[test]

@@ -6,9 +6,10 @@ use record::{Bytes, Run};
 use super::SEQUENCE;
 use super::arithmetic::{ACCESS, BUFFER, REFERENCES, WHERE};
 use crate::derived::{At, Part, Route, cost};
-use crate::statistics::{Interval, ratio, weighted_sum};
+use crate::statistics::Interval;
 use crate::study::Paper;
-use crate::study::table::{Cell, TableAnswer, figures, followed, words};
+use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, words};
+use crate::sums::{quotient, sum};
 
 /// A load whose data lie in a set of so many bytes.
 macro_rules! load {
@@ -46,6 +47,7 @@ pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
             figures("references_ns", "all 65"),
             figures("sequence_ns", "the sequence"),
             figures("slower", "times as long"),
+            DOUBTS,
         ],
         rows,
         notes: vec![
@@ -61,12 +63,12 @@ fn there(paper: &Paper) -> Vec<Vec<Cell>> {
     let sequence = paper.cost("multics-6180/multics.call");
     let access = paper.cost(ACCESS);
     let buffer = Interval { value: BUFFER, low: BUFFER, high: BUFFER };
-    let saved = access.map(|access| weighted_sum(&[(REFERENCES, access), (-REFERENCES, buffer)]));
-    let with = sequence.zip(saved).map(|(sequence, saved)| weighted_sum(&[(1.0, sequence), (-1.0, saved)]));
+    let saved = access.map(|access| sum(&[(REFERENCES, access), (-REFERENCES, buffer)]));
+    let with = sequence.zip(saved).map(|(sequence, saved)| sum(&[(1.0, sequence), (-1.0, saved)]));
     let known = |figure: Option<Interval>| figure.ok_or_else(String::new);
     vec![
-        row("a buffer of 70 ns (6180)".into(), "paper", Ok(buffer), with, with),
-        row("the memory of the 6180".into(), "paper", known(access), sequence, with),
+        row("a buffer of 70 ns (6180)".into(), "paper", Ok(buffer), [with, with], Cell::doubts_of([])),
+        row("the memory of the 6180".into(), "paper", known(access), [sequence, with], Cell::doubts_of([])),
     ]
 }
 
@@ -80,10 +82,11 @@ fn here(run: &Run) -> Vec<Vec<Cell>> {
             if *load == nearest {
                 return sequence;
             }
-            weighted_sum(&[(1.0, sequence), (REFERENCES, *load), (-REFERENCES, nearest)])
+            sum(&[(1.0, sequence), (REFERENCES, *load), (-REFERENCES, nearest)])
         });
         let set = level.point().number("set").unwrap_or(0);
-        row(format!("a set of {} here", Bytes(set)), "here", load, more, sequence)
+        let doubts = Cell::doubts_of([level.find(run), LEVELS[0].find(run), SEQUENCE.find(run)]);
+        row(format!("a set of {} here", Bytes(set)), "here", load, [more, sequence], doubts)
     };
     LEVELS.iter().zip(loads).map(row_of).collect()
 }
@@ -92,16 +95,17 @@ fn row(
     name: String,
     place: &str,
     one: Result<Interval, String>,
-    sequence: Option<Interval>,
-    shortest: Option<Interval>,
+    [sequence, shortest]: [Option<Interval>; 2],
+    doubts: Cell,
 ) -> Vec<Cell> {
-    let all = one.as_ref().ok().map(|one| weighted_sum(&[(REFERENCES, *one)]));
+    let all = one.as_ref().ok().map(|one| sum(&[(REFERENCES, *one)]));
     vec![
         Cell::Text(name),
         Cell::Text(place.into()),
         Cell::cost(&one),
         all.map_or(Cell::Unknown, Cell::Cost),
         sequence.map_or(Cell::Unknown, Cell::Cost),
-        Cell::ratio(sequence.zip(shortest).and_then(|(sequence, shortest)| ratio(sequence, shortest))),
+        Cell::ratio(sequence.zip(shortest).and_then(|(sequence, shortest)| quotient(sequence, shortest))),
+        doubts,
     ]
 }

@@ -5,9 +5,10 @@ use record::{Cost, Run};
 
 use super::{ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, NOTHING, PROCEDURE, SEQUENCE, STORES, STORES_OF_TWO};
 use crate::derived::{Part, Route};
-use crate::statistics::{Interval, ratio, weighted_sum};
+use crate::statistics::Interval;
 use crate::study::Paper;
-use crate::study::table::{Cell, TableAnswer, figures, followed, told, words};
+use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, told, words};
+use crate::sums::{quotient, sum};
 
 /// The paper's instructions.
 const THERE: [(&str, &str); 7] = [
@@ -28,18 +29,26 @@ pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
     let there = THERE.into_iter().map(|(name, id)| {
         let now = paper.cost(&format!("multics-6180/{id}"));
         let without = paper.cost(&format!("multics-6180-adjusted/{id}"));
-        row(name.into(), "associative memory", now.ok_or_else(String::new), without.ok_or_else(String::new))
+        row(
+            name.into(),
+            "associative memory",
+            now.ok_or_else(String::new),
+            without.ok_or_else(String::new),
+            Cell::doubts_of([]),
+        )
     });
     let here = HERE.iter().filter_map(|part| {
         let cost = part.find(run)?;
-        cost.neighbour_tax()?;
-        Some(row(part.short(), "neighbours", Ok(exact(cost, false)), Ok(exact(cost, true))))
+        let (with, without) = neighbours(cost)?;
+        let doubts = Cell::doubts_of([Some(cost)]);
+        Some(row(part.short(), "neighbours", Ok(with), Ok(without), doubts))
     });
     let wall = row(
         KERNEL.short(),
         "the kernel's wall",
         followed(&Route::of(&[KERNEL]), run),
         followed(&Route::of(&[PROCEDURE]), run),
+        Cell::doubts_of([KERNEL.find(run), PROCEDURE.find(run)]),
     );
     TableAnswer {
         title: "handicaps removed".into(),
@@ -51,15 +60,22 @@ pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
             figures("handicap_ns", "the handicap"),
             figures("ratio", "speeds up"),
             told("why_not"),
+            DOUBTS,
         ],
         rows: there.chain(here).chain([wall]).collect(),
         notes: notes(run),
     }
 }
 
-fn row(name: String, handicap: &str, with: Result<Interval, String>, without: Result<Interval, String>) -> Vec<Cell> {
+fn row(
+    name: String,
+    handicap: &str,
+    with: Result<Interval, String>,
+    without: Result<Interval, String>,
+    doubts: Cell,
+) -> Vec<Cell> {
     let both = with.as_ref().ok().copied().zip(without.as_ref().ok().copied());
-    let removed = both.map(|(with, without)| weighted_sum(&[(1.0, with), (-1.0, without)]));
+    let removed = both.map(|(with, without)| sum(&[(1.0, with), (-1.0, without)]));
     let why = with.as_ref().err().or(without.as_ref().err()).cloned();
     vec![
         Cell::Text(name),
@@ -67,16 +83,19 @@ fn row(name: String, handicap: &str, with: Result<Interval, String>, without: Re
         Cell::cost(&with),
         Cell::cost(&without),
         removed.map_or(Cell::Unknown, Cell::Cost),
-        Cell::ratio(both.and_then(|(with, without)| ratio(with, without))),
+        Cell::ratio(both.and_then(|(with, without)| quotient(with, without))),
         why.map_or(Cell::Empty, Cell::Text),
+        doubts,
     ]
 }
 
-/// The gross cost as it ran, or while the core was ours alone: the same samples, so that their difference needs no
-/// interval to be told.
-fn exact(cost: &Cost, quiet: bool) -> Interval {
-    let value = if quiet { cost.gross_ns.quiet.0 } else { cost.gross_ns.typical.0 };
-    Interval { value, low: value, high: value }
+/// The gross cost among neighbours and undisturbed, where the run tells what they add: the second is the unit of the first, so that
+/// all that is not known of them is how they compare.
+fn neighbours(cost: &Cost) -> Option<(Interval, Interval)> {
+    let tax = cost.neighbours.filter(|tax| tax.low.is_finite() && tax.high.is_finite())?;
+    let quiet = cost.gross_ns.quiet.0;
+    let with = Interval { value: tax.ratio, low: tax.low, high: tax.high };
+    Some((with.times(quiet), Interval::exactly(quiet)))
 }
 
 /// What a run cannot tell of its own handicaps.
@@ -84,8 +103,11 @@ fn notes(run: &Run) -> Vec<String> {
     let kernel = &run.machine.kernel;
     let paid = kernel.mitigations.iter().filter(|(_, state)| state.starts_with("Mitigation"));
     let paid: Vec<&str> = paid.map(|(name, _)| name.as_str()).collect();
-    let mut notes =
-        vec!["neighbours: the median of all batches against that of the quiet ones, both gross".to_string()];
+    let mut notes = vec![
+        "neighbours: the median of all batches against that of the quiet ones, both gross, and in cycles where the \
+             cost follows the clock"
+            .to_string(),
+    ];
     if !paid.is_empty() {
         notes.push(format!(
             "mitigations in force: {}; what they cost is no part of this table, because a run with them does not know \

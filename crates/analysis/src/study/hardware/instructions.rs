@@ -6,9 +6,10 @@ use super::{
     ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, LOADS_OF_TWO, NOTHING, PROCEDURE, PROCESS, SEQUENCE, STORES, STORES_OF_TWO,
 };
 use crate::derived::{Part, Route, cost};
-use crate::statistics::{Interval, ratio};
+use crate::statistics::Interval;
 use crate::study::Paper;
-use crate::study::table::{Cell, Column, TableAnswer, figures, followed, shown, told, words};
+use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
+use crate::sums::quotient;
 
 /// A row of the paper and its analogues here, the nearest first.
 struct Row {
@@ -130,7 +131,7 @@ pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
 }
 
 /// The columns of what was measured here.
-fn measured() -> [Column; 7] {
+fn measured() -> [Column; 8] {
     [
         shown("here", false),
         told("here"),
@@ -139,6 +140,7 @@ fn measured() -> [Column; 7] {
         figures("here_cycles", "cycles"),
         figures("faster", "cheaper"),
         told("why_not"),
+        DOUBTS,
     ]
 }
 
@@ -152,8 +154,8 @@ fn rows(row: &Row, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>>
         let short = if route.name.is_empty() { route.short_formula() } else { route.name.into() };
         cells.extend([Cell::Text(short), Cell::Text(route.formula())]);
         cells.extend([Cell::cost(&figure), Cell::width(&figure), cycles(now, run)]);
-        cells.push(Cell::ratio(then.zip(now).and_then(|(then, now)| ratio(then, now))));
-        cells.push(Cell::why_not(&figure));
+        cells.push(Cell::ratio(then.zip(now).and_then(|(then, now)| quotient(then, now))));
+        cells.extend([Cell::why_not(&figure), Cell::doubts([route], run)]);
         cells
     };
     row.here.iter().enumerate().map(cells).collect()
@@ -162,7 +164,7 @@ fn rows(row: &Row, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>>
 /// A cost in cycles of the run's clock.
 fn cycles(figure: Option<Interval>, run: &Run) -> Cell {
     let cycle = run.noise.cycle_ns;
-    let told = figure.filter(|figure| !figure.holds_zero() && cycle > 0.0);
+    let told = figure.filter(|figure| !figure.is_at_most() && cycle > 0.0);
     told.map_or(Cell::Unknown, |figure| Cell::Number(figure.value / cycle))
 }
 

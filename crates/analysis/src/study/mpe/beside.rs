@@ -4,9 +4,9 @@
 use record::Run;
 
 use crate::derived::{At, Part, Route, cost};
-use crate::statistics::ratio;
 use crate::study::Paper;
-use crate::study::table::{Cell, TableAnswer, figures, followed, shown, told, words};
+use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, shown, told, words};
+use crate::sums::quotient;
 
 /// A table of one subject.
 pub(super) struct Beside {
@@ -200,6 +200,7 @@ impl Beside {
                 figures("here_bytes", "payload"),
                 figures("here_ratio", "x"),
                 told("why_not"),
+                DOUBTS,
             ],
             rows: self.rows.iter().flat_map(|row| row.rows(paper, run)).collect(),
             notes: self.notes.iter().map(|note| (*note).into()).collect(),
@@ -219,8 +220,8 @@ impl Row {
             cells.extend([Cell::Text(part.short()), Cell::Text(part.name())]);
             cells.extend([Cell::cost(&figure), Cell::width(&figure)]);
             cells.push(payload.map_or(Cell::Empty, Cell::Payload));
-            cells.push(Cell::ratio(quoted.and_then(|(one, unit)| ratio(one, unit))));
-            cells.push(Cell::why_not(&figure));
+            cells.push(Cell::ratio(quoted.and_then(|(one, unit)| quotient(one, unit))));
+            cells.extend([Cell::why_not(&figure), Cell::doubts_of([part.find(run), self.unit.find(run)])]);
             cells
         };
         self.here.iter().enumerate().map(cells).collect()
@@ -237,7 +238,7 @@ impl Row {
             }
             There::Cost(cost, unit) => {
                 let (cost, unit) = (cost.follow(&paper.run).ok(), unit.follow(&paper.run).ok());
-                let quoted = cost.zip(unit).and_then(|(cost, unit)| ratio(cost, unit));
+                let quoted = cost.zip(unit).and_then(|(cost, unit)| quotient(cost, unit));
                 vec![what, cost.map_or(Cell::Unknown, Cell::Cost), Cell::ratio(quoted)]
             }
         }

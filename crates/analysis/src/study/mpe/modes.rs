@@ -4,9 +4,9 @@
 use record::Run;
 
 use crate::derived::{At, Part, Route, cost};
-use crate::statistics::ratio;
 use crate::study::Paper;
-use crate::study::table::{Cell, TableAnswer, figures, followed, shown, told, words};
+use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, shown, told, words};
+use crate::sums::quotient;
 
 /// A table of one program in several modes.
 pub(super) struct Modes {
@@ -141,6 +141,7 @@ impl Modes {
                 shown("+-", true),
                 figures("here_of_native", "x native"),
                 told("why_not"),
+                DOUBTS,
             ],
             rows: self.rows.iter().map(|row| row.cells(paper, run)).chain(emulated).collect(),
             notes: notes.map(|note| (*note).into()).collect(),
@@ -157,23 +158,24 @@ impl Row {
             Cell::Text(self.mode.into()),
             Cell::printed(entry.and_then(|entry| entry.cpu_ms.as_ref())),
             Cell::printed(entry.and_then(|entry| entry.ms.as_ref())),
-            Cell::ratio(native.and_then(|(one, native)| ratio(one, native))),
+            Cell::ratio(native.and_then(|(one, native)| quotient(one, native))),
         ];
-        cells.extend(self.here.as_ref().map_or_else(|| vec![Cell::Empty; 6], |here| beside(here, run)));
+        cells.extend(self.here.as_ref().map_or_else(|| vec![Cell::Empty; 7], |here| beside(here, run)));
         cells
     }
 }
 
 /// A cost of this machine, and how many times the native one it is.
-fn beside((here, native): &(Route, Route), run: &Run) -> Vec<Cell> {
-    let (figure, native) = (followed(here, run), followed(native, run));
+fn beside((here, of): &(Route, Route), run: &Run) -> Vec<Cell> {
+    let (figure, native) = (followed(here, run), followed(of, run));
     let both = figure.as_ref().ok().copied().zip(native.ok());
     vec![
         Cell::Text(here.short_formula()),
         Cell::Text(here.formula()),
         Cell::cost(&figure),
         Cell::width(&figure),
-        Cell::ratio(both.and_then(|(one, native)| ratio(one, native))),
+        Cell::ratio(both.and_then(|(one, native)| quotient(one, native))),
         Cell::why_not(&figure),
+        Cell::doubts([here, of], run),
     ]
 }

@@ -4,10 +4,10 @@ use record::{Book, Cost, Entry, Nanoseconds, Run};
 
 use super::points::{HUGE_COLD, HUGE_WARM, LARGE, LARGE_NEAR, MIDDLE, SMALL, SMALL_NEAR};
 use crate::derived::{Part, cost, net};
-use crate::statistics::ratio;
 use crate::study::Paper;
-use crate::study::table::{Cell, Column, TableAnswer, figures, shown, told, words};
+use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, shown, told, words};
 use crate::study::why_missing;
+use crate::sums::quotient;
 
 /// A table of the paper and what is beside it.
 pub(super) struct Reading {
@@ -234,6 +234,7 @@ fn times_columns() -> Vec<Column> {
         figures("here_delta_ns", "delta"),
         figures("faster", "faster"),
         told("why_not"),
+        DOUBTS,
     ]
 }
 
@@ -250,7 +251,7 @@ fn times(id: Option<&str>, part: &Part, paper: &Paper, run: &Run) -> Vec<Cell> {
             let then = id.and_then(|id| paper.cost(id));
             cells.extend([cost.cpu_ns.user, cost.cpu_ns.system].map(Cell::Time));
             cells.extend([Cell::Cost(net(cost)), Cell::Time(cost.wait_ns)]);
-            cells.push(then.map_or(Cell::Empty, |then| Cell::ratio(ratio(then, net(cost)))));
+            cells.push(then.map_or(Cell::Empty, |then| Cell::ratio(quotient(then, net(cost)))));
             cells.push(Cell::Empty);
         }
         Err(why) => {
@@ -258,6 +259,7 @@ fn times(id: Option<&str>, part: &Part, paper: &Paper, run: &Run) -> Vec<Cell> {
             cells.push(Cell::Text(why));
         }
     }
+    cells.push(Cell::doubts_of([part.find(run)]));
     cells
 }
 
@@ -283,6 +285,7 @@ fn device_columns() -> Vec<Column> {
         figures("inferred_over_counted", "x reads"),
         words("paper", "there"),
         figures("paper_inferred_reads", "inferred"),
+        DOUBTS,
     ]
 }
 
@@ -307,6 +310,7 @@ fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f
     let guess = super::arithmetic::guessed_read(paper);
     cells.push(entry.map_or(Cell::Empty, |entry| Cell::Text(entry.name.clone())));
     cells.push(Cell::number(waited.zip(guess).map(|(waited, guess)| waited / guess)));
+    cells.push(Cell::doubts_of([part.find(run)]));
     cells
 }
 

@@ -1,0 +1,145 @@
+//! Answers to questions that figures with intervals are asked. There are three, because no evidence is not the answer no.
+
+use crate::statistics::Interval;
+
+/// An answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The whole interval says so.
+    Yes,
+    /// The whole interval says otherwise.
+    No,
+    /// The interval holds both, or there is none.
+    Inconclusive,
+    /// A figure is missing.
+    NotMeasured,
+}
+
+impl Answer {
+    /// `Some` where there is evidence either way.
+    pub fn is_yes(self) -> Option<bool> {
+        match self {
+            Answer::Yes => Some(true),
+            Answer::No => Some(false),
+            Answer::Inconclusive | Answer::NotMeasured => None,
+        }
+    }
+
+    /// As pages and documents write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Answer::Yes => "yes",
+            Answer::No => "no",
+            Answer::Inconclusive => "inconclusive",
+            Answer::NotMeasured => "not measured",
+        }
+    }
+
+    /// Whether both hold: no where one certainly does not, yes where both certainly do.
+    #[must_use]
+    pub fn and(self, other: Answer) -> Answer {
+        match (self, other) {
+            (Answer::NotMeasured, _) | (_, Answer::NotMeasured) => Answer::NotMeasured,
+            (Answer::No, _) | (_, Answer::No) => Answer::No,
+            (Answer::Yes, Answer::Yes) => Answer::Yes,
+            _ => Answer::Inconclusive,
+        }
+    }
+}
+
+/// Whether a positive figure lies below a bound. Interval and figure must both lie on one side, the figure by more than
+/// the share `band`, which is what the machine shows of the same thing against itself.
+pub fn below(figure: &Interval, bound: f64, band: f64) -> Answer {
+    if !figure.is_told() {
+        Answer::Inconclusive
+    } else if figure.high < bound && figure.value < bound * (1.0 - band) {
+        Answer::Yes
+    } else if figure.low >= bound && figure.value >= bound * (1.0 + band) {
+        Answer::No
+    } else {
+        Answer::Inconclusive
+    }
+}
+
+/// Whether a positive figure lies above a bound, as [`below`].
+pub fn above(figure: &Interval, bound: f64, band: f64) -> Answer {
+    if !figure.is_told() {
+        Answer::Inconclusive
+    } else if figure.low > bound && figure.value > bound * (1.0 + band) {
+        Answer::Yes
+    } else if figure.high <= bound && figure.value <= bound * (1.0 - band) {
+        Answer::No
+    } else {
+        Answer::Inconclusive
+    }
+}
+
+/// Whether a positive figure lies between two bounds: an equivalence test. Yes if the whole interval lies within, no if all of it
+/// lies without on one side.
+pub fn between(figure: &Interval, (low, high): (f64, f64), band: f64) -> Answer {
+    if !figure.is_told() {
+        return Answer::Inconclusive;
+    }
+    let within = low <= figure.low && figure.high <= high;
+    match (within, below(figure, low, band), above(figure, high, band)) {
+        (true, ..) => Answer::Yes,
+        (_, Answer::Yes, _) | (_, _, Answer::Yes) => Answer::No,
+        _ => Answer::Inconclusive,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(value: f64, half: f64) -> Interval {
+        Interval { value, low: value - half, high: value + half }
+    }
+
+    const OPEN: Interval = Interval { value: 1.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
+
+    #[test]
+    fn a_difference_must_exceed_the_interval_and_the_band() {
+        assert_eq!(below(&around(0.97, 0.01), 1.0, 0.02), Answer::Yes);
+        assert_eq!(below(&around(0.97, 0.04), 1.0, 0.02), Answer::Inconclusive, "the interval holds 1");
+        assert_eq!(below(&around(0.99, 0.005), 1.0, 0.02), Answer::Inconclusive, "within the band");
+        assert_eq!(below(&around(1.1, 0.01), 1.0, 0.02), Answer::No);
+        assert_eq!(below(&around(1.01, 0.005), 1.0, 0.02), Answer::Inconclusive, "no needs as much evidence as yes");
+        assert_eq!(above(&around(1.6, 0.01), 1.5, 0.02), Answer::Yes);
+        assert_eq!(above(&around(1.52, 0.01), 1.5, 0.02), Answer::Inconclusive);
+        assert_eq!(above(&around(1.4, 0.01), 1.5, 0.02), Answer::No);
+    }
+
+    #[test]
+    fn what_is_printed_exactly_at_the_bound_is_not_beyond_it() {
+        assert_eq!(below(&around(2.0, 0.0), 2.0, 0.0), Answer::No);
+        assert_eq!(above(&around(2.0, 0.0), 2.0, 0.0), Answer::No);
+        assert_eq!(between(&around(2.0, 0.0), (2.0, 3.0), 0.0), Answer::Yes);
+    }
+
+    #[test]
+    fn equivalence_needs_the_whole_interval() {
+        let bounds = (0.8, 1.25);
+        assert_eq!(between(&around(1.0, 0.1), bounds, 0.01), Answer::Yes);
+        assert_eq!(between(&around(1.0, 0.5), bounds, 0.01), Answer::Inconclusive, "it may be anything");
+        assert_eq!(between(&around(1.2, 0.1), bounds, 0.01), Answer::Inconclusive);
+        assert_eq!(between(&around(1.4, 0.1), bounds, 0.01), Answer::No);
+        assert_eq!(between(&around(50.0, 1.0), bounds, 0.01), Answer::No);
+        assert_eq!(between(&around(0.5, 0.1), bounds, 0.01), Answer::No);
+        assert_eq!(between(&around(1.255, 0.001), bounds, 0.01), Answer::Inconclusive, "within the band of the bound");
+    }
+
+    #[test]
+    fn without_an_interval_there_is_no_evidence() {
+        let answers = [below(&OPEN, 5.0, 0.0), above(&OPEN, 0.1, 0.0), between(&OPEN, (0.5, 2.0), 0.0)];
+        assert_eq!(answers, [Answer::Inconclusive; 3]);
+    }
+
+    #[test]
+    fn answers_are_joined() {
+        use Answer::{Inconclusive, No, NotMeasured, Yes};
+        assert_eq!([Yes.and(Yes), Yes.and(No), Yes.and(Inconclusive)], [Yes, No, Inconclusive]);
+        assert_eq!([No.and(Inconclusive), No.and(NotMeasured)], [No, NotMeasured]);
+        assert_eq!([Yes, No, Inconclusive, NotMeasured].map(Answer::is_yes), [Some(true), Some(false), None, None]);
+    }
+}

@@ -1,0 +1,170 @@
+//! Routes, their agreement and the kernel entry's share, on runs made up for it.
+
+use record::Nanoseconds;
+
+use super::*;
+
+fn run(costs: &[(&str, &str, f64, f64)]) -> Run {
+    let mut run = record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
+    let pattern = run.costs[0].clone();
+    run.costs = costs
+        .iter()
+        .map(|(operation, at, value, half)| {
+            let mut cost = pattern.clone();
+            cost.operation = (*operation).into();
+            cost.at = at.split(',').filter_map(|choice| choice.split_once('=')).fold(
+                Point::default(),
+                |point, (axis, value)| {
+                    let value = value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number);
+                    point.with(axis, value)
+                },
+            );
+            cost.net_ns.quiet = Nanoseconds(*value);
+            (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(value - half), Nanoseconds(value + half));
+            cost.explained_by.clear();
+            cost
+        })
+        .collect();
+    run
+}
+
+fn interval(value: f64, half: f64) -> Interval {
+    Interval { value, low: value - half, high: value + half }
+}
+
+#[test]
+fn routes_carry_the_interval_of_every_part() {
+    let run = run(&[
+        ("pipe.roundtrip", "distance=same,size=26", 3000.0, 30.0),
+        ("pipe.self", "size=26", 400.0, 20.0),
+        ("switch.process", "set=0", 1050.0, 10.0),
+        ("signal.deliver", "", 700.0, 3.0),
+        ("signal.ignored", "", 200.0, 4.0),
+    ]);
+    let derived = derive(&run);
+    let [signal, switch, wake] = derived.as_slice() else { panic!("{derived:?}") };
+    assert_eq!(signal.routes[0].figure, Ok(interval(500.0, 5.0)));
+    assert_eq!(signal.routes[1].figure, Err(vec!["async.read.signal".into(), "async.read.posix".into()]));
+    assert_eq!(signal.agreement, None);
+    // (3000 - 2 x 400) / 2, and half of the root of 30^2 + 40^2.
+    assert_eq!(switch.routes[0].figure, Ok(interval(1100.0, 25.0)));
+    assert_eq!(switch.routes[1].figure, Err(vec!["switch.yield".into(), "call.sched_yield".into()]));
+    let agreement = switch.agreement.expect("two routes");
+    assert!((agreement.ratio - 1100.0 / 1050.0).abs() < 1e-12 && !agreement.overlap);
+    assert_eq!(wake.routes[0].figure, Err(vec!["pipe.roundtrip@distance=other,size=26".into()]));
+}
+
+#[test]
+fn routes_that_cannot_be_told_from_zero_agree_in_nothing() {
+    let pair = |half| [interval(10.0, half), interval(11.0, 2.0)];
+    assert_eq!(agreement(&pair(1.0)), Some(Agreement { ratio: 1.1, overlap: true, agree: Answer::Inconclusive }));
+    assert_eq!(agreement(&pair(10.0)), None);
+    assert_eq!(agreement(&pair(1.0)[..1]), None);
+    assert_eq!(agreement(&[interval(-5.0, 1.0), interval(5.0, 1.0)]), None);
+}
+
+#[test]
+fn formulas_are_readable() {
+    let texts: Vec<String> = DERIVATIONS[1].routes.iter().map(Route::formula).collect();
+    assert_eq!(
+        texts,
+        [
+            "(pipe.roundtrip@distance=same,size=26 - 2 x pipe.self@size=26) / 2",
+            "switch.yield - call.sched_yield",
+            "switch.process@set=0",
+        ]
+    );
+    assert_eq!(DERIVATIONS[1].routes[0].short_formula(), "(pipe.roundtrip same 26 B - 2 x pipe.self 26 B) / 2");
+}
+
+#[test]
+fn the_entry_is_a_share_of_what_enters() {
+    let mut run = run(&[
+        ("syscall.getppid", "", 100.0, 1.0),
+        ("syscall.fstat", "", 400.0, 4.0),
+        ("call.mmap", "", 1000.0, 10.0),
+        ("pair.seteuid", "", 500.0, 5.0),
+    ]);
+    for cost in &mut run.costs {
+        cost.per = "call".into();
+    }
+    let term = |times| record::Term { times, operation: "syscall.getppid".into(), at: Point::default() };
+    run.costs[1].explained_by = vec![term(1.0)];
+    run.costs[3].explained_by = vec![term(2.0)];
+    let shares: Vec<(String, f64, f64)> =
+        entry_shares(&run).into_iter().map(|it| (it.name, it.entries, it.share.value)).collect();
+    let expected = [("pair.seteuid", 2.0, 0.4), ("syscall.fstat", 1.0, 0.25), ("call.mmap", 1.0, 0.1)];
+    assert_eq!(shares, expected.map(|(name, entries, share)| (name.to_string(), entries, share)));
+    run.costs.remove(0);
+    assert!(entry_shares(&run).is_empty());
+}
+
+fn with(run: &mut Run, operation: &str, change: impl Fn(&mut Cost)) {
+    run.costs.iter_mut().filter(|cost| cost.operation == operation).for_each(change);
+}
+
+#[test]
+fn routes_agree_disagree_or_cannot_be_told() {
+    let agree = |one: (f64, f64), other: (f64, f64)| {
+        agreement(&[interval(one.0, one.1), interval(other.0, other.1)]).map(|it| it.agree)
+    };
+    assert_eq!(agree((100.0, 1.0), (103.0, 1.0)), Some(Answer::Yes), "apart, but by 3 %");
+    assert_eq!(agree((100.0, 1.0), (200.0, 10.0)), Some(Answer::No));
+    assert_eq!(agree((100.0, 60.0), (200.0, 150.0)), Some(Answer::Inconclusive), "overlap is no evidence");
+    let untold = agreement(&[interval(100.0, 1.0), Interval::untold(100.0)]);
+    assert_eq!(untold, Some(Agreement { ratio: 1.0, overlap: false, agree: Answer::Inconclusive }));
+    let three = [interval(100.0, 1.0), interval(101.0, 60.0), interval(300.0, 3.0)];
+    assert_eq!(agreement(&three).map(|it| it.agree), Some(Answer::No), "two of them certainly differ");
+}
+
+#[test]
+fn one_round_makes_a_route_without_an_interval() {
+    let mut run = run(&[("signal.deliver", "", 700.0, f64::INFINITY), ("signal.ignored", "", 200.0, 4.0)]);
+    let doubt = Doubt::FewRounds { rounds: 1 };
+    with(&mut run, "signal.deliver", |cost| cost.doubts = vec![doubt.clone()]);
+    let followed = &derive(&run)[0].routes[0];
+    assert_eq!(followed.figure, Ok(Interval::untold(500.0)));
+    assert_eq!(followed.doubts, [Doubt::Inherited { from: "signal.deliver".into(), doubt: Box::new(doubt) }]);
+}
+
+#[test]
+fn doubts_of_parts_that_matter_are_carried() {
+    let mut run = run(&[
+        ("pipe.roundtrip", "distance=same,size=26", 3000.0, 30.0),
+        ("pipe.self", "size=26", 4.0, 0.2),
+        ("syscall.getppid", "", 100.0, 1.0),
+        ("syscall.fstat", "", 400.0, 4.0),
+    ]);
+    for operation in ["pipe.self", "syscall.getppid"] {
+        with(&mut run, operation, |cost| cost.doubts = vec![Doubt::NeverQuiet]);
+    }
+    assert!(follow(&DERIVATIONS[1], &run).routes[0].doubts.is_empty(), "2 x 4 of 3000 is nothing");
+    with(&mut run, "pipe.self", |cost| cost.net_ns.quiet = Nanoseconds(400.0));
+    let doubts = &follow(&DERIVATIONS[1], &run).routes[0].doubts;
+    assert!(matches!(&doubts[..], [Doubt::Inherited { from, .. }] if from == "pipe.self@size=26"), "{doubts:?}");
+    let term = record::Term { times: 1.0, operation: "syscall.getppid".into(), at: Point::default() };
+    with(&mut run, "syscall.fstat", |cost| cost.explained_by = vec![term.clone()]);
+    assert_eq!(entry_shares(&run)[0].doubts.len(), 1);
+}
+
+#[test]
+fn waiting_and_processor_time_have_intervals_of_their_own() {
+    let mut run = run(&[("read.x", "", 1000.0, 50.0)]);
+    let cost = &mut run.costs[0];
+    cost.cpu_ns = record::Cpu { user: Nanoseconds(400.0), system: Nanoseconds(500.0) };
+    cost.wait_ns = Nanoseconds(100.0);
+    let part = super::cost("read.x");
+    // What is left of 1000 +- 50 is no surer than that.
+    assert_eq!(part.waiting().figure(cost), interval(100.0, 50.0));
+    assert_eq!(part.processor().figure(cost), interval(900.0, 45.0));
+    cost.wait_interval_ns = Some(Ends { low: 90.0, high: 130.0 });
+    cost.cpu_interval_ns = Some(Ends { low: 890.0, high: 905.0 });
+    assert_eq!(part.waiting().figure(cost), Interval { value: 100.0, low: 90.0, high: 130.0 });
+    assert_eq!(part.processor().figure(cost), Interval { value: 900.0, low: 890.0, high: 905.0 });
+    (cost.wait_interval_ns, cost.cpu_interval_ns) = (None, None);
+    (cost.net_ns.low.0, cost.net_ns.high.0) = (f64::NEG_INFINITY, f64::INFINITY);
+    assert_eq!(part.waiting().figure(cost), Interval::untold(100.0));
+    assert_eq!(part.processor().figure(cost), Interval::untold(900.0));
+    cost.cpu_ns = record::Cpu::default();
+    assert_eq!(part.processor().figure(cost), Interval::untold(0.0), "no number times infinity");
+}

@@ -1,0 +1,135 @@
+//! What runs say, and what they must not say.
+
+use super::*;
+
+fn example() -> Run {
+    record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run")
+}
+
+#[test]
+fn sentences_come_from_the_costs() {
+    assert_eq!(
+        findings(&example()),
+        [
+            "A switch between two processes costs what 14 system calls cost; 21 with a 256 KiB working set.",
+            "Talking through pipes to a task on another CPU costs 4.0 times as much as to one on the same CPU.",
+            "Through a mapping, 4 KiB are 4.2 times cheaper than by read() once their pages are touched; at 1 MiB 1.2 \
+             times dearer once touched.",
+            "Huge pages take 29 % off a random load from 256 MiB: the rest was looking up addresses.",
+            "Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds.",
+        ]
+    );
+}
+
+#[test]
+fn a_run_without_the_costs_says_nothing_about_them() {
+    let mut run = example();
+    run.costs.clear();
+    assert_eq!(
+        findings(&run),
+        ["Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
+    );
+    run.machine.kernel.mitigations.clear();
+    assert!(findings(&run).is_empty());
+}
+
+#[test]
+fn what_cannot_be_told_from_zero_or_from_the_other_is_not_claimed() {
+    let mut run = example();
+    for cost in &mut run.costs {
+        if cost.operation == "syscall.getppid" {
+            cost.net_ns.low.0 = -1.0;
+        }
+        if cost.operation.starts_with("file.read") {
+            cost.net_ns.low.0 = 1.0;
+            cost.net_ns.high.0 = 1e9;
+        }
+    }
+    let text = findings(&run).join(" ");
+    assert!(!text.contains("system calls") && !text.contains("mapped"), "{text}");
+}
+
+fn neighbours_of(run: &mut Run, tax: Option<(f64, f64, f64)>) {
+    let tax = tax.map(|(ratio, low, high)| Neighbours { ratio, low, high });
+    run.costs.iter_mut().for_each(|cost| cost.neighbours = tax);
+}
+
+#[test]
+fn neighbours_and_the_clock_are_told_apart() {
+    let mut run = example();
+    assert_eq!(neighbours(&run), None, "a run that does not tell them");
+    neighbours_of(&mut run, Some((1.08, 1.06, 1.10)));
+    let dearer = "Sharing this core with others makes kernel work 8.0 % dearer; steal time (0.05 %) does not show it.";
+    assert_eq!(neighbours(&run).as_deref(), Some(dearer));
+    // The clock alone: the same cycles in other times.
+    run.noise.cycle_range_ns = Some(record::Ends { low: 1.0 / 4.2, high: 1.0 / 3.5 });
+    neighbours_of(&mut run, Some((1.0, 0.95, 1.05)));
+    let clock = "The clock moved between 3.50 and 4.20 GHz, which moves times by 20 %.";
+    assert_eq!(neighbours(&run).as_deref(), Some(clock), "1 +- 5 % is no evidence of neighbours, nor of none");
+    neighbours_of(&mut run, Some((1.001, 0.99, 1.01)));
+    let alone = format!("This core was nearly ours alone: sharing it cost kernel work at most 1.0 %. {clock}");
+    assert_eq!(neighbours(&run), Some(alone));
+    run.noise.cycle_range_ns = Some(record::Ends { low: 0.25, high: 0.2501 });
+    neighbours_of(&mut run, Some((1.14, 0.9, f64::INFINITY)));
+    assert_eq!(neighbours(&run), None);
+}
+
+#[test]
+fn one_round_makes_no_finding() {
+    let mut run = example();
+    run.machine.kernel.mitigations.clear();
+    for cost in &mut run.costs {
+        (cost.net_ns.low.0, cost.net_ns.high.0) = (f64::NEG_INFINITY, f64::INFINITY);
+    }
+    assert_eq!(findings(&run), Vec::<String>::new());
+}
+
+#[test]
+fn a_ratio_known_to_a_factor_of_two_only_is_not_told() {
+    let mut run = example();
+    for cost in run.costs.iter_mut().filter(|cost| cost.operation == "switch.process") {
+        (cost.net_ns.low.0, cost.net_ns.high.0) = (700.0, 2000.0);
+    }
+    assert_eq!(switch_in_system_calls(&run), None);
+}
+
+/// Costs of the example at points that it has not.
+fn moved(run: &mut Run, operation: &str, id: &str, point: &[(&str, Value)], ns: f64) {
+    let mut cost = run.costs.iter().find(|cost| cost.operation == operation).expect(operation).clone();
+    cost.operation = id.into();
+    cost.at = point.iter().fold(Point::default(), |at, (axis, value)| at.with(axis, value.clone()));
+    (cost.net_ns.quiet.0, cost.net_ns.low.0, cost.net_ns.high.0) = (ns, ns * 0.99, ns * 1.01);
+    run.costs.push(cost);
+}
+
+#[test]
+fn new_memory_is_told_by_fresh_frames_alone() {
+    let mut run = example();
+    assert_eq!(page_fault_in_system_calls(&run), None);
+    let frames = |word: &str| [("frames", Value::Word(word.into()))];
+    moved(&mut run, "page.fault.anonymous", "page.fault.anonymous", &frames("recycled"), 300.0);
+    assert_eq!(page_fault_in_system_calls(&run), None);
+    moved(&mut run, "page.fault.anonymous", "page.fault.anonymous", &frames("fresh"), 1228.8);
+    let text = page_fault_in_system_calls(&run).expect("a sentence");
+    assert!(text.ends_with("new memory costs 0.300 ns a byte before it is used."), "{text}");
+}
+
+#[test]
+fn a_mapped_file_is_told_with_its_size_its_filling_and_what_mapping_takes() {
+    let mut run = example();
+    run.costs.retain(|cost| cost.at.number("size") != Some(1 << 20));
+    let at = |file, filled| [number("size", 4096), number("file", file), number("filled", filled)];
+    for (file, filled, ns) in [(64 << 20, 128 << 10, 900.0), (4 << 20, 4096, 300.0), (4 << 20, 128 << 10, 200.0)] {
+        moved(&mut run, "file.read", "file.read", &at(file, filled), ns);
+        moved(&mut run, "file.read", "file.read.mapped", &at(file, filled), 100.0);
+        moved(&mut run, "file.read", "file.map.read.unmap", &at(file, filled), 250.0);
+    }
+    run.costs.retain(|cost| !cost.operation.starts_with("file.") || cost.at.number("file").is_some());
+    assert_eq!(
+        mapped_file(&run).as_deref(),
+        Some(
+            "Through a mapping, 4 KiB of a file of 4 MiB (written 128 KiB at a time) are 2.0 times cheaper than by \
+             read() once their pages are touched, 1.2 times dearer with map, faults and unmap."
+        )
+    );
+}

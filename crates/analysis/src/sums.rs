@@ -1,0 +1,172 @@
+//! Sums and ratios of costs, of which some may have no interval, and the doubts that pass from costs to what is computed
+//! from them.
+
+use record::{Cost, Doubt};
+
+use crate::statistics::{Interval, ratio, weighted_sum};
+
+/// A part smaller than this share of a figure need not be told of.
+const SMALL: f64 = 0.01;
+
+impl Interval {
+    /// A value without an interval: nobody knows how far off it is.
+    pub fn untold(value: f64) -> Interval {
+        Interval { value, low: f64::NEG_INFINITY, high: f64::INFINITY }
+    }
+
+    /// A value that is exact.
+    pub fn exactly(value: f64) -> Interval {
+        Interval { value, low: value, high: value }
+    }
+
+    /// Whether there is an interval at all: a single round tells none.
+    pub fn is_told(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+
+    /// Whether it has an interval that holds zero, so that its upper end is all that can be said.
+    pub fn is_at_most(&self) -> bool {
+        self.is_told() && self.holds_zero()
+    }
+
+    /// Half the interval; `None` where there is none.
+    pub fn told_half(&self) -> Option<f64> {
+        self.is_told().then(|| self.half())
+    }
+
+    /// So many times this, which is above 0.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Interval {
+        Interval { value: self.value * factor, low: self.low * factor, high: self.high * factor }
+    }
+
+    /// The largest size that it may have; of one without an interval, the size of its value.
+    fn reach(&self) -> f64 {
+        let ends = if self.is_told() { self.low.abs().max(self.high.abs()) } else { 0.0 };
+        self.value.abs().max(ends)
+    }
+}
+
+/// The sum of `factor` x value as [`weighted_sum`]: without an interval where a part in it has none. What is taken 0
+/// times is no part.
+pub fn sum(parts: &[(f64, Interval)]) -> Interval {
+    let parts: Vec<(f64, Interval)> = parts.iter().copied().filter(|(factor, _)| *factor != 0.0).collect();
+    if parts.is_empty() {
+        // The sum of no floating-point numbers is minus zero, which would be shown.
+        return Interval::exactly(0.0);
+    }
+    if parts.iter().all(|(_, part)| part.is_told()) {
+        return weighted_sum(&parts);
+    }
+    Interval::untold(parts.iter().map(|(factor, part)| factor * part.value).sum())
+}
+
+/// One cost over another: with the interval of [`ratio`] where both have one, without where one of them has none. `None`
+/// where either is not told from zero.
+pub fn quotient(over: Interval, under: Interval) -> Option<Interval> {
+    if over.is_told() && under.is_told() {
+        return ratio(over, under);
+    }
+    let positive = |of: &Interval| of.value > 0.0 && !of.is_at_most();
+    (positive(&over) && positive(&under)).then(|| Interval::untold(over.value / under.value))
+}
+
+/// The doubts of a cost as whatever is computed from it carries them: the serious ones, by the cost's name. What that
+/// cost inherited itself keeps the name that it came from.
+pub fn doubts_of(cost: &Cost) -> Vec<Doubt> {
+    let inherited = |doubt: &Doubt| match doubt {
+        Doubt::Inherited { .. } => doubt.clone(),
+        own => Doubt::Inherited { from: cost.name(), doubt: Box::new(own.clone()) },
+    };
+    let serious = |doubt: &&Doubt| match doubt {
+        Doubt::Inherited { doubt, .. } => doubt.is_serious(),
+        own => own.is_serious(),
+    };
+    cost.doubts.iter().filter(serious).map(inherited).collect()
+}
+
+/// Adds what is not in the list yet.
+pub fn join(doubts: &mut Vec<Doubt>, more: impl IntoIterator<Item = Doubt>) {
+    for doubt in more {
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
+        }
+    }
+}
+
+/// Whether a part of a sum, with its factor, matters to the sum: whether it may be more than a hundredth of it and more
+/// than half its interval.
+pub fn matters(whole: &Interval, factor: f64, part: &Interval) -> bool {
+    let reach = factor.abs() * part.reach();
+    reach > SMALL * whole.value.abs() && reach > whole.told_half().unwrap_or(0.0)
+}
+
+/// The doubts of the costs that matter to a sum of them.
+pub fn doubts_in<'a>(whole: &Interval, parts: impl IntoIterator<Item = (f64, Interval, &'a Cost)>) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    for (factor, part, cost) in parts {
+        if matters(whole, factor, &part) {
+            join(&mut doubts, doubts_of(cost));
+        }
+    }
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(value: f64, half: f64) -> Interval {
+        Interval { value, low: value - half, high: value + half }
+    }
+
+    fn cost(name: &str, doubts: Vec<Doubt>) -> Cost {
+        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        Cost { operation: name.into(), at: record::Point::default(), doubts, ..run.costs[0].clone() }
+    }
+
+    #[test]
+    fn a_sum_with_a_part_without_an_interval_has_none_and_is_a_number() {
+        let parts = [(2.0, around(3.0, 1.0)), (1.0, Interval::untold(4.0))];
+        assert_eq!(sum(&parts), Interval::untold(10.0));
+        // Zero times infinity is no number.
+        assert_eq!(sum(&[(2.0, around(3.0, 1.0)), (0.0, Interval::untold(4.0))]), around(6.0, 2.0));
+        assert!(sum(&[]) == Interval::exactly(0.0) && sum(&[]).value.is_sign_positive());
+        assert!(!sum(&parts).is_at_most() && Interval::untold(4.0).holds_zero());
+    }
+
+    #[test]
+    fn a_ratio_without_an_interval_is_a_number_without_one() {
+        assert_eq!(quotient(Interval::untold(6.0), around(2.0, 0.1)), Some(Interval::untold(3.0)));
+        assert_eq!(quotient(around(2.0, 0.1), Interval::untold(-6.0)), None);
+        assert_eq!(quotient(Interval::untold(6.0), around(2.0, 3.0)), None, "it cannot be told from zero");
+    }
+
+    #[test]
+    fn only_what_matters_is_told_of() {
+        let wide = || vec![Doubt::Wide { half_width: 0.5, wanted: 0.01 }];
+        let (large, small) = (cost("large", wide()), cost("small", wide()));
+        let of = |half: f64| {
+            let parts = [(1.0, around(1000.0, 1.0), &large), (2.0, around(4.0, half), &small)];
+            let whole = sum(&parts.map(|(factor, part, _)| (factor, part)));
+            doubts_in(&whole, parts).len()
+        };
+        assert_eq!(of(0.1), 1, "8 of 1008");
+        assert_eq!(of(20.0), 2, "8 +- 40 of 1008 is most of what is not known of it");
+        let open = [(1.0, Interval::untold(1000.0), &large), (1.0, around(900.0, 1.0), &small)];
+        assert_eq!(doubts_in(&Interval::untold(1900.0), open).len(), 2);
+    }
+
+    #[test]
+    fn doubts_keep_the_name_they_come_from_and_are_told_once() {
+        let inner = Doubt::Inherited { from: "base".into(), doubt: Box::new(Doubt::NeverQuiet) };
+        let bound = Doubt::AtMost { high: record::Nanoseconds(1.0) };
+        let harmless = Doubt::Inherited { from: "base".into(), doubt: Box::new(bound.clone()) };
+        let cost = cost("a", vec![inner.clone(), bound, harmless, Doubt::NegativeNet]);
+        let told = doubts_of(&cost);
+        assert_eq!(told, [inner, Doubt::Inherited { from: "a".into(), doubt: Box::new(Doubt::NegativeNet) }]);
+        let mut all = told.clone();
+        join(&mut all, told);
+        assert_eq!(all.len(), 2);
+    }
+}

@@ -1,0 +1,143 @@
+//! The typical figure of a cost, which is what programs get that share the machine, with its interval: from the rounds that took
+//! batches whatever the core was doing.
+
+use record::{Cost, Estimate, Round, Run};
+
+use crate::derived::net;
+use crate::estimate::interval;
+use crate::statistics::{Interval, median, student_quantile};
+use crate::sums::sum;
+
+/// No two runs of one machine agree more closely than this, as a share.
+pub const FLOOR: f64 = 0.002;
+
+/// Terms within terms are not deeper than this; a record that says otherwise is damaged.
+const DEEPEST: u32 = 4;
+
+/// The typical figure of a cost, net: where another run on this machine would land, 95 times in 100. Costs that are quoted by it
+/// have it already; so do those of books.
+pub fn typical(run: &Run, cost: &Cost) -> Interval {
+    net_typical(run, cost, 0)
+}
+
+fn net_typical(run: &Run, cost: &Cost, depth: u32) -> Interval {
+    if cost.headline != Estimate::Quiet || cost.rounds.is_empty() {
+        return net(cost);
+    }
+    let value = cost.net_ns.typical.0;
+    let mut parts = vec![(1.0, gross_typical(cost))];
+    for term in cost.terms.iter().filter(|_| depth < DEEPEST) {
+        let found = run.costs.iter().find(|it| it.operation == term.operation && it.at == term.at);
+        parts.extend(found.map(|of| (-term.times, net_typical(run, of, depth + 1))));
+    }
+    let reach = sum(&parts);
+    Interval { value, low: value - (reach.value - reach.low), high: value + (reach.high - reach.value) }
+}
+
+/// The typical figure as timed.
+pub fn gross_typical(cost: &Cost) -> Interval {
+    if cost.headline != Estimate::Quiet || cost.rounds.is_empty() {
+        return interval(&cost.gross_ns, cost.headline);
+    }
+    let value = cost.gross_ns.typical.0;
+    spread(&cost.rounds).map_or(Interval::untold(value), |half| Interval {
+        value,
+        low: value * (-half).exp(),
+        high: value * half.exp(),
+    })
+}
+
+/// Half the interval of a typical figure, as a difference of logarithms: t(0.975, n - 1) x 1.253 x s x sqrt(2 / n) of the n
+/// rounds' medians. 1.253 is what a median scatters more than a mean, and the 2 is for the other run, whose median scatters as much.
+/// `None` below two rounds, or where a median is not positive.
+fn spread(rounds: &[Round]) -> Option<f64> {
+    const MEDIAN_OVER_MEAN: f64 = 1.253;
+    let surveyed = |round: &&Round| round.survey == Some(true);
+    // Runs that do not say which rounds surveyed have all of them.
+    let says = rounds.iter().any(|round| round.survey.is_some());
+    let chosen = rounds.iter().filter(|round| !says || surveyed(round));
+    let medians = chosen.filter_map(|round| median(round.ns.iter().copied()));
+    let logs: Vec<f64> = medians.map(f64::ln).collect();
+    let n = logs.len();
+    if n < 2 || !logs.iter().all(|log| log.is_finite()) {
+        return None;
+    }
+    let mean = logs.iter().sum::<f64>() / n as f64;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
+    let half = student_quantile(0.975, n as u32 - 1) * MEDIAN_OVER_MEAN * (variance * 2.0 / n as f64).sqrt();
+    Some(half.hypot(FLOOR))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Nanoseconds, Term};
+
+    use super::*;
+
+    fn round(ns: &[f64], survey: Option<bool>) -> Round {
+        Round {
+            order: 0,
+            cpu: 0,
+            times: 1,
+            ns: ns.to_vec(),
+            cycle_ns: vec![1.0; ns.len()],
+            width: vec![1.0; ns.len()],
+            quiet: vec![false; ns.len()],
+            survey,
+            launcher: 0,
+            cpu_ns: None,
+            wait_ns: None,
+            lost: None,
+        }
+    }
+
+    fn run() -> Run {
+        record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run")
+    }
+
+    #[test]
+    fn the_formula_by_hand() {
+        // Logarithms -0.01, 0 and 0.01: s = 0.01, t(0.975, 2) = 4.3027.
+        let rounds = [-0.01_f64, 0.0, 0.01].map(|log| round(&[log.exp()], None));
+        let expected = (4.3027 * 1.253 * 0.01 * (2.0_f64 / 3.0).sqrt()).hypot(0.002);
+        assert!((spread(&rounds).expect("three rounds") - expected).abs() < 1e-6);
+        assert_eq!(spread(&[round(&[5.0], None), round(&[5.0], None)]), Some(FLOOR), "never surer than the floor");
+    }
+
+    #[test]
+    fn only_rounds_that_surveyed_count_where_the_run_says_so() {
+        let quiet = |ns: f64| round(&[ns], Some(false));
+        let surveyed = |ns: f64| round(&[ns], Some(true));
+        assert_eq!(spread(&[quiet(1.0), quiet(9.0), surveyed(5.0), surveyed(5.0)]), Some(FLOOR));
+        assert_eq!(spread(&[quiet(1.0), quiet(9.0), surveyed(5.0)]), None, "one tells nothing");
+        assert_eq!(spread(&[]), None);
+        assert_eq!(spread(&[round(&[0.0], None), round(&[1.0], None)]), None);
+    }
+
+    #[test]
+    fn a_net_cost_is_as_open_as_the_whole_and_its_terms() {
+        let mut run = run();
+        let mut cost = run.costs[8].clone();
+        let empty = run.costs.iter_mut().find(|cost| cost.operation == "loop.empty").expect("the loop");
+        empty.rounds = vec![round(&[0.4], None), round(&[0.5], None)];
+        (empty.gross_ns.typical, empty.net_ns.typical) = (Nanoseconds(0.45), Nanoseconds(0.45));
+        cost.rounds = vec![round(&[100.0], None), round(&[100.0], None)];
+        (cost.gross_ns.typical, cost.net_ns.typical) = (Nanoseconds(100.0), Nanoseconds(98.2));
+        cost.terms = vec![Term { times: 4.0, operation: "loop.empty".into(), at: record::Point::default() }];
+        let found = typical(&run, &cost);
+        let alone = typical(&run, &Cost { terms: Vec::new(), ..cost.clone() });
+        assert!((alone.half() - 0.2).abs() < 1e-3 && found.half() > 4.0 * 0.1, "{alone:?} {found:?}");
+        assert!(found.value == 98.2 && found.low < 98.2 && found.high > 98.2);
+        cost.rounds.truncate(1);
+        assert_eq!(typical(&run, &cost), Interval::untold(98.2));
+    }
+
+    #[test]
+    fn a_cost_that_contains_itself_ends() {
+        let mut run = run();
+        let term = Term { times: 1.0, operation: "loop.empty".into(), at: record::Point::default() };
+        run.costs[0].terms = vec![term];
+        let cost = run.costs[0].clone();
+        assert!(typical(&run, &cost).value == cost.net_ns.typical.0);
+    }
+}
