@@ -180,7 +180,7 @@ impl Setting {
     }
 
     /// The CPU a partner belongs on: our own where the point says `distance=same` or nothing; else the one that the run
-    /// chose by where it lies (see `docs/METHOD.md`), which the cost tells. Where the point says `distance=awake`, idle
+    /// chose by where it lies (see `docs/TASKS.md`), which the cost tells. Where the point says `distance=awake`, idle
     /// tasks keep that CPU and ours from halting.
     ///
     /// # Errors

@@ -107,3 +107,19 @@ fn the_headline_is_about_fifty_operations() {
     assert!((45..=70).contains(&headline.len()), "{} operations", headline.len());
     assert!(count <= 100, "{count} points do not fit the headline's time");
 }
+
+#[test]
+fn every_distance_but_the_same_keeps_two_cpus_busy() {
+    let mut words = BTreeSet::new();
+    for operation in operations::all() {
+        for point in points(operation) {
+            let Some(word) = point.word("distance") else { continue };
+            let apart = word != "same";
+            assert_eq!(operation.uses_other_cpu(&point), apart, "{}{point}", operation.id);
+            assert_eq!(operation.cpus(&point), if apart { 2 } else { 1 }, "{}{point}", operation.id);
+            words.insert(word.to_owned());
+        }
+    }
+    let known = ["awake", "cache", "core", "other", "same", "sibling", "socket"];
+    assert_eq!(words.iter().map(String::as_str).collect::<Vec<_>>(), known);
+}
