@@ -24,7 +24,7 @@ pub enum Value {
 pub struct Point(pub BTreeMap<String, Value>);
 
 /// Axes whose numbers are bytes; every other number is a count.
-const BYTE_AXES: [&str; 7] = ["size", "resident", "set", "file", "record", "ahead", "quantity"];
+const BYTE_AXES: [&str; 8] = ["size", "resident", "set", "file", "filled", "record", "ahead", "quantity"];
 
 impl Point {
     /// The number on this axis, if the axis exists and holds one.
