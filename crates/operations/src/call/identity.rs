@@ -122,7 +122,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "ask for the real, effective and saved group",
         calls: &["getresgid"],
         prepare: |_| {
-            as_root()?;
             let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
             steady(move || call!(getresgid, &mut real, &mut effective, &mut saved))
         },
@@ -146,7 +145,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["setfsgid"],
         prepare: |_| {
-            as_root()?;
             let own = call!(getegid)? as i32;
             changing_files(own, |group| call!(setfsgid, group)).map(|pairs| pairs.verify(|_| dying_with_parent()))
         },
@@ -277,6 +275,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// A loop that sets what files are accessed as to [`OTHER`] and back to `own`, and counts both calls. Each returns what
 /// was set before, and no error.
 fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    as_root()?;
     set(OTHER)?;
     if set(own)? != OTHER as usize {
         return Err(alone(Failure::Errno { errno: libc::EINVAL }));
