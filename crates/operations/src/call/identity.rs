@@ -102,9 +102,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the saved user to another and back to root: one of the two calls",
         version: 2,
         calls: &["setresuid"],
-        needs: &[Need::Root],
         // What changes nothing returns at once (since Linux 6.3).
-        prepare: |_| turning([OTHER, 0], |saved| call!(setresuid, -1, -1, saved)).map_err(alone),
+        prepare: |_| {
+            as_root()?;
+            turning([OTHER, 0], |saved| call!(setresuid, -1, -1, saved)).map_err(alone)
+        },
         ..CALL
     },
     Operation {
@@ -112,7 +114,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the user for files to another and back to root: one of the two calls",
         version: 2,
         calls: &["setfsuid"],
-        needs: &[Need::Root],
         prepare: |_| changing_files(0, |user| call!(setfsuid, user)).map(|pairs| pairs.verify(|_| dying_with_parent())),
         ..CALL
     },
@@ -131,8 +132,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the saved group to another and back: one of the two calls",
         version: 2,
         calls: &["setresgid"],
-        needs: &[Need::Root],
         prepare: |_| {
+            as_root()?;
             let own = call!(getegid)? as i32;
             turning([OTHER, own], |saved| call!(setresgid, -1, -1, saved)).map_err(alone)
         },
@@ -143,7 +144,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the group for files to another and back: one of the two calls",
         version: 2,
         calls: &["setfsgid"],
-        needs: &[Need::Root],
         prepare: |_| {
             let own = call!(getegid)? as i32;
             changing_files(own, |group| call!(setfsgid, group)).map(|pairs| pairs.verify(|_| dying_with_parent()))
@@ -275,6 +275,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// A loop that sets what files are accessed as to [`OTHER`] and back to `own`, and counts both calls. Each returns what
 /// was set before, and no error.
 fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    as_root()?;
     set(OTHER)?;
     if set(own)? != OTHER as usize {
         return Err(alone(Failure::Errno { errno: libc::EINVAL }));
@@ -286,6 +287,14 @@ fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> +
         })
         .each(2),
     )
+}
+
+/// A skip for those who have no second identity: they would be let through with what changes nothing.
+fn as_root() -> Result<(), Failure> {
+    match call!(geteuid)? {
+        0 => Ok(()),
+        _ => Err(Failure::skip("needs root", "run as root")),
+    }
 }
 
 /// Who changes users no longer dies with the parent unless it says so again.

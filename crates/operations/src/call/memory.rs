@@ -13,6 +13,9 @@ use super::raw::{CALL, FILES, PAIR, STOCK, call, file_of, for_each, numbered, on
 use super::tasks::{Elsewhere, Running, running_elsewhere};
 use crate::syscall::exactly;
 
+/// Pages sealed in one batch: all of a round, warm-up included, are no more than the area has.
+const SEALED: u64 = 128;
+
 /// Pages mapped in one batch.
 const MAPPED: u64 = 256;
 
@@ -242,7 +245,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 next += 1;
                 exactly(0, call!(mseal, area.page(next - 1), PAGE, 0)?)
             };
-            tried(repeat(seal).at_most(FILES).batches(FILES as u32))
+            tried(repeat(seal).at_most(SEALED).batches(FILES as u32))
         },
         ..CALL
     },

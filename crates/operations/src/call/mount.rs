@@ -19,6 +19,9 @@ const NO_DEVICES: u64 = 4;
 const UNIQUE_MOUNT: i32 = 0x4000;
 const ALL_MOUNTS: u64 = u64::MAX;
 
+/// File systems, copies of mounts and the like made in one batch; they are given up after it.
+const TREES: u64 = 64;
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.mount",
@@ -88,7 +91,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fsopen"],
         prepare: |setting| {
             private(setting)?;
-            tried(producing(|| Ok(owned(call!(fsopen, c"tmpfs", 1)?))).at_most(FILES))
+            tried(producing(|| Ok(owned(call!(fsopen, c"tmpfs", 1)?))).at_most(TREES))
         },
         ..CALL
     },
@@ -114,7 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call!(fsconfig, &new, CREATE, 0, 0, 0)?)?;
                 Ok(new)
             };
-            tried(consuming(make, |new| Ok((owned(call!(fsmount, &new, 1, 0)?), new))).at_most(FILES))
+            tried(consuming(make, |new| Ok((owned(call!(fsmount, &new, 1, 0)?), new))).at_most(TREES))
         },
         ..CALL
     },
@@ -124,7 +127,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fspick"],
         prepare: |setting| {
             private(setting)?;
-            tried(producing(|| Ok(owned(call!(fspick, AT_FDCWD, c".", 1)?))).at_most(FILES))
+            tried(producing(|| Ok(owned(call!(fspick, AT_FDCWD, c".", 1)?))).at_most(TREES))
         },
         ..CALL
     },
@@ -151,7 +154,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["open_tree"],
         prepare: |setting| {
             private(setting)?;
-            tried(producing(|| Ok(owned(call!(open_tree, AT_FDCWD, c".", CLONE)?))).at_most(FILES))
+            tried(producing(|| Ok(owned(call!(open_tree, AT_FDCWD, c".", CLONE)?))).at_most(TREES))
         },
         ..CALL
     },
@@ -163,7 +166,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             private(setting)?;
             let attributes = [NO_DEVICES, 0, 0, 0];
             let make = move || Ok(owned(call!(open_tree_attr, AT_FDCWD, c".", CLONE, &attributes, 32)?));
-            tried(producing(make).at_most(FILES))
+            tried(producing(make).at_most(TREES))
         },
         ..CALL
     },

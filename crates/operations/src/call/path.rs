@@ -257,6 +257,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
+/// Names of one file that are removed in one batch.
+const LINKS: u64 = 64;
+
 /// Batches of folders made in a round: each is removed when the round ends, and a file system that tells its device of
 /// what is free takes milliseconds for it (ext4 mounted with `discard` and without a journal).
 const FOLDERS: u32 = 8;
@@ -317,11 +320,13 @@ fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
 /// A loop that removes a name in each iteration; all are made before the batch.
 fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failure> {
     let fresh = Rc::new(Fresh::entered(setting)?);
-    let names = Rc::new(names("old", FILES)?);
+    // A name less of a file that stays is nothing the file system remembers.
+    let most = if matches!(kind, Kind::Folder) { FILES } else { LINKS };
+    let names = Rc::new(names("old", most)?);
     let (made, to) = (Rc::clone(&names), Rc::clone(&fresh));
     tried(
         numbered(move |turn| remove(&fresh.folder, &names[turn]))
-            .at_most(FILES)
+            .at_most(most)
             .batches(FILES as u32)
             .before(for_each(move |turn| kind.make(&to.folder, &made[turn]))),
     )

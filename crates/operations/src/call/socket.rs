@@ -227,13 +227,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "end the sending through a UNIX socket",
         calls: &["shutdown"],
         prepare: |_| {
-            tried(
-                consuming(pair, |sockets| {
-                    exactly(0, call!(shutdown, &sockets[0], libc::SHUT_WR)?)?;
-                    Ok(sockets)
-                })
-                .at_most(HELD),
-            )
+            tried(consuming(pair, |sockets| {
+                exactly(0, call!(shutdown, &sockets[0], libc::SHUT_WR)?)?;
+                Ok(sockets)
+            }))
         },
         ..CALL
     },
