@@ -124,7 +124,7 @@ fn a_run_too_noisy_to_tell_changes_says_so() {
     assert!(!calm.contains("too busy"));
     noisy.noise.band.as_mut().expect("the example has one").difference = 0.5;
     let told = page(&[base, noisy], &names, &HOW, Sort::Family, Shown::All, Style::Plain);
-    assert!(told.contains("too busy") && told.contains("0 slower, 0 faster, 19 same"), "{told}");
+    assert!(told.contains("too busy") && told.contains("0 slower, 0 faster"), "{told}");
 }
 
 #[test]
