@@ -119,10 +119,9 @@ impl fmt::Display for Doubt {
                 out,
                 "the core was never ours alone: the figure is the 10 % quantile; run again when the host is less loaded"
             ),
-            Doubt::FewQuiet { batches, rounds } => write!(
-                out,
-                "only {batches} quiet batches in {rounds} rounds; give it time (--budget) or run when the host is less loaded"
-            ),
+            Doubt::FewQuiet { .. } => {
+                write!(out, "few batches were quiet; give it time (--budget) or run when the host is less loaded")
+            }
             // The width itself stands beside the figure: costs that share the doubt share the sentence.
             Doubt::Wide { wanted, .. } => {
                 write!(out, "its interval is wider than the {} asked for; raise --budget", percent(*wanted))
@@ -130,11 +129,9 @@ impl fmt::Display for Doubt {
             Doubt::FewRounds { rounds: 1 } => {
                 write!(out, "a single round gave a figure, which tells no interval; raise --rounds or --budget")
             }
-            Doubt::FewRounds { rounds } => {
-                write!(
-                    out,
-                    "only {rounds} rounds gave a figure, too few for a sound interval; raise --rounds or --budget"
-                )
+            // The number stands in the run: costs that share the doubt share the sentence.
+            Doubt::FewRounds { .. } => {
+                write!(out, "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget")
             }
             Doubt::NegativeNet => {
                 write!(out, "its baseline cost more than the whole; the two cannot be told apart here")
@@ -151,7 +148,7 @@ impl fmt::Display for Doubt {
                 write!(out, "the clock frequency moved by {}; compare cycles, not times", percent(ratio - 1.0))
             }
             Doubt::Interrupted { share } => {
-                write!(out, "another task took this CPU in {} of the batches; stop it or choose --cpu", percent(*share))
+                write!(out, "other tasks ran on its CPUs in {} of the batches; stop them or choose --cpu", percent(*share))
             }
             Doubt::RoundLost { reason } => write!(out, "a round was lost: {reason}"),
             Doubt::NotCold { passes, resident } => write!(

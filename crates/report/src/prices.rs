@@ -46,8 +46,14 @@ fn more(run: &Run, style: Style) -> String {
     let Some(more) = run.noise.more else { return String::new() };
     let costs = if more.costs == 1 { "1 cost is".into() } else { format!("{} costs are", more.costs) };
     let wanted = percent(run.settings.precision);
-    let seconds = Nanoseconds(more.seconds * 1e9);
-    let text = format!("{costs} wider than the {wanted} asked for; about {seconds} more would narrow them (--budget)");
+    /// Nobody waits for longer: the machine must become quieter instead.
+    const PATIENCE: f64 = 3600.0;
+    let remedy = if more.seconds <= PATIENCE {
+        format!("about {} more would narrow them (--budget)", Nanoseconds(more.seconds * 1e9))
+    } else {
+        "run again when the machine is less loaded".into()
+    };
+    let text = format!("{costs} wider than the {wanted} asked for; {remedy}");
     style.dim(&paragraph("  ", &text)) + "\n"
 }
 
@@ -125,9 +131,16 @@ fn footnotes(cost: &Cost, notes: &mut Footnotes) -> String {
     let texts = cost.doubts.iter().filter_map(|doubt| match doubt {
         // The row says it already.
         Doubt::AtMost { .. } if cost.holds_zero() => None,
+        // What the cost itself is doubted for needs no second sentence for a part of it.
+        Doubt::Inherited { doubt, .. } if cost.doubts.iter().any(|own| same_kind(own, doubt)) => None,
         doubt => Some(doubt.to_string()),
     });
     notes.refer(texts)
+}
+
+/// Whether two doubts are of one kind, whatever their figures.
+fn same_kind(one: &Doubt, other: &Doubt) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
 }
 
 fn not_measured(skipped: &[Skip], style: Style) -> String {

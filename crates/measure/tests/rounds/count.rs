@@ -75,7 +75,8 @@ fn switches() -> Result<(), Failed> {
     }];
     let taken = taken(OPERATIONS)?;
     let cost = measured(&taken, "test.switches")?;
-    equal(cost.switches.voluntary, 23.0, "voluntary switches per iteration")?;
+    // On a busy machine a sleep may be over before the task has given up its CPU.
+    equal(cost.switches.voluntary.round(), 23.0, "voluntary switches per iteration")?;
     if cost.wait_ns.0 < 1_000_000.0 { Err(format!("waits only {}", cost.wait_ns).into()) } else { Ok(()) }
 }
 
