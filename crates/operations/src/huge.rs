@@ -11,6 +11,37 @@ pub(crate) enum Kind {
     OfFile,
 }
 
+/// Where the kernel is told whether to give huge pages.
+pub(crate) const CONTROL: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+/// Whether the kernel gives huge pages to memory that is advised to have them, as far as there is memory for them.
+pub(crate) fn offered() -> bool {
+    // SAFETY: asks for a number, and touches no memory.
+    let forbidden = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) } == 1;
+    !forbidden && std::fs::read_to_string(CONTROL).is_ok_and(|choice| choice_offers(&choice))
+}
+
+fn choice_offers(choice: &str) -> bool {
+    choice.contains("[always]") || choice.contains("[madvise]")
+}
+
+/// What base pages in the place of huge ones amount to: the loss of a round where the kernel gives huge pages at other
+/// times, so that the point is measured by the rounds that had them; a skip where it never does.
+pub(crate) fn withheld(reason: impl Into<String>, offered: bool) -> Failure {
+    if offered {
+        return Failure::wrong(reason);
+    }
+    Failure::skip(reason, format!("as root: echo madvise > {CONTROL}"))
+}
+
+/// The same for a skip that was met while huge pages were set up.
+pub(crate) fn this_time(failure: Failure) -> Failure {
+    match failure {
+        Failure::Skip { reason, .. } if offered() => Failure::wrong(reason),
+        other => other,
+    }
+}
+
 /// Bytes of huge pages of this kind in the mapping that holds `place`.
 ///
 /// # Errors
@@ -49,6 +80,22 @@ fn said(maps: &str, address: usize, kind: Kind) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_point_is_skipped_only_where_huge_pages_never_come() {
+        for (choice, offers) in [
+            ("[always] madvise never", true),
+            ("always [madvise] never", true),
+            ("always madvise [never]", false),
+            ("", false),
+        ] {
+            assert_eq!(choice_offers(choice), offers, "{choice}");
+        }
+        assert_eq!(withheld("none", true), Failure::wrong("none"));
+        let Failure::Skip { reason, remedy } = withheld("none", false) else { panic!("no skip") };
+        assert!(reason == "none" && remedy.contains(CONTROL));
+        assert_eq!(this_time(Failure::wrong("other")), Failure::wrong("other"));
+    }
 
     #[test]
     fn huge_pages_are_read_from_the_mapping_that_holds_the_address() {

@@ -7,10 +7,13 @@ use std::ptr::{self, NonNull};
 use measure::Failure;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::huge::{Kind, huge_bytes};
+use crate::huge::{Kind, huge_bytes, offered, withheld};
 
 /// What a huge page holds on x86-64 and on aarch64 with base pages of 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;
+
+/// Bytes that lie in 16 pages of 4 KiB at most: the least that the first table of translations of any core holds is 32.
+const FEW_PAGES: usize = 64 << 10;
 
 /// The pages a region is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,19 +58,31 @@ impl Region {
         unsafe { std::slice::from_raw_parts(self.words.as_ptr(), self.bytes / size_of::<u64>()) }
     }
 
-    /// Checks that all of it lies in huge pages, once it has been written.
+    /// Checks that all of it lies in huge pages, once it has been written. A small one may lie in base pages: every
+    /// processor has the translations of so few at hand.
     ///
     /// # Errors
-    /// A skip where it does not, or where that cannot be known.
+    /// The loss of the round where it does not this time; a skip where it never does, or where that cannot be known.
     pub(super) fn in_huge_pages(&self) -> Result<(), Failure> {
+        if self.bytes <= FEW_PAGES { Ok(()) } else { self.held_to(offered()) }
+    }
+
+    /// The same where huge pages are better but not what is asked for: on a machine that never gives them, base pages
+    /// will do. One that does must not measure now the one and now the other.
+    ///
+    /// # Errors
+    /// The loss of the round.
+    pub(super) fn in_huge_pages_if_offered(&self) -> Result<(), Failure> {
+        if self.bytes <= FEW_PAGES || !offered() { Ok(()) } else { self.held_to(true) }
+    }
+
+    fn held_to(&self, offered: bool) -> Result<(), Failure> {
         let huge = huge_bytes(self.words.as_ptr().cast(), Kind::Anonymous)?;
         if huge >= self.bytes {
             return Ok(());
         }
-        Err(Failure::skip(
-            format!("the kernel put {} KiB of {} KiB in huge pages", huge >> 10, self.bytes >> 10),
-            "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, and enough unfragmented memory",
-        ))
+        let reason = format!("the kernel put {} KiB of {} KiB in huge pages", huge >> 10, self.bytes >> 10);
+        Err(withheld(reason, offered))
     }
 }
 
@@ -90,6 +105,18 @@ mod tests {
         region.words()[1535].set(7);
         assert_eq!(region.words()[1535].get(), 7);
         assert_eq!(region.words().as_ptr() as usize % HUGE_PAGE, 0);
-        assert!(matches!(region.in_huge_pages(), Err(Failure::Skip { .. })));
+        assert!(matches!(region.held_to(false), Err(Failure::Skip { .. })));
+        assert!(matches!(region.held_to(true), Err(Failure::Wrong(_))));
+        assert_eq!(region.in_huge_pages(), Ok(()), "so few pages need not be huge");
+    }
+
+    #[test]
+    fn base_pages_are_never_taken_for_huge_ones() {
+        for bytes in [256 << 10, 1 << 20, 8 << 20] {
+            let region = Region::new(bytes, Pages::Base).expect("memory");
+            region.words().iter().for_each(|word| word.set(1));
+            assert!(region.in_huge_pages().is_err(), "{bytes}");
+            assert_eq!(region.in_huge_pages_if_offered().is_err(), offered(), "{bytes}");
+        }
     }
 }
