@@ -25,6 +25,13 @@ fn choice_offers(choice: &str) -> bool {
     choice.contains("[always]") || choice.contains("[madvise]")
 }
 
+/// Whether that holds for the mapping with `place`, which was advised so. An emulator between here and the kernel may keep
+/// the advice to itself.
+pub(crate) fn offered_at(place: *const c_void) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+    offered() && advised(&maps, place as usize)
+}
+
 /// What base pages in the place of huge ones amount to: the loss of a round where the kernel gives huge pages at other
 /// times, so that the point is measured by the rounds that had them; a skip where it never does.
 pub(crate) fn withheld(reason: impl Into<String>, offered: bool) -> Failure {
@@ -62,6 +69,17 @@ fn said(maps: &str, address: usize, kind: Kind) -> usize {
         Kind::Anonymous => "AnonHugePages:",
         Kind::OfFile => "FilePmdMapped:",
     };
+    let kib = fields(maps, address, name).and_then(|mut fields| fields.next()?.parse::<usize>().ok());
+    kib.map_or(0, |kib| kib << 10)
+}
+
+/// Whether the mapping that holds the address has the kernel's flag for this advice.
+fn advised(maps: &str, address: usize) -> bool {
+    fields(maps, address, "VmFlags:").is_some_and(|mut flags| flags.any(|flag| flag == "hg"))
+}
+
+/// What the line of this name says of the mapping that holds the address.
+fn fields<'a>(maps: &'a str, address: usize, name: &str) -> Option<std::str::SplitAsciiWhitespace<'a>> {
     let mut ours = false;
     for line in maps.lines() {
         let mut fields = line.split_ascii_whitespace();
@@ -71,10 +89,10 @@ fn said(maps: &str, address: usize, kind: Kind) -> usize {
                 ours = (start..end).contains(&address);
             }
         } else if ours && first == name {
-            return fields.next().and_then(|kib| kib.parse::<usize>().ok()).map_or(0, |kib| kib << 10);
+            return Some(fields);
         }
     }
-    0
+    None
 }
 
 #[cfg(test)]
@@ -101,7 +119,7 @@ mod tests {
     fn huge_pages_are_read_from_the_mapping_that_holds_the_address() {
         let maps = "1000-2000 rw-p 00000000 00:00 0\nSize: 4 kB\nAnonHugePages:         0 kB\n\
                     200000-a00000 rw-p 00000000 00:00 0 \nRss: 8192 kB\nAnonHugePages:      6144 kB\n\
-                    FilePmdMapped:      4096 kB\n\
+                    FilePmdMapped:      4096 kB\nVmFlags: rd wr mr mw me ac hg \n\
                     a00000-b00000 rw-p 00000000 00:00 0\nAnonHugePages:      2048 kB\n";
         let said = |address| said(maps, address, Kind::Anonymous);
         assert_eq!(said(0x20_0000), 6 << 20);
@@ -110,5 +128,6 @@ mod tests {
         assert_eq!(said(0xb0_0000), 0);
         assert_eq!(super::said(maps, 0x20_0000, Kind::OfFile), 4 << 20);
         assert_eq!(super::said("", 0x1000, Kind::OfFile), 0);
+        assert!(advised(maps, 0x20_0000) && !advised(maps, 0x1000) && !advised(maps, 0xa0_0000) && !advised("", 0));
     }
 }
