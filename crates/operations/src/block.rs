@@ -7,7 +7,7 @@ use measure::Failure;
 use rustix::mm::madvise;
 use rustix::param::page_size;
 
-use crate::huge::{Kind, huge_bytes};
+use crate::huge::{Kind, huge_bytes, offered_at, withheld};
 use crate::page::HUGE;
 
 /// Bytes that begin at a page's beginning, as direct reads demand and as the blocks of the page cache do, or so many bytes
@@ -54,10 +54,7 @@ impl Block {
         bytes.resize(start + whole, 1);
         match huge_bytes(place.cast(), Kind::Anonymous)? {
             got if got >= whole => Ok(Block { bytes, start, length, offset: 0 }),
-            _ => Err(Failure::skip(
-                "the kernel gives this process no huge pages",
-                "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-            )),
+            _ => Err(withheld("the kernel gives this process no huge pages", offered_at(place.cast()))),
         }
     }
 

@@ -55,7 +55,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "flag.read",
-        summary: "look whether an event descriptor is set, without waiting (poll)",
+        summary: "look whether an event descriptor is set, without waiting (ppoll)",
+        calls: &["ppoll"],
         like: &["RDEF"],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |_| {

@@ -15,6 +15,7 @@ use rustix::mm::Advice;
 use rustix::param::page_size;
 
 use crate::DEFAULT;
+use crate::huge::this_time;
 use crate::syscall::{exactly, new_file, scratch};
 pub(crate) use faults::{Faults, STRAY};
 use frames::{FRAMES, Given, Pages, RECYCLED, Supply};
@@ -245,7 +246,7 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
             let look = || (0..times as usize).for_each(|turn| probed.read(first + (turn + 1) * HUGE - 1));
             judge.judged(all_there(&counted, look))
         });
-    given.first(&mut faulting)?;
+    given.first(&mut faulting).map_err(this_time)?;
     Ok(faulting)
 }
 

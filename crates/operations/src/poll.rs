@@ -22,7 +22,7 @@ const OTHERS: u64 = 64;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "poll.select",
-        summary: "wait with select for many descriptors, the last one ready; the set is written anew each time",
+        summary: "wait with pselect6 for many descriptors, the last one ready; the set is written anew each time",
         calls: &["pselect6"],
         like: &["WTLO"],
         axes: FEW,
@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "poll.poll",
-        summary: "wait with poll for many descriptors, the last one ready",
+        summary: "wait with ppoll for many descriptors, the last one ready",
         calls: &["ppoll"],
         like: &["WTLO"],
         axes: MANY,
@@ -71,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "poll.epoll",
-        summary: "wait with epoll for many descriptors, the last one ready",
+        summary: "wait with epoll_pwait for many descriptors, the last one ready",
         calls: &["epoll_pwait"],
         like: &["WTLO"],
         axes: MANY,

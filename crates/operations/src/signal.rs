@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use libc::c_int;
 use measure::{Failure, Loop, Operation, repeat, term};
 
+use crate::call::raw::call;
+use crate::syscall::exactly;
+
 mod receive;
 mod send;
 
@@ -44,6 +47,7 @@ const INSTALL: Operation = Operation {
 
 const IGNORED: Operation = Operation {
     id: "signal.ignored",
+    version: 2,
     summary: "send a signal to oneself that is ignored: the sending alone (tgkill)",
     per: "signal",
     calls: &["tgkill"],
@@ -59,6 +63,7 @@ const IGNORED: Operation = Operation {
 /// Without the sending (`signal.ignored`) it is the delivery, the handler and the return from it.
 const DELIVER: Operation = Operation {
     id: "signal.deliver",
+    version: 2,
     summary: "send a signal to oneself and have its handler run (tgkill)",
     per: "signal",
     like: &["AST"],
@@ -76,6 +81,7 @@ const DELIVER: Operation = Operation {
 
 const BLOCK_UNBLOCK: Operation = Operation {
     id: "signal.block.unblock",
+    version: 2,
     summary: "hold a signal off and let it through again (rt_sigprocmask twice)",
     per: "pair",
     like: &["ENAR/DSAR"],
@@ -97,7 +103,13 @@ const BLOCK_UNBLOCK: Operation = Operation {
 static HANDLED: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn count_signal(_signal: c_int) {
-    HANDLED.fetch_add(1, Ordering::Relaxed);
+    count_one();
+}
+
+/// Counts a signal. The handlers of a round run one after another in one thread, so that nothing need be locked.
+#[inline(always)]
+fn count_one() {
+    HANDLED.store(HANDLED.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }
 
 fn handler() -> libc::sighandler_t {
@@ -152,10 +164,9 @@ pub(crate) fn install_with(
 /// Changes the calling thread's mask as `how` says by a mask of 64 signals; returns the mask before. Called raw,
 /// because the C library's way copies sets of 1024.
 fn change_mask(how: c_int, signals: u64) -> Result<u64, Failure> {
-    let mut before = 0_u64;
-    // SAFETY: both masks are valid and as long as the last argument says.
-    let result = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, how, &signals, &mut before, size_of::<u64>()) };
-    if result == 0 { Ok(before) } else { Err(Failure::last_os_error()) }
+    let mut before = [0_u64];
+    exactly(0, call!(rt_sigprocmask, how, &[signals], &mut before, size_of::<u64>())?)?;
+    Ok(before[0])
 }
 
 /// The address of a thread for signals.
@@ -174,10 +185,6 @@ impl Thread {
     /// Sends a signal. One to the calling thread itself is delivered before this returns.
     #[inline(always)]
     fn signal(self, signal: c_int) -> Result<(), Failure> {
-        // SAFETY: the call touches no memory, and the signal has a handler or is ignored.
-        match unsafe { libc::syscall(libc::SYS_tgkill, self.process, self.thread, signal) } {
-            0 => Ok(()),
-            _ => Err(Failure::last_os_error()),
-        }
+        exactly(0, call!(tgkill, self.process, self.thread, signal)?)
     }
 }

@@ -7,10 +7,13 @@ use libc::{c_long, c_ulong};
 use measure::{Failure, Operation, repeat, term};
 
 use super::{check, zeros};
+use crate::call::raw::call;
+use crate::syscall::exactly;
 
 /// Asked for and waited for by two system calls.
 pub(super) const READ: Operation = Operation {
     id: "async.read.linux",
+    version: 2,
     summary: "read one byte of /dev/zero by Linux aio (io_submit, io_getevents)",
     like: &["QIO/WTSE"],
     calls: &["io_setup", "io_submit", "io_getevents"],
@@ -103,24 +106,16 @@ impl Context {
     fn submit(&self, request: &mut Request) -> Result<(), Failure> {
         request.byte[0] = 1;
         let mut list: [*mut Control; 1] = [&mut *request.control];
-        // SAFETY: the list holds one request, which stays in place, as does its byte, until its event has come.
-        match unsafe { libc::syscall(libc::SYS_io_submit, self.id, 1 as c_long, list.as_mut_ptr()) } {
-            1 => Ok(()),
-            _ => Err(Failure::last_os_error()),
-        }
+        // The request stays in place, as does its byte, until its event has come.
+        exactly(1, call!(io_submit, self.id, 1, &mut list)?)
     }
 
     /// Waits for one event and returns its result.
     #[inline]
     fn wait(&self) -> Result<i64, Failure> {
-        let mut event = Event::default();
-        let one: c_long = 1;
-        let forever = std::ptr::null_mut::<libc::timespec>();
-        // SAFETY: there is room for the one event asked for.
-        match unsafe { libc::syscall(libc::SYS_io_getevents, self.id, one, one, &mut event, forever) } {
-            1 => Ok(event.result),
-            _ => Err(Failure::last_os_error()),
-        }
+        let mut events = [Event::default()];
+        exactly(1, call!(io_getevents, self.id, 1, 1, &mut events, 0)?)?;
+        Ok(events[0].result)
     }
 }
 

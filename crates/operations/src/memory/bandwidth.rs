@@ -23,7 +23,7 @@ const CHECKED: usize = 512;
 /// The loop that copies `size` bytes, a multiple of 8.
 pub(super) fn copy(size: usize) -> Result<Loop, Failure> {
     let source = filled(size as u64, 1)?;
-    let destination = Rc::new(Region::new(size as u64 + OFFSET_BYTES, Pages::Huge)?);
+    let destination = Rc::new(filled(size as u64 + OFFSET_BYTES, 0)?);
     let from = source.words().as_ptr().cast::<u8>();
     let to = destination.words()[OFFSET_WORDS..].as_ptr().cast_mut().cast::<u8>();
     let cleared = Rc::clone(&destination);
@@ -272,10 +272,14 @@ impl Pieces {
 
 /// `bytes` of memory whose words count up from `first`; in huge pages where the kernel gives them, as what is asked
 /// for here is the memory's speed, not the translation's.
+///
+/// # Errors
+/// The loss of the round where the kernel gives huge pages, but gave none this time.
 fn filled(bytes: u64, first: u64) -> Result<Region, Failure> {
     let region = Region::new(bytes, Pages::Huge)?;
     for (index, word) in (0u64..).zip(region.words()) {
         word.set(first.wrapping_add(index));
     }
+    region.in_huge_pages_if_offered()?;
     Ok(region)
 }

@@ -17,9 +17,6 @@ const LINE: u64 = 64;
 /// Loads per turn of the loop.
 pub(super) const LOADS: u64 = 16;
 
-/// Sets from here on must lie in the pages asked for; smaller ones do not fill a huge page.
-const VERIFIED: u64 = 2 << 20;
-
 /// A load leaves the loop's own instructions nothing to add: they are done while it waits.
 pub(super) const BESIDE_THE_LOADS: &[TermOf] = &[];
 
@@ -91,7 +88,7 @@ impl Chase {
         let bytes = layout.lines * layout.stride;
         let region = Region::new(bytes, pages)?;
         link(&region, layout, &scatter);
-        if pages == Pages::Huge && bytes >= VERIFIED {
+        if pages == Pages::Huge {
             region.in_huge_pages()?;
         }
         let step = scatter.step(0);

@@ -22,6 +22,8 @@ const SETTING_UP: u32 = 0;
 const ASLEEP: u32 = 1;
 const AWAKE: u32 = 2;
 const FAILED: u32 = 3;
+/// It has no memory this time, and may have some in another round.
+const LOST: u32 = 4;
 
 /// How long a partner may take for anything but its part of a batch.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -128,11 +130,15 @@ impl Team {
     fn ready(&self) -> Result<(), Failure> {
         let refused = |_| Failure::skip("a partner on another CPU could not set up its memory", "free memory");
         let start = Instant::now();
-        while self.members().any(|member| member.state.load(Ordering::Acquire) == SETTING_UP) {
+        let any = |state| self.members().any(|member| member.state.load(Ordering::Acquire) == state);
+        while any(SETTING_UP) {
             if start.elapsed() > PATIENCE {
                 return Err(Failure::skip("a partner on another CPU does not get its memory ready", "free memory"));
             }
             std::thread::sleep(Duration::from_micros(100));
+        }
+        if any(LOST) {
+            return Err(Failure::wrong("a partner on another CPU got no huge pages for its memory"));
         }
         self.all(ASLEEP).map_err(refused)
     }
@@ -169,7 +175,11 @@ impl Board {
             member.state.store(FAILED, Ordering::Release);
             failure
         };
-        let mut work = make().map_err(fails)?;
+        let mut work = make().map_err(|failure| {
+            let state = if matches!(failure, Failure::Wrong(_)) { LOST } else { FAILED };
+            member.state.store(state, Ordering::Release);
+            failure
+        })?;
         let mut seen = 0;
         loop {
             member.state.store(ASLEEP, Ordering::Release);
@@ -331,8 +341,11 @@ mod tests {
     #[test]
     fn a_partner_without_memory_or_a_cpu_is_a_skip() {
         let Some(setting) = setting() else { return };
-        let make = |seed| if seed == setting.seed() { Ok(Right(9)) } else { Err(Failure::wrong("no memory")) };
+        let make =
+            |seed| if seed == setting.seed() { Ok(Right(9)) } else { Err(Failure::Errno { errno: libc::ENOMEM }) };
         assert!(matches!(together(&setting, 2, make), Err(Failure::Skip { .. })));
+        let make = |seed| if seed == setting.seed() { Ok(Right(9)) } else { Err(Failure::wrong("base pages")) };
+        assert!(matches!(together(&setting, 2, make), Err(Failure::Wrong(_))), "another round may have huge pages");
         assert!(matches!(together(&setting, 3, |_| Ok(Right(9))), Err(Failure::Skip { .. })));
     }
 }

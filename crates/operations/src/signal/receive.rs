@@ -1,16 +1,16 @@
 //! Every means of receiving a signal; all are sent by the thread to itself, by tgkill.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::Ordering;
 
 use measure::{Failure, Operation, repeat, term};
 
-use super::{HANDLED, Thread, bit, change_mask, counted, handler, install_counter, install_with};
+use super::{Thread, bit, change_mask, count_one, counted, handler, install_counter, install_with};
 use crate::call::raw::{answered, call, owned, tried};
 use crate::syscall::exactly;
 
 /// A signal sent and received.
-const SIGNAL: Operation = Operation { per: "signal", explained_by: &[term(1.0, "signal.ignored")], ..crate::DEFAULT };
+const SIGNAL: Operation =
+    Operation { per: "signal", version: 2, explained_by: &[term(1.0, "signal.ignored")], ..crate::DEFAULT };
 
 /// Enough for the largest frame of a handler on machines with wide registers.
 const STACK_WORDS: usize = 8 << 10;
@@ -103,5 +103,5 @@ fn hold_off() -> Result<u64, Failure> {
 }
 
 extern "C" fn count_informed(_signal: c_int, _information: *mut libc::siginfo_t, _context: *mut c_void) {
-    HANDLED.fetch_add(1, Ordering::Relaxed);
+    count_one();
 }

@@ -7,12 +7,13 @@ use measure::{Operation, repeat, term};
 use record::Estimate;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-use super::{HANDLED, Thread, bit, change_mask, counted, install_counter, install_with};
+use super::{HANDLED, Thread, bit, change_mask, count_one, counted, install_counter, install_with};
 use crate::call::raw::{call, owned, tried};
 use crate::syscall::exactly;
 
 /// A signal sent, its handler run and returned from.
-const SIGNAL: Operation = Operation { per: "signal", explained_by: &[term(1.0, "signal.deliver")], ..crate::DEFAULT };
+const SIGNAL: Operation =
+    Operation { per: "signal", version: 2, explained_by: &[term(1.0, "signal.deliver")], ..crate::DEFAULT };
 
 pub(crate) const KILL: Operation = Operation {
     id: "signal.send.kill",
@@ -157,5 +158,5 @@ extern "C" fn step_over(_signal: c_int, _information: *mut libc::siginfo_t, cont
     {
         context.uc_mcontext.pc += INSTRUCTION;
     }
-    HANDLED.fetch_add(1, Ordering::Relaxed);
+    count_one();
 }
