@@ -26,7 +26,8 @@ pub fn figure(cost: &Cost) -> Option<f64> {
 pub fn widen(cost: &mut Cost, earlier: &[f64]) -> bool {
     let quoted = cost.quoted().0;
     let Some(own) = figure(cost).filter(|_| earlier.len() >= ENOUGH_RUNS && quoted > 0.0) else { return false };
-    let logs: Vec<f64> = earlier.iter().filter(|figure| **figure > 0.0).chain([&own]).map(|figure| figure.ln()).collect();
+    let logs: Vec<f64> =
+        earlier.iter().filter(|figure| **figure > 0.0).chain([&own]).map(|figure| figure.ln()).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let freedom = (logs.len() - 1) as f64;
     let between = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / freedom).sqrt();

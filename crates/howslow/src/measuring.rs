@@ -105,7 +105,11 @@ pub(crate) fn keep(run: &Run, width: Width) {
         store.keep(run)?;
         let mut known = Known::load(&store);
         let machine = machine_name(&run.machine, run.settings.cpu);
-        if width.seen { known.learn(&machine, width.share) } else { known.miss(&machine) }
+        if width.seen {
+            known.learn(&machine, width.share)
+        } else {
+            known.miss(&machine)
+        }
         known.save(&store)?;
         let mut figures = Figures::load(&store);
         let told = run.costs.iter().filter_map(|cost| Some((cost.name(), history::figure(cost)?)));

@@ -48,10 +48,7 @@ fn no_figure_lies_outside_its_own_samples_whatever_is_remembered() {
     // A clock and a width that this machine never had.
     let machine = measure::machine::describe().cpu.signature;
     let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
-    let absurd = format!(
-        r#"{{"machines":{{"{machine} {}":{{"width_cycles":0.061,"cycle_ns":0.1}}}}}}"#,
-        host.trim()
-    );
+    let absurd = format!(r#"{{"machines":{{"{machine} {}":{{"width_cycles":0.061,"cycle_ns":0.1}}}}}}"#, host.trim());
     fs::write(data.path().join("known.json"), absurd).expect("written");
     for number in 1..=4 {
         let run = run(&data, &["loop.empty", "syscall.getppid", "--budget", "2s"]);

@@ -160,7 +160,8 @@ fn drift(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
     if count < ENOUGH {
         return None;
     }
-    let (first, last) = (median(figures[..count / 3].iter().copied())?, median(figures[count - count / 3..].iter().copied())?);
+    let (first, last) =
+        (median(figures[..count / 3].iter().copied())?, median(figures[count - count / 3..].iter().copied())?);
     let told = trend(&figures).abs() > BEYOND_CHANCE && (last / first - 1.0).abs() > LEAST;
     told.then_some(Doubt::Drift { ratio: last / first })
 }

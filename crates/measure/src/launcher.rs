@@ -71,7 +71,8 @@ impl Pool {
         // What the command line named is known to this process alone.
         let knows_all = items.iter().all(|item| item.operation.argument.is_none());
         let mut program = program.filter(|_| knows_all).map(Path::to_owned);
-        let executed = program.as_deref().and_then(|program| Launcher::execute(program, items, checker, scratch, 0).ok());
+        let executed =
+            program.as_deref().and_then(|program| Launcher::execute(program, items, checker, scratch, 0).ok());
         let launcher = match executed {
             Some(launcher) => launcher,
             None => {

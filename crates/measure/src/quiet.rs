@@ -115,8 +115,7 @@ impl Quietness {
             }
         };
         let width = Width { share: f64::INFINITY, seen: false };
-        let mut quietness =
-            Quietness { checker, allowed, usable, cpus, tolerance, remembered, checks: vec![], width };
+        let mut quietness = Quietness { checker, allowed, usable, cpus, tolerance, remembered, checks: vec![], width };
         quietness.look_around();
         Ok(quietness)
     }
@@ -153,10 +152,8 @@ impl Quietness {
         let _ = rustix::thread::sched_setaffinity(None, &self.allowed);
         let Ok(online) = rustix::thread::sched_getaffinity(None) else { return };
         let still = |cpu: &u32| online.is_set(*cpu as usize);
-        let (cpus, usable): (Vec<u32>, Vec<u32>) = (
-            self.cpus.iter().copied().filter(still).collect(),
-            self.usable.iter().copied().filter(still).collect(),
-        );
+        let (cpus, usable): (Vec<u32>, Vec<u32>) =
+            (self.cpus.iter().copied().filter(still).collect(), self.usable.iter().copied().filter(still).collect());
         // Without any left nothing can be measured, and each round says so.
         if !cpus.is_empty() {
             (self.cpus, self.usable) = (cpus, usable);

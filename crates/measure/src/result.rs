@@ -70,7 +70,8 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> O
     let mut doubts = estimated.doubts;
     doubts.extend(round_doubts(entry, quietness, clock, run));
     let figures = estimated.figures;
-    let cycle = estimated.cycle.filter(|_| operation.quoted == Estimate::Quiet).unwrap_or_else(|| own_cycle(entry, run));
+    let cycle =
+        estimated.cycle.filter(|_| operation.quoted == Estimate::Quiet).unwrap_or_else(|| own_cycle(entry, run));
     let wait = totals.elapsed - totals.cpu.user.0 - totals.cpu.system.0;
     Some(Cost {
         operation: operation.id.into(),

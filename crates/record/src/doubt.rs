@@ -131,7 +131,10 @@ impl fmt::Display for Doubt {
             }
             // The number stands in the run: costs that share the doubt share the sentence.
             Doubt::FewRounds { .. } => {
-                write!(out, "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget")
+                write!(
+                    out,
+                    "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget"
+                )
             }
             Doubt::NegativeNet => {
                 write!(out, "its baseline cost more than the whole; the two cannot be told apart here")
@@ -148,7 +151,11 @@ impl fmt::Display for Doubt {
                 write!(out, "the clock frequency moved by {}; compare cycles, not times", percent(ratio - 1.0))
             }
             Doubt::Interrupted { share } => {
-                write!(out, "other tasks ran on its CPUs in {} of the batches; stop them or choose --cpu", percent(*share))
+                write!(
+                    out,
+                    "other tasks ran on its CPUs in {} of the batches; stop them or choose --cpu",
+                    percent(*share)
+                )
             }
             Doubt::RoundLost { reason } => write!(out, "a round was lost: {reason}"),
             Doubt::NotCold { passes, resident } => write!(

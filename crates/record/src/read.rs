@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::run::{Run, OLDER_SCHEMA, SCHEMA};
+use crate::run::{OLDER_SCHEMA, Run, SCHEMA};
 
 /// Larger files are refused unread: a full run with all its samples stays under a tenth of this.
 const MOST_BYTES: u64 = 256 << 20;

@@ -199,7 +199,11 @@ fn the_best_checks_are_remembered_and_nonsense_forgotten() {
     }
     let text = r#"{"machines":{"a":{"width_cycles":0.3,"cycle_ns":0.25},"b":{"width_cycles":1e300,"cycle_ns":1}}}"#;
     fs::write(folder.path().join("known.json"), text).expect("written");
-    assert_eq!(Known::load(&store).of("a"), Some(Shown { width_cycles: 0.3, misses: 0 }), "a clock of older versions is left");
+    assert_eq!(
+        Known::load(&store).of("a"),
+        Some(Shown { width_cycles: 0.3, misses: 0 }),
+        "a clock of older versions is left"
+    );
     assert_eq!(Known::load(&store).of("b"), None);
     for damaged in ["", "{", "[]", r#"{"machines":"x"}"#] {
         fs::write(folder.path().join("known.json"), damaged).expect("written");

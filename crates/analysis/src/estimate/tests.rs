@@ -24,7 +24,8 @@ fn round(order: u32, survey: bool, batches: &[(f64, f64, bool)]) -> Round {
 
 /// Rounds of work that takes 100 cycles, at a clock of their own each.
 fn at_clocks(cycles: &[f64]) -> Vec<Round> {
-    let batches = |cycle: f64| [(100.0 * cycle, cycle, true), (100.2 * cycle, cycle, true), (99.9 * cycle, cycle, true)];
+    let batches =
+        |cycle: f64| [(100.0 * cycle, cycle, true), (100.2 * cycle, cycle, true), (99.9 * cycle, cycle, true)];
     cycles.iter().enumerate().map(|(order, cycle)| round(order as u32, true, &batches(*cycle))).collect()
 }
 

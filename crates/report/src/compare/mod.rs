@@ -126,7 +126,8 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
     );
     text += &(style.dim(&paragraph("", &rule)) + "\n");
     if it.unit.is_none() {
-        let cycles = "Costs that follow the clock are compared in cycles; what the clock itself changed is the first row.";
+        let cycles =
+            "Costs that follow the clock are compared in cycles; what the clock itself changed is the first row.";
         text += &(style.dim(&paragraph("", cycles)) + "\n");
     }
     if it.rows.len() > 1 {
