@@ -2,7 +2,7 @@
 
 use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Neighbours, Round};
 
-use crate::landing::{around, reach};
+use crate::landing::{Said, around, effective, reach};
 use crate::statistics::{Interval, median, quantile, sorted, two_groups, weighted_median, weighted_sum};
 
 /// Fewer quiet batches than this in all rounds together are too few to quote without a doubt.
@@ -22,7 +22,7 @@ pub struct Gross {
     pub neighbours: Option<Neighbours>,
     /// The doubts.
     pub doubts: Vec<Doubt>,
-    /// Rounds that the headline figure rests on.
+    /// Rounds that the headline figure rests on: as many of equal weight as tell as much.
     pub rounds: usize,
 }
 
@@ -50,7 +50,7 @@ pub fn gross(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option
     let all = sorted(rounds.iter().flat_map(|round| round.ns.iter().copied()));
     let best = all.first().copied()?;
     let typicals = typical_medians(rounds, Clocking::AsRead);
-    let typical = median(typicals.iter().copied())?;
+    let typical = median(typicals.iter().map(|said| said.figure))?;
     let mut doubts = Vec::new();
     let (quiet, quiet_rounds) = quiet(rounds, clocking, &mut doubts)?;
     let (quiet_ns, cycle) = quoted(quiet, rounds, clocking)?;
@@ -62,11 +62,12 @@ pub fn gross(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option
     if headline != Estimate::Quiet {
         doubts.clear();
     }
-    if by_round.len() < ENOUGH_ROUNDS && (by_round.len() < 2 || doubts.is_empty()) {
-        doubts.push(Doubt::FewRounds { rounds: by_round.len() as u32 });
-    }
     doubts.extend(groups(rounds, headline, clocking));
     let landing = around(figure, reach(by_round));
+    let open = landing.high.is_infinite();
+    if open || (by_round.len() < ENOUGH_ROUNDS && doubts.is_empty()) {
+        doubts.push(Doubt::FewRounds { rounds: if open { 1 } else { by_round.len() as u32 } });
+    }
     let figures = Figures {
         best: Nanoseconds(best),
         quiet: Nanoseconds(quiet_ns),
@@ -76,15 +77,16 @@ pub fn gross(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option
     };
     let told = quiet_rounds.len() >= ENOUGH_FOR_A_RATIO && !doubts.contains(&Doubt::NeverQuiet);
     let neighbours = if told { neighbours(rounds, quiet, &quiet_rounds, clocking) } else { None };
-    Some(Gross { figures, cycle, neighbours, doubts, rounds: by_round.len() })
+    Some(Gross { figures, cycle, neighbours, doubts, rounds: effective(by_round).round() as usize })
 }
 
 /// The quiet figure and each round's, in ns or in cycles. Where no batch was quiet, the 10 % quantile of each round's
 /// batches and their median, with a doubt.
-fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Option<(f64, Vec<f64>)> {
+fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Option<(f64, Vec<Said>)> {
     let batches = rounds.iter().flat_map(|round| quiet_samples(round, clocking)).count();
-    let by_round = quiet_medians(rounds, clocking);
-    match weighted_median(&weighted_rounds(rounds, clocking)) {
+    let by_round = quiet_rounds(rounds, clocking);
+    let weighted: Vec<(f64, f64)> = by_round.iter().map(|said| (said.figure, said.weight)).collect();
+    match weighted_median(&weighted) {
         Some(figure) => {
             if batches < ENOUGH_QUIET || by_round.len() < 3 {
                 doubts.push(Doubt::FewQuiet { batches: batches as u32, rounds: by_round.len() as u32 });
@@ -95,7 +97,7 @@ fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Optio
             doubts.push(Doubt::NeverQuiet);
             let low = |round: &Round| quantile(&sorted(samples(round, clocking)), 0.1);
             let by_round: Vec<f64> = rounds.iter().filter_map(low).collect();
-            Some((median(by_round.iter().copied())?, by_round))
+            Some((median(by_round.iter().copied())?, Said::alike(by_round)))
         }
     }
 }
@@ -122,9 +124,9 @@ fn quoted(quiet: f64, rounds: &[Round], clocking: Clocking) -> Option<(f64, Opti
 }
 
 /// What the typical moment costs over the quiet one, like with like.
-fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[f64], clocking: Clocking) -> Option<Neighbours> {
+fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[Said], clocking: Clocking) -> Option<Neighbours> {
     let typicals = typical_medians(rounds, clocking);
-    let ratio = median(typicals.iter().copied())? / quiet;
+    let ratio = median(typicals.iter().map(|said| said.figure))? / quiet;
     let wide = reach(&typicals).hypot(reach(quiet_rounds));
     let told = typicals.len() >= ENOUGH_FOR_A_RATIO && ratio.is_finite() && ratio > 0.0 && wide.is_finite();
     let it = around(ratio, wide);
@@ -133,33 +135,32 @@ fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[f64], clocking: Cloc
 
 /// The medians of the rounds that took batches whatever the core was doing: only those show what is typical; rounds that
 /// sought quiet moments would flatter it. Of older runs, which do not tell them apart, of all rounds.
-pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<f64> {
-    let medians = |only_surveyed: bool| -> Vec<f64> {
-        let chosen = rounds.iter().filter(|round| !only_surveyed || round.survey == Some(true));
-        chosen.filter_map(|round| median(samples(round, clocking))).collect()
+pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
+    let medians = |only_surveyed: bool| {
+        let chosen = rounds.iter().filter(move |round| !only_surveyed || round.survey == Some(true));
+        Said::alike(chosen.filter_map(|round| median(samples(round, clocking))))
     };
     let surveyed = medians(true);
     if surveyed.is_empty() { medians(false) } else { surveyed }
 }
 
-/// Each round's quiet median with its weight. Rounds count alike however many batches were quiet, because they differ in
-/// where memory lies; but on a busy host a single quiet batch is often none, and counts half.
-fn weighted_rounds(rounds: &[Round], clocking: Clocking) -> Vec<(f64, f64)> {
-    let weighted = rounds.iter().filter_map(|round| {
-        let batches = quiet_samples(round, clocking).count();
-        Some((median(quiet_samples(round, clocking))?, batches.min(2) as f64))
+/// What each round's quiet batches say, in the order taken, and how far that is to be trusted: a round differs from others
+/// in where memory lies, so that beyond some quiet batches more of them do not make it weigh more; but where few of a
+/// round's batches were quiet, a neighbour came and went, and lucky checks around a batch say little of what was between.
+pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
+    let said = rounds.iter().filter_map(|round| {
+        let quiet = quiet_samples(round, clocking).count();
+        let figure = median(quiet_samples(round, clocking))?;
+        Some(Said { figure, weight: trust(quiet, round.ns.len()) })
     });
-    weighted.collect()
+    said.collect()
 }
 
-/// The medians of rounds' quiet batches, in the order taken: of rounds with at least two of them, where those are enough.
-pub fn quiet_medians(rounds: &[Round], clocking: Clocking) -> Vec<f64> {
-    let with = |least: usize| -> Vec<f64> {
-        let enough = rounds.iter().filter(move |round| round.quiet.iter().filter(|quiet| **quiet).count() >= least);
-        enough.filter_map(|round| median(quiet_samples(round, clocking))).collect()
-    };
-    let pairs = with(2);
-    if pairs.len() >= ENOUGH_ROUNDS { pairs } else { with(1) }
+/// How far a round is trusted of whose batches so many were quiet: their number, up to ten, times their share. Replayed over
+/// recorded runs beside other rules in docs/METHOD.md.
+pub fn trust(quiet: usize, batches: usize) -> f64 {
+    const MOST: usize = 10;
+    quiet.min(MOST) as f64 * quiet as f64 / batches.max(1) as f64
 }
 
 /// What the batches of a round took, in ns or in cycles per iteration.

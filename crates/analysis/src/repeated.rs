@@ -4,7 +4,7 @@
 use record::{Cost, Estimate, Run};
 
 use crate::components::{components, deviation};
-use crate::estimate::{Clocking, quiet_medians, typical_medians};
+use crate::estimate::{Clocking, quiet_rounds, typical_medians};
 use crate::statistics::{median, student_quantile};
 
 /// The variance of a median over that of a mean: pi / 2, for normal scatter.
@@ -85,13 +85,15 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
     })
 }
 
-/// What each round says of the headline figure, in cycles or ns.
+/// What each round that is trusted says of the headline figure, in cycles or ns.
 fn round_figures(cost: &Cost) -> Vec<f64> {
     let clocking = if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead };
-    match cost.headline {
-        Estimate::Quiet => quiet_medians(&cost.rounds, clocking),
+    let said = match cost.headline {
+        Estimate::Quiet => quiet_rounds(&cost.rounds, clocking),
         Estimate::Typical | Estimate::Best => typical_medians(&cost.rounds, clocking),
-    }
+    };
+    let most = said.iter().map(|said| said.weight).fold(0.0, f64::max);
+    said.iter().filter(|said| said.weight >= most / 2.0).map(|said| said.figure).collect()
 }
 
 fn variance_of_logs(figures: &[f64]) -> f64 {

@@ -4,12 +4,10 @@
 use record::{Cost, Estimate, Round, Run};
 
 use crate::derived::net;
-use crate::estimate::interval;
-use crate::statistics::{Interval, median, student_quantile};
+use crate::estimate::{Clocking, interval, typical_medians};
+use crate::landing::reach;
+use crate::statistics::Interval;
 use crate::sums::sum;
-
-/// No two runs of one machine agree more closely than this, as a share.
-pub const FLOOR: f64 = 0.002;
 
 /// Terms within terms are not deeper than this; a record that says otherwise is damaged.
 const DEEPEST: u32 = 4;
@@ -47,25 +45,9 @@ pub fn gross_typical(cost: &Cost) -> Interval {
     })
 }
 
-/// Half the interval of a typical figure, as a difference of logarithms: t(0.975, n - 1) x 1.253 x s x sqrt(2 / n) of the n
-/// rounds' medians. 1.253 is what a median scatters more than a mean, and the 2 is for the other run, whose median scatters as much.
-/// `None` below two rounds, or where a median is not positive.
+/// Half the interval of a typical figure, as a difference of logarithms. `None` below two rounds.
 fn spread(rounds: &[Round]) -> Option<f64> {
-    const MEDIAN_OVER_MEAN: f64 = 1.253;
-    let surveyed = |round: &&Round| round.survey == Some(true);
-    // Runs that do not say which rounds surveyed have all of them.
-    let says = rounds.iter().any(|round| round.survey.is_some());
-    let chosen = rounds.iter().filter(|round| !says || surveyed(round));
-    let medians = chosen.filter_map(|round| median(round.ns.iter().copied()));
-    let logs: Vec<f64> = medians.map(f64::ln).collect();
-    let n = logs.len();
-    if n < 2 || !logs.iter().all(|log| log.is_finite()) {
-        return None;
-    }
-    let mean = logs.iter().sum::<f64>() / n as f64;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
-    let half = student_quantile(0.975, n as u32 - 1) * MEDIAN_OVER_MEAN * (variance * 2.0 / n as f64).sqrt();
-    Some(half.hypot(FLOOR))
+    Some(reach(&typical_medians(rounds, Clocking::AsRead))).filter(|half| half.is_finite())
 }
 
 #[cfg(test)]
@@ -73,6 +55,7 @@ mod tests {
     use record::{Nanoseconds, Term};
 
     use super::*;
+    use crate::landing::FLOOR;
 
     fn round(ns: &[f64], survey: Option<bool>) -> Round {
         Round {

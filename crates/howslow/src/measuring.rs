@@ -17,7 +17,7 @@ const ROUNDS: u32 = 6;
 /// system and the hypervisor make a thousand times a second, and were 1 % too long.
 const BATCH_US: f64 = 100.0;
 /// How far above the best width the checks around a quiet batch may be.
-const TOLERANCE: f64 = 0.05;
+const TOLERANCE: f64 = 0.03;
 
 /// This program, even where its file has been replaced meanwhile: started anew it starts rounds.
 const OWN_PROGRAM: &str = "/proc/self/exe";

@@ -108,9 +108,10 @@ impl Entry {
         Guard { usual_switches: self.usual_switches(), waits: self.waits() }
     }
 
-    /// Whether its next round takes batches whatever the core is doing: every other one does, from the first on.
-    pub fn wants_survey(&self) -> bool {
-        !self.wants_quiet() || self.rounds.len().is_multiple_of(2)
+    /// Whether its next round takes batches whatever the core is doing: every other one does, from the first on, until there
+    /// are `enough`.
+    pub fn wants_survey(&self, enough: usize) -> bool {
+        !self.wants_quiet() || (self.rounds.len().is_multiple_of(2) && self.surveyed() < enough)
     }
 
     /// How many rounds took batches whatever the core was doing.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use analysis::estimate::ENOUGH_ROUNDS;
-use analysis::landing::{reach, rounds_needed};
+use analysis::estimate::{ENOUGH_ROUNDS, trust};
+use analysis::landing::{Said, effective, reach, rounds_needed};
 use analysis::statistics::median;
 use record::{More, Settings};
 
@@ -58,8 +58,8 @@ struct Next {
 
 /// How an item's headline figure stands.
 struct Standing {
-    /// Rounds that gave a figure.
-    rounds: usize,
+    /// Rounds that gave a figure: as many of equal weight as tell as much.
+    rounds: f64,
     /// How far another run may lie from it, on the log scale.
     reach: f64,
 }
@@ -85,7 +85,7 @@ impl Schedule<'_> {
             let time = self.share(&wanting, pass);
             let mut ran = false;
             for entry in wanting {
-                let survey = self.entries[entry].wants_survey();
+                let survey = self.entries[entry].wants_survey(SURVEYED);
                 ran |= self.round(Next { entry, survey, time }, &mut random, &mut order)?;
             }
             if !ran {
@@ -119,24 +119,27 @@ impl Schedule<'_> {
         }
         // Judged on the rounds there were at the look, not on later ones that happened to come.
         let count = (*look).max(least).min(figures.len());
-        let standing = Standing { rounds: count, reach: reach(&figures[..count]) };
-        let hopeless = standing.rounds >= TELLING_LOOK.max(least)
+        let standing = Standing::of(&figures[..count]);
+        let hopeless = standing.rounds >= TELLING_LOOK.max(least) as f64
             && standing.needed(self.settings.precision).is_none_or(|times| times > TOO_MANY_TIMES);
         standing.reach > self.settings.precision && !hopeless
     }
 
     /// What each round says of the headline figure, in ns or in cycles, in the order taken.
-    fn figures(&self, entry: &Entry) -> Vec<f64> {
+    fn figures(&self, entry: &Entry) -> Vec<Said> {
         let guard = entry.guard();
         entry.harvests().filter_map(|(round, harvest)| self.figure(entry, guard, round.survey, harvest)).collect()
     }
 
-    fn figure(&self, entry: &Entry, guard: Guard, survey: bool, harvest: &Harvest) -> Option<f64> {
-        let counts = |sample: &&Sample| !entry.wants_quiet() || self.quietness.is_quiet(sample, guard);
+    fn figure(&self, entry: &Entry, guard: Guard, survey: bool, harvest: &Harvest) -> Option<Said> {
         let in_cycles = entry.wants_quiet() && entry.follows_clock();
         let of = |sample: &Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
-        let told = entry.wants_quiet() || survey;
-        median(harvest.samples.iter().filter(counts).map(of)).filter(|_| told)
+        if !entry.wants_quiet() {
+            let figure = median(harvest.samples.iter().map(of)).filter(|_| survey)?;
+            return Some(Said { figure, weight: 1.0 });
+        }
+        let quiet = || harvest.samples.iter().filter(|sample| self.quietness.is_quiet(sample, guard));
+        Some(Said { figure: median(quiet().map(of))?, weight: trust(quiet().count(), harvest.samples.len()) })
     }
 
     /// What more time would bring: the items asked for that are wider than wanted, and the seconds that would narrow them.
@@ -145,8 +148,7 @@ impl Schedule<'_> {
         let mut more = More { costs: 0, seconds: 0.0 };
         let asked = self.entries.iter().filter(|entry| entry.role == Role::Asked && entry.alive());
         for entry in asked {
-            let figures = self.figures(entry);
-            let standing = Standing { rounds: figures.len(), reach: reach(&figures) };
+            let standing = Standing::of(&self.figures(entry));
             if !standing.reach.is_finite() || standing.reach <= wanted {
                 continue;
             }
@@ -234,8 +236,12 @@ impl Schedule<'_> {
 }
 
 impl Standing {
+    fn of(figures: &[Said]) -> Standing {
+        Standing { rounds: effective(figures), reach: reach(figures) }
+    }
+
     /// How many times the rounds there were a reach of `wanted` needs; `None` where no number is enough.
     fn needed(&self, wanted: f64) -> Option<f64> {
-        rounds_needed(self.rounds, self.reach, wanted).map(|rounds| rounds / self.rounds.max(1) as f64)
+        rounds_needed(self.rounds, self.reach, wanted).map(|rounds| rounds / self.rounds.max(1.0))
     }
 }
