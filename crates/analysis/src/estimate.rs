@@ -5,8 +5,12 @@ use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Neighbours, Round};
 use crate::landing::{Said, around, effective, reach};
 use crate::statistics::{Interval, median, quantile, sorted, two_groups, weighted_median, weighted_sum};
 
-/// Fewer quiet batches than this in all rounds together are too few to quote without a doubt.
-const ENOUGH_QUIET: usize = 10;
+/// Rounds whose trust adds up to less than this rest on a few lucky checks: of costs with less than 1 nine in ten lay more than
+/// 3 % off on a busy host, of those with 6 to 10 one in five.
+const ENOUGH_TRUST: f64 = 6.0;
+/// What another hardware thread of the core adds to a cost that was never or hardly ever measured without it, on the log
+/// scale: 20 to 50 %.
+const NEIGHBOUR: f64 = 0.4;
 /// With fewer rounds than this the scatter itself is a guess.
 pub const ENOUGH_ROUNDS: usize = 6;
 /// Fewer rounds than this say nothing of how much dearer the typical moment is than the quiet one.
@@ -63,7 +67,8 @@ pub fn gross(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option
         doubts.clear();
     }
     doubts.extend(groups(rounds, headline, clocking));
-    let landing = around(figure, reach(by_round));
+    let reach = if headline == Estimate::Quiet { quiet_reach(by_round, &doubts) } else { reach(by_round) };
+    let landing = around(figure, reach);
     let open = landing.high.is_infinite();
     if open || (by_round.len() < ENOUGH_ROUNDS && doubts.is_empty()) {
         doubts.push(Doubt::FewRounds { rounds: if open { 1 } else { by_round.len() as u32 } });
@@ -88,7 +93,7 @@ fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Optio
     let weighted: Vec<(f64, f64)> = by_round.iter().map(|said| (said.figure, said.weight)).collect();
     match weighted_median(&weighted) {
         Some(figure) => {
-            if batches < ENOUGH_QUIET || by_round.len() < 3 {
+            if lacking_trust(&by_round) > 0.0 || by_round.len() < 3 {
                 doubts.push(Doubt::FewQuiet { batches: batches as u32, rounds: by_round.len() as u32 });
             }
             Some((figure, by_round))
@@ -153,7 +158,39 @@ pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
         let figure = median(quiet_samples(round, clocking))?;
         Some(Said { figure, weight: trust(quiet, round.ns.len()) })
     });
-    said.collect()
+    trusted(said.collect())
+}
+
+/// The rounds that are trusted a quarter as much as the most trusted one, and three of them in any case.
+pub fn trusted(mut said: Vec<Said>) -> Vec<Said> {
+    const LEAST: usize = 3;
+    const SHARE: f64 = 0.25;
+    let mut weights: Vec<f64> = said.iter().map(|said| said.weight).collect();
+    weights.sort_by(|one, other| other.total_cmp(one));
+    let limit = weights.first().map_or(0.0, |most| most * SHARE);
+    let limit = weights.get(LEAST - 1).map_or(0.0, |third| limit.min(*third));
+    said.retain(|said| said.weight >= limit);
+    said
+}
+
+/// How far another run's quiet figure may lie from that of these rounds: what their scatter says, joined with what a neighbour
+/// adds where they are hardly to be trusted.
+pub fn reach_of_quiet(rounds: &[Said]) -> f64 {
+    reach(rounds).hypot(NEIGHBOUR * lacking_trust(rounds))
+}
+
+/// The share of the trust wanted that these rounds lack, from 0 to 1.
+fn lacking_trust(rounds: &[Said]) -> f64 {
+    let trust: f64 = rounds.iter().map(|said| said.weight).sum();
+    (1.0 - trust / ENOUGH_TRUST).max(0.0)
+}
+
+/// The same where no batch may have been quiet, so that the rounds are the 10 % quantiles of whatever there was.
+fn quiet_reach(rounds: &[Said], doubts: &[Doubt]) -> f64 {
+    match doubts.contains(&Doubt::NeverQuiet) {
+        true => reach(rounds).hypot(NEIGHBOUR),
+        false => reach_of_quiet(rounds),
+    }
 }
 
 /// How far a round is trusted of whose batches so many were quiet: their number, up to ten, times their share. Replayed over

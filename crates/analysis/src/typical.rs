@@ -45,9 +45,11 @@ pub fn gross_typical(cost: &Cost) -> Interval {
     })
 }
 
-/// Half the interval of a typical figure, as a difference of logarithms. `None` below two rounds.
+/// Half the interval of a typical figure, as a difference of logarithms. `None` below two rounds, or where a median is not positive.
 fn spread(rounds: &[Round]) -> Option<f64> {
-    Some(reach(&typical_medians(rounds, Clocking::AsRead))).filter(|half| half.is_finite())
+    let medians = typical_medians(rounds, Clocking::AsRead);
+    let positive = medians.iter().all(|said| said.figure > 0.0);
+    Some(reach(&medians)).filter(|half| positive && half.is_finite())
 }
 
 #[cfg(test)]
@@ -82,7 +84,7 @@ mod tests {
     fn the_formula_by_hand() {
         // Logarithms -0.01, 0 and 0.01: s = 0.01, t(0.975, 2) = 4.3027.
         let rounds = [-0.01_f64, 0.0, 0.01].map(|log| round(&[log.exp()], None));
-        let expected = (4.3027 * 1.253 * 0.01 * (2.0_f64 / 3.0).sqrt()).hypot(0.002);
+        let expected = (4.3027 * 1.2533 * 0.01 * (2.0_f64 / 3.0).sqrt()).hypot(0.002);
         assert!((spread(&rounds).expect("three rounds") - expected).abs() < 1e-6);
         assert_eq!(spread(&[round(&[5.0], None), round(&[5.0], None)]), Some(FLOOR), "never surer than the floor");
     }

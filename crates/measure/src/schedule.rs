@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use analysis::estimate::{ENOUGH_ROUNDS, trust};
+use analysis::estimate::{ENOUGH_ROUNDS, reach_of_quiet, trust, trusted};
 use analysis::landing::{Said, effective, reach, rounds_needed};
 use analysis::statistics::median;
 use record::{More, Settings};
@@ -119,7 +119,7 @@ impl Schedule<'_> {
         }
         // Judged on the rounds there were at the look, not on later ones that happened to come.
         let count = (*look).max(least).min(figures.len());
-        let standing = Standing::of(&figures[..count]);
+        let standing = Standing::of(entry, &figures[..count]);
         let hopeless = standing.rounds >= TELLING_LOOK.max(least) as f64
             && standing.needed(self.settings.precision).is_none_or(|times| times > TOO_MANY_TIMES);
         standing.reach > self.settings.precision && !hopeless
@@ -148,7 +148,7 @@ impl Schedule<'_> {
         let mut more = More { costs: 0, seconds: 0.0 };
         let asked = self.entries.iter().filter(|entry| entry.role == Role::Asked && entry.alive());
         for entry in asked {
-            let standing = Standing::of(&self.figures(entry));
+            let standing = Standing::of(entry, &self.figures(entry));
             if !standing.reach.is_finite() || standing.reach <= wanted {
                 continue;
             }
@@ -236,8 +236,12 @@ impl Schedule<'_> {
 }
 
 impl Standing {
-    fn of(figures: &[Said]) -> Standing {
-        Standing { rounds: effective(figures), reach: reach(figures) }
+    fn of(entry: &Entry, figures: &[Said]) -> Standing {
+        if !entry.wants_quiet() {
+            return Standing { rounds: effective(figures), reach: reach(figures) };
+        }
+        let figures = trusted(figures.to_vec());
+        Standing { rounds: effective(&figures), reach: reach_of_quiet(&figures) }
     }
 
     /// How many times the rounds there were a reach of `wanted` needs; `None` where no number is enough.

@@ -89,6 +89,32 @@ fn rounds_without_a_quiet_batch_give_a_doubt() {
 }
 
 #[test]
+fn a_few_lucky_checks_are_no_quiet_core() {
+    // One quiet batch in forty, in every round: each lies where a neighbour left it.
+    let mut rounds = Vec::new();
+    for order in 0..8 {
+        let mut batches = vec![(38.0, 0.25, false); 39];
+        batches.push((30.0 + f64::from(order), 0.25, true));
+        rounds.push(round(order, true, &batches));
+    }
+    let gross = gross(&rounds, Estimate::Quiet, Clocking::At(0.25)).expect("samples");
+    assert!(gross.doubts.iter().any(|doubt| matches!(doubt, Doubt::FewQuiet { .. })), "{:?}", gross.doubts);
+    assert!(gross.figures.low.0 < 25.0, "a core of its own may do it in two thirds: {:?}", gross.figures);
+}
+
+#[test]
+fn rounds_of_a_core_shared_most_of_the_time_do_not_outvote_those_of_a_quiet_one() {
+    let clean = [(25.0, 0.25, true); 12];
+    let mut shared = vec![(37.0, 0.25, false); 30];
+    shared.extend([(33.0, 0.25, true); 3]);
+    let rounds: Vec<Round> =
+        (0..9).map(|order| round(order, true, if order < 4 { &clean } else { &shared })).collect();
+    let gross = gross(&rounds, Estimate::Quiet, Clocking::At(0.25)).expect("samples");
+    assert_eq!(gross.figures.quiet.0, 25.0);
+    assert_eq!(gross.rounds, 4);
+}
+
+#[test]
 fn a_net_cost_inherits_the_doubts_of_what_is_subtracted_where_that_matters() {
     let run = record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
     let mut cost = run.cost("syscall.getppid", &[]).expect("a cost").clone();
