@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use record::{Cost, Estimate, MixLine, Run};
 
 use crate::derived::net;
+use crate::landing::FLOOR;
 use crate::statistics::Interval;
 use crate::sums::sum;
-use crate::landing::FLOOR;
 
 /// Longer than the universe is old, in ns: a figure beyond it is damage, and its square would still be a number.
 const LONGEST: f64 = 1e27;

@@ -107,8 +107,7 @@ fn rounds_of_a_core_shared_most_of_the_time_do_not_outvote_those_of_a_quiet_one(
     let clean = [(25.0, 0.25, true); 12];
     let mut shared = vec![(37.0, 0.25, false); 30];
     shared.extend([(33.0, 0.25, true); 3]);
-    let rounds: Vec<Round> =
-        (0..9).map(|order| round(order, true, if order < 4 { &clean } else { &shared })).collect();
+    let rounds: Vec<Round> = (0..9).map(|order| round(order, true, if order < 4 { &clean } else { &shared })).collect();
     let gross = gross(&rounds, Estimate::Quiet, Clocking::At(0.25)).expect("samples");
     assert_eq!(gross.figures.quiet.0, 25.0);
     assert_eq!(gross.rounds, 4);
