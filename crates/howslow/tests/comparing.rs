@@ -53,6 +53,7 @@ fn later() -> Run {
         for figure in [&mut net.best, &mut net.quiet, &mut net.typical, &mut net.low, &mut net.high] {
             figure.0 *= 1.25;
         }
+        cost.cycles *= 1.25;
     }
     run
 }
@@ -81,10 +82,13 @@ fn two_runs_are_compared_with_the_first_as_base() {
     let end = |name: &str| call["ratio"][name].as_f64().expect("a number");
     assert!(end("low") > 1.2 && end("low") < 1.25 && end("high") > 1.25 && end("high") < 1.3);
     assert_eq!(call["against"][0]["ratio"], call["ratio"]);
-    assert_eq!(call["values"][0]["value"], 93.1);
+    assert_eq!((call["unit"].as_str(), call["values"][0]["unit"].as_str()), (Some("cycles"), None));
+    assert_eq!(document["clock"]["ratio"], 1.0);
+    let in_times = json(&data, &["@2", "@1", "--in", "ns"]);
+    assert_eq!(row(&in_times, "syscall.getppid")["values"][0]["value"], 93.1);
     assert_eq!(row(&document, "pipe.self")["verdict"], "same");
     let nothing = row(&document, "instruction.nothing");
-    assert!(nothing["ratio"].is_null() && nothing["verdict"].is_null(), "{nothing}");
+    assert!(nothing["ratio"].is_null() && nothing["verdict"] == "inconclusive", "{nothing}");
     assert!(nothing["against"][0]["why"].as_str().is_some_and(|why| why.contains("zero")), "{nothing}");
     assert_eq!(document["differences"][0]["field"], "machine.kernel.release");
     assert_eq!(document["differences"][0]["values"], serde_json::json!(["6.18.44", "6.19.1"]));

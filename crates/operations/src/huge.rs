@@ -41,6 +41,12 @@ pub(crate) fn withheld(reason: impl Into<String>, offered: bool) -> Failure {
     Failure::skip(reason, format!("as root: echo madvise > {CONTROL}"))
 }
 
+/// Whether a failure is that of [`withheld`]: memory is in pieces for the moment, and the operation cannot be tried.
+#[cfg(test)]
+pub(crate) fn is_withheld(failure: &Failure) -> bool {
+    matches!(failure, Failure::Wrong(reason) if reason.contains("huge page"))
+}
+
 /// The same for a skip that was met while huge pages were set up.
 pub(crate) fn this_time(failure: Failure) -> Failure {
     match failure {

@@ -38,6 +38,9 @@ fn done_or_skipped(operation: &Operation, point: &Point, done: Result<(), Failur
     match done {
         Ok(()) => {}
         Err(Failure::Skip { reason, remedy }) => eprintln!("not tested: {}{point}: {reason}; {remedy}", operation.id),
+        Err(failure) if crate::huge::is_withheld(&failure) => {
+            eprintln!("not tested: {}{point}: {failure}; free memory is in small pieces", operation.id)
+        }
         Err(failure) => panic!("{}{point}: {failure}", operation.id),
     }
 }

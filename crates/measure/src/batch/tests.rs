@@ -1,0 +1,199 @@
+//! A scripted clock and scripted operations give exact batches.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::*;
+use crate::stopwatch::Took;
+
+/// A machine whose time passes only as the script says.
+#[derive(Default)]
+struct Script {
+    now: f64,
+    widths: Vec<f64>,
+    checks: usize,
+    usage: Usage,
+    reads: Option<Reads>,
+}
+
+#[derive(Clone, Default)]
+struct ScriptedWatch(Rc<RefCell<Script>>);
+
+impl Watch for ScriptedWatch {
+    fn now(&mut self) -> f64 {
+        self.0.borrow().now
+    }
+
+    fn speed(&mut self) -> Speed {
+        let mut script = self.0.borrow_mut();
+        script.now += 2000.0;
+        let width = script.widths.get(script.checks).copied().unwrap_or(1.0);
+        script.checks += 1;
+        Speed { chain: 1.0, width }
+    }
+
+    fn usage(&mut self) -> Usage {
+        self.0.borrow().usage
+    }
+
+    fn reads(&mut self) -> Option<Reads> {
+        self.0.borrow().reads
+    }
+}
+
+/// Every iteration takes `cost` ns and one minor fault; the first ever takes a millisecond more.
+fn scripted(watch: &ScriptedWatch, cost: f64) -> Loop {
+    let script = Rc::clone(&watch.0);
+    let mut cold = true;
+    Loop::new(move |times| {
+        let mut script = script.borrow_mut();
+        script.now += times as f64 * cost + if cold { 1e6 } else { 0.0 };
+        script.usage.minor_faults += times as f64;
+        if let Some(reads) = &mut script.reads {
+            reads.count += 3.0 * times as f64;
+            reads.bytes += 4096.0 * times as f64;
+        }
+        cold = false;
+        Ok(())
+    })
+}
+
+const PLAN: RoundPlan = RoundPlan { batch: 500e3, count: None, hint: None, time: 10e6, most: 1000, quiet_below: None };
+
+#[test]
+fn a_batch_is_the_first_power_of_two_that_is_long_enough() {
+    let watch = ScriptedWatch::default();
+    let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    // 8192 iterations take 819 µs; 4096 take 410, which is within a quarter of a batch only after the cold start.
+    assert_eq!(harvest.times, 8192);
+    assert!(harvest.samples.iter().all(|sample| sample.ns == 100.0));
+    assert!(harvest.halves.iter().all(|ns| *ns == 100.0) && !harvest.halves.is_empty());
+    assert_eq!(harvest.usage.minor_faults, harvest.operations);
+    assert_eq!(harvest.elapsed, harvest.operations * 100.0);
+}
+
+#[test]
+fn one_iteration_longer_than_a_batch_is_a_batch() {
+    let watch = ScriptedWatch::default();
+    let harvest = sample(&mut scripted(&watch, 2e6), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    assert_eq!(harvest.times, 1);
+    // 10 ms hold five of them with their checks.
+    assert_eq!(harvest.samples.len(), 5);
+}
+
+#[test]
+fn the_reading_of_the_clock_is_subtracted_and_unrolled_work_divided() {
+    let watch = ScriptedWatch::default();
+    let plan = RoundPlan { count: Some(10), ..PLAN };
+    let mut work = scripted(&watch, 280.0).each(28);
+    let harvest = sample(&mut work, &mut watch.clone(), &plan, 28.0).expect("a harvest");
+    assert_eq!(harvest.times, 10);
+    assert!(harvest.samples.iter().all(|sample| (sample.ns - 9.9).abs() < 1e-9));
+}
+
+#[test]
+fn a_batch_done_elsewhere_took_what_is_told_of_it() {
+    let watch = ScriptedWatch::default();
+    let telling = |told: f64| {
+        let script = Rc::clone(&watch.0);
+        Loop::telling(move |times| {
+            // Asking takes 50 µs, and faults that are not the batch's.
+            script.borrow_mut().now += 50e3 + times as f64 * 100.0;
+            script.borrow_mut().usage.minor_faults += 7.0;
+            let usage = Usage { user: times as f64 * 90.0, system: times as f64 * 10.0, ..Usage::default() };
+            Ok(Took { elapsed: times as f64 * told, usage })
+        })
+    };
+    let harvest = sample(&mut telling(100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    assert_eq!(harvest.times, 8192);
+    assert!(harvest.samples.iter().all(|sample| sample.ns == 100.0));
+    assert_eq!(harvest.elapsed, harvest.operations * 100.0);
+    assert_eq!((harvest.usage.user, harvest.usage.minor_faults), (harvest.operations * 90.0, 0.0));
+    let end = sample(&mut telling(1e6), &mut watch.clone(), &PLAN, 0.0);
+    assert!(matches!(end, Err(Failure::Wrong(_))), "{end:?}");
+}
+
+#[test]
+fn pauses_are_no_part_of_a_batch() {
+    let watch = ScriptedWatch::default();
+    let pauses = crate::Pauses::calibrated();
+    let (script, waits) = (Rc::clone(&watch.0), pauses.clone());
+    let mut work = Loop::new(move |times| {
+        for _ in 0..times {
+            // A pause of a millisecond by the clock of pauses, which is the system's; the script's goes on as much.
+            let paused = waits.pause(|| std::thread::sleep(std::time::Duration::from_millis(1)));
+            script.borrow_mut().now += 40e3 + paused;
+        }
+        Ok(())
+    })
+    .less(pauses);
+    let plan = RoundPlan { count: Some(3), most: 4, ..PLAN };
+    let harvest = sample(&mut work, &mut watch.clone(), &plan, 0.0).expect("a harvest");
+    // But for what a reading of the clock costs.
+    assert!(harvest.samples.iter().all(|sample| (38e3..40.001e3).contains(&sample.ns)), "{:?}", harvest.samples);
+}
+
+#[test]
+fn a_limit_on_iterations_holds() {
+    let watch = ScriptedWatch::default();
+    let mut work = scripted(&watch, 1.0).at_most(100);
+    let harvest = sample(&mut work, &mut watch.clone(), &RoundPlan { most: 3, ..PLAN }, 0.0).expect("a harvest");
+    assert_eq!((harvest.times, harvest.samples.len()), (100, 3));
+}
+
+#[test]
+fn warm_work_runs_for_its_time_alone() {
+    let watch = ScriptedWatch::default();
+    let harvest = sample(&mut scripted(&watch, 80e6).warm(), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    // The first, slower by a millisecond, is the only one.
+    assert_eq!((harvest.times, harvest.samples.len(), harvest.samples[0].ns), (1, 1, 81e6));
+}
+
+#[test]
+fn a_hint_far_too_long_is_corrected() {
+    let watch = ScriptedWatch::default();
+    let plan = RoundPlan { hint: Some(1 << 30), ..PLAN };
+    let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &plan, 0.0).expect("a harvest");
+    assert_eq!(harvest.times, 5000);
+}
+
+#[test]
+fn batches_wait_for_a_quiet_core_when_told_to() {
+    let watch = ScriptedWatch::default();
+    watch.0.borrow_mut().widths = vec![1.5, 1.0, 1.0, 1.5, 1.01, 1.02, 1.03, 1.4];
+    let plan = RoundPlan { quiet_below: Some(1.05), most: 1, ..PLAN };
+    let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &plan, 0.0).expect("a harvest");
+    assert_eq!(harvest.samples.len(), 1);
+    assert_eq!(harvest.samples[0].around.0.width, 1.03);
+    assert_eq!(harvest.samples[0].around.1.width, 1.4);
+}
+
+#[test]
+fn a_core_that_never_is_quiet_gives_no_batch_and_ends_in_time() {
+    let watch = ScriptedWatch::default();
+    watch.0.borrow_mut().widths = vec![2.0; 100_000];
+    let plan = RoundPlan { quiet_below: Some(1.05), ..PLAN };
+    let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &plan, 0.0).expect("a harvest");
+    assert!(harvest.samples.is_empty());
+    assert!(watch.0.borrow().checks < 6000);
+}
+
+#[test]
+fn reads_of_the_device_are_those_of_the_full_batches() {
+    let watch = ScriptedWatch::default();
+    let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    assert_eq!(harvest.reads, None);
+    watch.0.borrow_mut().reads = Some(Reads { count: 1e9, bytes: 1e12, own_bytes: None });
+    let harvest = sample(&mut scripted(&watch, 100.0), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    let reads = harvest.reads.expect("reads");
+    assert_eq!((reads.count, reads.bytes), (3.0 * harvest.operations, 4096.0 * harvest.operations));
+    assert_eq!(reads.own_bytes, None);
+}
+
+#[test]
+fn a_failure_in_the_loop_ends_the_round() {
+    let watch = ScriptedWatch::default();
+    let mut work = Loop::new(|_| Err(Failure::wrong("read 0 bytes")));
+    let end = sample(&mut work, &mut watch.clone(), &PLAN, 0.0);
+    assert_eq!(end, Err(Failure::wrong("read 0 bytes")));
+}
