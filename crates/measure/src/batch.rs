@@ -69,7 +69,7 @@ pub(crate) struct Harvest {
     pub elapsed: f64,
     /// The longest batch, in ns.
     pub batch: f64,
-    /// Tasks beside this round's own that were running or wanted to, in the whole system, on average.
+    /// Tasks that were running or wanted to in the whole system before the round began, itself aside.
     #[serde(default)]
     pub others: f64,
 }

@@ -149,6 +149,10 @@ impl Entry {
     /// that is somebody else's doing. Where it cannot be told whose doing it was, the time that none of its tasks had the
     /// CPU tells.
     fn usual_switches(&self) -> f64 {
+        // Tasks of its own that give the CPU to each other also take it from each other, in some batches and not in others.
+        if !self.waits() && self.harvests().any(|(_, harvest)| harvest.usage.voluntary > harvest.samples.len() as f64) {
+            return f64::INFINITY;
+        }
         let counts = self.harvests().flat_map(|(_, harvest)| harvest.samples.iter().map(|sample| sample.switched_out));
         match quantile(&sorted(counts), 0.1) {
             // Once it happens by itself it happens at every iteration, and its number says nothing of others.

@@ -55,8 +55,11 @@ impl Guard {
         const RESOLUTION: f64 = 4_000.0;
         /// Part of a batch that the kernel's own work between its tasks may take.
         const LEAST: f64 = 0.03;
+        /// In a longer batch the kernel's own threads come and go for a few microseconds, which the time away judges.
+        const SHORT: f64 = 1e6;
         let taken = !self.waits && sample.away > RESOLUTION + LEAST * sample.elapsed;
-        taken || sample.switched_out > self.usual_switches
+        let switched = sample.switched_out > self.usual_switches && (self.waits || sample.elapsed < SHORT);
+        taken || switched
     }
 }
 

@@ -61,17 +61,15 @@ pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, folders
     }
     let mut random = fastrand::Rng::with_seed(order.seed);
     let _shift = shift_mappings(&mut random);
-    let before = watch::tasks_running_beside();
+    // Before anything of the round's own runs.
+    let others = watch::tasks_running_beside();
     let end = on_shifted_stack(random.usize(0..256), &mut || measured(item, order, checker, folders.clone()));
     match end {
         // The kernel moves the tasks of a CPU that goes offline, pinned or not.
         RoundEnd::Measured(_) if pin(order.cpu).is_err() => {
             RoundEnd::Lost(format!("CPU {} went offline, or was taken from this process", order.cpu))
         }
-        RoundEnd::Measured(harvest) => {
-            let others = (before + watch::tasks_running_beside()) / 2.0;
-            RoundEnd::Measured(Harvest { others, ..harvest })
-        }
+        RoundEnd::Measured(harvest) => RoundEnd::Measured(Harvest { others, ..harvest }),
         other => other,
     }
 }

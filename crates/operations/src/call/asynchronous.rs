@@ -97,6 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.io_cancel",
         summary: "call off a wait for a descriptor that was asked for asynchronously",
         calls: &["io_cancel"],
+        waits: |_| true,
         prepare: |_| {
             let context = Rc::new(Context::new(STOCK)?);
             let filled = Rc::clone(&context);

@@ -66,6 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.seccomp",
         summary: "put oneself under one more filter that allows every call, in a child that has none",
         calls: &["seccomp"],
+        waits: |_| true,
         prepare: |_| {
             gain_no_privileges()?;
             let filter = move || {

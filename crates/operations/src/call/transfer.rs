@@ -281,6 +281,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.fallocate",
         summary: "reserve room for 64 KiB of a file, and give it back",
         calls: &["fallocate"],
+        waits: |_| true,
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
