@@ -14,7 +14,7 @@ Environment: HOWSLOW_DATA folder for kept runs (else XDG_DATA_HOME), TMPDIR scra
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
-/// Without a verb: measures the headline operations, in about ten seconds.
+/// Without a verb: measures the headline operations, in about fifteen seconds.
 #[derive(Debug, Parser)]
 #[command(name = "howslow", version, after_help = STATUS, args_conflicts_with_subcommands = true)]
 pub(crate) struct Command {
@@ -76,7 +76,7 @@ pub(crate) struct How {
     /// Half the width of the 95 % interval at which a cost needs no more rounds
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub precision: f64,
-    /// Time the whole run may take [default: 10s; 60s with patterns; 10m with --full; 30s for `time`]
+    /// Time the whole run may take [default: 13.5s; 60s with patterns; 175s with --full; 30s for `time`]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// Take so many whole runs, and tell how far each cost scatters between them
