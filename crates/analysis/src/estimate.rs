@@ -4,6 +4,7 @@ use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Neighbours, Round};
 
 use crate::landing::{Said, around, effective, reach};
 use crate::statistics::{Interval, median, quantile, sorted, two_groups, weighted_median, weighted_sum};
+use crate::sums::doubts_of;
 
 /// Rounds whose trust adds up to less than this rest on a few lucky checks: of costs with less than 1 nine in ten lay more than
 /// 3 % off on a busy host, of those with 6 to 10 one in five.
@@ -250,7 +251,7 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
         let of = find(term).ok_or_else(|| format!("{}{}", term.operation, term.at))?;
         parts.push((-term.times, interval(&of.net_ns, of.headline)));
         if (term.times * of.quoted().0).abs() >= MATTERS * cost.gross_ns.get(cost.headline).0.abs() {
-            inherited.extend(inherit(of));
+            inherited.extend(doubts_of(of));
         }
         others.best.0 += term.times * of.net_ns.best.0;
         others.quiet.0 += term.times * of.net_ns.quiet.0;
@@ -271,16 +272,6 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
         cost.doubts.push(Doubt::AtMost { high: Nanoseconds(net.high) });
     }
     Ok(())
-}
-
-/// The doubts that whatever is computed from a cost inherits.
-pub fn inherit(of: &Cost) -> impl Iterator<Item = Doubt> + '_ {
-    let serious = of.doubts.iter().filter(|doubt| doubt.is_serious());
-    serious.map(|doubt| match doubt {
-        // Told with the cost it was first found in.
-        Doubt::Inherited { .. } => doubt.clone(),
-        own => Doubt::Inherited { from: of.name(), doubt: Box::new(own.clone()) },
-    })
 }
 
 #[cfg(test)]
