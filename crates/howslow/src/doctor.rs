@@ -8,8 +8,8 @@ use crate::cli::JsonAsked;
 use crate::output::{self, Outcome};
 
 pub(crate) fn doctor(asked: &JsonAsked) -> anyhow::Result<Outcome> {
-    let machine = measure::machine::describe();
-    let present = measure::machine::present(&crate::measuring::scratch_root());
+    let machine = machine::describe();
+    let present = machine::present(&crate::measuring::scratch_root());
     // How noisy this machine is shows only in a run; the newest is the best witness.
     let newest = Store::of_user().and_then(|store| store.open("@1")).ok();
     let noise = newest.filter(|run| run.machine.cpu.signature == machine.cpu.signature).map(|run| run.noise);

@@ -1,6 +1,6 @@
 //! `howslow`: the headline operations, at their headline points.
 
-use measure::Item;
+use operation::Item;
 
 use crate::cli::How;
 use crate::measuring::{self, Wanted};

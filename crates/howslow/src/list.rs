@@ -1,6 +1,6 @@
 //! `howslow list`: the operations there are.
 
-use measure::{Item, Need};
+use operation::{Item, Need};
 use record::Bytes;
 use report::Listed;
 

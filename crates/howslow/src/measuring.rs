@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use analysis::history;
 use jiff::Timestamp;
-use measure::{Item, Order, Width};
+use measure::{Plan, Width};
+use operation::Item;
 use record::{Cost, CountedIn, Machine, Point, Run, SCHEMA, Settings, Value};
 use store::{Figures, Known, Store};
 
@@ -45,7 +46,7 @@ pub(crate) struct Measured {
 
 /// Measures what is wanted. What cannot work is refused before anything is measured.
 pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
-    let machine = measure::machine::describe();
+    let machine = machine::describe();
     check(&machine, how)?;
     let settings = settings(&wanted, how);
     let store = Store::of_user().ok();
@@ -53,7 +54,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
     let scratch = scratch_root();
     let started = Timestamp::now();
     let bar = Bar::new();
-    let order = Order {
+    let plan = Plan {
         items: with_block_move(wanted.items),
         find: operations::find,
         settings: settings.clone(),
@@ -61,7 +62,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
         program: Some(Path::new(OWN_PROGRAM)),
         scratch_root: &scratch,
     };
-    let taken = measure::take(order, &mut |progress| bar.show(&progress));
+    let taken = measure::measure(plan, &mut |progress| bar.show(&progress));
     bar.clear();
     let mut taken = taken?;
     for cost in &mut taken.costs {
@@ -147,7 +148,7 @@ fn fingerprint() -> String {
 fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = format!("{} {}", machine.cpu.signature, host.trim());
-    match cpu.map_or(0, measure::kind_of_core) {
+    match cpu.map_or(0, machine::kind_of_core) {
         0 => name,
         weaker => format!("{name} kind {weaker}"),
     }

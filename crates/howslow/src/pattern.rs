@@ -1,6 +1,6 @@
 //! Patterns: which operations, at which points, are meant by what was typed.
 
-use measure::{Item, Operation};
+use operation::{Item, Operation};
 use record::units::bytes_of;
 use record::{Point, Value};
 
@@ -174,7 +174,7 @@ pub(crate) fn nearest_of(wanted: &str, mut names: Vec<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use measure::{Choice, size, word};
+    use operation::{Choice, size, word};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use analysis::study::{Answer, Cell, Compared, Figure, Finding, STUDIES, Study, TableAnswer, Test};
 use anyhow::Context;
-use measure::Item;
+use operation::Item;
 use serde_json::{Value, json};
 use store::Store;
 

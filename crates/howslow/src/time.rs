@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use measure::{Item, Operation};
+use operation::{Item, Operation};
 use operations::command::{self, CommandError, Cpus, OnFailure, Running};
 use operations::routine;
 use record::{Estimate, Point, Skip, printable};

@@ -53,7 +53,7 @@ fn the_document_says_what_was_asked_for_and_where() {
 #[test]
 fn a_run_on_a_named_cpu_stays_there() {
     let data = folder();
-    let machine = measure::machine::describe();
+    let machine = machine::describe();
     let cpu = *machine.cpu.usable.last().expect("a CPU");
     let arguments = ["run", "loop.empty", "--json", "--cpu", &cpu.to_string()];
     let result = howslow(&data).args(arguments).args(QUICK).assert().success();

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up: each may use only those before it.
-const LAYERS: [&str; 7] = ["record", "analysis", "measure", "operations", "store", "report", "howslow"];
+const LAYERS: [&str; 10] =
+    ["record", "guard", "machine", "operation", "operations", "analysis", "measure", "store", "report", "howslow"];
 /// The only crates that may hold unsafe code.
-const UNSAFE: [&str; 2] = ["measure", "operations"];
+const UNSAFE: [&str; 5] = ["guard", "machine", "measure", "operation", "operations"];
 const LONGEST_FILE: usize = 420;
 
 fn root() -> PathBuf {

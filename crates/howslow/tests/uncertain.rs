@@ -46,7 +46,7 @@ fn every_round_of_a_cost_comes_from_a_launcher_executed_anew() {
 fn no_figure_lies_outside_its_own_samples_whatever_is_remembered() {
     let data = folder();
     // A clock and a width that this machine never had.
-    let machine = measure::machine::describe().cpu.signature;
+    let machine = machine::describe().cpu.signature;
     let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
     let absurd = format!(r#"{{"machines":{{"{machine} {}":{{"width_cycles":0.061,"cycle_ns":0.1}}}}}}"#, host.trim());
     fs::write(data.path().join("known.json"), absurd).expect("written");
@@ -102,7 +102,7 @@ impl Drop for Busy {
 #[test]
 fn a_busy_program_on_the_measured_cpu_is_told() {
     let data = folder();
-    let cpu = *measure::machine::describe().cpu.usable.first().expect("a CPU");
+    let cpu = *machine::describe().cpu.usable.first().expect("a CPU");
     let _busy = Busy::on(cpu);
     // An iteration is longer than a scheduler's slice: every batch holds some of the other program's time.
     let run = run(&data, &["memory.copy@size=64MiB", "--cpu", &cpu.to_string(), "--budget", "6s"]);

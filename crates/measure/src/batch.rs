@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use record::{Doubt, Reads};
 use serde::{Deserialize, Serialize};
 
-use crate::device;
-use crate::failure::Failure;
-use crate::repeat::Loop;
 use crate::speed::Speed;
-use crate::watch::{Usage, Watch};
+use crate::watch::Watch;
+use operation::Failure;
+use operation::Loop;
+use operation::Usage;
 
 /// What one round is told to do.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub(crate) struct Sample {
 
 /// What one round brings home.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Harvest {
+pub(crate) struct RoundSamples {
     /// Iterations per batch.
     pub times: u64,
     /// The batches, in the order taken.
@@ -86,10 +86,10 @@ pub(crate) fn sample(
     watch: &mut impl Watch,
     plan: &RoundPlan,
     reading: f64,
-) -> Result<Harvest, Failure> {
+) -> Result<RoundSamples, Failure> {
     let times = find_times(work, watch, plan)?;
     let each = work.operations_per_iteration() as f64;
-    let mut harvest = Harvest {
+    let mut harvest = RoundSamples {
         times,
         samples: Vec::with_capacity(64),
         halves: Vec::new(),
@@ -123,7 +123,7 @@ pub(crate) fn sample(
                 elapsed,
             });
             harvest.usage = harvest.usage.plus(usage);
-            harvest.reads = device::together(harvest.reads, reads);
+            harvest.reads = operation::together(harvest.reads, reads);
             harvest.operations += count as f64 * each;
             harvest.elapsed += elapsed;
             harvest.batch = harvest.batch.max(elapsed);
@@ -186,7 +186,7 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
         Some(told) if told.elapsed <= elapsed * CLOCKS_AGREE => (told.elapsed, told.usage),
         Some(_) => return Err(Failure::wrong("it tells more time for a batch than has passed")),
     };
-    let reads = watch.reads().zip(read).map(|(after, before)| device::between(before, after));
+    let reads = watch.reads().zip(read).map(|(after, before)| operation::between(before, after));
     work.verify_batch(count)?;
     Ok(Timed { elapsed, usage, reads })
 }

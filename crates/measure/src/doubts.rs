@@ -3,10 +3,10 @@
 use analysis::statistics::{median, quantile, sorted};
 use record::{Doubt, Ends};
 
-use crate::batch::{Harvest, Sample};
-use crate::clock::Clock;
+use crate::batch::{RoundSamples, Sample};
 use crate::entry::Entry;
 use crate::quiet::Quietness;
+use operation::Clock;
 
 /// The core clock that prevailed in a run's quiet batches.
 pub(crate) struct RunClock {
@@ -74,7 +74,7 @@ pub(crate) fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock, r
     let mut lost: Vec<&String> = entry.rounds.iter().filter_map(|round| round.end.as_ref().err()).collect();
     lost.dedup();
     doubts.extend(lost.into_iter().map(|reason| Doubt::RoundLost { reason: reason.clone() }));
-    let harvests: Vec<&Harvest> = entry.harvests().map(|(_, harvest)| harvest).collect();
+    let harvests: Vec<&RoundSamples> = entry.harvests().map(|(_, harvest)| harvest).collect();
     doubts.extend(not_cold(&harvests));
     doubts.extend(interrupted(entry, &harvests));
     doubts.extend(if entry.follows_clock() { run.own_clock(entry) } else { clock_moved(entry, quietness) });
@@ -88,7 +88,7 @@ pub(crate) fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock, r
 }
 
 /// What the rounds said of cold passes, as one doubt.
-fn not_cold(harvests: &[&Harvest]) -> Option<Doubt> {
+fn not_cold(harvests: &[&RoundSamples]) -> Option<Doubt> {
     harvests.iter().flat_map(|harvest| &harvest.doubts).fold(None, |worst, doubt| match (worst, doubt) {
         (Some(Doubt::NotCold { passes, resident }), Doubt::NotCold { passes: more, resident: share }) => {
             Some(Doubt::NotCold { passes: passes + more, resident: share.max(resident) })
@@ -98,7 +98,7 @@ fn not_cold(harvests: &[&Harvest]) -> Option<Doubt> {
 }
 
 /// Whether an iteration costs something else in batches of half the length.
-fn non_linear(harvests: &[&Harvest]) -> Option<Doubt> {
+fn non_linear(harvests: &[&RoundSamples]) -> Option<Doubt> {
     const ENOUGH: usize = 4;
     let halves = sorted(harvests.iter().flat_map(|harvest| harvest.halves.iter().copied()));
     let wholes = sorted(
@@ -114,7 +114,7 @@ fn non_linear(harvests: &[&Harvest]) -> Option<Doubt> {
 }
 
 /// Whether other tasks took the CPU in most batches, or ran on a partner's CPU, which no batch shows.
-fn interrupted(entry: &Entry, harvests: &[&Harvest]) -> Option<Doubt> {
+fn interrupted(entry: &Entry, harvests: &[&RoundSamples]) -> Option<Doubt> {
     /// Tasks beside our own for each CPU that is not ours: a half of them meet a partner's CPU.
     const CROWDED: f64 = 0.5;
     let guard = entry.guard();

@@ -5,11 +5,11 @@ use std::time::Duration;
 use analysis::statistics::{quantile, sorted};
 use record::{Estimate, Point, Skip, Term};
 
-use crate::batch::Harvest;
-use crate::operation::Operation;
+use crate::batch::RoundSamples;
 use crate::quiet::Guard;
 use crate::round::RoundEnd;
-use crate::take::Item;
+use operation::Item;
+use operation::Operation;
 
 /// Why an item is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) struct RoundTaken {
     pub launcher: u32,
     /// Whether it took batches whatever the core was doing.
     pub survey: bool,
-    pub end: Result<Harvest, String>,
+    pub end: Result<RoundSamples, String>,
 }
 
 /// Where and when a round began.
@@ -141,7 +141,7 @@ impl Entry {
     }
 
     /// The rounds that brought something.
-    pub fn harvests(&self) -> impl Iterator<Item = (&RoundTaken, &Harvest)> {
+    pub fn harvests(&self) -> impl Iterator<Item = (&RoundTaken, &RoundSamples)> {
         self.rounds.iter().filter_map(|round| Some((round, round.end.as_ref().ok()?)))
     }
 

@@ -15,12 +15,14 @@ use std::time::Duration;
 use record::{Launchers, Point};
 use serde::{Deserialize, Serialize};
 
-use crate::children::{self, Reaped};
-use crate::guard::guarded;
-use crate::operation::Operation;
-use crate::round::{Folders, RoundEnd, RoundOrder, perform};
+use crate::error::MeasureError;
+use crate::round::{Folders, RoundEnd, RoundRequest, perform};
+use crate::signals::{Ended, Signals};
 use crate::speed::Checker;
-use crate::take::{Ended, Item, MeasureError, Signals};
+use guard::children::{self, Reaped};
+use guard::guarded;
+use operation::Item;
+use operation::Operation;
 
 /// The word that makes a program a launcher: with it as the only argument it calls [`serve_rounds`].
 pub const LAUNCH: &str = "serve-rounds";
@@ -38,7 +40,7 @@ struct Brief {
 /// What a launcher is asked.
 #[derive(Serialize, Deserialize)]
 enum Asked {
-    Round(Box<RoundOrder>),
+    Round(Box<RoundRequest>),
     /// No round is to come; the scratch folder is the parent's.
     End,
 }
@@ -108,7 +110,7 @@ impl Pool {
     ///
     /// # Errors
     /// When a signal came meanwhile, or the launcher is gone.
-    pub fn round(&mut self, order: RoundOrder, signals: &Signals) -> Result<RoundEnd, Ended> {
+    pub fn round(&mut self, order: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
         self.launcher.round(order, signals)
     }
 }
@@ -202,7 +204,7 @@ impl Launcher {
         self.stream.get_mut().write_all(&line)
     }
 
-    fn round(&mut self, order: RoundOrder, signals: &Signals) -> Result<RoundEnd, Ended> {
+    fn round(&mut self, order: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
         let gone = |error: std::io::Error| Ended::Broken(MeasureError::Launcher(error));
         self.tell(&Asked::Round(Box::new(order))).map_err(gone)?;
         let mut answer = String::new();
@@ -301,7 +303,7 @@ fn rounds(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, 
 /// Has a child do the round, and guards it; `None` when the parent has gone meanwhile.
 fn one_round(
     item: &Item,
-    order: &RoundOrder,
+    order: &RoundRequest,
     checker: Checker,
     folders: &Folders,
     parent: &UnixStream,

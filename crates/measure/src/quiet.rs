@@ -6,11 +6,11 @@ use analysis::statistics::{quantile, sorted};
 use record::{CpuQuiet, Noise};
 use rustix::thread::CpuSet;
 
-use crate::batch::{Harvest, Sample};
-use crate::setting::pin;
+use crate::batch::{RoundSamples, Sample};
+use crate::error::MeasureError;
 use crate::speed::{Checker, Speed};
-use crate::take::MeasureError;
-use crate::topology::Topology;
+use machine::Topology;
+use operation::pin;
 
 /// More CPUs than this are not needed to find a quiet one.
 const MOST_CPUS: usize = 8;
@@ -136,7 +136,7 @@ impl Quietness {
     }
 
     /// Takes in what a round's checks have shown.
-    pub fn take_in(&mut self, harvest: &Harvest) {
+    pub fn take_in(&mut self, harvest: &RoundSamples) {
         self.checks.extend(harvest.samples.iter().flat_map(|sample| [sample.around.0, sample.around.1]));
     }
 
@@ -223,7 +223,7 @@ impl Quietness {
     }
 
     /// The part of the run's noise that the checks tell: shares of quiet among surveyed batches, per CPU.
-    pub fn noise<'a>(&self, surveyed: impl Iterator<Item = (u32, &'a Harvest, Guard)>) -> Noise {
+    pub fn noise<'a>(&self, surveyed: impl Iterator<Item = (u32, &'a RoundSamples, Guard)>) -> Noise {
         let mut seen: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
         for (cpu, harvest, guard) in surveyed {
             let (all, quiet) = seen.entry(cpu).or_default();

@@ -11,12 +11,12 @@ use record::{
 };
 
 use crate::accounts::Accounts;
-use crate::clock::Clock;
-use crate::device;
+use operation::Clock;
+
 use crate::doubts::{RunClock, round_doubts};
 use crate::entry::{Entry, Role, RoundTaken};
+use crate::plan::Measurement;
 use crate::quiet::{Guard, Quietness};
-use crate::take::Taken;
 
 /// Puts the result together. `precision` is what was asked for.
 pub(crate) fn assemble(
@@ -25,7 +25,7 @@ pub(crate) fn assemble(
     clock: Clock,
     precision: f64,
     accounts: Accounts,
-) -> Taken {
+) -> Measurement {
     let run = RunClock::of(&entries, quietness);
     let mut costs: Vec<Option<Cost>> = entries.iter().map(|entry| cost(entry, quietness, clock, &run)).collect();
     subtract_terms(&entries, &mut costs, precision);
@@ -46,7 +46,7 @@ pub(crate) fn assemble(
     let asked = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Role::Twin(_)));
     let mut costs: Vec<Cost> = asked.filter_map(|(_, cost)| cost).collect();
     plausible::check(&mut costs, &rules.0, &rules.1);
-    Taken { costs, skipped, noise, width: quietness.alone(), interrupted: None }
+    Measurement { costs, skipped, noise, width: quietness.alone(), interrupted: None }
 }
 
 /// The registry's rules of plausibility, as far as they concern these entries.
@@ -162,10 +162,10 @@ struct Totals {
 
 impl Totals {
     fn of(entry: &Entry) -> Totals {
-        let (mut usage, mut reads, mut operations, mut elapsed) = (crate::watch::Usage::default(), None, 0.0, 0.0);
+        let (mut usage, mut reads, mut operations, mut elapsed) = (operation::Usage::default(), None, 0.0, 0.0);
         for (_, harvest) in entry.harvests() {
             usage = usage.plus(harvest.usage);
-            reads = device::together(reads, harvest.reads);
+            reads = operation::together(reads, harvest.reads);
             operations += harvest.operations;
             elapsed += harvest.elapsed;
         }

@@ -2,19 +2,18 @@
 
 use std::path::PathBuf;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use guard::limit;
+use operation::{Failure, Item, Setting, pin};
+use rustix::process::Resource;
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{Harvest, RoundPlan, sample};
-use crate::failure::Failure;
-use crate::setting::{Setting, pin};
+use crate::batch::{RoundPlan, RoundSamples, sample};
 use crate::speed::Checker;
-use crate::take::Item;
 use crate::watch::{self, SystemWatch};
 
 /// What one round is asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct RoundOrder {
+pub(crate) struct RoundRequest {
     /// Index of the item in the order that the launcher was started with.
     pub item: usize,
     pub cpu: u32,
@@ -39,7 +38,7 @@ pub(crate) struct Folders {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum RoundEnd {
     /// It measured.
-    Measured(Harvest),
+    Measured(RoundSamples),
     /// It cannot be measured here: a reason and a remedy.
     Skipped(String, String),
     /// It was lost.
@@ -50,7 +49,7 @@ pub(crate) enum RoundEnd {
 const MOST_DESCRIPTORS: u64 = 4096;
 
 /// Does one round in this process. Never call it in a process that is to live on: limits and pinning stay.
-pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders) -> RoundEnd {
+pub(crate) fn perform(item: &Item, order: &RoundRequest, checker: Checker, folders: Folders) -> RoundEnd {
     limit(Resource::As, item.operation.memory);
     limit(Resource::Core, 0);
     limit(Resource::Nofile, MOST_DESCRIPTORS);
@@ -69,12 +68,12 @@ pub(crate) fn perform(item: &Item, order: &RoundOrder, checker: Checker, folders
         RoundEnd::Measured(_) if pin(order.cpu).is_err() => {
             RoundEnd::Lost(format!("CPU {} went offline, or was taken from this process", order.cpu))
         }
-        RoundEnd::Measured(harvest) => RoundEnd::Measured(Harvest { others, ..harvest }),
+        RoundEnd::Measured(harvest) => RoundEnd::Measured(RoundSamples { others, ..harvest }),
         other => other,
     }
 }
 
-fn measured(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders) -> RoundEnd {
+fn measured(item: &Item, order: &RoundRequest, checker: Checker, folders: Folders) -> RoundEnd {
     if let Some((reason, remedy)) = item.operation.needs.iter().find_map(|need| need.missing(order.other_cpu)) {
         return RoundEnd::Skipped(reason, remedy);
     }
@@ -92,9 +91,11 @@ fn measured(item: &Item, order: &RoundOrder, checker: Checker, folders: Folders)
         Err(failure) => return ended_by(failure, "setting up"),
     };
     match sample(&mut work, &mut watch, &order.plan, checker.clock.cost) {
-        Ok(harvest) => {
-            RoundEnd::Measured(Harvest { doubts: setting.doubts().raised(), tallies: setting.tallied(), ..harvest })
-        }
+        Ok(harvest) => RoundEnd::Measured(RoundSamples {
+            doubts: setting.doubts().raised(),
+            tallies: setting.tallied(),
+            ..harvest
+        }),
         Err(failure) => ended_by(failure, "running"),
     }
 }
@@ -104,13 +105,6 @@ fn ended_by(failure: Failure, doing: &str) -> RoundEnd {
         Failure::Skip { reason, remedy } => RoundEnd::Skipped(reason, remedy),
         other => RoundEnd::Lost(format!("while {doing}: {other}")),
     }
-}
-
-/// Sets a limit of this process, as far as it may.
-pub(crate) fn limit(resource: Resource, soft: u64) {
-    let maximum = getrlimit(resource).maximum;
-    let current = Some(maximum.map_or(soft, |maximum| soft.min(maximum)));
-    let _ = setrlimit(resource, Rlimit { current, maximum });
 }
 
 /// Reserves a random stretch of address space, so that later mappings lie elsewhere in every round.

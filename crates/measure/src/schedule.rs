@@ -7,13 +7,14 @@ use analysis::landing::{Said, effective, reach, rounds_needed};
 use analysis::statistics::median;
 use record::{More, Settings};
 
-use crate::batch::{Harvest, RoundPlan, Sample};
-use crate::clock::Clock;
+use crate::batch::{RoundPlan, RoundSamples, Sample};
 use crate::entry::{Begun, Entry, Role};
 use crate::launcher::Pool;
+use crate::plan::Progress;
 use crate::quiet::{Guard, Quietness};
-use crate::round::RoundOrder;
-use crate::take::{Ended, Progress, Signals};
+use crate::round::RoundRequest;
+use crate::signals::{Ended, Signals};
+use operation::Clock;
 
 /// Rounds of each item that take batches whatever the cores are doing, every other one from the first on, so that they are
 /// spread over the whole run: only they tell what is typical, and so many tell it with an interval.
@@ -131,7 +132,7 @@ impl Schedule<'_> {
         entry.harvests().filter_map(|(round, harvest)| self.figure(entry, guard, round.survey, harvest)).collect()
     }
 
-    fn figure(&self, entry: &Entry, guard: Guard, survey: bool, harvest: &Harvest) -> Option<Said> {
+    fn figure(&self, entry: &Entry, guard: Guard, survey: bool, harvest: &RoundSamples) -> Option<Said> {
         let in_cycles = entry.wants_quiet() && entry.follows_clock();
         let of = |sample: &Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
         if !entry.wants_quiet() {
@@ -201,7 +202,7 @@ impl Schedule<'_> {
         let other_cpu = self.quietness.other_than(cpu, &distance, random);
         let busy = self.entries[next.entry].cpus();
         let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
-        let round = RoundOrder { item: next.entry, cpu, other_cpu, more_cpus, seed: random.u64(..), plan };
+        let round = RoundRequest { item: next.entry, cpu, other_cpu, more_cpus, seed: random.u64(..), plan };
         let begun = Begun { order: *order, cpu, launcher: self.launchers.number(), survey: next.survey };
         let start = Instant::now();
         let end = self.launchers.round(round, self.signals)?;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use crate::take::MeasureError;
+use crate::error::MeasureError;
 
 const PREFIX: &str = "howslow-scratch-";
 

@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use analysis::statistics::median;
 
-use crate::clock::Clock;
+use operation::Clock;
 
 /// One speed check.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use operation::{Device, Usage, pin};
 use record::Reads;
 
-use crate::device::Device;
-use crate::setting::pin;
 use crate::speed::{Checker, Speed};
 
 /// What a round reads while it measures.
@@ -19,48 +18,6 @@ pub(crate) trait Watch {
     fn usage(&mut self) -> Usage;
     /// What the device of the operation's file has read so far, where it has one whose reads are counted.
     fn reads(&mut self) -> Option<Reads>;
-}
-
-/// Processor time in ns, and counts, since the process began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Usage {
-    pub user: f64,
-    pub system: f64,
-    pub minor_faults: f64,
-    pub major_faults: f64,
-    pub voluntary: f64,
-    pub involuntary: f64,
-}
-
-impl Usage {
-    /// What this process alone has used since it began.
-    pub fn of_this_process() -> Usage {
-        resources(libc::RUSAGE_SELF)
-    }
-
-    /// What was used between `earlier` and now.
-    pub fn since(self, earlier: Usage) -> Usage {
-        Usage {
-            user: self.user - earlier.user,
-            system: self.system - earlier.system,
-            minor_faults: self.minor_faults - earlier.minor_faults,
-            major_faults: self.major_faults - earlier.major_faults,
-            voluntary: self.voluntary - earlier.voluntary,
-            involuntary: self.involuntary - earlier.involuntary,
-        }
-    }
-
-    /// Both together.
-    pub fn plus(self, other: Usage) -> Usage {
-        Usage {
-            user: self.user + other.user,
-            system: self.system + other.system,
-            minor_faults: self.minor_faults + other.minor_faults,
-            major_faults: self.major_faults + other.major_faults,
-            voluntary: self.voluntary + other.voluntary,
-            involuntary: self.involuntary + other.involuntary,
-        }
-    }
 }
 
 /// The real thing.
@@ -107,7 +64,7 @@ impl Watch for SystemWatch {
     }
 
     fn usage(&mut self) -> Usage {
-        let own = Usage::of_this_process().plus(resources(libc::RUSAGE_CHILDREN));
+        let own = Usage::of_this_process().plus(Usage::of_reaped_children());
         let partners: f64 = self.partners.borrow().iter().filter_map(|&pid| processor_time(pid)).sum();
         // A partner's clock does not tell user from system: it mirrors our work, so our own proportion is used.
         let share = if own.user + own.system > 0.0 { own.user / (own.user + own.system) } else { 0.0 };
@@ -129,28 +86,8 @@ pub(crate) fn tasks_running_beside() -> f64 {
 
 /// Processor time of this process and its reaped children, in ns.
 pub(crate) fn own_processor_time() -> f64 {
-    let both = Usage::of_this_process().plus(resources(libc::RUSAGE_CHILDREN));
+    let both = Usage::of_this_process().plus(Usage::of_reaped_children());
     both.user + both.system
-}
-
-fn resources(who: libc::c_int) -> Usage {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole rusage.
-    let status = unsafe { libc::getrusage(who, usage.as_mut_ptr()) };
-    if status != 0 {
-        return Usage::default();
-    }
-    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
-    let usage = unsafe { usage.assume_init() };
-    let time = |t: libc::timeval| t.tv_sec as f64 * 1e9 + t.tv_usec as f64 * 1e3;
-    Usage {
-        user: time(usage.ru_utime),
-        system: time(usage.ru_stime),
-        minor_faults: usage.ru_minflt as f64,
-        major_faults: usage.ru_majflt as f64,
-        voluntary: usage.ru_nvcsw as f64,
-        involuntary: usage.ru_nivcsw as f64,
-    }
 }
 
 /// Processor time of another process in ns; `None` once it is gone.

@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, TermOf, count, opaque, word};
+use operation::Choice::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, TermOf, count, opaque, word};
 
 use crate::DEFAULT;
 

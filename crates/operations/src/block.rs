@@ -3,7 +3,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use measure::Failure;
+use operation::Failure;
 use rustix::mm::madvise;
 use rustix::param::page_size;
 

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use measure::{Failure, Loop, repeat};
+use operation::{Failure, Loop, repeat};
 use syscalls::Sysno;
 
 use crate::command::status_of;

@@ -1,6 +1,6 @@
 //! Reading the time: as a program does, from the processor's counter, and by a real system call.
 
-use measure::{Failure, Loop, Operation, term};
+use operation::{Failure, Loop, Operation, term};
 
 use crate::DEFAULT;
 
@@ -118,7 +118,7 @@ fn counter() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use measure::Setting;
+    use operation::Setting;
     use record::Point;
 
     use super::*;

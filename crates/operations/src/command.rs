@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
+use guard::apart;
 use libc::pid_t;
-use measure::{Failure, Loop, Operation, Setting, apart, repeat, term};
+use operation::{Failure, Loop, Operation, Setting, repeat, term};
 use record::Estimate;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;

@@ -8,7 +8,8 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use measure::{Axis, Choice::Word, Failure, Loop, Operation, Setting, word};
+use operation::Choice::Word;
+use operation::{Axis, Failure, Loop, Operation, Setting, word};
 
 use crate::DEFAULT;
 

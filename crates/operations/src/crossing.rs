@@ -8,7 +8,7 @@ mod signal;
 mod text;
 mod vdso;
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, term};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, term};
 
 use crate::DEFAULT;
 

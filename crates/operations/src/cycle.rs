@@ -1,6 +1,6 @@
 //! Numbers that a loop uses one after another and again from the first, batch after batch, and what they add up to.
 
-use measure::Failure;
+use operation::Failure;
 
 /// Numbers used in a cycle; a batch begins where the one before ended.
 pub(crate) struct Cycle {

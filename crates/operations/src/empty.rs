@@ -1,6 +1,6 @@
 //! The loop around every operation, by itself: the baseline of all others.
 
-use measure::{Operation, repeat};
+use operation::{Operation, repeat};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "loop.empty",

@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Number, Failure, Loop, Operation, Setting, count, repeat, size, term};
+use operation::Choice::Number;
+use operation::{Axis, Failure, Loop, Operation, Setting, count, repeat, size, term};
 use record::{Estimate, Point};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fstatfs, fsync, openat, unlinkat};

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use measure::{Axis, Choice::Word, Operation, repeat, term, word};
+use operation::Choice::Word;
+use operation::{Axis, Operation, repeat, term, word};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::thread::futex::{Flags, wake};
 

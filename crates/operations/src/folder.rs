@@ -7,7 +7,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 use rustix::fd::OwnedFd;
 use rustix::fs::{IFlags, Mode, OFlags, ioctl_getflags, ioctl_setflags, mkdirat, openat};
 
@@ -40,7 +40,7 @@ fn folder(within: &OwnedFd, name: &str) -> Result<OwnedFd, Failure> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use measure::Setting;
+    use operation::Setting;
     use record::Point;
     use rustix::fs::{fstat, fstatfs};
 

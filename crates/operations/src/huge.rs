@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use measure::Failure;
+use operation::Failure;
 
 /// Memory without a file, and pages of a file.
 #[derive(Clone, Copy)]

@@ -17,7 +17,7 @@ mod lanes;
 mod special;
 mod vectors;
 
-use measure::{Choice, Operation, TermOf, count, term};
+use operation::{Choice, Operation, TermOf, count, term};
 
 use crate::DEFAULT;
 
@@ -30,7 +30,8 @@ const CHAIN: u64 = 256;
 const BESIDE_THE_CHAIN: &[TermOf] = &[];
 
 /// Integers of 32 and of 64 bits; the headline is the register's full width.
-const WIDTH: measure::Axis = count("width", &[Choice::Number(32), Choice::Number(64)]).headline(&[Choice::Number(64)]);
+const WIDTH: operation::Axis =
+    count("width", &[Choice::Number(32), Choice::Number(64)]).headline(&[Choice::Number(64)]);
 
 /// An instruction whose text holds nothing but copies of it.
 const PURE: Operation = Operation { per: "instruction", terms: BESIDE_THE_CHAIN, ..DEFAULT };

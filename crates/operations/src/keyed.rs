@@ -9,7 +9,8 @@ mod written;
 
 #[cfg(not(feature = "keyed"))]
 use absent as database;
-use measure::{Axis, Choice::Number, Choice::Word, Operation, Setting, count, term, word};
+use operation::Choice::{Number, Word};
+use operation::{Axis, Operation, Setting, count, term, word};
 use record::Estimate;
 
 use crate::DEFAULT;
@@ -98,7 +99,7 @@ fn sum_of_bytes(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use measure::Failure;
+    use operation::Failure;
 
     use super::*;
 

@@ -43,7 +43,7 @@ mod touch;
 mod trial;
 mod writing;
 
-use measure::{Operation, TermOf, term};
+use operation::{Operation, TermOf, term};
 pub use process::program as program_that_does_nothing;
 pub use table::{Call, every_call, timing};
 

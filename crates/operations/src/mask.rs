@@ -1,7 +1,7 @@
 //! Sleeping until a signal's handler has run, without missing a signal that comes just before.
 
 use libc::c_int;
-use measure::Failure;
+use operation::Failure;
 
 /// The signals let through while asleep; one more is held off otherwise, so that none is missed.
 pub(crate) struct Mask {

@@ -7,7 +7,7 @@ mod region;
 mod team;
 mod work;
 
-use measure::{Axis, Choice, Failure, Loop, Need, Operation, Setting, count, size, term, word};
+use operation::{Axis, Choice, Failure, Loop, Need, Operation, Setting, count, size, term, word};
 use record::Point;
 use region::Pages;
 

@@ -13,7 +13,8 @@ mod wasi;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, Setting, TermOf, count, size, term, word};
+use operation::Choice::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, size, term, word};
 use rustix::fd::OwnedFd;
 
 use crate::DEFAULT;

@@ -8,7 +8,8 @@ mod mapping;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Number, Failure, Loop, Operation, Setting, repeat, size, term};
+use operation::Choice::Number;
+use operation::{Axis, Failure, Loop, Operation, Setting, repeat, size, term};
 use rustix::fd::AsFd;
 use rustix::io::pwrite;
 use rustix::mm::Advice;

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use measure::{Failure, Loop, Pauses, Setting, pin, repeat};
+use operation::{Failure, Loop, Pauses, Setting, pin, repeat};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::shared::Shared;

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 
 use libc::{c_char, c_int, pid_t};
-use measure::{Failure, Need, Operation, Setting, repeat, term};
+use operation::{Failure, Need, Operation, Setting, repeat, term};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 

@@ -15,7 +15,8 @@ pub(crate) mod sum;
 mod unused;
 pub(crate) mod view;
 
-use measure::{Axis, Choice::Number, Choice::Word, Failure, Operation, TermOf, count, repeat, term, word};
+use operation::Choice::{Number, Word};
+use operation::{Axis, Failure, Operation, TermOf, count, repeat, term, word};
 use record::{Estimate, Point};
 
 use crate::block::Block;
@@ -207,7 +208,7 @@ const READ: Operation = Operation {
 mod tests {
     use std::collections::BTreeSet;
 
-    use measure::Setting;
+    use operation::Setting;
 
     use super::*;
 

@@ -199,10 +199,10 @@ pub fn evict(file: impl AsFd) -> Result<Cached, FileError> {
 ///
 /// # Errors
 /// A skip where pages of it stay: in a folder in memory, or where others have the file mapped.
-pub(crate) fn put_out_of_memory(file: impl AsFd) -> Result<(), measure::Failure> {
+pub(crate) fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
     match evict(file)?.resident {
         0 => Ok(()),
-        resident => Err(measure::Failure::skip(
+        resident => Err(operation::Failure::skip(
             format!("{resident} pages of a file in the scratch folder stay in memory"),
             "set TMPDIR to a folder on a disk",
         )),
@@ -316,9 +316,9 @@ fn refused_or_failed(call: &'static str, error: std::io::Error) -> FileError {
     }
 }
 
-impl From<FileError> for measure::Failure {
-    fn from(error: FileError) -> measure::Failure {
-        measure::Failure::skip(error.to_string(), error.remedy())
+impl From<FileError> for operation::Failure {
+    fn from(error: FileError) -> operation::Failure {
+        operation::Failure::skip(error.to_string(), error.remedy())
     }
 }
 
@@ -336,7 +336,7 @@ mod tests {
         // A page that is mapped and touched stays.
         let mapping = Mapping::shared(&file, 10_000).expect("a mapping");
         mapping.read(0);
-        let Err(measure::Failure::Skip { reason, .. }) = put_out_of_memory(&file) else { panic!("it is put out") };
+        let Err(operation::Failure::Skip { reason, .. }) = put_out_of_memory(&file) else { panic!("it is put out") };
         assert!(reason.contains("stay in memory"), "{reason}");
     }
 }

@@ -10,7 +10,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use measure::{Failure, Loop, Operation, Setting, apart, repeat};
+use guard::apart;
+use operation::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
 use rustix::process::{Pid, getpid};
 

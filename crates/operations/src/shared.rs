@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-use measure::Failure;
+use operation::Failure;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// A value that processes forked from here share. It is changed through atomics only, and not dropped.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::c_int;
-use measure::{Failure, Loop, Operation, repeat, term};
+use operation::{Failure, Loop, Operation, repeat, term};
 
 use crate::call::raw::call;
 use crate::syscall::exactly;

@@ -7,7 +7,8 @@ use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, Setting, TermOf, count, word};
+use operation::Choice::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, word};
 use record::Estimate;
 
 use crate::DEFAULT;

@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, Setting, count, repeat, size, term, word};
+use operation::Choice::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, repeat, size, term, word};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fstat, fsync, ftruncate, openat, seek, unlinkat};
 use rustix::io::{pread, pwrite};

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::IntoRawFd;
 use std::ptr::NonNull;
 
-use measure::Failure;
+use operation::Failure;
 use rustix::io::Errno;
 
 /// A stream over a file, with the buffer that the library chooses; dropping it closes both.

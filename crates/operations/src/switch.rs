@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, TermOf, count, opaque, pin, repeat, term};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, TermOf, count, opaque, pin, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
 use crate::channel::End;

@@ -1,7 +1,7 @@
 //! The family `syscall`: what entering the kernel costs, by the shortest calls there are. Files are named relative to
 //! an open folder, by one component, so that the cost does not depend on where the scratch folder is.
 
-use measure::{Failure, Operation, Setting, TermOf, repeat, term};
+use operation::{Failure, Operation, Setting, TermOf, repeat, term};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, open, openat, statat};
 use rustix::io::{Errno, read, write};

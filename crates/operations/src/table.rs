@@ -1,7 +1,7 @@
 //! The accounting of all system calls: for every call of the architecture's table, the operation that times it or the
 //! reason why none does. Walks the registry; knows nothing of how an operation times a call.
 
-use measure::Operation;
+use operation::Operation;
 use syscalls::Sysno;
 
 /// One call of the architecture's table.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use measure::{Failure, Operation, repeat, term};
+use operation::{Failure, Operation, repeat, term};
 use syscalls::Sysno;
 
 use crate::call::raw::{call, tried};

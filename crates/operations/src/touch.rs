@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Number, Choice::Word, Failure, Loop, Operation, TermOf, repeat, term, word};
+use operation::Choice::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, TermOf, repeat, term, word};
 use rustix::io::Errno;
 use rustix::mm::Advice;
 use rustix::param::page_size;

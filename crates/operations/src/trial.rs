@@ -1,6 +1,6 @@
 //! Tests' way to prepare an operation and run its loop a few times, untimed, as a round does.
 
-use measure::{Failure, Loop, Operation, Setting};
+use operation::{Failure, Loop, Operation, Setting};
 use record::Point;
 
 /// An operation's loop in a scratch folder that lives as long.

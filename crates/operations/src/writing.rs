@@ -11,7 +11,8 @@ mod plain;
 mod ring;
 mod target;
 
-use measure::{Axis, Choice::Number, Choice::Word, Operation, TermOf, count, term, word};
+use operation::Choice::{Number, Word};
+use operation::{Axis, Operation, TermOf, count, term, word};
 use record::{Estimate, Point};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -109,7 +110,7 @@ const WRITE: Operation = Operation {
 mod tests {
     use std::collections::BTreeSet;
 
-    use measure::{Failure, Setting};
+    use operation::{Failure, Setting};
 
     use super::*;
 

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use measure::{Operation, Setting};
+use operation::{Operation, Setting};
 use record::{Estimate, Point};
 
 const FAMILIES: [&str; 8] = [
@@ -54,7 +54,7 @@ fn an_operation_that_sleeps_is_found() {
     const SLEEP: Operation = Operation {
         id: "test.sleep",
         prepare: |_| {
-            Ok(measure::repeat(|| {
+            Ok(operation::repeat(|| {
                 std::thread::sleep(Duration::from_micros(100));
                 Ok(())
             }))
@@ -67,7 +67,7 @@ fn an_operation_that_sleeps_is_found() {
 
 /// The least part of a batch in which none of the operation's tasks had the CPU; 0 where it cannot be measured here.
 fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f64 {
-    measure::pin(0).expect("CPU 0 may be used");
+    operation::pin(0).expect("CPU 0 may be used");
     let setting = Setting::new(point.clone(), scratch.into(), 0, None, 1);
     let Ok(mut work) = (operation.prepare)(&setting) else { return 0.0 };
     let mut times = 1;

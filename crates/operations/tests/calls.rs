@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use measure::{Failure, Operation, Setting};
+use operation::{Failure, Operation, Setting};
 
 /// Seconds after which a process counts as hung.
 const PATIENCE: u32 = 60;

@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use measure::{Failure, Item, Loop, Operation, Order, Setting, Taken, take};
+use measure::{Measurement, Plan, measure};
+use operation::{Failure, Item, Loop, Operation, Setting};
 use operations::reading::Given;
 use record::{Point, Settings, Value};
 
@@ -20,7 +21,7 @@ fn point(file: u64, state: &str) -> Point {
 }
 
 /// Takes these for a second.
-fn measured(items: Vec<Item>, root: &Path) -> Taken {
+fn measured(items: Vec<Item>, root: &Path) -> Measurement {
     let settings = Settings {
         rounds: 2,
         precision: 0.5,
@@ -30,8 +31,8 @@ fn measured(items: Vec<Item>, root: &Path) -> Taken {
         tolerance: 0.06,
         ..Settings::default()
     };
-    let order = Order { items, find: operations::find, settings, width: None, program: None, scratch_root: root };
-    take(order, &mut |_| {}).expect("something is measured")
+    let plan = Plan { items, find: operations::find, settings, width: None, program: None, scratch_root: root };
+    measure(plan, &mut |_| {}).expect("something is measured")
 }
 
 /// A file that is cut after the reader has been set up over it.

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use measure::Setting;
+use operation::Setting;
 use operations::reading::Given;
 use record::{Point, Value};
 
@@ -29,7 +29,7 @@ fn pass_over(id: &str, path: &Path, given: &'static Given) {
     let setting = Setting::new(point, scratch, 0, None, 1).with_argument(Some(given));
     match (operation.prepare)(&setting).and_then(|mut passes| passes.perform(1)) {
         Ok(()) => {}
-        Err(measure::Failure::Skip { reason, remedy }) => eprintln!("not tested: {id}: {reason}; {remedy}"),
+        Err(operation::Failure::Skip { reason, remedy }) => eprintln!("not tested: {id}: {reason}; {remedy}"),
         Err(failure) => panic!("{id} over {} bytes: {failure}", given.length()),
     }
 }

@@ -1,6 +1,6 @@
 //! The system calls that an operation names are those that its loop makes: once the kernel refuses them, it fails.
 
-use measure::{Failure, Operation, Setting};
+use operation::{Failure, Operation, Setting};
 use syscalls::Sysno;
 
 /// What a refused call answers: an error that none of these calls has of its own.

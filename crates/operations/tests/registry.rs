@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use measure::{Operation, TermOf};
+use operation::{Operation, TermOf};
 use record::Point;
 
 fn points(operation: &Operation) -> Vec<Point> {

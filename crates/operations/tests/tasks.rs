@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::fd::FromRawFd;
 use std::path::Path;
 
-use measure::{Failure, Operation, Setting};
+use operation::{Failure, Operation, Setting};
 
 /// The first operation that other operations of a family are about; a family without it would be tested in vain.
 const FAMILIES: [(&str, &str); 6] = [
@@ -76,7 +76,7 @@ fn leaving_no_object(name: &str, work: impl FnOnce(&Path)) {
 
 fn perform(operation: &Operation, scratch: &Path) {
     // As a round is: what two tasks do on one CPU is nothing they do on two.
-    measure::pin(0).expect("CPU 0 may be used");
+    operation::pin(0).expect("CPU 0 may be used");
     for point in operation.points(false) {
         let setting = Setting::new(point.clone(), scratch.into(), 0, other_cpu(), 1);
         let done = (operation.prepare)(&setting).and_then(|mut work| {

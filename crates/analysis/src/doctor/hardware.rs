@@ -3,7 +3,9 @@
 use record::units::percent;
 use record::{Machine, Noise};
 
-use super::{Counters, Finding, Present, Severity, say};
+use record::{Counters, Present};
+
+use super::{Finding, Severity, say};
 
 /// Others' share of the processor above which a run is disturbed.
 const DISTURBED: f64 = 0.02;

@@ -1,8 +1,8 @@
 //! Findings about what this process may do.
 
-use record::Machine;
+use record::{Machine, Present};
 
-use super::{Finding, Present, Severity, say};
+use super::{Finding, Severity, say};
 
 /// Capability numbers (`linux/capability.h`).
 const NET_ADMIN: u32 = 12;

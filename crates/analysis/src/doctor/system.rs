@@ -2,7 +2,9 @@
 
 use record::{Bytes, Machine};
 
-use super::{Finding, Present, Severity, say};
+use record::Present;
+
+use super::{Finding, Severity, say};
 
 /// The largest set that operations on memory walk over.
 const LARGEST_SET: Bytes = Bytes(256 << 20);

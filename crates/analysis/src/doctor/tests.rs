@@ -1,6 +1,6 @@
 //! The doctor's findings on made-up machines.
 
-use record::CpuQuiet;
+use record::{Bytes, Counters, CpuQuiet};
 
 use super::rights::SYS_ADMIN;
 use super::*;

@@ -91,7 +91,7 @@ impl Assembly {
 
 /// Does something in a thread of its own on this CPU, so that what is started later may run anywhere.
 fn pinned<T: Send>(cpu: u32, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
-    let end = std::thread::scope(|scope| scope.spawn(|| measure::pin(cpu).map(|()| work())).join());
+    let end = std::thread::scope(|scope| scope.spawn(|| operation::pin(cpu).map(|()| work())).join());
     let end = end.map_err(|_| anyhow::anyhow!("the loop panicked"))?;
     end.map_err(|failure| anyhow::anyhow!("cannot run on CPU {cpu}: {failure:?}"))
 }

@@ -29,7 +29,7 @@ struct Side {
 
 pub(crate) fn busy(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
     let (times, budget) = (extent.times(PAIRS), extent.budget(BUDGET));
-    let cpu = *measure::machine::describe().cpu.usable.first().context("no CPU")?;
+    let cpu = *machine::describe().cpu.usable.first().context("no CPU")?;
     let operations = one_task();
     println!(
         "{times} pairs of runs of {} operations, without and with a program that spins on CPU {cpu}; about {:.0} s",
@@ -65,7 +65,7 @@ pub(crate) fn busy(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
 
 /// The ids of the headline operations that one task on one CPU performs.
 fn one_task() -> Vec<&'static str> {
-    let alone = |operation: &&measure::Operation| {
+    let alone = |operation: &&operation::Operation| {
         operation.headline
             && operation.quoted == Estimate::Quiet
             && !SEVERAL_TASKS.contains(&operation.family())
@@ -79,7 +79,7 @@ fn beside_spinning(cpu: u32, howslow: &Howslow, operations: &[&str], budget: Dur
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let spinning = scope.spawn(|| {
-            let pinned = measure::pin(cpu);
+            let pinned = operation::pin(cpu);
             let mut sum = 0_u64;
             while pinned.is_ok() && !done.load(Ordering::Relaxed) {
                 sum = black_box(sum.wrapping_add(1));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use analysis::statistics::{median, median_ranks, sorted};
 use anyhow::{Context, anyhow, ensure};
-use measure::{Loop, Setting};
+use operation::{Loop, Setting};
 use operations::reading::Given;
 use operations::residence;
 use record::{Point, Value};
@@ -71,7 +71,7 @@ pub(crate) fn fio(extent: &Extent) -> anyhow::Result<()> {
         return Ok(());
     }
     let pairs = extent.times(PAIRS).max(5);
-    let cpu = *measure::machine::describe().cpu.usable.last().unwrap_or(&0);
+    let cpu = *machine::describe().cpu.usable.last().unwrap_or(&0);
     println!("{pairs} pairs on CPU {cpu}, {} in records of {}", record::Bytes(LENGTH), record::Bytes(RECORD));
     println!("{:<24} {:<22} {:>12} {:>12}   ours / fio in bandwidth, aimed at {AIM}", "", "", "fio", "howslow");
     let folder = tempfile::tempdir()?;
@@ -79,7 +79,7 @@ pub(crate) fn fio(extent: &Extent) -> anyhow::Result<()> {
     // fio inherits the CPU; a thread of its own keeps the pinning from what comes after.
     let end = std::thread::scope(|scope| {
         let all = scope.spawn(|| {
-            measure::pin(cpu).map_err(|failure| anyhow!("cannot run on CPU {cpu}: {failure}"))?;
+            operation::pin(cpu).map_err(|failure| anyhow!("cannot run on CPU {cpu}: {failure}"))?;
             CASES.iter().try_for_each(|case| case.compare(&path, cpu, pairs))
         });
         all.join()

@@ -79,7 +79,7 @@ struct Compared {
 
 pub(crate) fn independent(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
     let (windows, budget) = (extent.times(WINDOWS), extent.budget(BUDGET));
-    let cpus = measure::machine::describe().cpu.usable;
+    let cpus = machine::describe().cpu.usable;
     let groups = || OF_PROCESSOR.iter().chain(OF_KERNEL);
     let asked = |entry: &&Entry| extent.only.as_ref().is_none_or(|text| entry.name().contains(text));
     let count: usize = groups().map(|group| group.entries.iter().filter(asked).count()).sum();

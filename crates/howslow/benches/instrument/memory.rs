@@ -6,7 +6,7 @@ mod hand;
 use std::time::{Duration, Instant};
 
 use analysis::statistics::{median, sorted};
-use measure::Setting;
+use operation::Setting;
 use record::{Point, Value};
 
 use crate::Extent;
@@ -24,13 +24,13 @@ type Timed<'a> = Box<dyn FnMut(u64) -> anyhow::Result<Duration> + 'a>;
 /// Batches of howslow's loop and of those written here, in turn, for memory's speed drifts within seconds.
 pub(crate) fn memory(extent: &Extent) -> anyhow::Result<()> {
     let pairs = extent.times(PAIRS);
-    let cpu = *measure::machine::describe().cpu.usable.last().unwrap_or(&0);
+    let cpu = *machine::describe().cpu.usable.last().unwrap_or(&0);
     println!("{pairs} batches of each loop in turn on CPU {cpu}, median; about {} s", pairs * 90 * 15 / 1000 / 4 + 30);
     // Rounds run in a process of their own; here a thread of its own keeps the pinning from what comes after.
     let end = std::thread::scope(|scope| {
         scope
             .spawn(|| {
-                measure::pin(cpu).map_err(|failure| anyhow::anyhow!("cannot run on CPU {cpu}: {failure}"))?;
+                operation::pin(cpu).map_err(|failure| anyhow::anyhow!("cannot run on CPU {cpu}: {failure}"))?;
                 latency(pairs, cpu)?;
                 passes(pairs, cpu)
             })

@@ -70,7 +70,7 @@ fn find() -> Option<String> {
 }
 
 fn contests() -> anyhow::Result<Vec<Contest>> {
-    let cpu = *measure::machine::describe().cpu.usable.first().context("no CPU")?;
+    let cpu = *machine::describe().cpu.usable.first().context("no CPU")?;
     let pinned = ["taskset", "-c", &cpu.to_string()].map(String::from).to_vec();
     let pipe = |title, under: &[String], pattern| Contest {
         title,

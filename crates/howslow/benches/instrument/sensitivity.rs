@@ -40,7 +40,7 @@ struct Told {
 }
 
 pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
-    let cpu = *measure::machine::describe().cpu.usable.last().unwrap_or(&0);
+    let cpu = *machine::describe().cpu.usable.last().unwrap_or(&0);
     let Some(Filters { short, long, added }) = filters(cpu)? else {
         tool::skip("no filter of system calls can be set up here", "run where seccomp is allowed");
         return Ok(());

@@ -27,7 +27,7 @@ pub(crate) fn truth(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
         "{times} pairs: howslow, then the loop written by hand; about {:.0} s",
         times as f32 * 2.0 * budget.as_secs_f32()
     );
-    let assembly = Assembly::new(measure::machine::describe().cpu.usable)?;
+    let assembly = Assembly::new(machine::describe().cpu.usable)?;
     let mut pairs = Pairs::default();
     println!("getppid         howslow             loop: median, minimum                      howslow / loop");
     for _ in 0..times {

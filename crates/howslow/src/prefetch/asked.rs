@@ -9,7 +9,7 @@ use analysis::prefetch::{self, THERE};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 
-use measure::Failure;
+use operation::Failure;
 use operations::reading::prefetch::unnamed;
 use operations::residence;
 use record::Nanoseconds;

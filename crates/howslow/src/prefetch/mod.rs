@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use analysis::prefetch::{Inputs, Latency};
 use anyhow::{Context, bail};
-use measure::{Failure, Progress};
+use measure::Progress;
+use operation::Failure;
 use operations::reading::prefetch::{Method, Passed, Program, State, Stretch, most_ahead, pass, requests};
 use operations::residence::{self, FileError};
 

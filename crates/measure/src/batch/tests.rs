@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
-use crate::stopwatch::Took;
+use operation::Took;
 
 /// A machine whose time passes only as the script says.
 #[derive(Default)]
@@ -116,7 +116,7 @@ fn a_batch_done_elsewhere_took_what_is_told_of_it() {
 #[test]
 fn pauses_are_no_part_of_a_batch() {
     let watch = ScriptedWatch::default();
-    let pauses = crate::Pauses::calibrated();
+    let pauses = operation::Pauses::calibrated();
     let (script, waits) = (Rc::clone(&watch.0), pauses.clone());
     let mut work = Loop::new(move |times| {
         for _ in 0..times {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use guard::apart;
 use libtest_mimic::{Failed, Trial};
-use measure::apart;
 
 use crate::support::{equal, processes_of_ours, trial};
 

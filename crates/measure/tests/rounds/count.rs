@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use libtest_mimic::{Failed, Trial};
-use measure::{Failure, Loop, Operation, repeat};
+use operation::{Failure, Loop, Operation, repeat};
 
 use crate::support::{HARMLESS, equal, measured, taken, trial};
 

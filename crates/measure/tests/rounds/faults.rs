@@ -1,7 +1,7 @@
 //! Operations that go wrong in every way a child can.
 
 use libtest_mimic::{Failed, Trial};
-use measure::{Failure, Need, Operation, repeat};
+use operation::{Failure, Need, Operation, repeat};
 use record::Doubt;
 
 use crate::support::{HARMLESS, contains, equal, lost, measured, never, taken, trial};

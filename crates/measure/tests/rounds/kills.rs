@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
-use measure::{Operation, take};
+use measure::measure;
+use operation::Operation;
 
 use crate::support::{HARMLESS, equal, never, nothing_left, order, processes_of_ours, trial};
 
@@ -47,7 +48,7 @@ fn parent(root: &Path) -> libc::pid_t {
     if pid != 0 {
         return pid;
     }
-    let status = match take(order(HANGING, root), &mut |_| {}) {
+    let status = match measure(order(HANGING, root), &mut |_| {}) {
         Ok(taken) => taken.interrupted.unwrap_or(0),
         Err(_) => 99,
     };

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use guard::apart;
 use libtest_mimic::{Failed, Trial};
-use measure::apart;
 
 use crate::support::{contains, equal, processes_of_ours, trial};
 

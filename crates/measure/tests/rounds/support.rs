@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
-use measure::{Item, Loop, Operation, Order, Taken, repeat, take};
+use measure::{Measurement, Plan, measure};
+use operation::{Item, Loop, Operation, repeat};
 use record::{Point, Settings};
 
 pub const HARMLESS: Operation = Operation {
@@ -19,16 +20,16 @@ pub fn trial(name: &str, run: fn() -> Result<(), Failed>) -> Trial {
 }
 
 /// Takes these operations, two seconds at most, in a scratch root of their own, and checks that nothing is left.
-pub fn taken(operations: &'static [Operation]) -> Result<Taken, Failed> {
+pub fn taken(operations: &'static [Operation]) -> Result<Measurement, Failed> {
     let root = tempfile::tempdir()?;
     let before = processes_of_ours();
-    let taken = take(order(operations, root.path()), &mut |_| {})?;
+    let taken = measure(order(operations, root.path()), &mut |_| {})?;
     nothing_left(root.path())?;
     equal(processes_of_ours(), before, "processes before and after")?;
     Ok(taken)
 }
 
-pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Order<'a> {
+pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Plan<'a> {
     let items = operations.iter().map(|operation| Item { operation, point: Point::default() }).collect();
     let settings = Settings {
         rounds: 6,
@@ -39,7 +40,7 @@ pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Or
         tolerance: 0.06,
         ..Settings::default()
     };
-    Order { items, find: |_| None, settings, width: None, program: None, scratch_root }
+    Plan { items, find: |_| None, settings, width: None, program: None, scratch_root }
 }
 
 pub fn nothing_left(root: &Path) -> Result<(), Failed> {
@@ -55,12 +56,12 @@ pub fn processes_of_ours() -> usize {
 }
 
 /// Why every round of this operation was lost.
-pub fn lost(taken: &Taken, id: &str) -> Result<String, Failed> {
+pub fn lost(taken: &Measurement, id: &str) -> Result<String, Failed> {
     let skip = taken.skipped.iter().find(|skip| skip.operation == id);
     skip.map(|skip| skip.reason.clone()).ok_or_else(|| format!("{id} was not skipped").into())
 }
 
-pub fn measured<'a>(taken: &'a Taken, id: &str) -> Result<&'a record::Cost, Failed> {
+pub fn measured<'a>(taken: &'a Measurement, id: &str) -> Result<&'a record::Cost, Failed> {
     let cost = taken.costs.iter().find(|cost| cost.operation == id);
     cost.ok_or_else(|| format!("{id} was not measured: {:?}", taken.skipped).into())
 }

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use libc::{aiocb, c_int};
-use measure::{Failure, Operation, repeat, term};
+use operation::{Failure, Operation, repeat, term};
 
 use super::{READ, check, zeros};
 use crate::mask::Mask;

@@ -4,7 +4,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use libc::{c_long, c_ulong};
-use measure::{Failure, Operation, repeat, term};
+use operation::{Failure, Operation, repeat, term};
 
 use super::{check, zeros};
 use crate::call::raw::call;

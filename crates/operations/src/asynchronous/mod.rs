@@ -7,7 +7,7 @@ mod uring;
 
 use std::os::fd::OwnedFd;
 
-use measure::{Failure, Operation, repeat, term};
+use operation::{Failure, Operation, repeat, term};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2, read};
 

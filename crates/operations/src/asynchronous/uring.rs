@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use io_uring::{IoUring, opcode, squeue, types};
-use measure::{Axis, Choice, Failure, Loop, Need, Operation, Setting, count, term};
+use operation::{Axis, Choice, Failure, Loop, Need, Operation, Setting, count, term};
 
 use super::{READ, check, zeros};
 use crate::call::raw::call;

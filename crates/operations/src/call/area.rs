@@ -3,7 +3,7 @@
 //! than the call itself, so it must not happen by chance. Knows nothing of what is timed.
 
 use libc::{MAP_ANONYMOUS, MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_NONE, PROT_READ, PROT_WRITE};
-use measure::Failure;
+use operation::Failure;
 use std::os::fd::OwnedFd;
 
 use super::raw::call;

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use measure::{Failure, Operation, repeat};
+use operation::{Failure, Operation, repeat};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 

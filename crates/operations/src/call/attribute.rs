@@ -1,6 +1,6 @@
 //! Calls that read and change the attributes of files: permissions, owners, times and flags.
 
-use measure::{Failure, Loop, Operation, repeat};
+use operation::{Failure, Loop, Operation, repeat};
 use rustix::process::{getegid, geteuid, getgroups};
 
 use super::raw::{CALL, call, enter, file_of, tried, turning};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::rc::Rc;
 
-use measure::{Failure, Operation, repeat};
+use operation::{Failure, Operation, repeat};
 
 use super::raw::{CALL, PAIR, call, consuming, device, enter, file_of, owned, producing, tried};
 #[cfg(target_arch = "x86_64")]

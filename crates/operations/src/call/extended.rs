@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use measure::{Operation, repeat};
+use operation::{Operation, repeat};
 
 use super::raw::{CALL, PAIR, call, enter, file_of, tried, turning};
 use crate::syscall::{exactly, new_file};

@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 use rustix::fs::{Mode, OFlags, openat};
 
 use super::raw::call;

@@ -1,6 +1,6 @@
 //! Calls on users, groups, capabilities, names and keys.
 
-use measure::{Failure, Loop, Need, Operation, repeat};
+use operation::{Failure, Loop, Need, Operation, repeat};
 
 use super::own::{namespaces, steadily, steady};
 use super::raw::{CALL, PAIR, call, tried, turning};

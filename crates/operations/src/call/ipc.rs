@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use measure::{Failure, Operation, repeat};
+use operation::{Failure, Operation, repeat};
 
 use super::own::{namespaces, steady};
 use super::raw::{BLOCK, CALL, PAIR, call, owned, tried};

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use measure::Operation;
+use operation::Operation;
 
 use super::own::{refusing, steadily, steady};
 use super::raw::{CALL, call, owned, producing, tried};

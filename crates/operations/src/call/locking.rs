@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use libc::{PROT_READ, PROT_WRITE};
-use measure::{Failure, Loop, Operation, repeat};
+use operation::{Failure, Loop, Operation, repeat};
 use rustix::process::{Resource, getrlimit};
 
 use super::area::{Area, PAGE};

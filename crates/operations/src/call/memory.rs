@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use libc::{PROT_READ, PROT_WRITE};
-use measure::{Choice, Failure, Loop, Operation, Setting, count, repeat};
+use operation::{Choice, Failure, Loop, Operation, Setting, count, repeat};
 use record::{Doubt, Estimate};
 
 use super::area::{Area, PAGE, Places, mapped_anywhere, unmap};

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::rc::Rc;
 
 use libc::{AT_FDCWD, MNT_DETACH, MS_PRIVATE, MS_REC};
-use measure::{Failure, Operation, Setting, repeat};
+use operation::{Failure, Operation, Setting, repeat};
 
 use super::own::{namespaces, refusing};
 use super::raw::{CALL, FILES, call, consuming, enter, for_each, names, numbered, owned, producing, tried};

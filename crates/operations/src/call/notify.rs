@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
-use measure::{Failure, Operation, Setting, repeat};
+use operation::{Failure, Operation, Setting, repeat};
 
 use super::raw::{CALL, FILES, PAIR, call, enter, file_of, for_each, names, numbered, owned, producing, tried};
 use crate::syscall::{exactly, new_file};

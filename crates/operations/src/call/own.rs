@@ -1,7 +1,7 @@
 //! What lets a call do its real work without touching the machine: namespaces of the round's own; and the shapes that
 //! most loops of one call have.
 
-use measure::{Failure, Loop, repeat};
+use operation::{Failure, Loop, repeat};
 use syscalls::Sysno;
 
 use super::raw::{answered, call, tried};

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Operation, Setting, repeat};
+use operation::{Failure, Loop, Operation, Setting, repeat};
 use rustix::fs::{AtFlags, FileType};
 
 use super::fresh::Fresh;

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use measure::{Axis, Choice, Failure, Operation, Setting, repeat, word};
+use operation::{Axis, Choice, Failure, Operation, Setting, repeat, word};
 use record::Estimate;
 
 use super::area::{Area, PAGE};

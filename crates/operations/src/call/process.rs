@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Partner, Setting, TermOf, repeat, term, word};
+use operation::{Axis, Choice, Failure, Loop, Operation, Partner, Setting, TermOf, repeat, term, word};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::own::{ended_child, ended_copy, namespaces, steadily, steady};

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Operation, Setting, TermOf, repeat, term};
+use operation::{Failure, Loop, Operation, Setting, TermOf, repeat, term};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use syscalls::Sysno;

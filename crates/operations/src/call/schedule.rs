@@ -1,6 +1,6 @@
 //! Calls on scheduling.
 
-use measure::{Operation, repeat};
+use operation::{Operation, repeat};
 
 use super::own::{steadily, steady};
 use super::raw::{CALL, call, tried, turning};

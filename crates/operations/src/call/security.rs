@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use measure::{Failure, Operation, repeat, term};
+use operation::{Failure, Operation, repeat, term};
 
 use super::own::refusing;
 use super::raw::{CALL, call, consuming, owned, producing, tried};

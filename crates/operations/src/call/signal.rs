@@ -1,7 +1,7 @@
 //! Calls on signals that are not sent: what is asked and set about them. Those that send and receive are in the family
 //! `signal`.
 
-use measure::Operation;
+use operation::Operation;
 
 use super::own::steady;
 use super::raw::{CALL, call, turning};

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use libc::iovec;
-use measure::{Failure, Loop, Operation, repeat};
+use operation::{Failure, Loop, Operation, repeat};
 
 use super::raw::{BLOCK, CALL, PAIR, call, consuming, owned, producing, tried, turning};
 use crate::syscall::exactly;

@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Operation, Setting, repeat};
+use operation::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
 
 use super::raw::{CALL, call, file_of, on_a_device, tried};

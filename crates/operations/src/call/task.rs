@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use measure::{Failure, Loop, Operation, Setting, repeat, term};
+use operation::{Failure, Loop, Operation, Setting, repeat, term};
 
 use super::own::steady;
 use super::raw::{CALL, call, tried};

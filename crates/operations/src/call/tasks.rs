@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 
 use super::raw::call;
 

@@ -1,6 +1,6 @@
 //! Calls on clocks and timers, of the kernel itself: never its shortcuts in the process's own memory.
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, word};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, word};
 use record::Estimate;
 
 use super::own::{refusing, steady};

@@ -4,7 +4,8 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use libc::iovec;
-use measure::{Choice::Number, Failure, Operation, Setting, count, repeat};
+use operation::Choice::Number;
+use operation::{Failure, Operation, Setting, count, repeat};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use super::raw::{BLOCK, CALL, PAIR, STOCK, call, device, enter, file_of, tried};

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use measure::{Failure, Operation, repeat};
+use operation::{Failure, Operation, repeat};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::raw::{CALL, PAIR, call, owned, producing, tried};

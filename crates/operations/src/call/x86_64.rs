@@ -1,6 +1,6 @@
 //! Calls that only x86-64 has: older ways to what newer calls do, and its own segments and ports.
 
-use measure::{Failure, Operation, Setting, pin, repeat};
+use operation::{Failure, Operation, Setting, pin, repeat};
 use record::Estimate;
 
 use super::own::{steadily, steady};

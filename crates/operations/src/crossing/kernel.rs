@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Operation, repeat, term};
+use operation::{Failure, Loop, Operation, repeat, term};
 use syscalls::{Sysno, raw};
 
 use super::{ARGUMENTS, CROSSING, no_such_count};

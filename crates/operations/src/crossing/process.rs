@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use measure::{Choice, Failure, Operation, Pauses, Setting, repeat, term, word};
+use operation::{Choice, Failure, Operation, Pauses, Setting, repeat, term, word};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, words};
 use crate::message::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use measure::{Choice, Operation, repeat, term};
+use operation::{Choice, Operation, repeat, term};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, added_up, answer, words};
 use crate::call::raw::{call, tried};

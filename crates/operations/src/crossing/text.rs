@@ -5,7 +5,7 @@ use std::arch::{global_asm, naked_asm};
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Failure, Loop, TermOf, opaque, term};
+use operation::{Failure, Loop, TermOf, opaque, term};
 
 use super::{MOST, added_up, answer, no_such_count};
 

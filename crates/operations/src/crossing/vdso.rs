@@ -1,7 +1,7 @@
 //! The vDSO: code of the kernel's that it maps into every process, to be called without entering the kernel. Found as
 //! the dynamic linker finds it, because a static program has none.
 
-use measure::{Choice, Failure, Operation, repeat, term};
+use operation::{Choice, Failure, Operation, repeat, term};
 
 use super::CROSSING;
 use super::text::{CALLS, OF_A_TURN, sixteen_times};

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, word};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, word};
 
 use super::lanes::{self, LANES, OPERAND, Turns};
 use super::text::{self, Way};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice, Failure, Loop, Operation, count, opaque, repeat, term};
+use operation::{Axis, Choice, Failure, Loop, Operation, count, opaque, repeat, term};
 
 use super::text;
 use crate::DEFAULT;

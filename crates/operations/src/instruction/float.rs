@@ -3,7 +3,7 @@
 
 use std::ops::{Add, Div, Mul};
 
-use measure::{Axis, Choice, Operation, TermOf, term, word};
+use operation::{Axis, Choice, Operation, TermOf, term, word};
 
 use super::lanes::repeated;
 use super::vectors::{self, Float, Lanes, Model, Packed, Vector};

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Setting, opaque};
+use operation::{Failure, Loop, Setting, opaque};
 
 use super::CHAIN;
 

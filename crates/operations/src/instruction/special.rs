@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, word};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, word};
 use rustix::thread::{futex, sched_yield};
 
 use super::PURE;

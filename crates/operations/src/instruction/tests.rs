@@ -1,6 +1,6 @@
 //! Every instruction does what its model says, and a model that says something else is found out.
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 use record::Point;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! What stands for the readers of SQLite files in a program that was built without SQLite.
 
-use measure::{Failure, Loop, Setting};
+use operation::{Failure, Loop, Setting};
 
 pub(super) use absent as written;
 pub(super) use absent as in_order;

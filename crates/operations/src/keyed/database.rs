@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Setting};
+use operation::{Failure, Loop, Setting};
 use rusqlite::{Connection, OpenFlags, Row, params};
 
 use crate::cycle::Cycle;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::rc::Rc;
 
-use measure::{Failure, Loop, Setting, repeat};
+use operation::{Failure, Loop, Setting, repeat};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::read;
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ptr;
 use std::rc::Rc;
 
-use measure::{Failure, Loop, repeat};
+use operation::{Failure, Loop, repeat};
 
 use super::OWN_CACHE;
 use super::passes::{Copying, Fill, Sum, TURN_WORDS, fastest, settle};

@@ -6,7 +6,7 @@
 //! in memory: 256 MiB takes milliseconds where shuffling an array of all lines takes a second. Its latencies are
 //! those of a shuffled (Sattolo) cycle.
 
-use measure::{Failure, Loop, TermOf};
+use operation::{Failure, Loop, TermOf};
 
 use super::region::{Pages, Region};
 use super::work::{Work, alone};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
-use measure::Failure;
+use operation::Failure;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::huge::{Kind, huge_bytes, offered_at, withheld};

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use measure::{Failure, Loop, Partner, Setting};
+use operation::{Failure, Loop, Partner, Setting};
 use rustix::thread::futex;
 
 use super::work::Work;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use measure::{Failure, Loop};
+use operation::{Failure, Loop};
 
 /// Work on memory of its own.
 pub(super) trait Work: 'static {

@@ -4,7 +4,7 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use measure::{Failure, Operation, Setting, repeat, term};
+use operation::{Failure, Operation, Setting, repeat, term};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use measure::{Failure, Operation, Setting, repeat, term};
+use operation::{Failure, Operation, Setting, repeat, term};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::{DISTANCE, ROUNDTRIP as SHAPE, TO_ITSELF, not_answered};

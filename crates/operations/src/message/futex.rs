@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use measure::{Failure, Operation, Pauses, Setting, repeat};
+use operation::{Failure, Operation, Pauses, Setting, repeat};
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
 

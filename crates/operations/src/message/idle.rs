@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use measure::{Axis, Choice, Operation, Pauses, Setting, count, repeat, term, word};
+use operation::{Axis, Choice, Operation, Pauses, Setting, count, repeat, term, word};
 
 use super::{EXOTIC, RSX, not_answered, there_and_back};
 use crate::channel::End;

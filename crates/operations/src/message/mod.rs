@@ -16,7 +16,7 @@ mod task;
 mod vm;
 mod woken;
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, repeat, size, word};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, repeat, size, word};
 use record::Point;
 
 use crate::block::Block;

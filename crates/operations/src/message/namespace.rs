@@ -1,7 +1,7 @@
 //! A namespace of its own for System V objects and POSIX queues: it ends with the last process in it, and everything
 //! in it too, however the process ends.
 
-use measure::Failure;
+use operation::Failure;
 
 use crate::call::own;
 

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use measure::{Choice, Failure, Operation, Setting, size, term};
+use operation::{Choice, Failure, Operation, Setting, size, term};
 use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
 
 use libc::{c_int, c_long};
-use measure::{Failure, Operation, Setting, term};
+use operation::{Failure, Operation, Setting, term};
 use rustix::param::page_size;
 
 use super::{EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, namespace, roundtrip, there_and_back};

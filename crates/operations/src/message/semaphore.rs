@@ -4,7 +4,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{c_int, c_short};
-use measure::{Failure, Operation, Setting, repeat, term};
+use operation::{Failure, Operation, Setting, repeat, term};
 use rustix::io::Errno;
 
 use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, namespace, not_answered};

@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use measure::{Failure, Operation, Pauses, Setting, repeat, term};
+use operation::{Failure, Operation, Pauses, Setting, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
 use super::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};

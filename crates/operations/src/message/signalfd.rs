@@ -3,7 +3,7 @@
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use libc::{c_int, pid_t, signalfd_siginfo};
-use measure::{Failure, Operation, Setting, repeat, term};
+use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
-use measure::{Failure, Loop, Operation, Setting, term};
+use operation::{Failure, Loop, Operation, Setting, term};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::{

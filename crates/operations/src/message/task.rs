@@ -1,7 +1,7 @@
 //! The same calls by one task and by two on the same CPU: half the difference is a context switch, as the paper on
 //! RSX-11M derives it.
 
-use measure::{Axis, Failure, Operation, Setting, repeat, term};
+use operation::{Axis, Failure, Operation, Setting, repeat, term};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::{EXOTIC, SMALL, not_answered, there_and_back};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::{iovec, pid_t};
-use measure::{Failure, Operation, Partner, Setting, repeat, term};
+use operation::{Failure, Operation, Partner, Setting, repeat, term};
 
 use super::futex::{OURS, THEIRS, await_turn, pass_turn};
 use super::{ALIGNED, ENDS, EXOTIC, NEAR_OR_FAR, OFFSET, SIZE, SIZE_OF_TWO, TO_ITSELF, not_answered, there_and_back};

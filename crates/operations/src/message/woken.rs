@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use io_uring::{opcode, types};
 use libc::c_int;
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, pin, repeat, term, word};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, pin, repeat, term, word};
 use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::net::SocketType;
 

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use measure::{Failure, Partner, Setting, Stopwatch, Took};
+use operation::{Failure, Partner, Setting, Stopwatch, Took};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{SendFlags, send};
 use serde::Serialize;

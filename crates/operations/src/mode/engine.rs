@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use measure::Failure;
+use operation::Failure;
 use rustix::io::Errno;
 
 use super::wasi::Host;

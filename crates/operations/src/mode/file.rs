@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::pwrite;

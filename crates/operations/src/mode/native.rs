@@ -1,6 +1,6 @@
 //! The programs of `mode` as native code: what the guests beside do, in the same steps.
 
-use measure::{Failure, opaque};
+use operation::{Failure, opaque};
 use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::{pread, read as read_next};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::rc::Rc;
 
-use measure::Failure;
+use operation::Failure;
 
 /// What may fault around a batch that is not part of it: the first use of a page of code, stack or results.
 pub(crate) const STRAY: u64 = 16;

@@ -5,7 +5,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Word, Failure, Loop, word};
+use operation::Choice::Word;
+use operation::{Axis, Failure, Loop, word};
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
@@ -16,7 +17,7 @@ use super::mapping::{Mapping, base_pages_only};
 pub(crate) const FRAMES: Axis = word("frames", &[Word("fresh"), Word("recycled")]).headline(&[Word("fresh")]);
 
 /// The point of frames that were in use a moment ago.
-pub(crate) const RECYCLED: &[(&str, measure::Choice)] = &[("frames", Word("recycled"))];
+pub(crate) const RECYCLED: &[(&str, operation::Choice)] = &[("frames", Word("recycled"))];
 
 /// Bytes of a supply, where memory allows: a round's batches seldom take more.
 const SUPPLY: usize = 128 << 20;
@@ -131,7 +132,7 @@ impl Given {
 
 /// Bytes that a supply may have: an eighth of what is free here and of what the cgroup allows.
 fn room() -> Result<usize, Failure> {
-    let machine = measure::machine::describe();
+    let machine = machine::describe();
     let said = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = said.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let free = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use measure::{Axis, Choice, Operation, term, word};
+use operation::{Axis, Choice, Operation, term, word};
 
 use super::{do_nothing, execute, fork, wait_for};
 use crate::child::Child;

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use libc::{CLONE_VFORK, CLONE_VM, SIGCHLD, c_int};
-use measure::{Choice, Failure, Need, Operation, count, repeat, term, word};
+use operation::{Choice, Failure, Need, Operation, count, repeat, term, word};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use syscalls::Sysno;
 

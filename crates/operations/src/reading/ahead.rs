@@ -1,6 +1,6 @@
 //! Asking for what will be read, ahead of reading it: the arithmetic that methods with a window share.
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 
 /// A window that moves over the file: all bytes up to `ahead` beyond the record to be read have been asked for, in
 /// pieces of `quantity` bytes (the paper `mpe`, postscript: the distance is the latency times the rate of consumption).

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-use measure::Operation;
+use operation::Operation;
 use rustix::fs::OFlags;
 
 use super::pass::summing;

@@ -3,7 +3,8 @@
 
 use std::rc::Rc;
 
-use measure::{Choice::Word, Failure, Loop, Operation, Setting, word};
+use operation::Choice::Word;
+use operation::{Failure, Loop, Operation, Setting, word};
 use rustix::mm::{Advice, MapFlags};
 
 use super::ahead::Ahead;
@@ -61,7 +62,7 @@ pub(super) const RANDOM: Operation = Operation {
     id: "read.mmap.random",
     summary: "map a file, advise MADV_RANDOM, which reads each page for itself, add it up, unmap it",
     like: &["Memory Mapped"],
-    axes: &[STATE, RECORD, FILE.headline(&[measure::Choice::Number(16 * MIB)])],
+    axes: &[STATE, RECORD, FILE.headline(&[operation::Choice::Number(16 * MIB)])],
     prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Random)),
     ..MAPPED
 };

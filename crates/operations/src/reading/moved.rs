@@ -3,7 +3,7 @@
 
 use std::os::fd::OwnedFd;
 
-use measure::{Failure, Operation};
+use operation::{Failure, Operation};
 use rustix::fs::{Mode, OFlags, copy_file_range, ftruncate, open, sendfile};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};

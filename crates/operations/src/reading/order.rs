@@ -1,6 +1,6 @@
 //! The order in which a pass visits the records of a file. Nothing here grows with the file.
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 
 /// Records between two visited one after the other, in strides: far enough that no readahead of this kernel reaches.
 const STRIDE: u64 = 64;

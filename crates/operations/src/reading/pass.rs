@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use measure::{Doubts, Failure, Loop, Setting};
+use operation::{Doubts, Failure, Loop, Setting};
 use record::Doubt;
 
 use super::order::Plan;

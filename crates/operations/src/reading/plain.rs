@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use measure::{Failure, Loop, Operation, Setting, term};
+use operation::{Failure, Loop, Operation, Setting, term};
 use rustix::fs::{Advice, OFlags, SeekFrom, fadvise, seek};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2, read};
 

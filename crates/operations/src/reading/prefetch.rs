@@ -10,7 +10,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use measure::{Failure, Setting, apart};
+use guard::apart;
+use operation::{Failure, Setting};
 use record::{Point, Value};
 use rustix::time::{ClockId, clock_gettime};
 

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use io_uring::{IoUring, opcode, squeue, types};
-use measure::{Failure, Loop, Need, Operation, Setting, term};
+use operation::{Failure, Loop, Need, Operation, Setting, term};
 use rustix::fs::OFlags;
 
 use super::order::Plan;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 use record::Bytes;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
 use rustix::io::Errno;

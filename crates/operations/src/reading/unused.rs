@@ -2,7 +2,7 @@
 //! using the data costs: more than adding up what is near, since a device or another CPU has just written it, and the next
 //! request finds it in this one's caches.
 
-use measure::Operation;
+use operation::Operation;
 use rustix::fs::OFlags;
 
 use super::pass::counting;

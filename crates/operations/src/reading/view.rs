@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::os::fd::AsFd;
 use std::ptr::null_mut;
 
-use measure::Failure;
+use operation::Failure;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 

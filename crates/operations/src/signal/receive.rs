@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use measure::{Failure, Operation, repeat, term};
+use operation::{Failure, Operation, repeat, term};
 
 use super::{Thread, bit, change_mask, count_one, counted, handler, install_counter, install_with};
 use crate::call::raw::{answered, call, owned, tried};

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 
-use measure::{Operation, repeat, term};
+use operation::{Operation, repeat, term};
 use record::Estimate;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 

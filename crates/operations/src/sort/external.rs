@@ -8,7 +8,7 @@ use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use measure::{Failure, Loop, Setting, repeat};
+use operation::{Failure, Loop, Setting, repeat};
 
 /// Bytes in a line, its end included.
 pub(super) const LINE: usize = 80;

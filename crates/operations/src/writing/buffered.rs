@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
-use measure::Operation;
+use operation::Operation;
 use rustix::fs::OFlags;
 
 use super::content::Content;

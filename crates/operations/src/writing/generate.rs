@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice::Number, Failure, Loop, Operation, Setting, count};
+use operation::Choice::Number;
+use operation::{Axis, Failure, Loop, Operation, Setting, count};
 use record::Estimate;
 
 use super::content::Content;

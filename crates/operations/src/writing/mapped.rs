@@ -2,7 +2,8 @@
 
 use std::ptr::null_mut;
 
-use measure::{Choice::Word, Failure, Operation, word};
+use operation::Choice::Word;
+use operation::{Failure, Operation, word};
 use rustix::fs::{OFlags, ftruncate};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};

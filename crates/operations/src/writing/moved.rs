@@ -1,6 +1,6 @@
 //! A writer that hands its memory to a pipe and the pipe's pages to the file.
 
-use measure::Operation;
+use operation::Operation;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, vmsplice};

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use measure::{DeviceWrites, Failure, Loop, Setting, Tally};
+use operation::{DeviceWrites, Failure, Loop, Setting, Tally};
 
 use super::target::Target;
 

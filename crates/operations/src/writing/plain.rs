@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use measure::{Failure, Operation};
+use operation::{Failure, Operation};
 use rustix::fs::{FallocateFlags, OFlags, SeekFrom, fallocate, seek};
 use rustix::io::{Errno, pwrite, write};
 

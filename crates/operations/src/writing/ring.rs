@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use io_uring::{IoUring, opcode, squeue, types};
-use measure::{Failure, Operation, Setting};
+use operation::{Failure, Operation, Setting};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 

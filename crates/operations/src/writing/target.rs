@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
-use measure::{Failure, Setting};
+use operation::{Failure, Setting};
 use record::Bytes;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate};
 use rustix::io::{Errno, pwrite};

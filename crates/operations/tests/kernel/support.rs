@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use measure::{Failure, Loop, Setting};
+use operation::{Failure, Loop, Setting};
 use record::{Point, Value};
 
 /// Runs `work` in a forked process with a scratch folder on this package's disk; a panic in it is one here.
@@ -78,7 +78,7 @@ pub fn points(id: &str) -> Vec<Point> {
 /// An operation's loop, or why it is skipped; anything else is a failure.
 pub fn prepared(id: &str, setting: &Setting) -> Result<Loop, String> {
     // A round runs on one CPU, and so does what is compared with it.
-    measure::pin(setting.cpu()).expect("CPU 0");
+    operation::pin(setting.cpu()).expect("CPU 0");
     let operation = operations::find(id).unwrap_or_else(|| panic!("there is no {id}"));
     (operation.prepare)(setting).map_err(|failure| match failure.into_skip() {
         Failure::Skip { reason, .. } => reason,

@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use measure::{Axis, Choice, count, word};
+use operation::{Axis, Choice, count, word};
 
 use super::super::CHAIN;
 use super::super::lanes::{LANES, Turns};

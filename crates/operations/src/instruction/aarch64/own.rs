@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, size, term};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, size, term};
 
 use super::super::access::{self, Block};
 use super::super::float::{PRECISION, STEPS, of, stepped};

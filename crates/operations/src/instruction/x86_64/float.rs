@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-use measure::{Axis, Choice, word};
+use operation::{Axis, Choice, word};
 
 use super::super::vectors::{CHAIN, LANES, Registers, Turns, Vector};
 

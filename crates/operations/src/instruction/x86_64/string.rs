@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use measure::{Axis, Choice, Failure, Loop, Operation, Setting, count, size};
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, size};
 
 use super::super::special::same;
 use crate::DEFAULT;

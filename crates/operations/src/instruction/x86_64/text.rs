@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use measure::Failure;
+use operation::Failure;
 
 use super::CHAIN;
 use super::branch::{BRANCHES, CALLS};

@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use measure::{Failure, apart};
+use guard::apart;
+use operation::Failure;
 use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::io::pread;
 use rustix::param::page_size;

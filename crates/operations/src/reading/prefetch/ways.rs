@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use io_uring::{IoUring, opcode, types};
-use measure::Failure;
+use operation::Failure;
 use rustix::fs::{Advice, Mode, OFlags, fadvise};
 use rustix::io::{Errno, pread};
 use rustix::mm::MapFlags;

@@ -4,15 +4,18 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
 /// More processes than this beyond those at the start of a round are a fork bomb.
-pub(crate) const MOST_EXTRA: u64 = 1000;
+pub const MOST_EXTRA: u64 = 1000;
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Reaped {
+pub enum Reaped {
+    /// It exited with this status.
     Exit(i32),
+    /// This signal killed it.
     Signal(i32),
     /// It was killed and is still there: the kernel does not let it go. It is left to die by itself.
     Stuck,
+    /// Somebody else reaped it.
     Unknown,
 }
 
@@ -25,7 +28,7 @@ const KNOWN_STUCK: Duration = Duration::from_millis(20);
 
 /// Makes this process the launcher: out of the terminal's foreground group, so that Ctrl-C reaches the parent alone,
 /// and heir to every orphan below it.
-pub(crate) fn become_guard() {
+pub fn become_guard() {
     // SAFETY: moves only this process.
     unsafe { libc::setpgid(0, 0) };
     inherit_orphans(true);
@@ -36,14 +39,14 @@ pub(crate) fn become_guard() {
 }
 
 /// Makes this process the parent of every orphan below it, or no longer.
-pub(crate) fn inherit_orphans(inherit: bool) {
+pub fn inherit_orphans(inherit: bool) {
     // SAFETY: sets a flag of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(inherit)) };
 }
 
 /// Closes every descriptor but this one, and puts the null device in place of the standard three: a round must not
 /// hold the launcher's ends of anything open, nor write into the user's tables.
-pub(crate) fn keep_only(kept: RawFd) {
+pub fn keep_only(kept: RawFd) {
     for (first, last) in [(3, kept - 1), (kept + 1, RawFd::MAX)] {
         if first > last {
             continue;
@@ -63,7 +66,7 @@ pub(crate) fn keep_only(kept: RawFd) {
 }
 
 /// Makes this process a round's child: a group of its own, default signals, dead when the launcher is.
-pub(crate) fn become_round() {
+pub fn become_round() {
     // SAFETY: moves only this process.
     unsafe { libc::setpgid(0, 0) };
     // SAFETY: sets this process's own death signal.
@@ -75,7 +78,7 @@ pub(crate) fn become_round() {
 }
 
 /// Kills a round's child with its whole group and every orphan it left, and reaps them all.
-pub(crate) fn end(pid: libc::pid_t) -> Reaped {
+pub fn end(pid: libc::pid_t) -> Reaped {
     // A child that has reported ends by itself within this time; then its exit status tells how.
     let mut reaped = reap(pid, libc::WNOHANG);
     if reaped.is_none() {
@@ -116,7 +119,7 @@ fn kill_group(group: libc::pid_t) {
 
 /// Kills and reaps whatever is still our child. Descendants that left the group are orphans of ours by now, or become
 /// so as their parents die: hence the loop. It gives up those that the kernel does not let go.
-pub(crate) fn end_orphans() {
+pub fn end_orphans() {
     let all_stuck = own_children().into_iter().all(is_stuck);
     let patience = if all_stuck { KNOWN_STUCK } else { LAST_BREATH };
     // Since the last one went: thousands may take longer than the patience with one.
@@ -174,13 +177,13 @@ fn reap(pid: libc::pid_t, options: libc::c_int) -> Option<Reaped> {
 }
 
 /// Waits until this child is gone.
-pub(crate) fn wait_for(pid: libc::pid_t) -> Reaped {
+pub fn wait_for(pid: libc::pid_t) -> Reaped {
     reap(pid, 0).unwrap_or(Reaped::Unknown)
 }
 
 /// Whether most of the processes that are too many descend from this one, and not from another program that started
 /// many meanwhile. Where the kernel does not list children, they are taken to be.
-pub(crate) fn is_crowd(pid: libc::pid_t) -> bool {
+pub fn is_crowd(pid: libc::pid_t) -> bool {
     let crowd = MOST_EXTRA as usize / 2;
     if children_of(pid).is_none() {
         return true;
@@ -207,12 +210,12 @@ fn children_of(pid: libc::pid_t) -> Option<Vec<libc::pid_t>> {
 }
 
 /// Processes and threads in the system (modulo 65,536: the kernel keeps the low 16 bits).
-pub(crate) fn processes() -> u64 {
+pub fn processes() -> u64 {
     u64::from(rustix::system::sysinfo().procs)
 }
 
 /// `SIGSEGV` for 11, and so on for the signals that end a round.
-pub(crate) fn signal_name(signal: i32) -> String {
+pub fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGSEGV => "SIGSEGV",
         libc::SIGBUS => "SIGBUS (a mapped file was cut short, could not be read, or had no room to be written)",

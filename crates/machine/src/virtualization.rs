@@ -2,9 +2,9 @@
 
 use record::Virtualization;
 
-use super::cpu;
-use super::host::{Host, field};
-use super::microarchitecture::implementer;
+use crate::cpu;
+use crate::host::{Host, field};
+use crate::microarchitecture::implementer;
 
 /// The hypervisor and container around the system.
 pub fn describe(host: &Host) -> Virtualization {
@@ -160,9 +160,9 @@ fn by_cgroup(paths: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::processor::Processor;
-    use super::super::recorded::Recorded;
     use super::*;
+    use crate::processor::Processor;
+    use crate::recorded::Recorded;
 
     #[test]
     fn signatures_and_makers() {

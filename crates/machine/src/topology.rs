@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::machine::numbers;
+use crate::host::numbers;
 
 /// How far one CPU is from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Distance {
+pub enum Distance {
     /// The other hardware thread of the same core.
     Sibling,
     /// Another core that shares the last level of cache.
@@ -65,7 +65,7 @@ struct Place {
 
 /// Where the CPUs lie to each other.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Topology(BTreeMap<u32, Place>);
+pub struct Topology(BTreeMap<u32, Place>);
 
 impl Topology {
     /// This machine's, read once.
@@ -259,6 +259,11 @@ fn ranked(mut values: Vec<(u32, f64)>, tolerance: f64) -> BTreeMap<u32, u32> {
         kinds.insert(cpu, kind);
     }
     kinds
+}
+
+/// The number of this CPU's kind of core: 0 for all where there is one kind, else 0 for the strongest. A run is of one kind.
+pub fn kind_of_core(cpu: u32) -> u32 {
+    Topology::here().kind_of(cpu)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::processor::Processor;
+use crate::processor::Processor;
 
 /// The longest file worth reading; configuration and memory files are far shorter.
 const LONGEST: u64 = 1 << 20;

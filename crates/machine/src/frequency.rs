@@ -2,7 +2,7 @@
 
 use record::Frequency;
 
-use super::host::{Host, field};
+use crate::host::{Host, field};
 
 const POLICY: &str = "sys/devices/system/cpu/cpu0/cpufreq";
 
@@ -40,8 +40,8 @@ fn boost(host: &Host) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recorded::Recorded;
     use super::*;
+    use crate::recorded::Recorded;
 
     #[test]
     fn a_laptop_with_intel_pstate() {

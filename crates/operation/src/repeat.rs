@@ -75,37 +75,49 @@ impl Loop {
         Loop { verify: Some(Box::new(verify)), ..self }
     }
 
-    pub(crate) fn prepare_batch(&mut self, times: u64) -> Result<(), Failure> {
+    /// Does what comes before a batch of so many iterations and is no part of it.
+    ///
+    /// # Errors
+    /// What the operation meets.
+    pub fn prepare_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.before.as_mut().map_or(Ok(()), |before| before(times))
     }
 
     /// What the batch took, where another process did it and tells.
-    pub(crate) fn run_batch(&mut self, times: u64) -> Result<Option<Took>, Failure> {
+    pub fn run_batch(&mut self, times: u64) -> Result<Option<Took>, Failure> {
         (self.run)(times)
     }
 
-    pub(crate) fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
+    /// Checks what a batch of so many iterations did.
+    ///
+    /// # Errors
+    /// When the batch did something else than its work.
+    pub fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
     }
 
     /// What the pauses since the last call took together.
-    pub(crate) fn paused(&self) -> Paused {
+    pub fn paused(&self) -> Paused {
         self.pauses.as_ref().map(Pauses::take).unwrap_or_default()
     }
 
-    pub(crate) fn operations_per_iteration(&self) -> u64 {
+    /// How many operations one iteration performs.
+    pub fn operations_per_iteration(&self) -> u64 {
         self.each
     }
 
-    pub(crate) fn most_batches(&self) -> u32 {
+    /// Batches of one round, at most.
+    pub fn most_batches(&self) -> u32 {
         self.batches
     }
 
-    pub(crate) fn is_warm(&self) -> bool {
+    /// True if the loop needs no warm-up.
+    pub fn is_warm(&self) -> bool {
         self.warm
     }
 
-    pub(crate) fn most_iterations(&self) -> u64 {
+    /// Iterations of one batch, at most.
+    pub fn most_iterations(&self) -> u64 {
         self.most
     }
 

@@ -3,8 +3,8 @@
 use record::{Bytes, Limits};
 use rustix::process::{Resource, getrlimit};
 
-use super::cgroup;
-use super::host::Host;
+use crate::cgroup;
+use crate::host::Host;
 
 /// Limits on this process.
 pub fn describe(host: &Host) -> Limits {

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use record::Kernel;
 
-use super::host::{Host, chosen};
+use crate::host::{Host, chosen};
 
 /// The longest configuration worth unpacking; real ones have less than 300 KiB.
 const LONGEST: u64 = 2 << 20;
@@ -88,8 +88,8 @@ fn preemption(version: &str, command_line: &str, configuration: &str) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use super::super::recorded::Recorded;
     use super::*;
+    use crate::recorded::Recorded;
 
     #[test]
     fn preemption_is_told_by_what_overrules() {

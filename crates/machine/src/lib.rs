@@ -15,13 +15,14 @@ mod present;
 mod processor;
 #[cfg(test)]
 mod recorded;
+mod topology;
 mod virtualization;
 
 use record::Machine;
 
 use host::Host;
-pub(crate) use host::numbers;
 pub use present::present;
+pub use topology::{Distance, Topology, kind_of_core};
 
 /// The machine this process runs on, as it is now.
 pub fn describe() -> Machine {
@@ -29,7 +30,7 @@ pub fn describe() -> Machine {
 }
 
 /// Bytes of the data caches of one CPU by their level, where the kernel or the processor tells; nothing else.
-pub(crate) fn data_caches(cpu: u32) -> std::collections::BTreeMap<u32, u64> {
+pub fn data_caches(cpu: u32) -> std::collections::BTreeMap<u32, u64> {
     let caches = cache::describe_for(&Host::here(), cpu);
     caches.into_iter().filter(|cache| cache.kind != "instruction").map(|cache| (cache.level, cache.size.0)).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use analysis::doctor::Counters;
+use record::Counters;
 
 /// The first published size of the kernel's `perf_event_attr`; every kernel since 2.6.31 takes it.
 #[repr(C)]

@@ -229,6 +229,15 @@ impl TermOf {
     }
 }
 
+/// One operation at one point.
+#[derive(Clone)]
+pub struct Item {
+    /// The operation.
+    pub operation: &'static Operation,
+    /// The point.
+    pub point: Point,
+}
+
 /// What an operation cannot do without; what else is missing shows when setting up fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
@@ -246,7 +255,7 @@ pub enum Need {
 
 impl Need {
     /// Why it is not met here, and what would meet it; `None` where it is met.
-    pub(crate) fn missing(self, other_cpu: Option<u32>) -> Option<(String, String)> {
+    pub fn missing(self, other_cpu: Option<u32>) -> Option<(String, String)> {
         let not = |reason: String, remedy: &str| Some((reason, remedy.to_owned()));
         match self {
             Need::TwoCpus if other_cpu.is_none() => {

@@ -2,7 +2,7 @@
 
 /// A monotonic clock of the system, calibrated.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Clock {
+pub struct Clock {
     id: libc::clockid_t,
     /// Cost of one reading, in ns.
     pub cost: f64,

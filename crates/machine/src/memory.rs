@@ -2,7 +2,7 @@
 
 use record::{Bytes, Memory};
 
-use super::host::{Host, chosen, field, sysconf};
+use crate::host::{Host, chosen, field, sysconf};
 
 /// The memory.
 pub fn describe(host: &Host) -> Memory {
@@ -48,8 +48,8 @@ fn nodes(names: &[String]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recorded::Recorded;
     use super::*;
+    use crate::recorded::Recorded;
 
     #[test]
     fn meminfo_counts_in_kib() {

@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
-use crate::watch::Usage;
+use crate::usage::Usage;
 
 /// What a batch took the process that did it: elapsed time, processor time, faults and switches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Took {
     /// In ns, without the cost of reading the clock.
-    pub(crate) elapsed: f64,
+    pub elapsed: f64,
     /// That process's own.
-    pub(crate) usage: Usage,
+    pub usage: Usage,
 }
 
 /// Times batches in a process that works for a round. Its clock goes as fast as the round's, its readings may cost more.

@@ -12,7 +12,7 @@ const SECTOR: f64 = 512.0;
 
 /// A block device, or a part of one, whose reads the kernel counts.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Device {
+pub struct Device {
     counts: PathBuf,
 }
 
@@ -102,7 +102,7 @@ fn source_of(mounts: &str, path: &Path) -> Option<PathBuf> {
 }
 
 /// What was read between two readings of the counts.
-pub(crate) fn between(before: Reads, after: Reads) -> Reads {
+pub fn between(before: Reads, after: Reads) -> Reads {
     Reads {
         count: after.count - before.count,
         bytes: after.bytes - before.bytes,
@@ -111,7 +111,7 @@ pub(crate) fn between(before: Reads, after: Reads) -> Reads {
 }
 
 /// Both together; what one does not know is not known of both.
-pub(crate) fn together(sum: Option<Reads>, more: Option<Reads>) -> Option<Reads> {
+pub fn together(sum: Option<Reads>, more: Option<Reads>) -> Option<Reads> {
     let (Some(sum), Some(more)) = (sum, more) else { return more };
     Some(Reads {
         count: sum.count + more.count,

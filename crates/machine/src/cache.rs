@@ -2,7 +2,7 @@
 
 use record::{Bytes, Cache};
 
-use super::host::Host;
+use crate::host::Host;
 
 /// Caches seen from CPU 0, smallest level first.
 pub fn describe(host: &Host) -> Vec<Cache> {
@@ -48,7 +48,7 @@ fn size(text: &str) -> Option<Bytes> {
 fn known() -> Vec<Cache> {
     #[cfg(target_env = "gnu")]
     {
-        use super::host::sysconf;
+        use crate::host::sysconf;
 
         let caches = [
             (1, "data", libc::_SC_LEVEL1_DCACHE_SIZE, libc::_SC_LEVEL1_DCACHE_LINESIZE),
@@ -68,8 +68,8 @@ fn known() -> Vec<Cache> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recorded::Recorded;
     use super::*;
+    use crate::recorded::Recorded;
 
     #[test]
     fn sizes_with_their_units() {

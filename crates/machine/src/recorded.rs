@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::host::Host;
+use crate::host::Host;
 
 /// A recorded system; its folder goes when this is dropped.
 pub struct Recorded {

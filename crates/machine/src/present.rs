@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use analysis::doctor::{Counters, Present};
 use record::Bytes;
+use record::{Counters, Present};
 use rustix::process::{Resource, getrlimit};
 
-use super::counters;
-use super::host::{Host, field};
-use super::kernel::{configuration, value};
-use super::memory::kib;
+use crate::counters;
+use crate::host::{Host, field};
+use crate::kernel::{configuration, value};
+use crate::memory::kib;
 
 /// Programs that operations start.
 const PROGRAMS: [&str; 2] = ["/bin/sh", "/bin/true"];
@@ -101,8 +101,8 @@ fn file_system_name(magic: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recorded::Recorded;
     use super::*;
+    use crate::recorded::Recorded;
 
     #[test]
     fn a_folder_with_nothing_in_it_is_a_present_without_facts() {

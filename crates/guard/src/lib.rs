@@ -1,16 +1,18 @@
 //! Work in a child process of its own, that may crash, hang, multiply or vanish: the guard's part, for rounds and for
 //! trying things out.
 
+pub mod children;
+
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::children::{self, Reaped};
-use crate::round::limit;
+use children::Reaped;
 
 /// Does `work` once in a child process that cannot harm this one, and returns what it returned. What the child has
 /// started is gone afterwards. Forks: call it while the process has one thread.
@@ -29,7 +31,7 @@ pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnO
             children::become_guard();
             let mut answers = &theirs;
             let end = guarded(patience, &theirs, || {
-                limit(rustix::process::Resource::Core, 0);
+                limit(Resource::Core, 0);
                 work()
             });
             if let Some(text) = end.and_then(|end| serde_json::to_vec(&end).ok()) {
@@ -50,7 +52,7 @@ pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnO
 }
 
 /// Does `work` in a child and guards it, as a launcher does; `None` when the parent has gone meanwhile.
-pub(crate) fn guarded<T: Serialize + DeserializeOwned>(
+pub fn guarded<T: Serialize + DeserializeOwned>(
     patience: Duration,
     parent: &UnixStream,
     work: impl FnOnce() -> T,
@@ -181,4 +183,11 @@ fn wait_readable(reader: &OwnedFd, parent: &UnixStream, at_most: Duration) -> (b
     // SAFETY: the pointer is to two pollfds.
     unsafe { libc::poll(polled.as_mut_ptr(), 2, at_most.as_millis() as libc::c_int) };
     (polled[0].revents != 0, polled[1].revents != 0)
+}
+
+/// Sets a limit of this process, as far as it may.
+pub fn limit(resource: Resource, soft: u64) {
+    let maximum = getrlimit(resource).maximum;
+    let current = Some(maximum.map_or(soft, |maximum| soft.min(maximum)));
+    let _ = setrlimit(resource, Rlimit { current, maximum });
 }

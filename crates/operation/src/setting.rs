@@ -8,12 +8,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use machine::Topology;
 use record::{Doubt, Point};
 
 use crate::device::Device;
 use crate::failure::Failure;
-use crate::machine;
-use crate::topology::Topology;
 
 /// What an operation is given when it sets up.
 pub struct Setting {
@@ -128,7 +127,7 @@ impl Setting {
     }
 
     /// The means of all tallies.
-    pub(crate) fn tallied(&self) -> BTreeMap<String, f64> {
+    pub fn tallied(&self) -> BTreeMap<String, f64> {
         self.tallies.borrow().iter().filter_map(|tally| Some((tally.name.into(), tally.mean()?))).collect()
     }
 
@@ -138,7 +137,7 @@ impl Setting {
     }
 
     /// The device whose reads are counted.
-    pub(crate) fn device(&self) -> Rc<RefCell<Option<Device>>> {
+    pub fn device(&self) -> Rc<RefCell<Option<Device>>> {
         Rc::clone(&self.device)
     }
 
@@ -285,7 +284,7 @@ impl Setting {
     }
 
     /// The partners alive now, for the accounting of their processor time.
-    pub(crate) fn partners(&self) -> Rc<RefCell<Vec<libc::pid_t>>> {
+    pub fn partners(&self) -> Rc<RefCell<Vec<libc::pid_t>>> {
         Rc::clone(&self.partners)
     }
 }

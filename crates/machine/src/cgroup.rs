@@ -2,7 +2,7 @@
 
 use record::{Bytes, Limits};
 
-use super::host::Host;
+use crate::host::Host;
 
 /// A membership: which controllers, and the group's path. Version 2 has one line without controllers.
 #[derive(Debug, PartialEq)]
@@ -120,8 +120,8 @@ fn quota(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recorded::Recorded;
     use super::*;
+    use crate::recorded::Recorded;
 
     /// A host of the given files.
     fn limits_of(files: &[(&str, &str)]) -> Limits {

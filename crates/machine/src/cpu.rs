@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use record::CpuModel;
 
-use super::host::{Host, field, numbers, sysconf};
-use super::processor::{Processor, X86_FEATURES};
-use super::{cache, frequency, microarchitecture};
+use crate::host::{Host, field, numbers, sysconf};
+use crate::processor::{Processor, X86_FEATURES};
+use crate::{cache, frequency, microarchitecture};
 
 /// Bytes of `/proc/cpuinfo` that are read: some CPUs of a large machine tell as much as all of them, and sooner.
 const CPUINFO: u64 = 16 << 10;
@@ -206,8 +206,8 @@ fn usable(host: &Host, online: u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recorded::Recorded;
     use super::*;
+    use crate::recorded::Recorded;
 
     const XEON: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n\
         model name\t: Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz\nstepping\t: 7\nmicrocode\t: 0x5003604\n\

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::clock::Clock;
-use crate::watch::Usage;
+use crate::usage::Usage;
 
 /// The pauses of one loop; its clones count together.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Pauses {
 
 /// What the pauses of a batch took together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Paused {
+pub struct Paused {
     /// In ns, each with the reading of the clock that ends it.
     pub elapsed: f64,
     /// This process's own.
@@ -57,7 +57,7 @@ impl Pauses {
     }
 
     /// What they took since this was asked last.
-    pub(crate) fn take(&self) -> Paused {
+    pub fn take(&self) -> Paused {
         self.taken.take()
     }
 }

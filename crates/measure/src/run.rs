@@ -1,0 +1,97 @@
+//! Takes costs: the survey, the search for quiet moments, the stop rule, the budget.
+
+use std::time::Instant;
+
+use operation::{Clock, Item};
+use record::Term;
+
+use crate::accounts::Accounts;
+use crate::entry::{Entry, Role};
+use crate::error::MeasureError;
+use crate::launcher::Pool;
+use crate::plan::{Measurement, Plan, Progress};
+use crate::quiet::Quietness;
+use crate::result;
+use crate::schedule::Schedule;
+use crate::scratch::Scratch;
+use crate::signals::{Ended, Signals};
+use crate::speed::Checker;
+
+/// Measures. Forks: call it while the process has one thread.
+///
+/// # Errors
+/// When nothing can be measured at all; what a single operation meets is in the result.
+pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<Measurement, MeasureError> {
+    let started = Instant::now();
+    let checker = Checker::calibrate(Clock::calibrate());
+    let accounts = Accounts::open();
+    let entries = entries(&plan)?;
+    let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
+    let scratch = Scratch::make(plan.scratch_root)?;
+    let launchers = Pool::start(&items, checker, scratch.path(), plan.program)?;
+    let signals = Signals::watch();
+    let quietness = Quietness::open(checker, plan.settings.cpu, plan.width, plan.settings.tolerance)?;
+    let mut schedule = Schedule {
+        entries,
+        launchers,
+        quietness,
+        clock: checker.clock,
+        settings: &plan.settings,
+        started,
+        on_progress,
+        signals: &signals,
+    };
+    let ended = schedule.work();
+    let more = schedule.more();
+    let Schedule { entries, launchers, quietness, .. } = schedule;
+    let told = launchers.told();
+    drop(launchers);
+    drop(scratch);
+    let interrupted = match ended {
+        Ok(()) => None,
+        Err(Ended::Signal(signal)) => Some(signal),
+        Err(Ended::Broken(error)) => return Err(error),
+    };
+    let mut measurement = result::assemble(entries, &quietness, checker.clock, plan.settings.precision, accounts);
+    (measurement.noise.more, measurement.noise.launchers, measurement.interrupted) = (more, Some(told), interrupted);
+    Ok(measurement)
+}
+
+/// The items, the operations that their terms name, and twins of a few for the A/A band.
+fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
+    let mut entries: Vec<Entry> =
+        plan.items.iter().map(|item| Entry::new(item.operation, item.point.clone(), Role::Asked)).collect();
+    let mut index = 0;
+    while index < entries.len() {
+        let Entry { item, .. } = &entries[index];
+        let terms: Vec<Term> = item.operation.terms.iter().map(|term| term.resolve(&item.point)).collect();
+        let id = item.operation.id;
+        for term in terms {
+            if entries.iter().any(|entry| entry.is(&term)) {
+                continue;
+            }
+            let operation = (plan.find)(&term.operation)
+                .ok_or_else(|| MeasureError::Term { operation: id.into(), term: term.operation.clone() })?;
+            entries.push(Entry::new(operation, term.at.clone(), Role::Term));
+        }
+        index += 1;
+    }
+    entries.extend(twins(&entries[..plan.items.len()]));
+    Ok(entries)
+}
+
+/// Second measurements of a few items spread over the order: more cost time, fewer say little. What waits for another
+/// CPU, for a device or for memory shared with other tenants scatters by their law, which is no property of howslow.
+fn twins(asked: &[Entry]) -> Vec<Entry> {
+    const MOST: usize = 10;
+    const LEAST: usize = 5;
+    let own: Vec<usize> =
+        (0..asked.len()).filter(|&index| asked[index].wants_quiet() && asked[index].follows_clock()).collect();
+    if own.len() < LEAST {
+        return Vec::new();
+    }
+    let twins = own.len().min(MOST);
+    let step = own.len() / twins;
+    let chosen = own.iter().skip(step / 2).step_by(step).take(twins);
+    chosen.map(|&of| Entry::new(asked[of].item.operation, asked[of].item.point.clone(), Role::Twin(of))).collect()
+}

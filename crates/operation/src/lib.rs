@@ -1,0 +1,22 @@
+//! What an operation is: the block, its axes, its loop, its setting and the ways it can fail. Knows no operation, and nothing
+//! of how often or how well one is timed.
+
+mod clock;
+mod device;
+mod failure;
+mod operation;
+mod pauses;
+mod repeat;
+mod setting;
+mod stopwatch;
+mod usage;
+
+pub use clock::Clock;
+pub use device::{Device, DeviceWrites, between, together};
+pub use failure::Failure;
+pub use operation::{Axis, Choice, Item, Need, Operation, TermOf, count, size, term, word};
+pub use pauses::{Paused, Pauses};
+pub use repeat::{Loop, opaque, repeat};
+pub use setting::{Doubts, Partner, Setting, Tally, pin};
+pub use stopwatch::{Stopwatch, Took};
+pub use usage::Usage;

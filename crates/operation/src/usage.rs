@@ -1,0 +1,74 @@
+//! What tasks have used so far, as the kernel charges it.
+
+/// Processor time in ns, and counts, since the process began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Usage {
+    /// Time in user mode, in ns.
+    pub user: f64,
+    /// Time in the kernel, in ns.
+    pub system: f64,
+    /// Page faults without a read from a device.
+    pub minor_faults: f64,
+    /// Page faults with one.
+    pub major_faults: f64,
+    /// Context switches because a task waited.
+    pub voluntary: f64,
+    /// Context switches because the CPU was taken from a task.
+    pub involuntary: f64,
+}
+
+impl Usage {
+    /// What this process alone has used since it began.
+    pub fn of_this_process() -> Usage {
+        resources(libc::RUSAGE_SELF)
+    }
+
+    /// Of all children of this process that it has waited for.
+    pub fn of_reaped_children() -> Usage {
+        resources(libc::RUSAGE_CHILDREN)
+    }
+
+    /// What was used between `earlier` and now.
+    pub fn since(self, earlier: Usage) -> Usage {
+        Usage {
+            user: self.user - earlier.user,
+            system: self.system - earlier.system,
+            minor_faults: self.minor_faults - earlier.minor_faults,
+            major_faults: self.major_faults - earlier.major_faults,
+            voluntary: self.voluntary - earlier.voluntary,
+            involuntary: self.involuntary - earlier.involuntary,
+        }
+    }
+
+    /// Both together.
+    pub fn plus(self, other: Usage) -> Usage {
+        Usage {
+            user: self.user + other.user,
+            system: self.system + other.system,
+            minor_faults: self.minor_faults + other.minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            voluntary: self.voluntary + other.voluntary,
+            involuntary: self.involuntary + other.involuntary,
+        }
+    }
+}
+
+fn resources(who: libc::c_int) -> Usage {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole rusage.
+    let status = unsafe { libc::getrusage(who, usage.as_mut_ptr()) };
+    if status != 0 {
+        return Usage::default();
+    }
+    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
+    let usage = unsafe { usage.assume_init() };
+    let time = |t: libc::timeval| t.tv_sec as f64 * 1e9 + t.tv_usec as f64 * 1e3;
+    Usage {
+        user: time(usage.ru_utime),
+        system: time(usage.ru_stime),
+        minor_faults: usage.ru_minflt as f64,
+        major_faults: usage.ru_majflt as f64,
+        voluntary: usage.ru_nvcsw as f64,
+        involuntary: usage.ru_nivcsw as f64,
+    }
+}
