@@ -36,7 +36,7 @@ fn listed(items: Vec<Item>) -> Vec<Listed> {
                 per: operation.per.into(),
                 points: vec![point],
                 headline: operation.headline,
-                like: operation.like.iter().map(ToString::to_string).collect(),
+                like: operation.aliases.iter().map(ToString::to_string).collect(),
                 needs: operation.needs.iter().map(need).collect(),
             }),
         }

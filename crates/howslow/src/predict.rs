@@ -123,7 +123,7 @@ fn validate(runs: &[Named], predictions: &mut [Prediction]) {
 
 /// The names that an operation shares with published costs.
 pub(crate) fn names(id: &str) -> &'static [&'static str] {
-    operations::find(id).map_or(&[], |operation| operation.like)
+    operations::find(id).map_or(&[], |operation| operation.aliases)
 }
 
 /// Whether a run is meant by this name: as typed, its id or the beginning of it.

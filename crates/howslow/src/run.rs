@@ -18,7 +18,7 @@ pub(crate) fn run(asked: &RunAsked) -> anyhow::Result<Outcome> {
     let patterns = asked.patterns.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let mut items = pattern::choose(&patterns, asked.full)?;
     if patterns.is_empty() {
-        items.retain(|item| !item.operation.only_by_name);
+        items.retain(|item| !item.operation.opt_in);
     }
     let wanted = Wanted {
         items,

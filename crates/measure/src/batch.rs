@@ -194,7 +194,7 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
 /// How many iterations fill a batch. What it runs to find out is the warm-up too.
 fn find_times(work: &mut Loop, watch: &mut impl Watch, plan: &RoundPlan) -> Result<u64, Failure> {
     let most = work.most_iterations();
-    if work.is_warm() {
+    if work.skips_warmup() {
         return Ok(plan.count.unwrap_or(1).clamp(1, most));
     }
     if let Some(count) = plan.count {

@@ -53,9 +53,9 @@ pub(crate) fn assemble(
 fn rules(entries: &[Entry]) -> (Vec<plausible::Rule<'static>>, Vec<(&'static str, &'static str)>) {
     let operations = entries.iter().map(|entry| entry.item.operation);
     let contained = operations.clone().flat_map(|operation| {
-        operation.exceeds.iter().map(|cheaper| plausible::Rule { dearer: operation.id, cheaper })
+        operation.at_least.iter().map(|cheaper| plausible::Rule { dearer: operation.id, cheaper })
     });
-    let rising = operations.flat_map(|operation| operation.rises_with.iter().map(|axis| (operation.id, *axis)));
+    let rising = operations.flat_map(|operation| operation.monotonic_in.iter().map(|axis| (operation.id, *axis)));
     (contained.collect(), rising.collect())
 }
 
@@ -80,7 +80,7 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> O
         version: operation.version,
         at: entry.item.point.clone(),
         per: operation.per.into(),
-        like: operation.like.iter().map(|name| (*name).into()).collect(),
+        like: operation.aliases.iter().map(|name| (*name).into()).collect(),
         cpus: operation.cpus(&entry.item.point),
         follows_clock,
         net_ns: figures,

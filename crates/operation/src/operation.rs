@@ -19,7 +19,7 @@ pub struct Operation {
     /// What one iteration is.
     pub per: &'static str,
     /// The papers' names for it.
-    pub like: &'static [&'static str],
+    pub aliases: &'static [&'static str],
     /// The system calls one iteration makes, by the kernel's names; it is what times them in the list of all calls.
     /// Empty where it times none in particular.
     pub calls: &'static [&'static str],
@@ -30,7 +30,7 @@ pub struct Operation {
     /// Whether it belongs to the headline run (at the axes' `headline` values).
     pub headline: bool,
     /// Whether only who names it measures it: `--full` alone leaves out what would take minutes.
-    pub only_by_name: bool,
+    pub opt_in: bool,
     /// Which of the axes' combinations are points.
     pub has_point: fn(&Point) -> bool,
     /// The figure it is quoted by.
@@ -49,9 +49,9 @@ pub struct Operation {
     /// What its net cost is said to consist of.
     pub explained_by: &'static [TermOf],
     /// Operations it can never be cheaper than, at the values of the axes it shares with them.
-    pub exceeds: &'static [&'static str],
+    pub at_least: &'static [&'static str],
     /// Axes along which it can never become cheaper.
-    pub rises_with: &'static [&'static str],
+    pub monotonic_in: &'static [&'static str],
     /// What it cannot do without.
     pub needs: &'static [Need],
     /// Address space it may use, in bytes.
@@ -72,12 +72,12 @@ impl Operation {
         summary: "",
         version: 1,
         per: "call",
-        like: &[],
+        aliases: &[],
         calls: &[],
         refused: false,
         axes: &[],
         headline: false,
-        only_by_name: false,
+        opt_in: false,
         has_point: |_| true,
         quoted: Estimate::Quiet,
         follows_clock: |_| true,
@@ -85,8 +85,8 @@ impl Operation {
         moves: |_| 0,
         terms: &[],
         explained_by: &[],
-        exceeds: &[],
-        rises_with: &[],
+        at_least: &[],
+        monotonic_in: &[],
         needs: &[],
         memory: 4 << 30,
         patience: 10.0,

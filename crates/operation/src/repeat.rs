@@ -31,7 +31,7 @@ impl Loop {
     /// what `run(times)` tells, so that asking and answering are not in it, and it used what that process used.
     ///
     /// [`Stopwatch`]: crate::Stopwatch
-    pub fn telling(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
+    pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
         Loop::of(Box::new(move |times| run(times).map(Some)))
     }
 
@@ -40,7 +40,7 @@ impl Loop {
     }
 
     /// One iteration does the operation this often (an unrolled loop): costs are divided by it.
-    pub fn each(self, each: u64) -> Loop {
+    pub fn unrolled(self, each: u64) -> Loop {
         Loop { each, ..self }
     }
 
@@ -56,12 +56,12 @@ impl Loop {
 
     /// An iteration is far longer than a batch, and nothing that a round does warms it up: rounds run it for its time
     /// alone.
-    pub fn warm(self) -> Loop {
+    pub fn skip_warmup(self) -> Loop {
         Loop { warm: true, ..self }
     }
 
     /// Its iterations make these pauses, which are no part of what a batch takes.
-    pub fn less(self, pauses: Pauses) -> Loop {
+    pub fn excluding(self, pauses: Pauses) -> Loop {
         Loop { pauses: Some(pauses), ..self }
     }
 
@@ -112,7 +112,7 @@ impl Loop {
     }
 
     /// True if the loop needs no warm-up.
-    pub fn is_warm(&self) -> bool {
+    pub fn skips_warmup(&self) -> bool {
         self.warm
     }
 

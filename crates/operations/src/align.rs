@@ -63,7 +63,7 @@ fn sums(seed: u64, offset: usize, sum: impl Fn(&[u8]) -> u32 + 'static) -> Loop 
         }
         Ok(())
     })
-    .each(NUMBERS as u64)
+    .unrolled(NUMBERS as u64)
     .verify(move |times| match result.replace(0) == expected.wrapping_mul(times as u32) {
         true => Ok(()),
         false => Err(Failure::wrong("the numbers of the array do not add up to what was written")),

@@ -218,7 +218,7 @@ fn prepared(command: &Command) -> Result<Loop, Failure> {
         let status = run.once()?;
         run.judge(status)
     });
-    Ok(if command.warm { work.warm() } else { work })
+    Ok(if command.warm { work.skip_warmup() } else { work })
 }
 
 /// A command ready to be run again and again.

@@ -34,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         summary: "write a 64-bit integer of 1 to 17 digits in decimal, into a place of its own",
         per: "number",
-        like: &["ASCII"],
+        aliases: &["ASCII"],
         axes: INTEGER_WRITERS,
         prepare: |setting| match setting.word("by") {
             "libc" => written(integers(setting), |number, place| {
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         summary: "read a decimal text of 1 to 17 digits as a 64-bit integer, and see that it is one to its end",
         per: "number",
-        like: &["BINARY"],
+        aliases: &["BINARY"],
         axes: READERS,
         prepare: |setting| match setting.word("by") {
             "libc" => read(integers(setting), |text| {

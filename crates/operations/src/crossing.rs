@@ -55,7 +55,7 @@ const SHARED: Operation = Operation {
     axes: &[count("arguments", &[Choice::Number(0), Choice::Number(2), Choice::Number(3), Choice::Number(6)])],
     terms: text::OF_A_TURN,
     explained_by: &[term(1.0, "crossing.procedure").same(&["arguments"])],
-    exceeds: &["crossing.procedure"],
+    at_least: &["crossing.procedure"],
     prepare: |setting| text::shared(words(setting), setting.number("arguments")),
     ..CROSSING
 };
@@ -65,7 +65,7 @@ const SEQUENCE: Operation = Operation {
     summary: "call a procedure that saves every register it owes its caller, uses a frame of 256 bytes, restores and returns",
     terms: text::OF_A_TURN,
     explained_by: &[term(1.0, "crossing.procedure").at(&[("arguments", Choice::Number(1))])],
-    exceeds: &["crossing.procedure"],
+    at_least: &["crossing.procedure"],
     prepare: |setting| Ok(text::sequence(words(setting))),
     ..CROSSING
 };

@@ -6,7 +6,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "loop.empty",
     summary: "one turn of the loop that every operation is timed in: a decrement and a branch",
     per: "turn",
-    like: &["NULL", "eax1/tnz"],
+    aliases: &["NULL", "eax1/tnz"],
     headline: true,
     prepare: |_| Ok(repeat(|| Ok(()))),
     ..Operation::DEFAULT

@@ -61,7 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "file.read",
         summary: "read the next block of a file that was filled by writes of so many bytes, and add it up",
-        like: &["FREAD"],
+        aliases: &["FREAD"],
         explained_by: &[term(1.0, "syscall.read.null"), term(1.0, "file.read.mapped").same(SAME)],
         prepare: |setting| {
             let file = filled(setting, setting.size())?;
@@ -77,7 +77,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "file.read.mapped",
         summary: "add up the next block of a mapped file, its pages touched before: no map, no fault, no unmap",
-        like: &["mapped"],
+        aliases: &["mapped"],
         prepare: |setting| {
             let length = setting.number("file") as usize;
             let mapping = Mapping::shared(filled(setting, setting.size())?, length)?;
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "add up the next block of a file that is mapped for one pass over it, with its share of map, faults and unmap",
         calls: &["mmap", "munmap"],
         explained_by: &[term(1.0, "file.read.mapped").same(SAME)],
-        exceeds: &["file.read.mapped"],
+        at_least: &["file.read.mapped"],
         prepare: |setting| {
             let (file, length, size) =
                 (filled(setting, setting.size())?, setting.number("file") as usize, setting.size());
@@ -106,7 +106,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 mapping.unmap()?;
                 Ok(total)
             });
-            Ok(passes?.each(blocks))
+            Ok(passes?.unrolled(blocks))
         },
         ..OF_A_FILE
     },

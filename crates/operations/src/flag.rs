@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "flag.set",
         summary: "set an event flag that nobody waits for: a word of memory and a futex wake, or an event descriptor",
-        like: &["SETF", "SETF/Global", "SETF/Group"],
+        aliases: &["SETF", "SETF/Global", "SETF/Group"],
         axes: &[SCOPE],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |setting| {
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "flag.clear",
         summary: "take one from an event descriptor that counts, which is set",
-        like: &["CLEF"],
+        aliases: &["CLEF"],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |_| {
             let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK | EventfdFlags::SEMAPHORE;
@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "flag.read",
         summary: "look whether an event descriptor is set, without waiting (ppoll)",
         calls: &["ppoll"],
-        like: &["RDEF"],
+        aliases: &["RDEF"],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |_| {
             let event = eventfd(1, EventfdFlags::CLOEXEC)?;

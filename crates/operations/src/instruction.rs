@@ -64,7 +64,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.add.latency",
         summary: "add a register to a register, each waiting for the one before",
-        like: &["ada"],
+        aliases: &["ada"],
         axes: &[WIDTH],
         headline: true,
         prepare: |setting| lanes::latency(setting, |_| &text::ADD, integer::sum),

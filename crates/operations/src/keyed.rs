@@ -33,7 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "keyed.written",
         summary: "read the next record in the order written, from a plain file or by row number from an SQLite file",
-        like: &["FREAD"],
+        aliases: &["FREAD"],
         axes: &[READ_BY, RECORDS],
         prepare: |setting| match setting.word("by") {
             "read" => written::by_read(setting),
@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "keyed.order",
         summary: "read the next record in the order of keys, through the index of an SQLite file",
-        like: &["KSAM"],
+        aliases: &["KSAM"],
         axes: &[RECORDS],
         prepare: database::in_order,
         ..KEYED

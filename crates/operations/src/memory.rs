@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "memory.copy",
         summary: "copy a block with the C library's own copy, again and again from and to the same place",
         per: "copy",
-        like: &["Block Move"],
+        aliases: &["Block Move"],
         axes: &[COPIED],
         headline: true,
         follows_clock: |point| point.number("size").unwrap_or(0) <= OWN_CACHE / 4,
@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[CHASED.headline(CHASED_HEADLINE)],
         headline: true,
         follows_clock: within_own_cache,
-        rises_with: &["set"],
+        monotonic_in: &["set"],
         terms: chase::BESIDE_THE_LOADS,
         prepare: |setting| chase::loads(setting.number("set"), Pages::Huge, setting.seed()),
         ..DEFAULT
@@ -51,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[CHASED.headline(&[Choice::Number(64 * MIB)])],
         headline: true,
         follows_clock: within_own_cache,
-        rises_with: &["set"],
+        monotonic_in: &["set"],
         terms: chase::BESIDE_THE_LOADS,
         explained_by: &[term(1.0, "memory.load").same(&["set"])],
         prepare: |setting| chase::loads(setting.number("set"), Pages::Base, setting.seed()),
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[PASSED],
         headline: true,
         follows_clock: within_own_cache,
-        rises_with: &["set"],
+        monotonic_in: &["set"],
         moves: |_| bandwidth::PIECE,
         prepare: |setting| bandwidth::read(setting.number("set"), setting.seed()),
         ..DEFAULT
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[PASSED],
         headline: true,
         follows_clock: within_own_cache,
-        rises_with: &["set"],
+        monotonic_in: &["set"],
         moves: |_| bandwidth::PIECE,
         prepare: |setting| bandwidth::write(setting.number("set")),
         ..DEFAULT
@@ -109,7 +109,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "64 KiB",
         axes: &[PASSED],
         follows_clock: within_own_cache,
-        rises_with: &["set"],
+        monotonic_in: &["set"],
         moves: |_| bandwidth::PIECE,
         prepare: |setting| bandwidth::clear(setting.number("set")),
         ..DEFAULT
@@ -174,7 +174,7 @@ const TOGETHER: Operation = Operation {
     per: "64 KiB on every CPU",
     axes: &[SHARED, CPUS],
     follows_clock: |_| false,
-    rises_with: &["set", "cpus"],
+    monotonic_in: &["set", "cpus"],
     moves: |point| point.number("cpus").unwrap_or(1) * bandwidth::PIECE,
     ..DEFAULT
 };
@@ -193,7 +193,7 @@ fn loaded(setting: &Setting) -> Result<Loop, Failure> {
     } else {
         team::beside(setting, part, own, |_| bandwidth::Writing::new(BUSY_WITH))
     };
-    Ok(loads?.each(chase::LOADS))
+    Ok(loads?.unrolled(chase::LOADS))
 }
 
 const COPIED: Axis = size(&[

@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         explained_by: &[term(1.0, "instruction.call")],
         prepare: |setting| {
             let guest = Guest { name: "call", text: include_str!("mode/call.wat"), memory: vec![], files: vec![] };
-            Ok(guest.held(setting, Cycle::new([native::CALLS]))?.each(native::CALLS))
+            Ok(guest.held(setting, Cycle::new([native::CALLS]))?.unrolled(native::CALLS))
         },
         ..DEFAULT
     },
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "mode.read",
         summary: "read the next record of a file and add up its words, from the file's end again from its beginning",
         per: "record",
-        like: &["FREAD"],
+        aliases: &["FREAD"],
         axes: &[MODE, RECORDS],
         memory: ADDRESSES,
         terms: OWN_LOOP,
@@ -77,7 +77,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "mode.keyed",
         summary: "find a key in a sorted index file by halving, read its record from another file and add up its words",
         per: "lookup",
-        like: &["KSAM"],
+        aliases: &["KSAM"],
         axes: &[MODE, count("records", &[Number(1000)])],
         memory: ADDRESSES,
         terms: OWN_LOOP,
@@ -109,7 +109,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "mode.convert",
         summary: "write a 64-bit integer as text and read it back, digit by digit",
         per: "number",
-        like: &["ASCII"],
+        aliases: &["ASCII"],
         axes: &[MODE],
         memory: ADDRESSES,
         terms: OWN_LOOP,
@@ -170,7 +170,7 @@ impl Guest {
                 sum.set(told);
                 Ok(took)
             };
-            let mut emulated = Loop::telling(run).verify(verify);
+            let mut emulated = Loop::self_timed(run).verify(verify);
             // Everything that it will ever execute is translated before the first batch.
             emulated.perform(whole + 1)?;
             return Ok(emulated);

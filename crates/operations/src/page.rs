@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["mmap", "munmap"],
         per: "pair",
         axes: MAPPED,
-        exceeds: &["page.map.unmap"],
+        at_least: &["page.map.unmap"],
         headline: true,
         explained_by: &[term(1.0, "page.map.unmap").same(&["size"]), term(1.0, "page.fault.anonymous").at(RECYCLED)],
         prepare: |setting| {
@@ -147,7 +147,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[FRAMES],
         headline: true,
         follows_clock: |_| false,
-        exceeds: &["page.fault.anonymous"],
+        at_least: &["page.fault.anonymous"],
         prepare: |setting| huge_faults(setting.word("frames")),
         ..DEFAULT
     },

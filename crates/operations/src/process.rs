@@ -49,7 +49,7 @@ const EXEC: Operation = Operation {
     summary: "copy this small process, run a program that does nothing in the copy, wait (fork, execve, wait)",
     calls: &["execve"],
     explained_by: &[term(1.0, "process.fork")],
-    exceeds: &["process.fork"],
+    at_least: &["process.fork"],
     prepare: |setting| {
         let program = do_nothing(setting)?;
         Ok(repeat(move || wait_for(fork(|| execute(&program))?)))
@@ -72,7 +72,7 @@ const SHELL: Operation = Operation {
     summary: "run the shell with nothing to do and wait for it (/bin/sh -c :)",
     needs: &[Need::Program("/bin/sh")],
     explained_by: &[term(1.0, "process.spawn")],
-    exceeds: &["process.spawn"],
+    at_least: &["process.spawn"],
     prepare: |_| Ok(repeat(|| wait_for(spawn(&[c"/bin/sh", c"-c", c":"])?))),
     ..CHILD
 };

@@ -193,7 +193,7 @@ fn is_blocks(point: &Point) -> bool {
 const READ: Operation = Operation {
     per: "pass",
     waits: |point| point.word("state") == Some("cold"),
-    only_by_name: true,
+    opt_in: true,
     quoted: Estimate::Typical,
     axes: IN_ORDER,
     has_point: IN_ORDER_POINTS,

@@ -66,11 +66,11 @@ const DELIVER: Operation = Operation {
     version: 2,
     summary: "send a signal to oneself and have its handler run (tgkill)",
     per: "signal",
-    like: &["AST"],
+    aliases: &["AST"],
     calls: &["tgkill", "rt_sigreturn"],
     headline: true,
     explained_by: &[term(1.0, "signal.ignored")],
-    exceeds: &["signal.ignored"],
+    at_least: &["signal.ignored"],
     prepare: |_| {
         install_counter(libc::SIGUSR1)?;
         let thread = Thread::current();
@@ -84,7 +84,7 @@ const BLOCK_UNBLOCK: Operation = Operation {
     version: 2,
     summary: "hold a signal off and let it through again (rt_sigprocmask twice)",
     per: "pair",
-    like: &["ENAR/DSAR"],
+    aliases: &["ENAR/DSAR"],
     calls: &["rt_sigprocmask"],
     headline: true,
     explained_by: &[term(2.0, "syscall.getppid")],

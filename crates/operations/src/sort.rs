@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "sort.records",
         version: 2,
         summary: "sort an array of so many records of 80 bytes, never seen before, by their first 8, for each of them",
-        like: &["SORT", "HPSORT"],
+        aliases: &["SORT", "HPSORT"],
         per: "record",
         axes: &[BY, count("records", &[Number(1_000), Number(10_000)])],
         // Ten thousand of them, and what some sorts need besides, fill the core's own caches.
@@ -132,7 +132,7 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
         work.borrow_mut().chunks_mut(length).take(times as usize).for_each(&sort);
         Ok(())
     })
-    .each(length as u64)
+    .unrolled(length as u64)
     .at_most(arrays as u64)
     .before(move |times| {
         let (mut work, mut sums) = (renewed.borrow_mut(), told.borrow_mut());
@@ -153,7 +153,7 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
         }
     });
     // One array as large as that warms up what there is to warm while it is sorted.
-    if arrays == 1 { sorts.warm() } else { sorts }
+    if arrays == 1 { sorts.skip_warmup() } else { sorts }
 }
 
 /// A number that other elements than these, in whatever order, are most unlikely to have.

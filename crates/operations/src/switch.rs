@@ -140,14 +140,14 @@ const YIELD: Operation = Operation {
             let ours = Counts { calls, switches: switched_out()? - switches };
             every_call_switched(times, [ours, after.end()])
         };
-        Ok(turns.each(2).before(begin).verify(end))
+        Ok(turns.unrolled(2).before(begin).verify(end))
     },
     ..Operation::DEFAULT
 };
 
 /// A loop of whole turns; a turn is two switches.
 fn turns(turn: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
-    repeat(turn).each(2)
+    repeat(turn).unrolled(2)
 }
 
 /// Memory that a task calls its own.

@@ -17,8 +17,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "syscall.getppid",
         summary: "ask for the parent's process id: the system call that does next to nothing",
         calls: &["getppid"],
-        like: &["GSSW"],
-        exceeds: &["instruction.call"],
+        aliases: &["GSSW"],
+        at_least: &["instruction.call"],
         headline: true,
         prepare: |_| {
             Ok(repeat(|| match Pid::as_raw(getppid()) {
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "syscall.read.null",
         summary: "read from /dev/null, which is at its end",
         calls: &["read"],
-        like: &["QIOW"],
+        aliases: &["QIOW"],
         headline: true,
         explained_by: ENTRY,
         prepare: |_| {

@@ -172,7 +172,7 @@ fn fresh(pages: Pages) -> Result<Loop, Failure> {
         (0..times as usize).for_each(|stretch| touch(stretch * HUGE, |place| supply.write(place)));
         Ok(())
     })
-    .each(TOUCHES)
+    .unrolled(TOUCHES)
     .at_most(FRESH_STRETCHES)
     .before(move |times| {
         taken.borrow_mut().take(times as usize * HUGE)?;
@@ -194,7 +194,7 @@ fn first(pages: Pages) -> Result<Loop, Failure> {
         (0..times).for_each(|stretch| array.touch(stretch));
         Ok(())
     })
-    .each(TOUCHES)
+    .unrolled(TOUCHES)
     .at_most(STRETCHES)
     .before(move |_| {
         // The old one goes first: pages set aside may be just enough for one.
@@ -241,7 +241,7 @@ fn second(pages: Pages) -> Result<Loop, Failure> {
         }
         Ok(())
     })
-    .each(TOUCHES)
+    .unrolled(TOUCHES)
     .before(move |_| faults.start())
     .verify(move |times| match counted.taken()? {
         // One fault for a thousand touches is a stray one: new code, or the statistics' own memory.

@@ -97,7 +97,7 @@ const WRITE: Operation = Operation {
     version: 2,
     terms: MAKING,
     waits: |_| true,
-    only_by_name: true,
+    opt_in: true,
     quoted: Estimate::Typical,
     follows_clock: |_| false,
     moves: |point| point.number("file").unwrap_or(0),

@@ -13,7 +13,7 @@ const PATIENCE: u32 = 60;
 fn every_call_does_its_work() {
     let (mut done, mut refused, mut skipped, mut failed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for operation in operations::all().filter(|operation| matches!(operation.family(), "call" | "pair")) {
-        if operation.only_by_name {
+        if operation.opt_in {
             // It writes out what everybody wrote, or hangs with them.
             skipped.push(format!("{}: only who names it runs it", operation.id));
             continue;

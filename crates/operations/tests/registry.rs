@@ -91,10 +91,10 @@ fn terms_form_no_cycle() {
 #[test]
 fn rules_of_plausibility_name_operations_and_axes() {
     for operation in operations::all() {
-        for cheaper in operation.exceeds {
+        for cheaper in operation.at_least {
             assert!(operations::find(cheaper).is_some(), "{} exceeds {cheaper}, which is no operation", operation.id);
         }
-        for axis in operation.rises_with {
+        for axis in operation.monotonic_in {
             assert!(operation.axes.iter().any(|own| own.name == *axis), "{} has no axis {axis}", operation.id);
         }
     }

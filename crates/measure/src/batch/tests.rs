@@ -85,7 +85,7 @@ fn one_iteration_longer_than_a_batch_is_a_batch() {
 fn the_reading_of_the_clock_is_subtracted_and_unrolled_work_divided() {
     let watch = ScriptedWatch::default();
     let plan = RoundPlan { count: Some(10), ..PLAN };
-    let mut work = scripted(&watch, 280.0).each(28);
+    let mut work = scripted(&watch, 280.0).unrolled(28);
     let harvest = sample(&mut work, &mut watch.clone(), &plan, 28.0).expect("a harvest");
     assert_eq!(harvest.times, 10);
     assert!(harvest.samples.iter().all(|sample| (sample.ns - 9.9).abs() < 1e-9));
@@ -96,7 +96,7 @@ fn a_batch_done_elsewhere_took_what_is_told_of_it() {
     let watch = ScriptedWatch::default();
     let telling = |told: f64| {
         let script = Rc::clone(&watch.0);
-        Loop::telling(move |times| {
+        Loop::self_timed(move |times| {
             // Asking takes 50 µs, and faults that are not the batch's.
             script.borrow_mut().now += 50e3 + times as f64 * 100.0;
             script.borrow_mut().usage.minor_faults += 7.0;
@@ -126,7 +126,7 @@ fn pauses_are_no_part_of_a_batch() {
         }
         Ok(())
     })
-    .less(pauses);
+    .excluding(pauses);
     let plan = RoundPlan { count: Some(3), most: 4, ..PLAN };
     let harvest = sample(&mut work, &mut watch.clone(), &plan, 0.0).expect("a harvest");
     // But for what a reading of the clock costs.
@@ -144,7 +144,7 @@ fn a_limit_on_iterations_holds() {
 #[test]
 fn warm_work_runs_for_its_time_alone() {
     let watch = ScriptedWatch::default();
-    let harvest = sample(&mut scripted(&watch, 80e6).warm(), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    let harvest = sample(&mut scripted(&watch, 80e6).skip_warmup(), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
     // The first, slower by a millisecond, is the only one.
     assert_eq!((harvest.times, harvest.samples.len(), harvest.samples[0].ns), (1, 1, 81e6));
 }

@@ -13,7 +13,7 @@ use crate::mask::Mask;
 pub(super) const POSIX: Operation = Operation {
     id: "async.read.posix",
     summary: "read one byte of /dev/zero by POSIX aio (aio_read, aio_suspend), which a thread of the C library does",
-    like: &["QIO/WTSE"],
+    aliases: &["QIO/WTSE"],
     explained_by: &[term(1.0, "async.read.plain")],
     prepare: |_| {
         let mut request = Request::new(libc::SIGEV_NONE)?;
@@ -30,7 +30,7 @@ pub(super) const POSIX: Operation = Operation {
 pub(super) const SIGNAL: Operation = Operation {
     id: "async.read.signal",
     summary: "read one byte of /dev/zero by POSIX aio, asleep until a signal's handler has run at its completion",
-    like: &["QIOW w/AST"],
+    aliases: &["QIOW w/AST"],
     explained_by: &[term(1.0, "async.read.posix")],
     prepare: |_| {
         let mut request = Request::new(libc::SIGEV_SIGNAL)?;

@@ -15,7 +15,7 @@ pub(super) const READ: Operation = Operation {
     id: "async.read.linux",
     version: 2,
     summary: "read one byte of /dev/zero by Linux aio (io_submit, io_getevents)",
-    like: &["QIO/WTSE"],
+    aliases: &["QIO/WTSE"],
     calls: &["io_setup", "io_submit", "io_getevents"],
     explained_by: &[term(1.0, "async.read.plain"), term(1.0, "syscall.getppid")],
     prepare: |_| {

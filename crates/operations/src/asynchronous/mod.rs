@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "async.read.plain",
         summary: "read one byte of /dev/zero: asking, waiting and completion in one call",
-        like: &["QIOW"],
+        aliases: &["QIOW"],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |_| {
             let device = zeros()?;

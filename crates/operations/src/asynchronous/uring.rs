@@ -23,7 +23,7 @@ pub(super) const BATCHES: Operation = Operation {
     id: "async.read.ring",
     version: 2,
     summary: "read one byte of /dev/zero by io_uring, so many reads asked and waited for by one call",
-    like: &["QIO/WTSE", "QIOW"],
+    aliases: &["QIO/WTSE", "QIOW"],
     calls: &["io_uring_enter"],
     axes: &[BATCH],
     explained_by: &[term(1.0, "async.read.plain")],
@@ -166,7 +166,7 @@ impl Batch {
             before.borrow_mut().bytes.fill(1);
             Ok(())
         });
-        batches.verify(move |_| after.borrow().complete(reads)).each(reads as u64)
+        batches.verify(move |_| after.borrow().complete(reads)).unrolled(reads as u64)
     }
 
     /// The loop in which nobody is called. The kernel's thread is awake from the batch's beginning on, and asleep again
@@ -186,7 +186,7 @@ impl Batch {
             }
             Ok(())
         });
-        batches.each(reads)
+        batches.unrolled(reads)
     }
 
     /// Asks for the batch and waits for all of it, by the call itself: the library looks at the ring's flags first, which

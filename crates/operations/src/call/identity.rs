@@ -285,7 +285,7 @@ fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> +
             exactly(own as usize, set(OTHER)?)?;
             exactly(OTHER as usize, set(own)?)
         })
-        .each(2),
+        .unrolled(2),
     )
 }
 

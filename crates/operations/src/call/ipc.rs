@@ -96,7 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call!(semop, set, &RAISE, 1)?)?;
                 exactly(0, call!(semop, set, &LOWER, 1)?)
             });
-            Ok(tried(turns)?.each(2))
+            Ok(tried(turns)?.unrolled(2))
         },
         ..CALL
     },
@@ -110,7 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call!(semtimedop, set, &RAISE, 1, &[1_u64, 0])?)?;
                 exactly(0, call!(semtimedop, set, &LOWER, 1, &[1_u64, 0])?)
             });
-            Ok(tried(turns)?.each(2))
+            Ok(tried(turns)?.unrolled(2))
         },
         ..CALL
     },

@@ -113,7 +113,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, key.number())?)?;
                     exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, 0)?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL

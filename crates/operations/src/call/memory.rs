@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(end + PAGE, call!(brk, end + PAGE)?)?;
                     exactly(end, call!(brk, end)?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL
@@ -125,7 +125,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ)?)?;
                     exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ | PROT_WRITE)?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL
@@ -227,7 +227,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 1, 0)?)?;
                     exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 0, 0)?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL
@@ -327,7 +327,7 @@ fn lengthening(area: Area) -> Result<Loop, Failure> {
             exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0)?)?;
             exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0)?)
         })
-        .each(2),
+        .unrolled(2),
     )
 }
 

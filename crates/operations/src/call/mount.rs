@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(pivot_root, c"/new", c"/new/old")?)?;
                     exactly(0, call!(pivot_root, c"/old", c"/old/new")?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(move_mount, AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
                     exactly(0, call!(move_mount, AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL
@@ -185,7 +185,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &without, 32)?)?;
                     exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &with, 32)?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL

@@ -338,5 +338,5 @@ fn there_and_back(mut rename: impl FnMut(&CStr, &CStr) -> Result<(), Failure> + 
         rename(c"file", c"other")?;
         rename(c"other", c"file")
     })
-    .each(2)
+    .unrolled(2)
 }

@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(set_mempolicy, BIND, FIRST, NODES)?)?;
                     exactly(0, call!(set_mempolicy, DEFAULT_POLICY, 0, 0)?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL
@@ -75,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(mbind, area.page(0), PAGE, BIND, FIRST, NODES, 0)?)?;
                     exactly(0, call!(mbind, area.page(0), PAGE, DEFAULT_POLICY, 0, 0, 0)?)
                 })
-                .each(2),
+                .unrolled(2),
             )
         },
         ..CALL

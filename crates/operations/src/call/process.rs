@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(setpgid, 0, parents)?)
                 })
             };
-            Ok(tried(in_child(0, turns))?.each(EACH))
+            Ok(tried(in_child(0, turns))?.unrolled(EACH))
         },
         ..MANY_IN_CHILD
     },
@@ -358,7 +358,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(acct, 0)?)
                 })
             };
-            Ok(tried(in_child(libc::CLONE_NEWPID, pairs))?.each(EACH))
+            Ok(tried(in_child(libc::CLONE_NEWPID, pairs))?.unrolled(EACH))
         },
         // What the namespace costs beside its process is a sixty-fourth of itself, half a per cent of this.
         ..MANY_IN_CHILD
@@ -372,7 +372,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 call!(setsid)?;
                 (0..EACH).try_for_each(|_| exactly(0, call!(vhangup)?))
             };
-            Ok(tried(in_child(0, hang_up))?.each(EACH))
+            Ok(tried(in_child(0, hang_up))?.unrolled(EACH))
         },
         ..MANY_IN_CHILD
     },

@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call!(sched_setscheduler, 0, libc::SCHED_BATCH, &[0_i32])?)?;
                 exactly(0, call!(sched_setscheduler, 0, libc::SCHED_OTHER, &[0_i32])?)
             });
-            Ok(tried(turns)?.each(2))
+            Ok(tried(turns)?.unrolled(2))
         },
         ..CALL
     },
@@ -110,7 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &both)?)?;
                 exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &own)?)
             });
-            Ok(tried(turns)?.each(2))
+            Ok(tried(turns)?.unrolled(2))
         },
         ..CALL
     },
@@ -136,7 +136,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call!(sched_setattr, 0, &batch, 0)?)?;
                 exactly(0, call!(sched_setattr, 0, &usual, 0)?)
             });
-            Ok(tried(turns)?.each(2))
+            Ok(tried(turns)?.unrolled(2))
         },
         ..CALL
     },

@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let rules = rules()?;
             gain_no_privileges()?;
             let confine = move || (0..EACH).try_for_each(|_| exactly(0, call!(landlock_restrict_self, &rules, 0)?));
-            Ok(tried(in_child(0, confine))?.each(EACH))
+            Ok(tried(in_child(0, confine))?.unrolled(EACH))
         },
         ..SOME_IN_CHILD
     },
@@ -75,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let mode = libc::SECCOMP_SET_MODE_FILTER;
                 (0..EACH).try_for_each(|_| exactly(0, call!(seccomp, mode, 0, &program)?))
             };
-            Ok(tried(in_child(0, filter))?.each(EACH))
+            Ok(tried(in_child(0, filter))?.unrolled(EACH))
         },
         ..SOME_IN_CHILD
     },

@@ -23,7 +23,7 @@ const QUOTA_FORMAT: u32 = 0x80_0004 << 8;
 const SYNC: Operation = Operation { quoted: Estimate::Typical, waits: |_| true, patience: 60.0, version: 2, ..CALL };
 
 /// A call that waits for more than this process wrote.
-const OF_ALL: Operation = Operation { only_by_name: true, ..SYNC };
+const OF_ALL: Operation = Operation { opt_in: true, ..SYNC };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {

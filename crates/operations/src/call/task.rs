@@ -90,7 +90,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(1, call!(futex_requeue, &there, 0, 0, 1)?)?;
                 exactly(1, call!(futex_requeue, &back, 0, 0, 1)?)
             })
-            .each(2))
+            .unrolled(2))
         },
         ..CALL
     },
@@ -133,7 +133,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     exactly(0, call!(rseq, &mut area.0, 32, UNREGISTER, SIGNATURE)?)
                 })
             };
-            Ok(tried(in_child(0, pairs))?.each(EACH))
+            Ok(tried(in_child(0, pairs))?.unrolled(EACH))
         },
         ..MANY_IN_CHILD
     },

@@ -14,10 +14,10 @@ use crate::syscall::exactly;
 pub(super) const CALL: Operation = Operation {
     id: "crossing.call",
     summary: "a system call of so many arguments: getppid, umask, clock_getres, getresuid, rt_sigprocmask, prctl, futex",
-    like: &["wall-crossing"],
+    aliases: &["wall-crossing"],
     axes: &[ARGUMENTS],
     explained_by: &[term(1.0, "crossing.procedure").same(&["arguments"])],
-    exceeds: &["crossing.procedure", "crossing.shared"],
+    at_least: &["crossing.procedure", "crossing.shared"],
     prepare: |setting| {
         tried(match setting.number("arguments") {
             0 => with_none(),

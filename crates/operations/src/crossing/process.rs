@@ -16,7 +16,7 @@ pub(super) const PROCESS: Operation = Operation {
     version: 2,
     axes: &[word("distance", &[Choice::Word("same"), Choice::Word("other")]), FEW_ARGUMENTS],
     explained_by: &[term(4.0, "crossing.call").at(&[("arguments", Choice::Number(0))])],
-    exceeds: &["crossing.call"],
+    at_least: &["crossing.call"],
     prepare: |setting: &Setting| {
         let count = setting.number("arguments") as usize;
         let desk = Shared::new(Desk::default())?;
@@ -50,7 +50,7 @@ pub(super) const PROCESS: Operation = Operation {
             let answer = desk.answer.load(Ordering::Relaxed);
             if answer == wanted { Ok(()) } else { Err(Failure::wrong("the partner answered something else")) }
         });
-        Ok(turns.less(pauses))
+        Ok(turns.excluding(pauses))
     },
     ..CROSSING
 };

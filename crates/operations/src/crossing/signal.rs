@@ -20,7 +20,7 @@ pub(super) const SIGNAL: Operation = Operation {
         term(2.0, "crossing.call").at(&[("arguments", Choice::Number(0))]),
         term(1.0, "crossing.procedure").same(&["arguments"]),
     ],
-    exceeds: &["crossing.call"],
+    at_least: &["crossing.call"],
     prepare: |setting| {
         // Lets the signal through, which whoever started us may have held off.
         install_counter(libc::SIGUSR1)?;

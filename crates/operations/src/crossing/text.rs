@@ -184,7 +184,7 @@ pub(super) fn turns(words: [u64; MOST], count: usize, call: impl Fn(&[u64; MOST]
         Ok(())
     };
     let verify = move |times: u64| added_up((times * CALLS).wrapping_mul(answer(&words, count)), result.get());
-    Loop::new(run).verify(verify).each(CALLS)
+    Loop::new(run).verify(verify).unrolled(CALLS)
 }
 
 /// One more than its argument, by way of a frame and of every register that a procedure must leave as it was.

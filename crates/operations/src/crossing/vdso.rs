@@ -19,7 +19,7 @@ pub(super) const VDSO: Operation = Operation {
     summary: "call the kernel's own code in this process's memory, with 2 arguments (the vDSO's clock_getres)",
     terms: OF_A_TURN,
     explained_by: &[term(1.0, "crossing.procedure").at(&[("arguments", Choice::Number(2))])],
-    exceeds: &["crossing.procedure"],
+    at_least: &["crossing.procedure"],
     prepare: |_| {
         let absent = |what: &str| Failure::skip(what, "a kernel, or an emulator, that maps a vDSO with clock_getres");
         let image = Image::here().ok_or_else(|| absent("there is no vDSO in this process"))?;
@@ -35,7 +35,7 @@ pub(super) const VDSO: Operation = Operation {
             exactly(0, refused as usize)?;
             if step.tv_sec > 0 || step.tv_nsec > 0 { Ok(()) } else { Err(Failure::wrong("the clock has no step")) }
         });
-        Ok(turns.each(CALLS))
+        Ok(turns.unrolled(CALLS))
     },
     ..CROSSING
 };

@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.load.indirect.latency",
         summary: "load a pointer and, through it, the address of the next",
         per: "pair of loads",
-        like: &["eapbp*"],
+        aliases: &["eapbp*"],
         prepare: |_| ring(text::LOAD_INDIRECT, "indirect"),
         ..PURE
     },
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.store.throughput",
         summary: "store so many bytes",
-        like: &["sta"],
+        aliases: &["sta"],
         axes: &[text::WIDTH],
         prepare: |setting| stores(at_width(setting, text::STORES)?, setting.number("width"), 0),
         ..PURE
@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.store.pointer",
         summary: "form an address and store it",
         per: "pair of instructions",
-        like: &["stpbp"],
+        aliases: &["stpbp"],
         prepare: |_| {
             let block = Block::new();
             let wanted = block.address(0) + 8;
@@ -216,7 +216,7 @@ pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
         }
         Err(Failure::wrong(format!("the chain of loads ended in {:#x} instead of {:#x}", after[0], values[place])))
     });
-    Ok(looped.each(CHAIN))
+    Ok(looped.unrolled(CHAIN))
 }
 
 /// The loop of loads of `width` bytes from `offset` on; the second lane's value is from so many bytes further on.
@@ -260,5 +260,5 @@ fn at(
         }
         Err(Failure::wrong("what was loaded or stored is not what it must be"))
     });
-    Ok(looped.each(CHAIN))
+    Ok(looped.unrolled(CHAIN))
 }

@@ -31,7 +31,7 @@ pub(super) const CALL: Operation = Operation {
             text::call();
             Ok(())
         });
-        Ok(calls.each(CALLS))
+        Ok(calls.unrolled(CALLS))
     },
     ..DEFAULT
 };
@@ -42,7 +42,7 @@ pub(super) const PREDICTED: Operation = Operation {
     per: "branch",
     headline: true,
     terms: &[term(1.0 / BRANCHES as f64, "loop.empty")],
-    prepare: |_| branches(vec![PREDICTABLE; DIRECTION_WORDS]).map(|branches| branches.each(BRANCHES)),
+    prepare: |_| branches(vec![PREDICTABLE; DIRECTION_WORDS]).map(|branches| branches.unrolled(BRANCHES)),
     ..DEFAULT
 };
 
@@ -56,7 +56,7 @@ pub(super) const MISSED: Operation = Operation {
     prepare: |setting| {
         let mut random = fastrand::Rng::with_seed(setting.seed());
         let directions = (0..DIRECTION_WORDS).map(|_| random.u64(..)).collect();
-        branches(directions).map(|branches| branches.each(BRANCHES / 2))
+        branches(directions).map(|branches| branches.unrolled(BRANCHES / 2))
     },
     ..DEFAULT
 };
@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     prepare: |setting| {
         let mut random = fastrand::Rng::with_seed(setting.seed());
         let words = setting.number("period") / BRANCHES;
-        branches((0..words).map(|_| random.u64(..)).collect()).map(|branches| branches.each(BRANCHES))
+        branches((0..words).map(|_| random.u64(..)).collect()).map(|branches| branches.unrolled(BRANCHES))
     },
     ..DEFAULT
 }];

@@ -128,7 +128,7 @@ pub(super) fn chains(turns: Turns, used: usize, width: u64, model: Model) -> Loo
         }
         Ok(())
     })
-    .each(CHAIN)
+    .unrolled(CHAIN)
 }
 
 /// The loop of turns on lanes that begin with `starts`; `check` is given the turns of a batch and the lanes before and

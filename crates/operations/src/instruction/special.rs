@@ -23,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let looped = lanes::checked(text::CALL_INDIRECT, [0; LANES], [0; 2], |times, before, after| {
                 same("calls", after[0].wrapping_sub(before[0]), times * CALLS)
             });
-            Ok(looped.each(CALLS))
+            Ok(looped.unrolled(CALLS))
         },
         ..PURE
     },
@@ -140,7 +140,7 @@ fn counted((_, needs, each, turns): &'static Counted, right: fn(u64, u64) -> boo
         }
         Err(Failure::wrong(format!("{:#x} was read, and {:#x} before", after[2], before[2])))
     });
-    Ok(looped.each(*each))
+    Ok(looped.unrolled(*each))
 }
 
 /// Jumps of a sequence, in no order; it is gone through again and again, and too long to be known by heart.
@@ -203,7 +203,7 @@ fn atomic(
         held = reached.1;
         if done { Ok(()) } else { Err(Failure::wrong("the atomic did not make of memory what it must")) }
     });
-    Ok(looped.each(text::ATOMICS))
+    Ok(looped.unrolled(text::ATOMICS))
 }
 
 /// What both sides of a contended word see: each in a line of its own.
@@ -266,5 +266,5 @@ pub(super) fn contended(setting: &Setting, needs: &str, turns: Turns) -> Result<
         let wanted = done.wrapping_mul(text::ATOMICS).wrapping_mul(DIVISOR);
         same("the sum of both sides", after.word.0.load(Ordering::Acquire), wanted)
     });
-    Ok(looped.before(move |_| board.tell(1)).each(text::ATOMICS))
+    Ok(looped.before(move |_| board.tell(1)).unrolled(text::ATOMICS))
 }

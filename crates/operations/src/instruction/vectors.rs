@@ -150,5 +150,5 @@ fn chains(
         }
         Ok(())
     };
-    Loop::new(run).verify(verify).each(CHAIN).at_most(MOST)
+    Loop::new(run).verify(verify).unrolled(CHAIN).at_most(MOST)
 }

@@ -25,12 +25,12 @@ type Place = *const u64;
 
 /// The loop that chases through `set` bytes, a power of two of at least two lines.
 pub(super) fn loads(set: u64, pages: Pages, seed: u64) -> Result<Loop, Failure> {
-    Ok(alone(Chase::through(set, pages, seed)?).each(LOADS))
+    Ok(alone(Chase::through(set, pages, seed)?).unrolled(LOADS))
 }
 
 /// The loop that chases through one line in each of so many base pages of memory, a power of two of at least two.
 pub(super) fn one_line_a_page(count: u64, pages: Pages, seed: u64) -> Result<Loop, Failure> {
-    Ok(alone(Chase::new(Layout::page_by_page(count), pages, seed)?).each(LOADS))
+    Ok(alone(Chase::new(Layout::page_by_page(count), pages, seed)?).unrolled(LOADS))
 }
 
 /// Where the lines of a chase lie in its region.

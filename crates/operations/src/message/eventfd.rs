@@ -14,7 +14,7 @@ pub(super) const ITSELF: Operation = Operation {
     per: "pair",
     moves: |_| 0,
     calls: &["eventfd2"],
-    like: &["SETF", "CLEF"],
+    aliases: &["SETF", "CLEF"],
     prepare: |_| {
         let event = eventfd(0, EventfdFlags::CLOEXEC)?;
         Ok(repeat(move || {

@@ -68,7 +68,7 @@ pub(super) const ROUNDTRIP: Operation = Operation {
             let answered = board.answers.load(Ordering::Relaxed) == answers;
             if answered { Ok(()) } else { Err(Failure::wrong("the partner did not have its turn")) }
         });
-        Ok(turns.less(pauses))
+        Ok(turns.excluding(pauses))
     },
     ..SHAPE
 };

@@ -56,7 +56,7 @@ pub(super) const PIPE: Operation = Operation {
             ours.receive(&mut block)?;
             if block[0] == expected { Ok(()) } else { not_answered() }
         });
-        Ok(messages.less(pauses))
+        Ok(messages.excluding(pauses))
     },
     ..EXOTIC
 };

@@ -16,7 +16,7 @@ use crate::channel::End;
 pub(super) const ITSELF: Operation = Operation {
     id: "pipe.self",
     summary: "write to a pipe and read it back, one task",
-    like: &["SDAT/RCVD", "VSDA/VRCD"],
+    aliases: &["SDAT/RCVD", "VSDA/VRCD"],
     calls: &["pipe2", "read", "write"],
     headline: true,
     axes: &[size(&[
@@ -41,7 +41,7 @@ pub(super) const ITSELF: Operation = Operation {
 pub(super) const ROUNDTRIP: Operation = Operation {
     id: "pipe.roundtrip",
     summary: "a message to a partner process through a pipe, and the answer through another",
-    like: &["SDAT/RCVD", "VSDA/VRCD"],
+    aliases: &["SDAT/RCVD", "VSDA/VRCD"],
     version: 2,
     axes: &[DISTANCE_AND_FURTHER, SIZE],
     // How far the partner is shows at any size, and best at the smallest.

@@ -15,7 +15,7 @@ pub(super) const POSIX_ITSELF: Operation = Operation {
     id: "semaphore.posix.self",
     summary: "post a POSIX semaphore and take it, one task",
     per: "pair",
-    like: &["SETF/Local", "WTSE"],
+    aliases: &["SETF/Local", "WTSE"],
     moves: |_| 0,
     prepare: |_| {
         let semaphore = Shared::new(Posix::new())?;
@@ -62,7 +62,7 @@ pub(super) const SYSTEM_V_ITSELF: Operation = Operation {
     id: "semaphore.systemv.self",
     summary: "raise a System V semaphore and lower it, one task",
     per: "pair",
-    like: &["SETF/Group", "WTSE"],
+    aliases: &["SETF/Group", "WTSE"],
     calls: &["semget", "semop"],
     moves: |_| 0,
     prepare: |_| {
@@ -79,7 +79,7 @@ pub(super) const SYSTEM_V_ITSELF: Operation = Operation {
 pub(super) const SYSTEM_V: Operation = Operation {
     id: "semaphore.systemv.roundtrip",
     summary: "raise a System V semaphore that a partner process waits at, and wait at another",
-    like: &["SETF/Group", "WTSE"],
+    aliases: &["SETF/Group", "WTSE"],
     axes: &[NEAR_OR_FAR],
     explained_by: &[term(2.0, "semaphore.systemv.self")],
     prepare: |setting: &Setting| {

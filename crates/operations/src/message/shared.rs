@@ -98,7 +98,7 @@ pub(super) const FUTEX: Operation = Operation {
             board.take(&mut block);
             if block[last] == expected { Ok(()) } else { not_answered() }
         });
-        Ok(turns.less(pauses))
+        Ok(turns.excluding(pauses))
     },
     ..EXOTIC
 };

@@ -14,7 +14,7 @@ const AXES: &[Axis] = &[SMALL];
 pub(super) const ONE: Operation = Operation {
     id: "task.one",
     summary: "all calls of task.two made by one task: twice write, wait (poll), read, and read to find no more",
-    like: &["S/R (1 task)"],
+    aliases: &["S/R (1 task)"],
     axes: AXES,
     moves: there_and_back,
     prepare: |setting| {
@@ -37,7 +37,7 @@ pub(super) const ONE: Operation = Operation {
 pub(super) const TWO: Operation = Operation {
     id: "task.two",
     summary: "a message to a partner process on the same CPU through a pipe, and the answer; each waits (poll), reads, and reads again to find no more",
-    like: &["S/R (2 task)"],
+    aliases: &["S/R (2 task)"],
     axes: AXES,
     moves: there_and_back,
     explained_by: &[term(1.0, "task.one").same(&["size"])],

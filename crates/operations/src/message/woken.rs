@@ -49,7 +49,7 @@ const BLOCK_BYTES: usize = 512;
 /// What all of them are. Whoever is told of a message by anything but the message itself has to receive until there is
 /// no more; so do the paper's partners.
 const BY: Operation = Operation {
-    like: &["SDAT/RCVD flag", "SDAT/RCVD AST", "SDAT/RCST", "SDRC/RCVX"],
+    aliases: &["SDAT/RCVD flag", "SDAT/RCVD AST", "SDAT/RCST", "SDRC/RCVX"],
     axes: &[NEAR_OR_FAR, WOKEN],
     moves: |_| 2 * BYTES as u64,
     ..EXOTIC
@@ -68,7 +68,7 @@ pub(super) const PIPE: Operation = Operation {
 pub(super) const PIPE_BLOCK: Operation = Operation {
     id: "pipe.woken.block",
     summary: "512 bytes through a pipe to a partner woken in various ways, and the answer; the partner receives twice, the second time to find no more",
-    like: &["VSDA/VRCD flag", "VSDA/VRCD AST", "VSRC/VRCX"],
+    aliases: &["VSDA/VRCD flag", "VSDA/VRCD AST", "VSRC/VRCX"],
     axes: &[NEAR, WOKEN_BY_BLOCK],
     moves: |_| 2 * BLOCK_BYTES as u64,
     explained_by: &[term(1.0, "pipe.roundtrip").at(&[("size", super::BLOCK)]).same(&["distance"])],

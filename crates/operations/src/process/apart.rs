@@ -36,7 +36,7 @@ pub(crate) const EXEC: Operation = Operation {
     id: "process.exec.apart",
     summary: "copy this small process, run a program that does nothing in the copy on another CPU, wait (fork, execve, wait)",
     explained_by: &[term(1.0, "process.exec")],
-    exceeds: &["process.fork.apart"],
+    at_least: &["process.fork.apart"],
     prepare: |setting| {
         let program = do_nothing(setting)?;
         let places = Places::new(setting)?;

@@ -21,7 +21,7 @@ pub(crate) const FORK_RESIDENT: Operation = Operation {
         &[Choice::Number(1 << 20), Choice::Number(16 << 20), Choice::Number(256 << 20), Choice::Number(1 << 30)],
     )],
     explained_by: &[term(1.0, "process.fork")],
-    rises_with: &["resident"],
+    monotonic_in: &["resident"],
     patience: 30.0,
     prepare: |setting| {
         touch(setting.number("resident"))?;
@@ -118,7 +118,7 @@ pub(crate) const EXEC_DYNAMIC: Operation = Operation {
     summary: "copy this small process, run a dynamically linked program that does nothing in the copy, wait (/bin/true)",
     needs: &[Need::Program("/bin/true")],
     explained_by: &[term(1.0, "process.exec")],
-    exceeds: &["process.exec"],
+    at_least: &["process.exec"],
     prepare: |_| {
         let program = CString::from(c"/bin/true");
         Ok(repeat(move || wait_for(fork(|| execute(&program))?)))

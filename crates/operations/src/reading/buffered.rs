@@ -15,7 +15,7 @@ use crate::stream::Stream;
 pub(super) const STDIO: Operation = Operation {
     id: "read.stdio",
     summary: "read a file record by record and add it up: fread of the C library, in the buffer it chooses",
-    like: &["Fread"],
+    aliases: &["Fread"],
     axes: BUFFERED,
     has_point: BUFFERED_POINTS,
     prepare: |setting| {
@@ -34,7 +34,7 @@ pub(super) const STDIO: Operation = Operation {
 pub(super) const BUF_READER: Operation = Operation {
     id: "read.bufreader",
     summary: "read a file record by record and add it up: Rust's BufReader, in the buffer it chooses",
-    like: &["Fread"],
+    aliases: &["Fread"],
     axes: BUFFERED,
     has_point: BUFFERED_POINTS,
     prepare: |setting| {

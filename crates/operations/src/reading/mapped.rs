@@ -22,7 +22,7 @@ const MAPPED: Operation = Operation { memory: 1 << 46, ..READ };
 pub(super) const PLAIN: Operation = Operation {
     id: "read.mmap",
     summary: "map a file, add it up record by record, unmap it",
-    like: &["Memory Mapped"],
+    aliases: &["Memory Mapped"],
     axes: ANY_ORDER,
     has_point: ANY_ORDER_POINTS,
     prepare: |setting| each_pass(setting, MapFlags::SHARED, None),
@@ -61,7 +61,7 @@ pub(super) const SEQUENTIAL: Operation = Operation {
 pub(super) const RANDOM: Operation = Operation {
     id: "read.mmap.random",
     summary: "map a file, advise MADV_RANDOM, which reads each page for itself, add it up, unmap it",
-    like: &["Memory Mapped"],
+    aliases: &["Memory Mapped"],
     axes: &[STATE, RECORD, FILE.headline(&[operation::Choice::Number(16 * MIB)])],
     prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Random)),
     ..MAPPED
@@ -70,7 +70,7 @@ pub(super) const RANDOM: Operation = Operation {
 pub(super) const AHEAD_OF_USE: Operation = Operation {
     id: "read.mmap.ahead",
     summary: "map a file, add it up with MADV_WILLNEED for what the window takes in, unmap it",
-    like: &["Memory Mapped & FreadSeek"],
+    aliases: &["Memory Mapped & FreadSeek"],
     axes: AHEAD,
     has_point: AHEAD_POINTS,
     prepare: |setting| {

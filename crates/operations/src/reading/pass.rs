@@ -71,7 +71,7 @@ fn looped<R: Reader + 'static>(
         state.restore(&source)
     });
     // The pass after a cold one is warm.
-    Ok(if cold { passes.warm().at_most(1) } else { passes })
+    Ok(if cold { passes.skip_warmup().at_most(1) } else { passes })
 }
 
 /// Where the file is when a pass begins.

@@ -18,7 +18,7 @@ use crate::block::Block;
 pub(super) const BY_READ: Operation = Operation {
     id: "read.read",
     summary: "read a file record by record and add it up: read, with lseek before each where the order is another",
-    like: &["Fread"],
+    aliases: &["Fread"],
     axes: ANY_ORDER,
     has_point: ANY_ORDER_POINTS,
     explained_by: &[term(1.0, "read.read.unused").same(&["state", "order", "record", "file"]), THE_SUM],
@@ -44,7 +44,7 @@ pub(super) fn by_read(source: &Source, plan: Plan, take: Take) -> Result<impl Re
 pub(super) const BY_PREAD: Operation = Operation {
     id: "read.pread",
     summary: "read a file record by record and add it up: pread",
-    like: &["FreadDir"],
+    aliases: &["FreadDir"],
     axes: ANY_ORDER,
     has_point: ANY_ORDER_POINTS,
     prepare: |setting| {
@@ -125,7 +125,7 @@ pub(super) const BY_PREADV2: Operation = Operation {
 pub(super) const BY_READAHEAD: Operation = Operation {
     id: "read.readahead",
     summary: "read a file record by record and add it up: pread, with readahead for what the window takes in",
-    like: &["FreadDir & FreadSeek"],
+    aliases: &["FreadDir & FreadSeek"],
     calls: &["readahead"],
     axes: AHEAD,
     has_point: AHEAD_POINTS,
@@ -144,7 +144,7 @@ pub(super) const BY_READAHEAD: Operation = Operation {
 pub(super) const BY_ADVICE_AHEAD: Operation = Operation {
     id: "read.fadvise.ahead",
     summary: "read a file record by record and add it up: pread, with posix_fadvise WILLNEED for what the window takes in",
-    like: &["FreadDir & FreadSeek"],
+    aliases: &["FreadDir & FreadSeek"],
     axes: AHEAD,
     has_point: AHEAD_POINTS,
     prepare: |setting| {

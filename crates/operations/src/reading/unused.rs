@@ -14,7 +14,7 @@ pub(super) const BY_READ: Operation = Operation {
     id: "read.read.unused",
     summary: "read a file record by record and leave the bytes alone: read",
     explained_by: &[],
-    like: &[],
+    aliases: &[],
     prepare: |setting| counting(setting, |source, plan| by_read(source, plan, length)),
     ..plain::BY_READ
 };

@@ -84,5 +84,5 @@ pub(crate) fn writing<W: Writer + 'static>(
         state.target.verify(state.passes)
     });
     // The file after a pass is not the file before it.
-    Ok(passes.warm().at_most(1))
+    Ok(passes.skip_warmup().at_most(1))
 }

@@ -130,6 +130,6 @@ fn calls_that_wait_for_a_device_are_skipped_in_memory() {
 #[test]
 fn what_writes_out_the_work_of_strangers_is_asked_for_by_name() {
     for id in ["call.sync", "call.syncfs", "call.quotactl", "call.quotactl_fd"] {
-        assert!(operations::find(id).expect(id).only_by_name, "{id}");
+        assert!(operations::find(id).expect(id).opt_in, "{id}");
     }
 }

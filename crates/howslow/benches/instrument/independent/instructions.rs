@@ -20,7 +20,7 @@ macro_rules! row {
                 );
             }
         }
-        Ok(Work::whole(turns).each($each))
+        Ok(Work::whole(turns).unrolled($each))
     }};
 }
 
@@ -147,7 +147,7 @@ fn divide() -> Made {
         ors(times);
         (middle - start).saturating_sub(middle.elapsed())
     })
-    .each(50))
+    .unrolled(50))
 }
 
 /// From eight words to eight registers: loads into one register might wait for each other.
@@ -165,7 +165,7 @@ fn loads() -> Made {
             );
         }
     })
-    .each(96))
+    .unrolled(96))
 }
 
 fn procedure() -> Made {
@@ -178,12 +178,12 @@ fn procedure() -> Made {
             );
         }
     })
-    .each(50))
+    .unrolled(50))
 }
 
 fn vectors(turns: fn(u64)) -> Made {
     let able = std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
-    if able { Ok(Work::whole(turns).each(100)) } else { Err("no AVX2 here".into()) }
+    if able { Ok(Work::whole(turns).unrolled(100)) } else { Err("no AVX2 here".into()) }
 }
 
 /// Words that each hold the address of the next, the last that of the first: one that held its own would be answered

@@ -68,7 +68,7 @@ fn chase(set: usize, advice: i32) -> Made {
         }
     };
     walk((lines as u64).div_ceil(32) * 2);
-    Ok(Work::whole(walk).each(32))
+    Ok(Work::whole(walk).unrolled(32))
 }
 
 /// Goes over so many bytes from here on.

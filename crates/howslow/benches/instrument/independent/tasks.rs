@@ -52,7 +52,7 @@ const ENTRIES: &[Entry] = &[
             assert!(times < 64 || switched as u64 * 2 >= times, "{switched} switches in {times} yields");
             time.mul_f64(times as f64 / switched.max(1) as f64)
         })
-        .each(2))
+        .unrolled(2))
     }),
     unrolled("thread.create.join", "", || Ok(Work::calls(thread).at_most(64))),
     unrolled("process.fork", "", || {

@@ -171,7 +171,7 @@ fn pairs() -> Result<Loop, Failure> {
         }
         Err(Failure::wrong("what was popped is not what was pushed"))
     });
-    Ok(looped.each(super::PAIRS))
+    Ok(looped.unrolled(super::PAIRS))
 }
 
 /// The loop that clears the beginning of a block.
