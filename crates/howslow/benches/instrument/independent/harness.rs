@@ -69,7 +69,7 @@ impl Work {
     }
 
     /// Each iteration does it so often.
-    pub(super) fn each(self, per: u32) -> Work {
+    pub(super) fn unrolled(self, per: u32) -> Work {
         Work { per: per.into(), ..self }
     }
 }
