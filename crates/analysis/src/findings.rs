@@ -10,7 +10,8 @@ use crate::statistics::{quantile, sorted};
 /// No more sentences than a reader takes in.
 const MOST: usize = 6;
 
-/// What a switch with a working set is told for.
+/// The working sets that a switch is told for: the one that fills most of the core's own caches, or else a usual one.
+const LARGEST_OWN: &str = "most-l2";
 const WORKING_SET: u64 = 256 << 10;
 /// A file of a few MiB is the usual one.
 const USUAL_FILE: u64 = 4 << 20;
@@ -80,11 +81,14 @@ fn times(value: f64) -> String {
 fn switch_in_system_calls(run: &Run) -> Option<String> {
     let call = told(run, "syscall.getppid", &[])?;
     let switch = Ratio::of(told(run, "switch.process", &[number("set", 0)])?, call);
-    let loaded = told(run, "switch.process", &[number("set", WORKING_SET)])
-        .map(|cost| Ratio::of(cost, call))
-        .filter(Ratio::is_told)
-        .map(|loaded| format!("; {} with a 256 KiB working set", loaded.text()))
-        .unwrap_or_default();
+    let sets = [("set", Value::Word(LARGEST_OWN.into())), number("set", WORKING_SET)];
+    let loaded = sets.into_iter().find_map(|set| {
+        let cost = told(run, "switch.process", &[set])?;
+        let ratio = Some(Ratio::of(cost, call)).filter(Ratio::is_told)?;
+        let bytes = cost.tallies.get("set bytes").map_or(WORKING_SET, |bytes| *bytes as u64);
+        Some(format!("; {} with a working set of {}", ratio.text(), Bytes(bytes)))
+    });
+    let loaded = loaded.unwrap_or_default();
     switch
         .is_told()
         .then(|| format!("A switch between two processes costs what {} system calls cost{loaded}.", switch.text()))

@@ -11,7 +11,7 @@ fn sentences_come_from_the_costs() {
     assert_eq!(
         findings(&example()),
         [
-            "A switch between two processes costs what 14 system calls cost; 21 with a 256 KiB working set.",
+            "A switch between two processes costs what 14 system calls cost; 21 with a working set of 256 KiB.",
             "Talking through pipes to a task on another CPU costs 4.0 times as much as to one on the same CPU.",
             "Through a mapping, 4 KiB are 4.2 times cheaper than by read() once their pages are touched; at 1 MiB 1.2 \
              times dearer once touched.",
@@ -91,6 +91,20 @@ fn a_ratio_known_to_a_factor_of_two_only_is_not_told() {
         (cost.net_ns.low.0, cost.net_ns.high.0) = (700.0, 2000.0);
     }
     assert_eq!(switch_in_system_calls(&run), None);
+}
+
+#[test]
+fn a_switch_is_told_for_the_set_that_fills_the_cores_own_caches_where_there_is_one() {
+    let mut run = example();
+    let mut full = run.cost("switch.process", &[number("set", WORKING_SET)]).expect("a switch").clone();
+    full.at = Point::default().with("set", Value::Word(LARGEST_OWN.into()));
+    full.tallies.insert("set bytes".into(), f64::from(1536 << 10));
+    for ns in [&mut full.net_ns.quiet.0, &mut full.net_ns.typical.0, &mut full.net_ns.low.0, &mut full.net_ns.high.0] {
+        *ns *= 10.0;
+    }
+    run.costs.push(full);
+    let text = switch_in_system_calls(&run).expect("a finding");
+    assert!(text.contains(" with a working set of 1536 KiB."), "{text}");
 }
 
 /// Costs of the example at points that it has not.
