@@ -37,6 +37,7 @@ mod stream;
 mod switch;
 mod syscall;
 mod table;
+mod terminal;
 mod thread;
 mod touch;
 #[cfg(test)]
@@ -117,6 +118,11 @@ pub static FAMILIES: &[Family] = &[
     Family { title: "event flags", operations: flag::OPERATIONS },
     Family { title: "waiting for many", operations: poll::OPERATIONS },
     Family { title: "messages", operations: message::OPERATIONS },
+    Family { title: "terminal output", operations: terminal::OUTPUT },
+    Family { title: "terminal input", operations: terminal::INPUT },
+    Family { title: "keystrokes and their echo", operations: terminal::ECHO },
+    Family { title: "a session at a terminal", operations: terminal::SESSION },
+    Family { title: "keeping a screen up to date", operations: terminal::SCREEN },
     Family { title: "asynchronous completion", operations: asynchronous::OPERATIONS },
     Family { title: "signals", operations: signal::OPERATIONS },
     Family { title: "switches", operations: switch::OPERATIONS },

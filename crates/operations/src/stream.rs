@@ -53,6 +53,28 @@ impl Stream {
         }
     }
 
+    /// Buffers what is written not at all, by lines, or until the buffer is full.
+    pub(crate) fn buffer(&self, kind: &str) -> Result<(), Failure> {
+        let mode = match kind {
+            "none" => libc::_IONBF,
+            "line" => libc::_IOLBF,
+            _ => libc::_IOFBF,
+        };
+        // SAFETY: the stream is open and nothing has been written to it; without a buffer given, the library makes one.
+        let status = unsafe { libc::setvbuf(self.0.as_ptr(), std::ptr::null_mut(), mode, 0) };
+        if status == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
+    }
+
+    /// Takes one character.
+    #[inline]
+    pub(crate) fn put(&self, byte: u8) -> Result<(), Failure> {
+        // SAFETY: the stream is open.
+        match unsafe { libc::fputc(byte.into(), self.0.as_ptr()) } {
+            libc::EOF => Err(Failure::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+
     /// Hands on what is in the buffer.
     pub(crate) fn flush(&self) -> Result<(), Errno> {
         // SAFETY: the stream is open.

@@ -1,0 +1,72 @@
+//! A terminal, or a pipe beside it, whose other end a partner drains as an emulator does: as much as there is, at once.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use operation::{Failure, Partner, Setting};
+use rustix::io::{Errno, read, write};
+
+use crate::shared::Shared;
+
+/// What emulators read at once.
+const ROOM: usize = 64 << 10;
+
+/// The writer's end of what is drained.
+pub(super) struct Drained {
+    /// Where output goes.
+    pub output: OwnedFd,
+    drain: Shared<Drain>,
+    /// Told once per batch, when everything has come.
+    come: OwnedFd,
+    expected: u64,
+    _partner: Partner,
+}
+
+/// What both sides know.
+#[derive(Default)]
+struct Drain {
+    /// Bytes that have come.
+    come: AtomicU64,
+    /// Bytes at which the partner is to tell.
+    goal: AtomicU64,
+}
+
+impl Drained {
+    /// `output` belongs to this process; the partner reads `drained` until it ends.
+    pub(super) fn new(setting: &Setting, output: OwnedFd, drained: OwnedFd) -> Result<Drained, Failure> {
+        let drain = Shared::new(Drain::default())?;
+        let (come, told) = rustix::pipe::pipe()?;
+        let partner = setting.partner(setting.partner_cpu()?, || {
+            let mut room = vec![0; ROOM];
+            loop {
+                let length = match read(&drained, &mut room) {
+                    // A terminal whose other end is closed, and a pipe's.
+                    Err(Errno::IO) | Ok(0) => return Ok(()),
+                    length => length?,
+                };
+                let before = drain.come.fetch_add(length as u64, Ordering::AcqRel);
+                let goal = drain.goal.load(Ordering::Acquire);
+                if (before + 1..=before + length as u64).contains(&goal) {
+                    write(&told, &[1])?;
+                }
+            }
+        })?;
+        Ok(Drained { output, drain, come, expected: 0, _partner: partner })
+    }
+
+    /// Does work that makes `bytes` come out at the other end, and waits until they have.
+    pub(super) fn until_come(
+        &mut self,
+        bytes: u64,
+        work: impl FnOnce(&OwnedFd) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.expected += bytes;
+        self.drain.goal.store(self.expected, Ordering::Release);
+        work(&self.output)?;
+        let mut told = [0];
+        match read(&self.come, &mut told)? {
+            1 if self.drain.come.load(Ordering::Acquire) == self.expected => Ok(()),
+            _ => Err(Failure::wrong("what came out of the terminal is not as long as what was written")),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Input from a terminal: what is typed, or pasted, or sent as a file, on its way to the program that reads it.
+
+use operation::{Axis, Choice, Failure, Operation, repeat, size, word};
+use rustix::io::read;
+
+use super::TERMINAL;
+use super::pair::{Features, LINE, Pty, as_shown, lines, read_all, write_all};
+
+/// Whether the program gets lines, edited, or bytes as they come.
+const READ: Axis = word("input", &[Choice::Word("canonical"), Choice::Word("raw")]);
+
+/// Whether the line discipline echoes; the emulator reads the echo.
+const ECHO: Axis = word("echo", &[Choice::Word("on"), Choice::Word("off")]);
+
+/// Bytes that the program asks for at once: a short read, a line, more than there is.
+const ROOM: Axis = size(&[Choice::Number(1), Choice::Number(LINE as u64), Choice::Number(4096)]);
+
+/// Bytes of a piece of bulk input: half of what a terminal keeps for a program that is late.
+const BULK: usize = 2048;
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "terminal.input.line",
+        summary: "an emulator sends a line of 64 characters, the program reads it, and the emulator reads the echo if there is one",
+        per: "line",
+        calls: &["read", "write"],
+        axes: &[ECHO, READ],
+        moves: |_| LINE as u64,
+        prepare: |setting| {
+            let mut typed = Typed::new(setting.word("input"), setting.word("echo"), LINE, LINE)?;
+            Ok(repeat(move || typed.pass()))
+        },
+        ..TERMINAL
+    },
+    Operation {
+        id: "terminal.input.bulk",
+        summary: "an emulator sends 2 KiB of lines at once, as one that pastes or sends a file, and the program reads them by so many bytes",
+        per: "2 KiB",
+        calls: &["read", "write"],
+        axes: &[ECHO, READ, ROOM],
+        moves: |_| BULK as u64,
+        prepare: |setting| {
+            let mut typed = Typed::new(setting.word("input"), setting.word("echo"), BULK, setting.size())?;
+            Ok(repeat(move || typed.pass()))
+        },
+        ..TERMINAL
+    },
+];
+
+/// Text on its way from the emulator's end to the program's, both ends in one task.
+struct Typed {
+    pty: Pty,
+    text: Vec<u8>,
+    /// What the program asks for at once.
+    room: Vec<u8>,
+    got: Vec<u8>,
+    echo: Vec<u8>,
+}
+
+impl Typed {
+    fn new(input: &str, echo: &str, bytes: usize, room: usize) -> Result<Typed, Failure> {
+        let echoes = echo == "on";
+        let features = Features { canonical: input == "canonical", echo: echoes, processing: true, ..Features::RAW };
+        let text = lines(bytes);
+        let echo = if echoes { vec![0; as_shown(&text, features).len()] } else { Vec::new() };
+        Ok(Typed { pty: Pty::new(features)?, got: Vec::with_capacity(bytes), text, room: vec![0; room], echo })
+    }
+
+    /// All of it, there and, where it is echoed, back.
+    fn pass(&mut self) -> Result<(), Failure> {
+        write_all(&self.pty.master, &self.text)?;
+        self.got.clear();
+        while self.got.len() < self.text.len() {
+            let length = read(&self.pty.slave, &mut self.room[..])?;
+            self.got.extend_from_slice(&self.room[..length]);
+        }
+        read_all(&self.pty.master, &mut self.echo)?;
+        if self.got == self.text {
+            Ok(())
+        } else {
+            Err(Failure::wrong("the program read something else than was typed"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_read() {
+        crate::trial::perform_all(OPERATIONS);
+    }
+}

@@ -1,0 +1,133 @@
+//! Output to a terminal that a partner drains: by size of a write, by path, by the call, by the buffer of the C library.
+
+use std::os::fd::OwnedFd;
+
+use operation::{Axis, Choice, Failure, Loop, Operation, Setting, size, word};
+use rustix::io::{IoSlice, writev};
+
+use super::TERMINAL;
+use super::drained::Drained;
+use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
+use crate::stream::Stream;
+
+/// Where the drain runs: on our CPU, so that the time is all that the bytes cost, or on another one, as an emulator does.
+const DISTANCE: Axis =
+    word("distance", &[Choice::Word("same"), Choice::Word("other")]).headline(&[Choice::Word("same")]);
+
+/// What the bytes pass: a terminal that changes nothing, one that processes output (a newline becomes two characters), the same
+/// that makes spaces of tabs, and a pipe for scale.
+const PATH: Axis =
+    word("path", &[Choice::Word("raw"), Choice::Word("processed"), Choice::Word("tabs"), Choice::Word("pipe")]);
+
+const SIZE: Axis = size(&[
+    Choice::Number(1),
+    Choice::Number(64),
+    Choice::Number(512),
+    Choice::Number(1024),
+    Choice::Number(4096),
+    Choice::Number(16 << 10),
+    Choice::Number(64 << 10),
+]);
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "terminal.write",
+        summary: "write lines of text to a terminal that a partner drains; it counts once it has come out",
+        per: "write",
+        calls: &["write"],
+        axes: &[DISTANCE, PATH, SIZE],
+        moves: |point| point.number("size").unwrap_or(0),
+        prepare: |setting| {
+            let text = lines(setting.size());
+            writes(setting, text, |output, text| write_all(output, text))
+        },
+        ..TERMINAL
+    },
+    Operation {
+        id: "terminal.writev",
+        summary: "write 16 lines of text to a terminal by one call that gathers them",
+        per: "write",
+        calls: &["writev"],
+        axes: &[DISTANCE, PATH],
+        moves: |_| 16 * LINE as u64,
+        prepare: |setting| {
+            writes(setting, lines(16 * LINE), |output, text| {
+                let pieces: Vec<IoSlice<'_>> = text.chunks(LINE).map(IoSlice::new).collect();
+                match writev(output, &pieces)? {
+                    length if length == text.len() => Ok(()),
+                    // The terminal's buffer was full: the rest goes the usual way.
+                    length => write_all(output, &text[length..]),
+                }
+            })
+        },
+        ..TERMINAL
+    },
+    Operation {
+        id: "terminal.print",
+        summary: "print a line of 64 characters one by one through the C library's stream, unbuffered, by lines or fully buffered",
+        per: "line",
+        calls: &["write"],
+        axes: &[
+            word("buffer", &[Choice::Word("none"), Choice::Word("line"), Choice::Word("full")]),
+            DISTANCE,
+            word("path", &[Choice::Word("processed")]),
+        ],
+        moves: |_| LINE as u64,
+        prepare: |setting| {
+            let (mut drained, features) = drained(setting)?;
+            let stream = Stream::to_write(drained.output.try_clone()?.into())?;
+            stream.buffer(setting.word("buffer"))?;
+            let text = lines(LINE);
+            let come = as_shown(&text, features).len() as u64;
+            Ok(Loop::new(move |times| {
+                drained.until_come(times * come, |_| {
+                    for _ in 0..times {
+                        text.iter().try_for_each(|byte| stream.put(*byte))?;
+                    }
+                    Ok(stream.flush()?)
+                })
+            }))
+        },
+        ..TERMINAL
+    },
+];
+
+/// What the setting's path leads through, and what happens to the bytes there.
+fn drained(setting: &Setting) -> Result<(Drained, Features), Failure> {
+    let features = match setting.word("path") {
+        "processed" => Features { processing: true, ..Features::RAW },
+        "tabs" => Features { processing: true, tabs: true, ..Features::RAW },
+        _ => Features::RAW,
+    };
+    let (output, drained) = if setting.word("path") == "pipe" {
+        let (reader, writer) = rustix::pipe::pipe()?;
+        (writer, reader)
+    } else {
+        let Pty { master, slave } = Pty::new(features)?;
+        (slave, master)
+    };
+    Ok((Drained::new(setting, output, drained)?, features))
+}
+
+/// A write again and again, and once a batch a wait until all has come out.
+fn writes(
+    setting: &Setting,
+    text: Vec<u8>,
+    mut write: impl FnMut(&OwnedFd, &[u8]) -> Result<(), Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let (mut drained, features) = drained(setting)?;
+    let come = as_shown(&text, features).len() as u64;
+    Ok(Loop::new(move |times| {
+        drained.until_come(times * come, |output| (0..times).try_for_each(|_| write(output, &text)))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_written_comes_out() {
+        crate::trial::perform_all(OPERATIONS);
+    }
+}

@@ -1,0 +1,92 @@
+//! One interaction at a terminal with all the features of the line discipline, without each of them, and without any.
+
+use operation::{Axis, Choice, Failure, Operation, repeat, word};
+use rustix::io::read;
+
+use super::TERMINAL;
+use super::pair::{Features, LINE, Pty, as_shown, lines, read_all, write_all};
+
+/// The feature that is switched off.
+const WITHOUT: Axis = word(
+    "without",
+    &[
+        Choice::Word("nothing"),
+        Choice::Word("echo"),
+        Choice::Word("canonical"),
+        Choice::Word("processing"),
+        Choice::Word("tabs"),
+        Choice::Word("signals"),
+        Choice::Word("flow"),
+        Choice::Word("all"),
+    ],
+);
+
+/// What the program answers: columns set by tabs.
+const ANSWER: &[u8] = b"\tname\tsize\tdate\tand a sentence of as many words as the line has room for\n";
+
+pub(super) const OPERATIONS: &[Operation] = &[Operation {
+    id: "terminal.session",
+    summary: "an emulator sends a line, the program reads it and answers with another, the emulator reads both: without one feature of the terminal",
+    per: "interaction",
+    calls: &["read", "write"],
+    axes: &[WITHOUT],
+    moves: |_| (LINE + ANSWER.len()) as u64,
+    prepare: |setting| {
+        let features = without(setting.word("without"));
+        let pty = Pty::new(features)?;
+        let line = lines(LINE);
+        let echo = if features.echo { as_shown(&line, features) } else { Vec::new() };
+        let answer = as_shown(ANSWER, features);
+        let (mut echoed, mut answered) = (vec![0; echo.len()], vec![0; answer.len()]);
+        let mut got = [0; LINE];
+        Ok(repeat(move || {
+            write_all(&pty.master, &line)?;
+            // The program may be woken before the echo is out: tabs of an answer in between would end at other columns.
+            read_all(&pty.master, &mut echoed)?;
+            let mut come = 0;
+            while come < LINE {
+                come += read(&pty.slave, &mut got[come..])?;
+            }
+            write_all(&pty.slave, ANSWER)?;
+            read_all(&pty.master, &mut answered)?;
+            match got[..] == line[..] && echoed == echo && answered == answer {
+                true => Ok(()),
+                false => Err(Failure::wrong("the terminal shows something else than it should")),
+            }
+        }))
+    },
+    ..TERMINAL
+}];
+
+/// All features but this one.
+fn without(feature: &str) -> Features {
+    let all = Features::ALL;
+    match feature {
+        "echo" => Features { echo: false, ..all },
+        "canonical" => Features { canonical: false, ..all },
+        "processing" => Features { processing: false, ..all },
+        "tabs" => Features { tabs: false, ..all },
+        "signals" => Features { signals: false, ..all },
+        "flow" => Features { flow: false, ..all },
+        "all" => Features::RAW,
+        _ => all,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_shows_what_it_must_without_any_feature() {
+        crate::trial::perform_all(OPERATIONS);
+    }
+
+    #[test]
+    fn each_feature_is_switched_off_by_itself() {
+        for choice in WITHOUT.values {
+            let Choice::Word(feature) = choice else { panic!("{choice:?}") };
+            assert_eq!(without(feature) == Features::ALL, *feature == "nothing", "{feature}");
+        }
+    }
+}
