@@ -39,7 +39,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         moves: |point| point.number("size").unwrap_or(0),
         prepare: |setting| {
             let text = lines(setting.size());
-            writes(setting, text, |output, text| write_all(output, text))
+            writes(setting, text, write_all)
         },
         ..TERMINAL
     },
