@@ -1,4 +1,4 @@
-//! How a cost is taken: speed check, batches, rounds in fresh processes, doubts. Names no operation.
+//! How a cost is measured: speed check, batches, rounds in fresh processes, doubts. Names no operation.
 
 mod accounts;
 mod batch;
