@@ -1,4 +1,4 @@
-//! Plain data: what a run is made of, its file format, its units. Knows nothing of how a cost is taken or shown.
+//! Plain data: the parts of a run, its file format, its units. Knows nothing of how a cost is measured or shown.
 #![forbid(unsafe_code)]
 
 mod book;
