@@ -1,4 +1,4 @@
-//! Pure arithmetic on records: statistics, estimates, what follows from a run. Reads no clock, prints nothing.
+//! Pure arithmetic on records: statistics, estimates, and results computed from a run. Reads no clock, prints nothing.
 #![forbid(unsafe_code)]
 
 pub mod answer;

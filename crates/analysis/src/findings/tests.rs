@@ -1,4 +1,4 @@
-//! What runs say, and what they must not say.
+//! Sentences that runs must give, and sentences that they must not give.
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn neighbours_and_the_clock_are_told_apart() {
     neighbours_of(&mut run, Some((1.08, 1.06, 1.10)));
     let dearer = "Sharing this core with others makes kernel work 8.0 % dearer; steal time (0.05 %) does not show it.";
     assert_eq!(neighbours(&run).as_deref(), Some(dearer));
-    // The clock alone: the same cycles in other times.
+    // Only the clock differs: the same cycles in other times.
     run.noise.cycle_range_ns = Some(record::Ends { low: 1.0 / 4.2, high: 1.0 / 3.5 });
     neighbours_of(&mut run, Some((1.0, 0.95, 1.05)));
     let clock = "The clock moved between 3.50 and 4.20 GHz, which moves times by 20 %.";
@@ -93,7 +93,7 @@ fn a_ratio_known_to_a_factor_of_two_only_is_not_told() {
     assert_eq!(switch_in_system_calls(&run), None);
 }
 
-/// Costs of the example at points that it has not.
+/// Adds costs of the example at points that it does not have.
 fn moved(run: &mut Run, operation: &str, id: &str, point: &[(&str, Value)], ns: f64) {
     let mut cost = run.costs.iter().find(|cost| cost.operation == operation).expect(operation).clone();
     cost.operation = id.into();
