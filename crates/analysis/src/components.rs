@@ -4,7 +4,8 @@
 
 /// The variance that each level adds to the natural logarithm of a figure. The square root of a small one is a share of
 /// the figure.
-/// ¶ A level with too few members is `None`, and its variance is contained in the next level above. An estimate by
+///
+/// A level with too few members is `None`, and its variance is contained in the next level above. An estimate by
 /// moments can be negative: then the level adds nothing visible. It is not clamped, because the mean or median over
 /// many costs would then be too large.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

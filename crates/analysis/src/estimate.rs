@@ -239,7 +239,8 @@ const MATTERS: f64 = 0.01;
 
 /// Subtracts the terms from a cost's gross figures, and adds the doubts of the terms that matter. `find` returns the
 /// cost that a term names. A term without a cost leaves the net figures unchanged.
-/// ¶ # Errors
+///
+/// # Errors
 /// The name of the first term that `find` does not know.
 pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a Cost>) -> Result<(), String> {
     let mut parts = vec![(1.0, interval(&cost.gross_ns, cost.headline))];

@@ -146,7 +146,8 @@ struct Logs {
 /// Splits the ratio of two predictions, of one mix on two machines or of two mixes. For the intervals, each cost is
 /// moved to the ends of its own interval, then all costs of a run together by the error that they share. The effects
 /// are added by their squares.
-/// ¶ # Errors
+///
+/// # Errors
 /// A price that is missing, or not distinguishable from zero where that matters.
 pub fn factors(before: &Prediction, after: &Prediction) -> Result<Factors, NoFactors> {
     for (side, prediction) in [before, after].iter().enumerate() {

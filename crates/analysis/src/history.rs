@@ -19,7 +19,8 @@ pub fn figure(cost: &Cost) -> Option<f64> {
 }
 
 /// Widens a cost's interval if earlier runs scattered by more than its own rounds explain. Returns whether it did.
-/// ¶ The scatter between runs contains the variance of the rounds. The rest, `s_r^2 = s^2 - (reach / (t sqrt(2)))^2` on
+///
+/// The scatter between runs contains the variance of the rounds. The rest, `s_r^2 = s^2 - (reach / (t sqrt(2)))^2` on
 /// the log scale, is added to the reach by squares as `t s_r sqrt(2)`, with t for the number of runs.
 pub fn widen(cost: &mut Cost, earlier: &[f64]) -> bool {
     let quoted = cost.quoted().0;

@@ -16,7 +16,8 @@ use children::Reaped;
 
 /// Runs `work` once in a child process that cannot harm this one, and returns its result. Everything that the child
 /// started is gone afterwards. This function forks: call it while the process has one thread.
-/// ¶ # Errors
+///
+/// # Errors
 /// The reason for a missing result: the child crashed, exited, multiplied, or took more than `patience`; or the system
 /// has no process left.
 pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnOnce() -> T) -> Result<T, String> {

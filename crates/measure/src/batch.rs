@@ -78,7 +78,8 @@ pub(crate) struct RoundSamples {
 const HALF_EVERY: u32 = 8;
 
 /// Finds the count and takes samples. `reading` is the cost of one clock reading, in ns.
-/// ¶ # Errors
+///
+/// # Errors
 /// Those of the operation.
 pub(crate) fn sample(
     work: &mut Loop,

@@ -1,5 +1,6 @@
 //! The launcher: a small process that forks one child per round, guards it, and cleans up after it.
-//! ¶ Each pass over the operations has its own launcher, executed anew. So it has a new address layout and new physical
+//!
+//! Each pass over the operations has its own launcher, executed anew. So it has a new address layout and new physical
 //! pages, as another run has, and rounds differ in the same way as runs. If a program cannot be executed (a sandbox, an
 //! emulator), one launcher is forked at the start, before the parent grows, and serves all rounds. A launcher outlives
 //! its parent just long enough to kill the current round and to remove the scratch folder.
@@ -59,7 +60,8 @@ pub(crate) struct Pool {
 impl Pool {
     /// Starts the first launcher. It executes `program`, or forks if there is none or it cannot be executed. Call it
     /// while the process has one thread.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If the system has no process or descriptor left.
     pub fn start(
         items: &[Item],
@@ -105,7 +107,8 @@ impl Pool {
     }
 
     /// Runs one round.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If a signal came in the meantime, or the launcher is gone.
     pub fn round(&mut self, order: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
         self.launcher.round(order, signals)
@@ -237,7 +240,8 @@ impl Drop for Launcher {
 
 /// Makes this process a launcher: a run started the program with [`LAUNCH`] to start its rounds. `find` is the
 /// registry. Returns when the run has no more rounds.
-/// ¶ # Errors
+///
+/// # Errors
 /// If no run is at the other end of standard input.
 pub fn serve_rounds(find: fn(&str) -> Option<&'static Operation>) -> Result<(), String> {
     let not_ours = || format!("{LAUNCH} is howslow's own word, for the processes that it starts itself");

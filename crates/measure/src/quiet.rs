@@ -93,7 +93,8 @@ pub(crate) fn judged(shares: &[f64], remembered: Option<f64>, tolerance: f64) ->
 
 impl Quietness {
     /// Checks every CPU for some milliseconds.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If this process may not use the CPU that was asked for.
     pub fn open(
         checker: Checker,

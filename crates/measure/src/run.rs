@@ -18,7 +18,8 @@ use crate::signals::{Ended, Signals};
 use crate::speed::Checker;
 
 /// Measures. This function forks: call it while the process has one thread.
-/// ¶ # Errors
+///
+/// # Errors
 /// If nothing can be measured at all. Problems of a single operation are in the result.
 pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<Measurement, MeasureError> {
     let started = Instant::now();

@@ -16,7 +16,8 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Removes stale folders in `root`, then makes a folder there.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If `root` cannot be written.
     pub fn make(root: &Path) -> Result<Scratch, MeasureError> {
         sweep(root);

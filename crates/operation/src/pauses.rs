@@ -43,7 +43,8 @@ impl Pauses {
 
     /// Runs `work`, which is part of the batch only if it returns true. Returns that value. The processor time of
     /// excluded work stays in the batch, because reading it would take longer than the work.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// Those of `work`.
     pub fn counts_if<E>(&self, work: impl FnOnce() -> Result<bool, E>) -> Result<bool, E> {
         let start = self.clock.now();

@@ -29,7 +29,8 @@ impl Loop {
 
     /// A loop whose iterations run in another process, which times them itself with a [`Stopwatch`]. `run(times)`
     /// returns what the batch took and used there, so the request and the answer are excluded.
-    /// ¶ [`Stopwatch`]: crate::Stopwatch
+    ///
+    /// [`Stopwatch`]: crate::Stopwatch
     pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
         Loop::of(Box::new(move |times| run(times).map(Some)))
     }
@@ -75,7 +76,8 @@ impl Loop {
     }
 
     /// Runs the steps before a batch of `times` iterations. They are not part of the batch.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// Those of the operation.
     pub fn prepare_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.before.as_mut().map_or(Ok(()), |before| before(times))
@@ -87,7 +89,8 @@ impl Loop {
     }
 
     /// Checks the work of a batch of `times` iterations.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If the batch did not do its work.
     pub fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
@@ -119,7 +122,8 @@ impl Loop {
     }
 
     /// Does `times` iterations with all steps around them, untimed. For tests that check what an operation does.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// Those of the operation.
     pub fn perform(&mut self, times: u64) -> Result<(), Failure> {
         self.timed(times).map(|_| ())
@@ -127,7 +131,8 @@ impl Loop {
 
     /// The same as [`Loop::perform`]. Returns the time of the iterations alone, by the plain clock. For benches that
     /// compare a loop with another one.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// Those of the operation.
     pub fn timed(&mut self, times: u64) -> Result<Duration, Failure> {
         let times = times.min(self.most);

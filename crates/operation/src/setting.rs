@@ -69,7 +69,8 @@ impl Setting {
     }
 
     /// The user-supplied input.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If there is none, or it has another type.
     pub fn argument<T: 'static>(&self) -> Result<&'static T, Failure> {
         let given = self.argument.and_then(|argument| argument.downcast_ref());
@@ -153,7 +154,8 @@ impl Setting {
     /// The size of a working set in bytes, from this axis. The value is a number, or a word for a part of a cache of
     /// our CPU, which the cost then reports (`set bytes`): `half-l1` is half of the first cache that holds data,
     /// `most-l2` three quarters of the second, `twice-l2` twice the second.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// A skip if the size of the cache is unknown.
     pub fn cached(&self, axis: &str) -> Result<usize, Failure> {
         let word = self.word(axis);
@@ -179,7 +181,8 @@ impl Setting {
     /// The CPU for a partner. It is our own if the point says `distance=same` or nothing. Otherwise the run chose it by
     /// topology (see `docs/TASKS.md`), and the cost reports its place. At `distance=awake`, idle tasks keep that CPU
     /// and ours from halting.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// A skip if the point needs another CPU and there is none at that distance.
     pub fn partner_cpu(&self) -> Result<u32, Failure> {
         let distance = self.word("distance");
@@ -217,7 +220,8 @@ impl Setting {
 
     /// The partner's CPU: any CPU except our own, or one at the distance that the point names. The cost reports its
     /// place.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// A skip if there is none.
     pub fn other_cpu(&self) -> Result<u32, Failure> {
         let Some(cpu) = self.other_cpu else {
@@ -237,7 +241,8 @@ impl Setting {
     }
 
     /// `count` CPUs other than ours.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// A skip if there are fewer.
     pub fn other_cpus(&self, count: usize) -> Result<Vec<u32>, Failure> {
         let mut others: Vec<u32> = self.other_cpu.iter().chain(&self.more_cpus).copied().collect();
@@ -251,7 +256,8 @@ impl Setting {
 
     /// Starts a partner process on `cpu` that runs `body` and exits. It is killed and reaped when the handle drops, and
     /// dies with this process in any case.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If it cannot be forked.
     pub fn partner(&self, cpu: u32, body: impl FnOnce() -> Result<(), Failure>) -> Result<Partner, Failure> {
         let ours = std::process::id();
@@ -347,7 +353,8 @@ impl Drop for Partner {
 }
 
 /// Pins the calling thread to one CPU.
-/// ¶ # Errors
+///
+/// # Errors
 /// If this process may not use the CPU.
 pub fn pin(cpu: u32) -> Result<(), Failure> {
     let mut set = rustix::thread::CpuSet::new();

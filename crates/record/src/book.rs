@@ -85,7 +85,8 @@ pub struct Clock {
 
 impl Book {
     /// Reads and checks a book.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If the text is too long, is no book, or contradicts itself.
     pub fn from_toml(text: &str) -> Result<Book, BookError> {
         if text.len() > MOST_BYTES {

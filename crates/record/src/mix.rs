@@ -122,7 +122,8 @@ struct WrittenLine {
 
 impl Mix {
     /// Reads and checks a mix.
-    /// ¶ # Errors
+    ///
+    /// # Errors
     /// If the text is too long, is no mix, has no operations, or contains impossible values.
     pub fn from_toml(text: &str) -> Result<Mix, MixError> {
         if text.len() > MOST_BYTES {

@@ -43,7 +43,8 @@ pub enum ReadError {
 }
 
 /// Reads and checks the run in a file.
-/// ¶ # Errors
+///
+/// # Errors
 /// If the file cannot be read, is empty, too large or damaged, has another schema, or breaks the format.
 pub fn read_run(path: &Path) -> Result<Run, ReadError> {
     let file = File::open(path)?;
@@ -57,7 +58,8 @@ pub fn read_run(path: &Path) -> Result<Run, ReadError> {
 }
 
 /// Reads and checks a run held in memory.
-/// ¶ # Errors
+///
+/// # Errors
 /// The same as [`read_run`].
 pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
     if bytes.len() as u64 > MOST_BYTES {

@@ -1,5 +1,6 @@
 //! Rounds in real processes: a round that crashes, hangs, multiplies or is killed is lost, and leaves nothing behind.
-//! ¶ The harness runs the tests one after the other in its only thread, because measuring forks.
+//!
+//! The harness runs the tests one after the other in its only thread, because measuring forks.
 
 mod apart;
 mod count;

@@ -13,7 +13,8 @@ pub(crate) struct Figure {
 
 impl Figure {
     /// `1.36`: half a unit of the last digit to either side.
-    /// ¶ `4-5`: several alternatives or a range, from one to the other. It is quoted at the geometric mean, because
+    ///
+    /// `4-5`: several alternatives or a range, from one to the other. It is quoted at the geometric mean, because
     /// books are compared by ratios and both ends have the same ratio to this mean.
     pub(super) fn of(text: &str) -> Option<Figure> {
         if let Some((low, high)) = text.split_once('-') {
