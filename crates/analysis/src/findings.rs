@@ -262,7 +262,7 @@ fn shared_core(run: &Run) -> Option<String> {
     let highest = quartile(0.75, |tax| tax.high)?;
     if highest < NEXT_TO_NOTHING {
         let most = percent((highest - 1.0).max(0.0));
-        return Some(format!("This core was nearly ours alone: sharing it cost kernel work at most {most}."));
+        return Some(format!("This core was almost undisturbed: sharing it cost kernel work at most {most}."));
     }
     // Half of them are certainly slower, and by their intervals the middle one is.
     if quartile(0.5, |tax| tax.low)? <= 1.0 {
@@ -314,7 +314,7 @@ fn mitigations(run: &Run) -> Option<String> {
         names if names.len() <= 5 => names.join(", "),
         names => format!("{} and {} more", names[..4].join(", "), names.len() - 4),
     };
-    let mut text = format!("Mitigations in force and paid for: {}", some(&on));
+    let mut text = format!("Active mitigations: {}", some(&on));
     if !open.is_empty() {
         text += &format!("; the kernel calls itself vulnerable to {}", some(&open));
     }

@@ -184,7 +184,7 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
     let (elapsed, usage) = match told {
         None => (elapsed, usage),
         Some(told) if told.elapsed <= elapsed * CLOCKS_AGREE => (told.elapsed, told.usage),
-        Some(_) => return Err(Failure::wrong("it tells more time for a batch than has passed")),
+        Some(_) => return Err(Failure::wrong("it reports more time for a batch than has passed")),
     };
     let reads = watch.reads().zip(read).map(|(after, before)| operation::between(before, after));
     work.verify_batch(count)?;

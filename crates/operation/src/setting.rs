@@ -74,7 +74,7 @@ impl Setting {
     /// If there is none, or it has another type.
     pub fn argument<T: 'static>(&self) -> Result<&'static T, Failure> {
         let given = self.argument.and_then(|argument| argument.downcast_ref());
-        given.ok_or_else(|| Failure::wrong("the operation was not given what it works on"))
+        given.ok_or_else(|| Failure::wrong("the operation has no user-supplied input"))
     }
 
     /// The point measured.
@@ -165,7 +165,7 @@ impl Setting {
         let (part, level) = word.rsplit_once("-l").ok_or_else(|| Failure::wrong(format!("{word} names no set")))?;
         let level: u32 = level.parse().map_err(|_| Failure::wrong(format!("{word} names no cache")))?;
         let Some(&size) = machine::data_caches(self.cpu).get(&level) else {
-            let reason = format!("nothing here tells how large the level {level} cache is");
+            let reason = format!("the size of the level {level} cache is unknown");
             return Err(Failure::skip(reason, "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)"));
         };
         let bytes = match part {

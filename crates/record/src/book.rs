@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
     /// It is larger than any book.
-    #[error("the book is larger than {} MiB, which no book is", MOST_BYTES >> 20)]
+    #[error("the book is larger than {} MiB, so it is not a book", MOST_BYTES >> 20)]
     TooLarge,
     /// It is not TOML, or TOML without the fields of a book.
     #[error("not a book: {0}")]

@@ -117,17 +117,17 @@ impl fmt::Display for Doubt {
         match self {
             Doubt::NeverQuiet => write!(
                 out,
-                "the core was never ours alone: the figure is the 10 % quantile; run again when the host is less loaded"
+                "the core was never undisturbed: the figure is the 10 % quantile; run again when the host is less loaded"
             ),
             Doubt::FewQuiet { .. } => {
-                write!(out, "few batches were quiet; give it time (--budget) or run when the host is less loaded")
+                write!(out, "few batches were quiet; raise --budget, or run when the host is less loaded")
             }
             // The width itself stands beside the figure: costs that share the doubt share the sentence.
             Doubt::Wide { wanted, .. } => {
                 write!(out, "its interval is wider than the {} asked for; raise --budget", percent(*wanted))
             }
             Doubt::FewRounds { rounds: 1 } => {
-                write!(out, "a single round gave a figure, which tells no interval; raise --rounds or --budget")
+                write!(out, "a single round gave a figure, so there is no interval; raise --rounds or --budget")
             }
             // The number stands in the run: costs that share the doubt share the sentence.
             Doubt::FewRounds { .. } => {
@@ -166,7 +166,7 @@ impl fmt::Display for Doubt {
             Doubt::CoarseClock { share } => {
                 write!(out, "the clock resolves only {} of a batch; raise --count", percent(*share))
             }
-            Doubt::Implausible { than } => write!(out, "impossible beside another cost: {than}"),
+            Doubt::Implausible { than } => write!(out, "contradicts another cost: {than}"),
             Doubt::Drift { ratio } => write!(
                 out,
                 "it drifted by {} from the first rounds to the last; something builds up on this machine, or it warms up",
@@ -178,7 +178,7 @@ impl fmt::Display for Doubt {
                     "its batches ran at {ghz:.2} GHz, not at the run's {run_ghz:.2} GHz: that is part of its price"
                 )
             }
-            Doubt::Inherited { from, doubt } => write!(out, "of {from}, which is in it: {doubt}"),
+            Doubt::Inherited { from, doubt } => write!(out, "inherited from {from}: {doubt}"),
         }
     }
 }

@@ -19,7 +19,7 @@ const MOST_TIMES: f64 = 1e18;
 #[derive(Debug, thiserror::Error)]
 pub enum MixError {
     /// It is larger than any mix.
-    #[error("the mix is larger than {} MiB, which no mix is", MOST_BYTES >> 20)]
+    #[error("the mix is larger than {} MiB, so it is not a mix", MOST_BYTES >> 20)]
     TooLarge,
     /// It is not TOML, or TOML without the fields of a mix.
     #[error("not a mix: {0}")]

@@ -21,7 +21,7 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It is too large to be a run.
-    #[error("the file is larger than {} MiB, which no run is", MOST_BYTES >> 20)]
+    #[error("the file is larger than {} MiB, so it is not a run", MOST_BYTES >> 20)]
     TooLarge,
     /// It is not JSON, or cut off.
     #[error("not a whole JSON document (damaged or truncated?): {0}")]

@@ -105,7 +105,7 @@ fn agreement(derived: &Derived) -> String {
         ),
         None if derived.routes.len() == 1 => "one route only: nothing to agree with".into(),
         None if figures < 2 => "fewer than two routes were measured: nothing to agree with".into(),
-        None => "a route cannot be told from zero, so agreement cannot be told".into(),
+        None => "a route cannot be distinguished from zero, so there is no answer".into(),
     }
 }
 

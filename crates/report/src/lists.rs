@@ -169,7 +169,7 @@ pub fn doctor(machine: &Machine, findings: &[Finding], style: Style) -> String {
     let mut page = machine_parts(machine).join("   ") + "\n";
     let sections = [
         (Severity::Noise, "makes numbers noisy"),
-        (Severity::Missing, "keeps numbers from being taken"),
+        (Severity::Missing, "makes results missing"),
         (Severity::Note, "worth knowing"),
     ];
     for (severity, title) in sections {

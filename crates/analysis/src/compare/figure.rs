@@ -37,7 +37,7 @@ pub fn figure(run: &Run, cost: &Cost, unit: CountedIn) -> Figure {
         },
     };
     if !cost.has_interval() {
-        return Figure::Untold("it rests on a single round, which tells no interval".into());
+        return Figure::Untold("it rests on a single round, so it has no interval".into());
     }
     let it = Interval { value: net.value * factor, low: net.low * factor, high: net.high * factor };
     if !(it.low <= it.value && it.value <= it.high && it.low.is_finite() && it.high.is_finite()) {

@@ -26,7 +26,7 @@ pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Vec<F
         )),
         Some(hypervisor) => {
             let hypervisor = if hypervisor == "unknown" { "an unknown hypervisor" } else { hypervisor };
-            let measured = quiet.map(|quiet| format!("; the best CPU was ours alone in {} of the batches", percent(quiet)));
+            let measured = quiet.map(|quiet| format!("; the best CPU was undisturbed in {} of the batches", percent(quiet)));
             findings.push(say(
                 Severity::Noise,
                 format!(
@@ -34,7 +34,7 @@ pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Vec<F
                      no counter of this system{}",
                     measured.unwrap_or_default()
                 ),
-                "trust the quiet figures, give it time (--budget 300s), or rent whole cores (dedicated host, bare metal)",
+                "use the quiet figures, measure longer (--budget 300s), or rent whole cores (dedicated host, bare metal)",
             ));
         }
         None => {}

@@ -16,7 +16,7 @@ fn sentences_come_from_the_costs() {
             "Through a mapping, 4 KiB are 4.2 times cheaper than by read() once their pages are touched; at 1 MiB 1.2 \
              times dearer once touched.",
             "Huge pages take 29 % off a random load from 256 MiB: the rest was looking up addresses.",
-            "Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds.",
+            "Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds.",
         ]
     );
 }
@@ -27,7 +27,7 @@ fn a_run_without_the_costs_says_nothing_about_them() {
     run.costs.clear();
     assert_eq!(
         findings(&run),
-        ["Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
+        ["Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
     );
     run.machine.kernel.mitigations.clear();
     assert!(findings(&run).is_empty());
@@ -67,7 +67,7 @@ fn neighbours_and_the_clock_are_told_apart() {
     let clock = "The clock moved between 3.50 and 4.20 GHz, which moves times by 20 %.";
     assert_eq!(neighbours(&run).as_deref(), Some(clock), "1 +- 5 % is no evidence of neighbours, nor of none");
     neighbours_of(&mut run, Some((1.001, 0.99, 1.01)));
-    let alone = format!("This core was nearly ours alone: sharing it cost kernel work at most 1.0 %. {clock}");
+    let alone = format!("This core was almost undisturbed: sharing it cost kernel work at most 1.0 %. {clock}");
     assert_eq!(neighbours(&run), Some(alone));
     run.noise.cycle_range_ns = Some(record::Ends { low: 0.25, high: 0.2501 });
     neighbours_of(&mut run, Some((1.14, 0.9, f64::INFINITY)));

@@ -58,7 +58,7 @@ fn doubts(cost: &Cost, label: &str) -> Vec<String> {
 /// A doubt without its figures. `howslow show` has them.
 fn short(doubt: &Doubt) -> &'static str {
     match doubt {
-        Doubt::NeverQuiet => "the core was never ours alone",
+        Doubt::NeverQuiet => "the core was never undisturbed",
         Doubt::FewQuiet { .. } => "few quiet batches",
         Doubt::Wide { .. } => "the interval is wider than was asked for",
         Doubt::FewRounds { .. } => "few rounds: the interval is a guess, or there is none",
@@ -74,7 +74,7 @@ fn short(doubt: &Doubt) -> &'static str {
         Doubt::Drift { .. } => "it drifted from the first rounds to the last",
         Doubt::OwnClock { .. } => "its batches ran at a clock of their own",
         Doubt::Inherited { doubt, .. } => short(doubt),
-        Doubt::Implausible { .. } => "impossible beside another cost of its run",
+        Doubt::Implausible { .. } => "contradicts another cost of its run",
     }
 }
 
