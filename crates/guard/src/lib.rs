@@ -1,5 +1,15 @@
 //! Runs work in a child process that may crash, hang, multiply or vanish without harm to this one. Rounds use it, and
 //! so do trials.
+//!
+//! [`apart`] runs a closure once in a child. [`guarded`] does the same for a launcher, which watches its parent too.
+//! [`children`] ends processes together with everything they started.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! let answer: Result<i32, String> = guard::apart(Duration::from_secs(1), || 6 * 7);
+//! assert_eq!(answer, Ok(42));
+//! ```
 
 pub mod children;
 

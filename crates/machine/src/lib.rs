@@ -1,5 +1,14 @@
 //! What machine this is: every fact that makes two runs differ. Needs no privileges, and works without `/proc` or
 //! `/sys` if necessary. Nothing here fails: a fact that cannot be determined is `None`.
+//!
+//! [`describe`] returns the machine's description for a run, [`present()`] the facts that may change in an hour, and
+//! [`Topology`] the distances between CPUs.
+//!
+//! ```
+//! let this = machine::describe();
+//! assert_eq!(this.architecture, std::env::consts::ARCH);
+//! println!("{}, Linux {}", this.cpu.model, this.kernel.release);
+//! ```
 
 mod cache;
 mod cgroup;

@@ -1,5 +1,11 @@
 //! Pages from records: a run, a listing or a machine as input, text as output. Prints nothing and does not look at the
 //! terminal.
+//!
+//! ```no_run
+//! let run = record::read_run(std::path::Path::new("run.json"))?;
+//! print!("{}", report::page(&run, report::Style::Plain));
+//! # Ok::<(), record::ReadError>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod accounts;
