@@ -1,8 +1,9 @@
-//! Answers to questions that figures with intervals are asked. There are three, because no evidence is not the answer no.
+//! Answers to questions about figures with intervals. There are three answers, because missing evidence does not mean
+//! no.
 
 use crate::statistics::Interval;
 
-/// An answer.
+/// An answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The whole interval says so.
@@ -16,7 +17,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// `Some` where there is evidence either way.
+    /// `Some` if there is evidence either way.
     pub fn is_yes(self) -> Option<bool> {
         match self {
             Answer::Yes => Some(true),
@@ -25,7 +26,7 @@ impl Answer {
         }
     }
 
-    /// As pages and documents write it.
+    /// The word on pages and in documents.
     pub fn word(self) -> &'static str {
         match self {
             Answer::Yes => "yes",
@@ -35,7 +36,7 @@ impl Answer {
         }
     }
 
-    /// Whether both hold: no where one certainly does not, yes where both certainly do.
+    /// True if both hold: no if one certainly does not hold, yes if both certainly do.
     #[must_use]
     pub fn and(self, other: Answer) -> Answer {
         match (self, other) {
@@ -47,8 +48,8 @@ impl Answer {
     }
 }
 
-/// Whether a positive figure lies below a bound. Interval and figure must both lie on one side, the figure by more than
-/// the share `band`, which is what the machine shows of the same thing against itself.
+/// The answer to: is a positive figure below a bound? The interval and the figure must both lie on one side, and the
+/// figure by more than the share `band`, the machine's own A/A difference.
 pub fn below(figure: &Interval, bound: f64, band: f64) -> Answer {
     if !figure.is_told() {
         Answer::Inconclusive
@@ -61,7 +62,7 @@ pub fn below(figure: &Interval, bound: f64, band: f64) -> Answer {
     }
 }
 
-/// Whether a positive figure lies above a bound, as [`below`].
+/// The answer to: is a positive figure above a bound? As [`below`].
 pub fn above(figure: &Interval, bound: f64, band: f64) -> Answer {
     if !figure.is_told() {
         Answer::Inconclusive
@@ -74,8 +75,8 @@ pub fn above(figure: &Interval, bound: f64, band: f64) -> Answer {
     }
 }
 
-/// Whether a positive figure lies between two bounds: an equivalence test. Yes if the whole interval lies within, no if all of it
-/// lies without on one side.
+/// The answer to: is a positive figure between two bounds? This is an equivalence test: yes if the whole interval lies
+/// inside, no if all of it lies outside on one side.
 pub fn between(figure: &Interval, (low, high): (f64, f64), band: f64) -> Answer {
     if !figure.is_told() {
         return Answer::Inconclusive;

@@ -1,26 +1,26 @@
-//! Where scatter comes from: a nested analysis of variance of round medians, by rounds of one launcher, launchers of one
-//! run, and runs (Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013, section 6). Knows nothing of
-//! records: it is given numbers.
+//! The sources of scatter: a nested analysis of variance of round medians, by rounds of one launcher, launchers of one
+//! run, and runs (Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013, section 6). Its input is
+//! numbers; it knows nothing of records.
 
-/// The variance of the natural logarithm of a figure that each level adds by itself; the square root of a small one is a
-/// share of the figure.
+/// The variance that each level adds to the natural logarithm of a figure. The square root of a small one is a share of
+/// the figure.
 ///
-/// A level with too few members to be told is `None`, and what it adds is contained in the next one above. An estimate by
-/// moments can be negative: then the level adds nothing that could be seen. It is not clamped, because the mean or median
-/// over many costs would then be too large.
+/// A level with too few members is `None`, and its variance is contained in the next level above. An estimate by
+/// moments can be negative: then the level adds nothing visible. It is not clamped, because the mean or median over
+/// many costs would then be too large.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Components {
     /// Between runs, beyond what their launchers and rounds explain. `None` for fewer than two runs.
     pub between_runs: Option<f64>,
-    /// Between launchers of one run, beyond what their rounds explain. `None` where no run has two.
+    /// Between launchers of one run, beyond what their rounds explain. `None` if no run has two.
     pub between_launchers: Option<f64>,
-    /// Between rounds of one launcher. `None` where no launcher has two.
+    /// Between rounds of one launcher. `None` if no launcher has two.
     pub between_rounds: Option<f64>,
 }
 
 impl Components {
-    /// The variance of the logarithm of a mean over so many runs of so many launchers each, of so many rounds each. What is
-    /// not told and what is negative counts as nothing. Counts of zero are taken as one.
+    /// The variance of the logarithm of a mean over this many runs, of this many launchers each, of this many rounds
+    /// each. Unknown and negative components count as zero. Counts of zero are taken as one.
     pub fn variance_of_mean(&self, runs: u32, launchers: u32, rounds: u32) -> f64 {
         let [runs, launchers, rounds] = [runs, launchers, rounds].map(|count| f64::from(count.max(1)));
         let part = |variance: Option<f64>, over: f64| variance.unwrap_or(0.0).max(0.0) / over;
@@ -30,12 +30,12 @@ impl Components {
     }
 }
 
-/// The standard deviation that belongs to a variance: zero for a negative one.
+/// The standard deviation of a variance; zero for a negative one.
 pub fn deviation(variance: f64) -> f64 {
     variance.max(0.0).sqrt()
 }
 
-/// The sums of one level: the mean of its members' logarithms, and how many there are.
+/// The sums of one level: the mean of its members' logarithms, and their number.
 struct Mean {
     mean: f64,
     count: f64,
@@ -52,16 +52,16 @@ impl Mean {
         parts.iter().map(|part| part.count * (part.mean - self.mean).powi(2)).sum()
     }
 
-    /// The sum of the squared counts of parts over the count of all.
+    /// The sum of the squared counts of parts, divided by the count of all.
     fn weight(&self, parts: &[Mean]) -> f64 {
         parts.iter().map(|part| part.count.powi(2)).sum::<f64>() / self.count
     }
 }
 
 /// The components of positive figures: by run, by launcher of the run, by round of the launcher. Figures that are not
-/// positive and finite, and levels without any, are left out. Levels may have different numbers of members: the
-/// coefficients are those of Searle, Casella and McCulloch, "Variance components", section 3.6, which for equal numbers
-/// are Kalibera and Jones' T².
+/// positive and finite, and empty levels, are left out. Levels may have different numbers of members: the coefficients
+/// are those of Searle, Casella and McCulloch, "Variance components", section 3.6. For equal numbers they are Kalibera
+/// and Jones' T².
 pub fn components(runs: &[Vec<Vec<f64>>]) -> Components {
     let usable = |figure: &f64| figure.is_finite() && *figure > 0.0;
     let leaf = |figure: &f64| Mean { mean: figure.ln(), count: 1.0 };
@@ -100,7 +100,7 @@ pub fn components(runs: &[Vec<Vec<f64>>]) -> Components {
     let between_rounds = mean_square(within_launchers, count - launchers);
     let rounds = between_rounds.unwrap_or(0.0);
     let between_launchers = mean_square(within_runs, launchers - runs).map(|square| {
-        // How often the launchers' variance is contained in the mean square between launchers.
+        // How often the mean square between launchers contains the launchers' variance.
         let times = (count - runs_weight) / (launchers - runs);
         (square - rounds) / times
     });
@@ -116,7 +116,7 @@ pub fn components(runs: &[Vec<Vec<f64>>]) -> Components {
 mod tests {
     use super::*;
 
-    /// Numbers of a normal distribution around zero (Box and Muller).
+    /// A normal deviate with mean zero (Box and Muller).
     fn normal(random: &mut fastrand::Rng, deviation: f64) -> f64 {
         let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
         deviation * radius * (std::f64::consts::TAU * random.f64()).cos()

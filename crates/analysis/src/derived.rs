@@ -1,4 +1,4 @@
-//! Derived costs: differences of measured ones, each by as many routes as there are, and how far the routes agree.
+//! Derived costs: differences of measured ones. Each is computed by every available route, and the routes are compared.
 //! The derivations are data; nothing here knows how an operation works.
 
 mod derivations;
@@ -12,8 +12,8 @@ use crate::estimate::interval;
 use crate::statistics::Interval;
 use crate::sums::{doubts_in, doubts_of, join, quotient, sum};
 
-/// Routes to one cost agree where the dearest is certainly less than so many times the cheapest, as the paper's two routes to
-/// the cost of an AST do.
+/// Routes to one cost agree if the largest is certainly less than this many times the smallest. The paper's two routes
+/// to the cost of an AST meet this.
 pub const AGREE: f64 = 1.25;
 
 /// A value an axis takes, as data writes it.
@@ -25,42 +25,42 @@ pub enum At {
     Word(&'static str),
 }
 
-/// What is taken of a cost.
+/// The quantity taken from a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// The figure it is quoted by, net.
     Time,
     /// Processor time.
     Processor,
-    /// Elapsed less processor time.
+    /// Elapsed time minus processor time.
     Waiting,
 }
 
-/// So many times the cost of an operation at a point.
+/// The cost of an operation at a point, multiplied by a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// How often.
+    /// The factor.
     pub times: f64,
     /// The operation's id.
     pub operation: &'static str,
     /// The whole point.
     pub at: &'static [(&'static str, At)],
-    /// What of it.
+    /// The quantity.
     pub of: Quantity,
 }
 
-/// Once the cost of an operation without axes.
+/// The cost of an operation without axes, once.
 pub const fn cost(operation: &'static str) -> Part {
     Part { times: 1.0, operation, at: &[], of: Quantity::Time }
 }
 
 impl Part {
-    /// At this point.
+    /// The same at this point.
     pub const fn at(self, at: &'static [(&'static str, At)]) -> Part {
         Part { at, ..self }
     }
 
-    /// So many times.
+    /// The same with this factor.
     pub const fn times(self, times: f64) -> Part {
         Part { times, ..self }
     }
@@ -70,13 +70,14 @@ impl Part {
         Part { of: Quantity::Processor, ..self }
     }
 
-    /// Its waiting.
+    /// Its waiting time.
     pub const fn waiting(self) -> Part {
         Part { of: Quantity::Waiting, ..self }
     }
 
-    /// What is taken of this cost. Processor time and waiting have intervals of their own, in older runs none: there the waiting,
-    /// which is what is left of the whole time, is as open as that in ns, and the processor time as open in proportion.
+    /// This quantity of the cost. Processor time and waiting time have intervals of their own. Older runs have none:
+    /// there the waiting time, which is the rest of the whole time, gets the interval of the whole time in ns, and the
+    /// processor time gets it in proportion.
     pub fn figure(&self, cost: &Cost) -> Interval {
         let time = net(cost);
         let (value, own) = match self.of {
@@ -98,7 +99,7 @@ impl Part {
         Interval { value, low: value - (time.value - time.low) * part, high: value + (time.high - time.value) * part }
     }
 
-    /// The point as a record holds it.
+    /// The point in the form of a record.
     pub fn point(&self) -> Point {
         self.at.iter().fold(Point::default(), |point, (axis, value)| {
             let value = match value {
@@ -126,16 +127,16 @@ impl Part {
     }
 }
 
-/// One way to a cost: a sum of costs less a sum of others, divided.
+/// One way to a cost: a sum of costs minus a sum of others, divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Route {
     /// What it compares, in words.
     pub name: &'static str,
     /// What is added.
     pub plus: &'static [Part],
-    /// What is taken away.
+    /// What is subtracted.
     pub minus: &'static [Part],
-    /// How often the difference contains what is looked for.
+    /// How many times the difference contains the wanted cost.
     pub divide_by: f64,
 }
 
@@ -145,7 +146,7 @@ impl Route {
         Route { name: "", plus, minus: &[], divide_by: 1.0 }
     }
 
-    /// Every part, with the sign it goes in with.
+    /// Every part with its sign.
     pub fn parts(&self) -> impl Iterator<Item = (f64, &'static Part)> {
         let minus = self.minus.iter().map(|part| (-1.0, part));
         self.plus.iter().map(|part| (1.0, part)).chain(minus)
@@ -172,7 +173,7 @@ impl Route {
         doubts_in(&sum(&parts), self.found(run))
     }
 
-    /// Its costs in this run, each with the factor it goes in with.
+    /// Its costs in this run, each with its factor.
     fn found<'a>(&self, run: &'a Run) -> impl Iterator<Item = (f64, Interval, &'a Cost)> {
         self.parts().filter_map(|(sign, part)| {
             let cost = part.find(run)?;
@@ -180,12 +181,12 @@ impl Route {
         })
     }
 
-    /// What is added, subtracted and divided, as a formula of ids and points as they are typed.
+    /// The formula of ids and points, in the form in which they are typed.
     pub fn formula(&self) -> String {
         self.formula_of(Part::name)
     }
 
-    /// The same for tables: of the points only the values.
+    /// The same for tables, with only the values of the points.
     pub fn short_formula(&self) -> String {
         self.formula_of(Part::short)
     }
@@ -220,7 +221,7 @@ impl Route {
 /// A cost that cannot be measured alone, and the routes to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derivation {
-    /// What is derived.
+    /// The name of the derived cost.
     pub name: &'static str,
     /// The routes, the most direct first.
     pub routes: &'static [Route],
@@ -233,11 +234,11 @@ pub struct Agreement {
     pub ratio: f64,
     /// Whether all intervals share a value.
     pub overlap: bool,
-    /// Whether every two of them are within a factor of [`AGREE`].
+    /// True if every two of them are within a factor of [`AGREE`].
     pub agree: Answer,
 }
 
-/// What one route gave.
+/// The result of one route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Followed {
     /// The route.
@@ -251,15 +252,15 @@ pub struct Followed {
 /// A derived cost of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derived {
-    /// What is derived.
+    /// The name of the derived cost.
     pub name: &'static str,
-    /// Every route, also those that the run lacks the costs for.
+    /// Every route, including those with missing costs.
     pub routes: Vec<Followed>,
-    /// `None` with fewer than two figures, or where one cannot be told from zero.
+    /// `None` with fewer than two figures, or if one is not distinguishable from zero.
     pub agreement: Option<Agreement>,
 }
 
-/// Every derived cost: of a book its own, else those of howslow's operations.
+/// Every derived cost: for a book its own, otherwise those of howslow's operations.
 pub fn derive(run: &Run) -> Vec<Derived> {
     let any = |derivations: &[Derivation]| {
         let mut parts = derivations.iter().flat_map(|it| it.routes).flat_map(Route::parts);
@@ -291,20 +292,20 @@ fn agreement(figures: &[Interval]) -> Option<Agreement> {
     told.then(|| Agreement { ratio: most / least, overlap, agree: agree.fold(Answer::Yes, Answer::and) })
 }
 
-/// How much of a call is the bare entry into the kernel.
+/// The part of a call that is the bare entry into the kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntryShare {
     /// Id and point of the call.
     pub name: String,
-    /// Entries that one iteration makes.
+    /// The number of entries per iteration.
     pub entries: f64,
-    /// The entries over the whole.
+    /// The entries divided by the whole.
     pub share: Interval,
     /// The doubts of both.
     pub doubts: Vec<Doubt>,
 }
 
-/// The bare kernel entry's share of every call that enters a known number of times, the largest share first.
+/// The bare kernel entry's share of every call with a known number of entries, the largest share first.
 pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
     let null = |cost: &&Cost| cost.operation == "syscall.getppid" || cost.operation == "rsx.gssw";
     let Some(entry) = run.costs.iter().find(null) else { return Vec::new() };
@@ -324,7 +325,8 @@ pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
     shares
 }
 
-/// How often a cost enters the kernel: as it says itself, else once for what is one call by its family.
+/// How often a cost enters the kernel: the number that it states, otherwise once if its family consists of single
+/// calls.
 fn entries(cost: &Cost, entry: &str) -> Option<f64> {
     let said = cost.explained_by.iter().find(|term| term.operation == entry).map(|term| term.times);
     said.or_else(|| (cost.family() == "call" && cost.per == "call").then_some(1.0))

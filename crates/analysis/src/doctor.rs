@@ -1,5 +1,5 @@
-//! What will make numbers noisy or missing on a machine, each with what to do about it. Looks only at what it is given;
-//! howslow itself changes none of it.
+//! What makes results noisy or missing on a machine, and what to do about it. It uses only its input, and howslow
+//! itself changes nothing.
 
 mod hardware;
 mod rights;
@@ -8,30 +8,30 @@ mod system;
 use record::{Machine, Noise, Present};
 use serde::{Deserialize, Serialize};
 
-/// How a finding touches the numbers.
+/// How a finding affects the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Numbers will scatter or drift, or describe something else than the machine.
+    /// Results scatter or drift, or describe something other than the machine.
     Noise,
-    /// Some operations or columns will be missing.
+    /// Some operations or columns are missing.
     Missing,
-    /// Costs are as they are here for this reason; good to know when comparing.
+    /// The reason for a cost on this machine; useful for comparisons.
     Note,
 }
 
-/// One thing that touches the numbers.
+/// One fact that affects the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// How it touches them.
+    /// How it affects them.
     pub severity: Severity,
-    /// What is so here, and what follows.
+    /// The fact, and its consequence.
     pub what: String,
-    /// What to do, often as a command; empty where nothing needs doing.
+    /// What to do, often as a command; empty if nothing is needed.
     pub remedy: String,
 }
 
-/// What touches the numbers here: what makes noise first, then what is missing, then what is good to know.
+/// The facts that affect the results here: first noise, then missing results, then notes.
 pub fn examine(machine: &Machine, noise: Option<&Noise>, now: &Present) -> Vec<Finding> {
     let mut findings = Vec::new();
     hardware::neighbours(machine, noise, &mut findings);

@@ -1,4 +1,4 @@
-//! From the samples of rounds to the figures of a cost: gross, then net, with the doubts that the samples raise.
+//! Computes the figures of a cost from the samples of rounds: gross, then net, with the doubts that the samples raise.
 
 use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Neighbours, Round};
 
@@ -6,28 +6,28 @@ use crate::landing::{Said, around, effective, reach};
 use crate::statistics::{Interval, median, quantile, sorted, two_groups, weighted_median, weighted_sum};
 use crate::sums::doubts_of;
 
-/// Rounds whose trust adds up to less than this rest on a few lucky checks: of costs with less than 1 nine in ten lay more than
-/// 3 % off on a busy host, of those with 6 to 10 one in five.
+/// Rounds whose trust adds up to less than this rest on a few lucky checks. On a busy host, nine in ten costs with less
+/// than 1 were more than 3 % off, and one in five of those with 6 to 10.
 const ENOUGH_TRUST: f64 = 6.0;
-/// What another hardware thread of the core adds to a cost that was never or hardly ever measured without it, on the log
-/// scale: 20 to 50 %.
+/// What another hardware thread of the core adds to a cost that was almost never measured without it, on the log scale:
+/// 20 to 50 %.
 const NEIGHBOUR: f64 = 0.4;
 /// With fewer rounds than this the scatter itself is a guess.
 pub const ENOUGH_ROUNDS: usize = 6;
-/// Fewer rounds than this say nothing of how much dearer the typical moment is than the quiet one.
+/// With fewer rounds than this, the ratio of typical to quiet is unknown.
 const ENOUGH_FOR_A_RATIO: usize = 3;
 
-/// The figures of gross cost, and what makes them doubtful.
+/// The figures of gross cost, and their doubts.
 pub struct Gross {
     /// The figures.
     pub figures: Figures,
-    /// The core cycle that the quiet figure is quoted at, in ns; `None` where it is the time as read.
+    /// The core cycle at which the quiet figure is quoted, in ns; `None` if it is the time as read.
     pub cycle: Option<f64>,
-    /// What sharing the hardware adds, where it can be told.
+    /// What sharing the hardware adds, if it can be determined.
     pub neighbours: Option<Neighbours>,
     /// The doubts.
     pub doubts: Vec<Doubt>,
-    /// Rounds that the headline figure rests on: as many of equal weight as tell as much.
+    /// The number of rounds behind the headline figure, as the equivalent number of rounds of equal weight.
     pub rounds: usize,
 }
 
@@ -36,12 +36,12 @@ pub struct Gross {
 pub enum Clocking {
     /// As timed.
     AsRead,
-    /// In cycles, quoted at this cycle in ns, or at one that the cost's own batches ran at.
+    /// In cycles, quoted at this cycle in ns, or at a cycle of the cost's own batches.
     At(f64),
 }
 
 impl Clocking {
-    /// What one batch took, in ns or in cycles.
+    /// The value of one batch, in ns or in cycles.
     pub fn read(self, ns: f64, cycle_ns: f64) -> f64 {
         match self {
             Clocking::AsRead => ns,
@@ -86,7 +86,7 @@ pub fn gross(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option
     Some(Gross { figures, cycle, neighbours, doubts, rounds: effective(by_round).round() as usize })
 }
 
-/// The quiet figure and each round's, in ns or in cycles. Where no batch was quiet, the 10 % quantile of each round's
+/// The quiet figure and each round's, in ns or in cycles. If no batch was quiet, the 10 % quantile of each round's
 /// batches and their median, with a doubt.
 fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Option<(f64, Vec<Said>)> {
     let batches = rounds.iter().flat_map(|round| quiet_samples(round, clocking)).count();
@@ -108,8 +108,8 @@ fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Optio
     }
 }
 
-/// The quiet figure in ns, and the cycle it is quoted at: the run's, or, where none of its own batches ran so fast or so
-/// slowly, that of its own batches. It never lies outside what was read.
+/// The quiet figure in ns, and the cycle at which it is quoted. That is the run's cycle, or, if none of its own batches
+/// ran at that clock, the cycle of its own batches. The figure never lies outside what was read.
 fn quoted(quiet: f64, rounds: &[Round], clocking: Clocking) -> Option<(f64, Option<f64>)> {
     let Clocking::At(run) = clocking else { return Some((quiet, None)) };
     let counting = |wanted: bool| {
@@ -129,7 +129,7 @@ fn quoted(quiet: f64, rounds: &[Round], clocking: Clocking) -> Option<(f64, Opti
     Some((ns, Some(ns / quiet).filter(|cycle| cycle.is_finite() && *cycle > 0.0)))
 }
 
-/// What the typical moment costs over the quiet one, like with like.
+/// The ratio of typical to quiet, in the same unit.
 fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[Said], clocking: Clocking) -> Option<Neighbours> {
     let typicals = typical_medians(rounds, clocking);
     let ratio = median(typicals.iter().map(|said| said.figure))? / quiet;
@@ -139,8 +139,8 @@ fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[Said], clocking: Clo
     told.then_some(Neighbours { ratio, low: it.low, high: it.high })
 }
 
-/// The medians of the rounds that took batches whatever the core was doing: only those show what is typical; rounds that
-/// sought quiet moments would flatter it. Of older runs, which do not tell them apart, of all rounds.
+/// The medians of the rounds that took batches whatever the core was doing. Only those show what is typical, because
+/// the other rounds looked for quiet moments. For older runs, which do not mark them, all rounds.
 pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
     let medians = |only_surveyed: bool| {
         let chosen = rounds.iter().filter(move |round| !only_surveyed || round.survey == Some(true));
@@ -150,9 +150,9 @@ pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
     if surveyed.is_empty() { medians(false) } else { surveyed }
 }
 
-/// What each round's quiet batches say, in the order taken, and how far that is to be trusted: a round differs from others
-/// in where memory lies, so that beyond some quiet batches more of them do not make it weigh more; but where few of a
-/// round's batches were quiet, a neighbour came and went, and lucky checks around a batch say little of what was between.
+/// The quiet figure of each round, in the order taken, with its weight. Rounds differ in where memory lies, so beyond
+/// some quiet batches more of them add no weight. A round with a small share of quiet batches had a neighbour that came
+/// and went, and lucky checks before and after a batch say little about the time between.
 pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
     let said = rounds.iter().filter_map(|round| {
         let quiet = quiet_samples(round, clocking).count();
@@ -162,7 +162,7 @@ pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
     trusted(said.collect())
 }
 
-/// The rounds that are trusted a quarter as much as the most trusted one, and three of them in any case.
+/// The rounds with at least a quarter of the largest weight, and at least three of them.
 pub fn trusted(mut said: Vec<Said>) -> Vec<Said> {
     const LEAST: usize = 3;
     const SHARE: f64 = 0.25;
@@ -174,19 +174,19 @@ pub fn trusted(mut said: Vec<Said>) -> Vec<Said> {
     said
 }
 
-/// How far another run's quiet figure may lie from that of these rounds: what their scatter says, joined with what a neighbour
-/// adds where they are hardly to be trusted.
+/// How far another run's quiet figure may lie from that of these rounds: their scatter, joined with what a neighbour
+/// adds if their weight is low.
 pub fn reach_of_quiet(rounds: &[Said]) -> f64 {
     reach(rounds).hypot(NEIGHBOUR * lacking_trust(rounds))
 }
 
-/// The share of the trust wanted that these rounds lack, from 0 to 1.
+/// The missing share of the wanted weight, from 0 to 1.
 fn lacking_trust(rounds: &[Said]) -> f64 {
     let trust: f64 = rounds.iter().map(|said| said.weight).sum();
     (1.0 - trust / ENOUGH_TRUST).max(0.0)
 }
 
-/// The same where no batch may have been quiet, so that the rounds are the 10 % quantiles of whatever there was.
+/// The same if no batch may have been quiet, so that the rounds are the 10 % quantiles of all batches.
 fn quiet_reach(rounds: &[Said], doubts: &[Doubt]) -> f64 {
     match doubts.contains(&Doubt::NeverQuiet) {
         true => reach(rounds).hypot(NEIGHBOUR),
@@ -194,24 +194,24 @@ fn quiet_reach(rounds: &[Said], doubts: &[Doubt]) -> f64 {
     }
 }
 
-/// How far a round is trusted of whose batches so many were quiet: their number, up to ten, times their share. Replayed over
-/// recorded runs beside other rules in docs/METHOD.md.
+/// The weight of a round: the number of its quiet batches, up to ten, times their share of its batches. docs/METHOD.md
+/// compares this rule with others on recorded runs.
 pub fn trust(quiet: usize, batches: usize) -> f64 {
     const MOST: usize = 10;
     quiet.min(MOST) as f64 * quiet as f64 / batches.max(1) as f64
 }
 
-/// What the batches of a round took, in ns or in cycles per iteration.
+/// The batches of a round, in ns or in cycles per iteration.
 fn samples(round: &Round, clocking: Clocking) -> impl Iterator<Item = f64> + '_ {
     round.ns.iter().zip(&round.cycle_ns).map(move |(ns, cycle)| clocking.read(*ns, *cycle))
 }
 
-/// The same of its quiet batches.
+/// The quiet batches of a round, in the same unit.
 fn quiet_samples(round: &Round, clocking: Clocking) -> impl Iterator<Item = f64> + '_ {
     samples(round, clocking).zip(&round.quiet).filter(|(_, quiet)| **quiet).map(|(sample, _)| sample)
 }
 
-/// The doubt that the samples which count fall into two groups, in ns.
+/// The doubt that the samples used fall into two groups, in ns.
 fn groups(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Doubt> {
     let (counting, cycle): (Vec<f64>, f64) = match (headline, clocking) {
         (Estimate::Quiet, Clocking::At(cycle)) => {
@@ -228,20 +228,20 @@ fn groups(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Do
     Some(Doubt::Bimodal { low: Nanoseconds(groups.low * cycle), high: Nanoseconds(groups.high * cycle) })
 }
 
-/// The headline figure of these figures with its interval.
+/// The headline figure with its interval.
 pub fn interval(figures: &Figures, headline: Estimate) -> Interval {
     Interval { value: figures.get(headline).0, low: figures.low.0, high: figures.high.0 }
 }
 
-/// A part of a cost smaller than this share of it passes no doubt on: were it wrong by all of itself, nothing would change
-/// that the cost's own interval does not hold.
+/// A part of a cost smaller than this share passes no doubt on. Even if it were wrong by its full size, the cost's own
+/// interval would cover that.
 const MATTERS: f64 = 0.01;
 
-/// Subtracts the terms from a cost's gross figures, and takes over the doubts of those that matter. `find` gives the cost a term names; a term without a cost leaves
-/// the net figures as they were and is answered as `Err` with its name.
+/// Subtracts the terms from a cost's gross figures, and adds the doubts of the terms that matter. `find` returns the
+/// cost that a term names. A term without a cost leaves the net figures unchanged.
 ///
 /// # Errors
-/// The first term that `find` does not know.
+/// The name of the first term that `find` does not know.
 pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a Cost>) -> Result<(), String> {
     let mut parts = vec![(1.0, interval(&cost.gross_ns, cost.headline))];
     let mut inherited = Vec::new();

@@ -1,4 +1,4 @@
-//! A cost beside the parts it is said to consist of, and what they leave unexplained.
+//! A cost beside the parts that it should consist of, and the residual.
 
 use record::{Cost, Doubt, Run, Term};
 
@@ -9,17 +9,17 @@ use crate::sums::{doubts_in, doubts_of, sum};
 /// One part of a cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// What the part is.
+    /// The term.
     pub term: Term,
-    /// One of it, in ns; `None` where the run does not have it.
+    /// One of it, in ns; `None` if the run does not have it.
     pub each: Option<Interval>,
-    /// All of it.
+    /// The total of the part.
     pub total: Option<Interval>,
     /// Its doubts.
     pub doubts: Vec<Doubt>,
 }
 
-/// A cost and its parts: the whole is the sum and the residual.
+/// A cost and its parts. The whole is the sum plus the residual.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// Id and point.
@@ -28,31 +28,31 @@ pub struct Explanation {
     pub summary: String,
     /// The cost itself, net, in ns.
     pub whole: Interval,
-    /// What it is said to consist of.
+    /// The parts that it should consist of.
     pub parts: Vec<Explained>,
-    /// The parts that the run has, together.
+    /// The sum of the parts that the run has.
     pub sum: Interval,
-    /// What they leave; also holds what the run does not have.
+    /// The rest. It includes the parts that the run does not have.
     pub residual: Interval,
     /// The cost's own doubts.
     pub doubts: Vec<Doubt>,
-    /// Those of all costs that matter to the residual.
+    /// The doubts of all costs that matter to the residual.
     pub residual_doubts: Vec<Doubt>,
 }
 
 impl Explanation {
-    /// The residual over the whole; `None` where the whole is not positive.
+    /// The residual divided by the whole; `None` if the whole is not positive.
     pub fn residual_share(&self) -> Option<f64> {
         (self.whole.value > 0.0).then(|| self.residual.value / self.whole.value)
     }
 
-    /// A part's total over the whole.
+    /// A part's total divided by the whole.
     pub fn share(&self, of: &Interval) -> Option<f64> {
         (self.whole.value > 0.0).then(|| of.value / self.whole.value)
     }
 }
 
-/// Explains a cost by the parts it names; `None` where it names none.
+/// Explains a cost by the parts it names; `None` if it names none.
 pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
     if cost.explained_by.is_empty() {
         return None;

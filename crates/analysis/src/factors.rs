@@ -1,5 +1,5 @@
-//! The ratio of two totals split into factors whose product is exactly the ratio: the logarithmic mean Divisia index
-//! (B. W. Ang, Energy Policy 33:867, 2005). No order of the factors has to be chosen, and nothing is left over.
+//! Splits the ratio of two totals into factors whose product is exactly the ratio: the logarithmic mean Divisia index
+//! (B. W. Ang, Energy Policy 33:867, 2005). There is no order of the factors to choose, and nothing remains.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::predict::{Clock, Prediction};
 use crate::statistics::Interval;
 use crate::sums::{join, matters, quotient};
 
-/// What a side of a comparison takes of one thing: so many times this price.
+/// One thing on one side of a comparison: a count and a price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// How often.
@@ -21,7 +21,7 @@ pub struct Side {
 
 impl Side {
     fn total(self) -> f64 {
-        // Nothing times anything is nothing, also where the price is not known.
+        // Zero times anything is zero, even if the price is unknown.
         if self.times == 0.0 { 0.0 } else { self.times * self.price }
     }
 }
@@ -29,22 +29,23 @@ impl Side {
 /// A difference of two totals, split.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effects {
-    /// What doing it more or less often adds, in ns.
+    /// The effect of a different count, in ns.
     pub counts: f64,
-    /// What its other price adds.
+    /// The effect of a different price, in ns.
     pub prices: f64,
 }
 
-/// The mean of two positive numbers that lies between the geometric and the arithmetic one: (a - b) / ln(a / b).
+/// A mean of two positive numbers, between the geometric and the arithmetic one: (a - b) / ln(a / b).
 pub fn logarithmic_mean(a: f64, b: f64) -> f64 {
     let log = (a / b).ln();
-    // Close to each other the quotient loses its digits; there the mean is the arithmetic one, to 1e-17 of it.
+    // For close numbers the quotient loses its digits. There the arithmetic mean is the same to 1e-17.
     if log.abs() < 1e-8 { (a + b) / 2.0 } else { (a - b) / log }
 }
 
-/// Splits the difference of one thing's totals; `None` where its price is not positive on a side and its count differs, because
-/// such a difference has no logarithm. Where nothing has to be split, no logarithm is needed; where a count or a price comes from or goes to
-/// nothing it is responsible for the whole difference, which is the limit (Ang and Liu, Energy Policy 35:238, 2007).
+/// Splits the difference of one thing's totals. `None` if its price is not positive on a side and its count differs,
+/// because such a difference has no logarithm. If only one of the two changes, no logarithm is needed. If a count or a
+/// price changes from or to zero, it takes the whole difference, which is the limit (Ang and Liu, Energy Policy 35:238,
+/// 2007).
 pub fn effects(before: Side, after: Side) -> Option<Effects> {
     let (from, to) = (before.total(), after.total());
     let counts_alone = Effects { counts: to - from, prices: 0.0 };
@@ -65,30 +66,31 @@ pub fn effects(before: Side, after: Side) -> Option<Effects> {
     Some(Effects { counts: mean * (after.times / before.times).ln(), prices: mean * (after.price / before.price).ln() })
 }
 
-/// What a factor is due to.
+/// The cause of a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The operations of a family: of those that follow the clock, their cycles.
+    /// The operations of a family. For those that follow the clock, their cycles.
     Family,
     /// The clock, which takes more or less time for the same cycles.
     Clock,
 }
 
-/// What the factor of the clock is called, where families have their names; one of them is `clock`, of the operations that read clocks.
+/// The name of the clock's factor. It differs from the family `clock`, the operations that read clocks.
 pub const CLOCK: &str = "core clock";
 
-/// The factor of a ratio of totals that one family, or the clock, is responsible for; above 1 it makes the second dearer.
+/// The factor of a ratio of totals that one family, or the clock, is responsible for. Above 1 it makes the second total
+/// larger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// What it is due to.
+    /// Its cause.
     pub cause: Cause,
-    /// The family; of the clock [`CLOCK`].
+    /// The family; for the clock [`CLOCK`].
     pub family: String,
-    /// All of it.
+    /// The whole factor.
     pub factor: Interval,
-    /// Of that, doing its operations more or less often; `None` where one mix is priced twice.
+    /// The part due to counts; `None` if one mix is priced twice.
     pub counts: Option<Interval>,
-    /// Of that, their prices.
+    /// The part due to prices.
     pub prices: Option<Interval>,
     /// The doubts of its costs that matter to either total.
     pub doubts: Vec<Doubt>,
@@ -97,24 +99,25 @@ pub struct Factor {
 /// The ratio of two predictions, the second over the first, and its factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factors {
-    /// One per family, and one for the clock where both runs know theirs and it is one processor's: the farthest from 1 first.
+    /// One per family, and one for the clock if both runs know theirs and it is that of one kind of processor. The
+    /// farthest from 1 first.
     pub families: Vec<Factor>,
-    /// Their product: what the costs say.
+    /// Their product: the ratio according to the costs.
     pub predicted: Interval,
-    /// The ratio of what was measured.
+    /// The measured ratio.
     pub measured: Option<Interval>,
-    /// Measured over predicted: the factor that the costs do not explain.
+    /// Measured divided by predicted: the factor that the costs do not explain.
     pub unexplained: Option<Interval>,
 }
 
-/// Why a ratio has no factors.
+/// The reasons why a ratio has no factors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoFactors {
     /// A line has no price on one side: 0 for the first, 1 for the second.
     Lacking(usize, String),
-    /// A total, or a measured whole, that cannot be told from nothing.
+    /// A total, or a measured whole, is not distinguishable from zero.
     NoTotal(usize),
-    /// A cost that cannot be told from nothing, of a line whose count differs.
+    /// A cost is not distinguishable from zero, and its line's count differs.
     NoPrice(String),
 }
 
@@ -127,24 +130,25 @@ struct Pair {
     name: String,
 }
 
-/// Everything that is split.
+/// The input of the split.
 struct Split {
     names: Vec<String>,
     pairs: Vec<Pair>,
 }
 
-/// Logarithms of factors: of each family's counts and prices, and of the ratio.
+/// Logarithms of factors: for each family's counts and prices, and for the ratio.
 struct Logs {
     families: Vec<Effects>,
     clock: f64,
     ratio: f64,
 }
 
-/// Splits the ratio of two predictions, of one mix on two machines or of two mixes. Each interval comes from moving one cost at
-/// a time to the ends of its own, then all costs of a run by the error that they share, and adding the effects by their squares.
+/// Splits the ratio of two predictions, of one mix on two machines or of two mixes. For the intervals, each cost is
+/// moved to the ends of its own interval, then all costs of a run together by the error that they share. The effects
+/// are added by their squares.
 ///
 /// # Errors
-/// A price that is lacking, or not told from nothing where that matters.
+/// A price that is missing, or not distinguishable from zero where that matters.
 pub fn factors(before: &Prediction, after: &Prediction) -> Result<Factors, NoFactors> {
     for (side, prediction) in [before, after].iter().enumerate() {
         if let Some((line, _)) = prediction.lacking.first() {
@@ -184,7 +188,7 @@ fn doubts(sides: [&Prediction; 2], family: &str) -> Vec<Doubt> {
     doubts
 }
 
-/// The lines of both predictions, those of one name beside each other, in the family that the first one gives it.
+/// The lines of both predictions, matched by name. The first prediction decides the family.
 fn pairs(before: &Prediction, after: &Prediction) -> Split {
     let mut split = Split { names: Vec::new(), pairs: Vec::new() };
     let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -208,7 +212,7 @@ fn pairs(before: &Prediction, after: &Prediction) -> Split {
 }
 
 impl Split {
-    /// A new pair that neither side does yet; tells its place.
+    /// Adds a pair without counts on either side. Returns its index.
     fn add(&mut self, family: &str, name: &str) -> usize {
         let family = self.names.iter().position(|known| known == family).unwrap_or_else(|| {
             self.names.push(family.into());
@@ -223,7 +227,7 @@ impl Split {
         self.logs_with(&|_, price| price)
     }
 
-    /// With costs moved to other prices.
+    /// The logarithms with costs moved to other prices.
     fn logs_with(&self, moved: &dyn Fn(&Source, f64) -> f64) -> Result<Logs, NoFactors> {
         let mut families = vec![Effects::default(); self.names.len()];
         let mut totals = [0.0; 2];
@@ -251,7 +255,7 @@ impl Split {
         Ok(Logs { families, clock: clock / mean, ratio: (totals[1] / totals[0]).ln() })
     }
 
-    /// Whether any cost has the clocks of two runs to compare.
+    /// True if any cost has the clocks of two runs to compare.
     fn has_clock(&self) -> bool {
         let two = |pair: &Pair| matches!(&pair.sources, [Some(one), Some(other)] if one.0 != other.0);
         self.pairs.iter().any(|pair| two(pair) && pair.clock_ratio().is_some())
@@ -271,7 +275,7 @@ impl Split {
                 reach[2].add(moved.map(|at| at.counts + at.prices - family.counts - family.prices));
             }
         }
-        // A cost without an interval leaves none to any factor: each is a part of one ratio.
+        // If one cost has no interval, no factor has one, because each is a part of one ratio.
         if sides.iter().any(|side| !side.total().figure().is_told()) {
             reaches = vec![[Reach::UNTOLD; 3]; self.names.len()];
             (ratio, clock) = (Reach::UNTOLD, Reach::UNTOLD);
@@ -297,13 +301,14 @@ impl Split {
 }
 
 impl Pair {
-    /// How many times as long the second side's cycle is; `None` where a price follows no clock, or another processor's.
+    /// The second side's cycle divided by the first side's; `None` if a price follows no clock, or another processor's.
     fn clock_ratio(&self) -> Option<f64> {
         let [Some(one), Some(other)] = &self.clocks else { return None };
         (one.processor == other.processor).then(|| other.cycle_ns / one.cycle_ns)
     }
 
-    /// What the clock adds, in ns: the same cycles at another clock. The rest of the price's effect is that of its cycles.
+    /// The effect of the clock, in ns: the same cycles at another clock. The rest of the price's effect is that of its
+    /// cycles.
     fn by_clock(&self, sides: [Side; 2]) -> f64 {
         let [from, to] = sides.map(Side::total);
         let positive = from > 0.0 && to > 0.0;
@@ -314,7 +319,8 @@ impl Pair {
 /// A change of prices.
 type Move<'a> = Box<dyn Fn(&Source, f64) -> f64 + 'a>;
 
-/// What prices may be moved by, down and up: each cost by what is its own, and all costs of one run by what they share.
+/// The possible changes of prices, down and up: for each cost the interval that is its own, and for all costs of one
+/// run the error that they share.
 fn moves<'a>(sides: [&'a Prediction; 2]) -> Vec<[Move<'a>; 2]> {
     let mut own: BTreeMap<&Source, [f64; 2]> = BTreeMap::new();
     let mut shared: BTreeMap<usize, f64> = BTreeMap::new();
@@ -336,7 +342,7 @@ fn moves<'a>(sides: [&'a Prediction; 2]) -> Vec<[Move<'a>; 2]> {
     own.chain(shared.map(|(run, error)| [1.0 - error, 1.0 + error].map(|factor| by(run, factor)))).collect()
 }
 
-/// How far a logarithm moves when its costs do, squared, to either side.
+/// How far a logarithm moves when its costs move, squared, to either side.
 #[derive(Clone, Copy, Default)]
 struct Reach {
     down: f64,
@@ -344,7 +350,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// Of what has no interval.
+    /// The reach of a value without an interval.
     const UNTOLD: Reach = Reach { down: f64::INFINITY, up: f64::INFINITY };
 
     fn add(&mut self, moves: [f64; 2]) {
@@ -392,7 +398,7 @@ mod tests {
         assert_eq!(is(side(2.0, 0.0), side(3.0, 5.0)), Some((0.0, 15.0)));
         assert_eq!(is(side(2.0, -1.0), side(2.0, 4.0)), Some((0.0, 10.0)));
         assert_eq!(is(side(2.0, -1.0), side(3.0, 4.0)), None);
-        // The limit: ever smaller counts give ever more of the difference to the counts.
+        // The limit: smaller and smaller counts give more and more of the difference to the counts.
         let split = effects(side(1e-12, 7.0), side(3.0, 5.0)).expect("positive");
         assert!((split.counts - 15.0).abs() < 0.3 && split.prices.abs() < 0.3, "{split:?}");
     }

@@ -1,5 +1,5 @@
-//! What a run says in plain words: sentences computed from its costs alone, each only where the costs it needs were
-//! measured and can be told from zero.
+//! The findings of a run in plain words. Each sentence is computed from its costs alone, and appears only if these
+//! costs were measured and are distinguishable from zero.
 
 use record::units::{percent, significant};
 use record::{Bytes, Cost, Estimate, Nanoseconds, Neighbours, Point, Run, Value};
@@ -7,10 +7,10 @@ use record::{Bytes, Cost, Estimate, Nanoseconds, Neighbours, Point, Run, Value};
 use crate::memory::levels;
 use crate::statistics::{quantile, sorted};
 
-/// No more sentences than a reader takes in.
+/// More sentences than a reader can take in are left out.
 const MOST: usize = 6;
 
-/// The working sets that a switch is told for: the one that fills most of the core's own caches, or else a usual one.
+/// The working set of the sentence on switches: the one that fills most of the core's own caches, else a usual one.
 const LARGEST_OWN: &str = "most-l2";
 const WORKING_SET: u64 = 256 << 10;
 /// A file of a few MiB is the usual one.
@@ -18,7 +18,7 @@ const USUAL_FILE: u64 = 4 << 20;
 /// More than any cache holds.
 const FAR_MEMORY: u64 = 256 << 20;
 
-/// Up to six sentences on what this run says of its machine, the most telling first.
+/// Up to six sentences about the machine of this run, the most important first.
 pub fn findings(run: &Run) -> Vec<String> {
     let sentences = [
         switch_in_system_calls(run),
@@ -34,7 +34,7 @@ pub fn findings(run: &Run) -> Vec<String> {
     sentences.into_iter().flatten().take(MOST).collect()
 }
 
-/// The cost of an operation at a point, where it can be told from zero.
+/// The cost of an operation at a point, if it is distinguishable from zero.
 fn told<'a>(run: &'a Run, operation: &str, at: &[(&str, Value)]) -> Option<&'a Cost> {
     run.cost(operation, at).filter(|cost| cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0)
 }
@@ -43,7 +43,7 @@ fn number(axis: &str, value: u64) -> (&str, Value) {
     (axis, Value::Number(value))
 }
 
-/// One cost in units of another, with the range that both intervals leave.
+/// One cost in units of another, with the range that both intervals allow.
 struct Ratio {
     value: f64,
     low: f64,
@@ -63,12 +63,12 @@ impl Ratio {
         self.low > 1.0 || self.high < 1.0
     }
 
-    /// Whether it is known to better than a factor of two: else its digits say nothing.
+    /// True if it is known to better than a factor of two. Otherwise its digits mean nothing.
     fn is_told(&self) -> bool {
         self.low > 0.0 && self.high < 2.0 * self.low
     }
 
-    /// `14`, `2.3`: as many digits as are meant to be read, not as could be printed.
+    /// `14`, `2.3`: with as many digits as are meaningful.
     fn text(&self) -> String {
         times(self.value)
     }
@@ -94,8 +94,8 @@ fn switch_in_system_calls(run: &Run) -> Option<String> {
         .then(|| format!("A switch between two processes costs what {} system calls cost{loaded}.", switch.text()))
 }
 
-/// By a fault that takes a frame of new memory: frames that were in use a moment ago are cleared in the core's own caches,
-/// which says nothing of new memory. Runs of before there were both took those, and are silent.
+/// Uses a fault that takes a frame of new memory. Recently used frames are cleared in the core's own caches, which says
+/// nothing about new memory. Older runs used those frames, so there is no sentence for them.
 fn page_fault_in_system_calls(run: &Run) -> Option<String> {
     let call = told(run, "syscall.getppid", &[])?;
     let fault = told(run, "page.fault.anonymous", &[("frames", Value::Word("fresh".into()))])?;
@@ -109,16 +109,16 @@ fn page_fault_in_system_calls(run: &Run) -> Option<String> {
     Some(format!("The first touch of a page costs what {text} system calls cost{each}."))
 }
 
-/// A file read through a mapping, over the same read by calls.
+/// A file read through a mapping, divided by the same read by calls.
 struct Mapped<'a> {
     at: &'a Point,
-    /// Its pages touched before: no map, no fault, no unmap.
+    /// With its pages touched before: no map, no fault, no unmap.
     touched: Ratio,
-    /// With them.
+    /// Including map, faults and unmap.
     whole: Option<Ratio>,
 }
 
-/// Points at which a file was read both ways, the smallest block first.
+/// Points at which a file was read in both ways, the smallest block first.
 fn mapped_over_read(run: &Run) -> Vec<Mapped<'_>> {
     let mut both: Vec<_> = run
         .costs
@@ -134,7 +134,7 @@ fn mapped_over_read(run: &Run) -> Vec<Mapped<'_>> {
         .collect();
     both.sort_by_key(|mapped| {
         let axis = |name| mapped.at.number(name);
-        // The usual file: of some MiB, written in large pieces.
+        // The usual file: some MiB, written in large pieces.
         (axis("size"), std::cmp::Reverse(axis("filled")), axis("file").map(|file| file.abs_diff(USUAL_FILE)))
     });
     both
@@ -192,7 +192,7 @@ fn other_cpu(run: &Run) -> Option<String> {
 }
 
 fn huge_pages(run: &Run) -> Option<String> {
-    // Runs of the first days called the working set a size.
+    // The oldest runs call the working set `size`.
     let ratio = ["set", "size"].iter().find_map(|axis| {
         let at = [number(axis, FAR_MEMORY)];
         Some(Ratio::of(told(run, "memory.load.paged", &at)?, told(run, "memory.load", &at)?))
@@ -205,12 +205,12 @@ fn huge_pages(run: &Run) -> Option<String> {
     })
 }
 
-/// The levels of memory, where loads show more than one.
+/// The levels of memory, if loads show more than one.
 fn levels_found(run: &Run) -> Option<String> {
     let levels = levels(run);
     let told: Vec<String> =
         levels.found.iter().map(|level| format!("{} {}", level.name, Nanoseconds(level.latency.value))).collect();
-    // The headline run looks at too few sets to tell a level from the way to it.
+    // The headline run has too few working sets to separate a level from the rise to it.
     if levels.curve.len() < 8 || told.len() < 2 {
         return None;
     }
@@ -218,10 +218,10 @@ fn levels_found(run: &Run) -> Option<String> {
     Some(format!("A random load takes: {}{disagreement}.", told.join(", ")))
 }
 
-/// A hypervisor that backs huge pages by small ones leaves the processor nothing huge to remember.
+/// If a hypervisor backs huge pages by small ones, the processor has no huge pages to remember.
 fn huge_pages_undone(run: &Run) -> Option<String> {
     const PAGES: u64 = 256;
-    // Within any first cache, and the huge pages are one.
+    // They fit in any first cache, and the huge pages are one.
     const LINES: u64 = PAGES * 64;
     let apart = told(run, "memory.translate", &[number("pages", PAGES), ("in", Value::Word("huge".into()))])?;
     let ratio = Ratio::of(apart, told(run, "memory.load", &[number("set", LINES)])?);
@@ -234,20 +234,22 @@ fn huge_pages_undone(run: &Run) -> Option<String> {
     })
 }
 
-/// What enters the kernel, by the families the instrument's own operations belong to.
+/// True for work that enters the kernel, by the families of the instrument's own operations.
 fn is_kernel_work(cost: &Cost) -> bool {
     !["loop", "instruction", "memory", "clock"].contains(&cost.family())
 }
 
-/// What slows work down here: neighbours, by costs in cycles beside themselves, and the clock, which moves every time that follows it.
+/// What slows work down here: the neighbours, which show in the cycles of costs, and the clock, which moves every time
+/// that follows it.
 fn neighbours(run: &Run) -> Option<String> {
     let parts: Vec<String> = [shared_core(run), moving_clock(run)].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// What sharing the core costs kernel work: told where most costs tell that it costs something, or that it costs next to nothing.
+/// The effect of a shared core on kernel work. The sentence appears if most costs show an effect, or show that it is
+/// almost zero.
 fn shared_core(run: &Run) -> Option<String> {
-    /// Sharing that costs less is next to nothing.
+    /// A smaller effect of sharing is almost zero.
     const NEXT_TO_NOTHING: f64 = 1.03;
     let taxes: Vec<Neighbours> = run
         .costs
@@ -256,7 +258,7 @@ fn shared_core(run: &Run) -> Option<String> {
         .filter_map(|cost| cost.neighbours)
         .filter(|tax| [tax.ratio, tax.low, tax.high].iter().all(|figure| figure.is_finite()))
         .collect();
-    // The middle half: single operations may be dear for reasons of their own.
+    // The middle half, because single operations may be slow for other reasons.
     let quartile = |share: f64, of: fn(&Neighbours) -> f64| quantile(&sorted(taxes.iter().map(of)), share);
     if taxes.len() < 4 {
         return None;
@@ -264,9 +266,9 @@ fn shared_core(run: &Run) -> Option<String> {
     let highest = quartile(0.75, |tax| tax.high)?;
     if highest < NEXT_TO_NOTHING {
         let most = percent((highest - 1.0).max(0.0));
-        return Some(format!("This core was nearly ours alone: sharing it cost kernel work at most {most}."));
+        return Some(format!("This core was almost undisturbed: sharing it cost kernel work at most {most}."));
     }
-    // Half of them are certainly dearer, and by their intervals the middle one is.
+    // Half of them are certainly slower, and by their intervals the middle one is.
     if quartile(0.5, |tax| tax.low)? <= 1.0 {
         return None;
     }
@@ -287,7 +289,7 @@ fn shared_core(run: &Run) -> Option<String> {
     Some(format!("Sharing this core with others makes kernel work {range} dearer{seen}."))
 }
 
-/// How far the clock moved, where that is more than costs repeat by.
+/// How far the clock moved, if that is more than the scatter of costs.
 fn moving_clock(run: &Run) -> Option<String> {
     const STEADY: f64 = 0.01;
     let range = run.noise.cycle_range_ns.filter(|range| range.low > 0.0 && range.high.is_finite())?;
@@ -316,7 +318,7 @@ fn mitigations(run: &Run) -> Option<String> {
         names if names.len() <= 5 => names.join(", "),
         names => format!("{} and {} more", names[..4].join(", "), names.len() - 4),
     };
-    let mut text = format!("Mitigations in force and paid for: {}", some(&on));
+    let mut text = format!("Active mitigations: {}", some(&on));
     if !open.is_empty() {
         text += &format!("; the kernel calls itself vulnerable to {}", some(&open));
     }

@@ -6,23 +6,22 @@ use record::{Cost, Nanoseconds};
 use crate::landing::around;
 use crate::statistics::student_quantile;
 
-/// Earlier runs below this number say nothing of their scatter.
+/// With fewer earlier runs than this, their scatter is unknown.
 pub const ENOUGH_RUNS: usize = 3;
-/// Runs scatter more than their rounds say only where they do so by this factor: with a handful of runs a smaller one is chance.
+/// Runs must scatter by this factor more than their rounds explain. With a handful of runs, a smaller factor is chance.
 const BEYOND_CHANCE: f64 = 1.5;
 
-/// The figure that runs of one machine are compared by: in cycles where the cost follows the clock, else in ns; `None` where it
-/// is not told.
+/// The figure by which runs of one machine are compared: in cycles if the cost follows the clock, else in ns. `None` if
+/// it is unknown.
 pub fn figure(cost: &Cost) -> Option<f64> {
     let figure = if cost.follows_clock { cost.cycles } else { cost.quoted().0 };
     (cost.has_interval() && !cost.holds_zero() && figure.is_finite() && figure > 0.0).then_some(figure)
 }
 
-/// Widens a cost's interval where earlier runs, by their figures, scattered by more than its own rounds explain. Returns
-/// whether it did.
+/// Widens a cost's interval if earlier runs scattered by more than its own rounds explain. Returns whether it did.
 ///
-/// The scatter between runs has the variance of the rounds in it: what is beyond that, `s_r^2 = s^2 - (reach / (t sqrt(2)))^2`
-/// on the log scale, joins the reach by squares as `t s_r sqrt(2)`, with t for the number of runs.
+/// The scatter between runs contains the variance of the rounds. The rest, `s_r^2 = s^2 - (reach / (t sqrt(2)))^2` on
+/// the log scale, is added to the reach by squares as `t s_r sqrt(2)`, with t for the number of runs.
 pub fn widen(cost: &mut Cost, earlier: &[f64]) -> bool {
     let quoted = cost.quoted().0;
     let Some(own) = figure(cost).filter(|_| earlier.len() >= ENOUGH_RUNS && quoted > 0.0) else { return false };
@@ -32,7 +31,7 @@ pub fn widen(cost: &mut Cost, earlier: &[f64]) -> bool {
     let freedom = (logs.len() - 1) as f64;
     let between = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / freedom).sqrt();
     let reach = (cost.net_ns.high.0 / quoted).ln();
-    // The reach of a run of ten rounds or so: the t of its number is between 2.0 and 2.6.
+    // The reach of a run of about ten rounds. The t for that number is between 2.0 and 2.6.
     const T_OF_ROUNDS: f64 = 2.2;
     let within = reach / (T_OF_ROUNDS * std::f64::consts::SQRT_2);
     if between <= BEYOND_CHANCE * within {

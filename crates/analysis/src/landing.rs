@@ -1,43 +1,43 @@
-//! Where another run of the same build on this machine would land, 95 times in 100: the interval that every figure
-//! carries. Knows nothing of how rounds were taken.
+//! Where another run of the same build on this machine would land, 95 times in 100. This is the interval of every
+//! figure. Knows nothing of how rounds were taken.
 
 use crate::statistics::{Interval, median, student_quantile};
 
-/// What the clock and the speed check resolve, as a share of any figure: no interval reaches less far.
+/// The resolution of the clock and the speed check, as a share of any figure. No interval is narrower.
 pub const FLOOR: f64 = 0.002;
-/// The standard error of a median over that of a mean: the square root of pi / 2, for normal scatter.
+/// The standard error of a median divided by that of a mean: the square root of pi / 2, for normal scatter.
 const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
-/// What one round says of a figure, and how far it is to be trusted: its weight.
+/// The figure of one round, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Said {
     /// In ns or in cycles.
     pub figure: f64,
-    /// More than 0; rounds that are trusted alike have the same.
+    /// Above 0. Rounds that are trusted equally have the same weight.
     pub weight: f64,
 }
 
 impl Said {
-    /// Rounds that are trusted alike.
+    /// Rounds of equal weight.
     pub fn alike(figures: impl IntoIterator<Item = f64>) -> Vec<Said> {
         figures.into_iter().map(|figure| Said { figure, weight: 1.0 }).collect()
     }
 }
 
-/// How many rounds of equal weight tell as much as these (Kish, Survey Sampling, 1965, section 11.7).
+/// The equivalent number of rounds of equal weight (Kish, Survey Sampling, 1965, section 11.7).
 pub fn effective(rounds: &[Said]) -> f64 {
     let sum: f64 = rounds.iter().map(|said| said.weight).sum();
     let squares: f64 = rounds.iter().map(|said| said.weight.powi(2)).sum();
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
-/// How far another run's figure may lie from this one's, on the log scale: both are medians over so many rounds, and
-/// `t x 1.253 x s x sqrt(2 / n)` holds the difference of two such medians (Student's t with n - 1 degrees of freedom, since
-/// s is estimated from these rounds; n is the effective number where they weigh unlike); the floor joins by squares.
-/// Infinite for what tells no more than one round, which shows no scatter.
+/// How far another run's figure may lie from this one's, on the log scale. Both are medians over n rounds, and
+/// `t x 1.253 x s x sqrt(2 / n)` contains the difference of two such medians. Student's t has n - 1 degrees of freedom,
+/// because s is estimated from these rounds; n is the effective number if their weights differ. The floor is added by
+/// squares. Infinite for a single round or its equivalent, which shows no scatter.
 pub fn reach(rounds: &[Said]) -> f64 {
     if rounds.iter().any(|said| said.figure <= 0.0) {
-        // The clock resolves nothing here; the linear scale still tells how far they scatter.
+        // The clock resolves nothing here. The linear scale still shows the scatter.
         let middle = median(rounds.iter().map(|said| said.figure)).map_or(0.0, f64::abs);
         return joined(weighted_reach(rounds) / middle);
     }
@@ -45,14 +45,14 @@ pub fn reach(rounds: &[Said]) -> f64 {
     joined(weighted_reach(&rounds.iter().map(log).collect::<Vec<_>>()))
 }
 
-/// The same on the scale of the values, of equal weight and without a floor: for figures that may be negative, such as
-/// waiting times.
+/// The same on the scale of the values, with equal weights and without a floor. For figures that may be negative, such
+/// as waiting times.
 pub fn linear_reach(values: &[f64]) -> f64 {
     weighted_reach(&Said::alike(values.iter().copied()))
 }
 
 fn weighted_reach(rounds: &[Said]) -> f64 {
-    /// One round and a little: its scatter is that of one with itself.
+    /// Slightly more than one round. A single round has no scatter.
     const LEAST: f64 = 1.5;
     let count = effective(rounds);
     if count < LEAST {
@@ -62,14 +62,14 @@ fn weighted_reach(rounds: &[Said]) -> f64 {
     let mean = rounds.iter().map(|said| said.weight * said.figure).sum::<f64>() / sum;
     let squares: f64 = rounds.iter().map(|said| said.weight * (said.figure - mean).powi(2)).sum();
     let deviation = (squares / sum * count / (count - 1.0)).sqrt();
-    // Rounds of equal weight count exactly, but for what adding them up leaves.
+    // Rounds of equal weight count exactly; the small number covers the rounding error of their sum.
     let freedom = ((count - 1.0 + 1e-6).floor() as usize).max(1);
     student(freedom) * MEDIAN_OVER_MEAN * deviation * (2.0 / count).sqrt()
 }
 
 /// The two-sided 95 % point of Student's t.
 fn student(freedom: usize) -> f64 {
-    /// Beyond this it is the normal distribution's to four digits, and its series would only take time.
+    /// Beyond this it equals the normal distribution to four digits, and its series only costs time.
     const MOST: usize = 1000;
     student_quantile(0.975, freedom.min(MOST) as u32)
 }
@@ -79,7 +79,7 @@ fn joined(reach: f64) -> f64 {
     reach.hypot(FLOOR)
 }
 
-/// The interval that reaches so far on the log scale from a positive figure.
+/// The interval with this reach on the log scale around a positive figure.
 pub fn around(figure: f64, reach: f64) -> Interval {
     if !reach.is_finite() {
         return Interval { value: figure, low: f64::NEG_INFINITY, high: f64::INFINITY };
@@ -88,7 +88,7 @@ pub fn around(figure: f64, reach: f64) -> Interval {
     Interval { value: figure, low: ends.0.min(ends.1), high: ends.0.max(ends.1) }
 }
 
-/// How many rounds would bring a reach of so many rounds down to `wanted`; `None` where the floor alone is wider.
+/// The number of rounds that reduces this reach to `wanted`; `None` if the floor alone is wider.
 pub fn rounds_needed(rounds: f64, reach: f64, wanted: f64) -> Option<f64> {
     let above_floor = |it: f64| it * it - FLOOR * FLOOR;
     (above_floor(wanted) > 0.0).then(|| rounds * above_floor(reach).max(0.0) / above_floor(wanted))
@@ -104,7 +104,7 @@ mod tests {
         (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
     }
 
-    /// The share of pairs of runs in which the interval of one holds the figure of the other.
+    /// The share of pairs of runs in which the interval of one contains the figure of the other.
     fn coverage(rounds: usize, scatter: f64) -> f64 {
         const PAIRS: u32 = 4000;
         let mut random = fastrand::Rng::with_seed(rounds as u64);

@@ -1,4 +1,4 @@
-//! The costs that a mix asks for, found in a run, and sums of them that carry their intervals.
+//! Finds the costs of a mix in a run, and computes sums of them with intervals.
 
 use std::collections::BTreeMap;
 
@@ -9,38 +9,40 @@ use crate::landing::FLOOR;
 use crate::statistics::Interval;
 use crate::sums::sum;
 
-/// Longer than the universe is old, in ns: a figure beyond it is damage, and its square would still be a number.
+/// Longer than the age of the universe, in ns. A larger figure is an error in the file, and its square would still be a
+/// number.
 const LONGEST: f64 = 1e27;
 
 /// Names that an operation shares with published costs, by its id.
 pub type Names<'a> = &'a dyn Fn(&str) -> &'static [&'static str];
 
-/// Why a line of a mix has no cost in a run.
+/// The reasons why a line of a mix has no cost in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lack {
-    /// The run does not have it; why, where the run says so.
+    /// The run does not have it, with the reason if the run states one.
     Missing(Option<String>),
-    /// It has several, and the line does not say which.
+    /// It has several, and the line does not say which one.
     Several(Vec<String>),
-    /// Its figure is none that an operation can take.
+    /// Its figure is impossible for an operation.
     Absurd,
 }
 
-/// Which cost a figure comes from: the place of its run among those at hand, and its id and point.
+/// The origin of a figure: the index of its run, and its id and point.
 pub type Source = (usize, String);
 
-/// What the costs of one run have in common, so that it does not average out in their sum.
+/// The errors that the costs of one run share. They do not average out in a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shared {
-    /// The error that all of them share, as a share of each; it is part of each one's own interval.
+    /// The error that all of them share, as a share of each. It is part of each one's own interval.
     pub error: f64,
-    /// How much shorter and longer, as shares, another run's clock may make it.
+    /// How much shorter and longer, as shares, the figure may be at another run's clock.
     pub clock: (f64, f64),
 }
 
 impl Shared {
-    /// Of a cost as its run quotes it: the A/A band of the run, but no less than two runs differ by; and the clock's range for a
-    /// quiet figure that follows the clock. The costs of a book share nothing.
+    /// The shared errors of a cost in a run. The first is the A/A band of the run, but at least the difference between
+    /// two runs. The second is the clock's range, for a quiet figure that follows the clock. The costs of a book share
+    /// nothing.
     pub fn of(run: &Run, cost: &Cost) -> Shared {
         if run.howslow.is_empty() {
             return Shared::default();
@@ -56,13 +58,13 @@ impl Shared {
         }
     }
 
-    /// The same for a figure that the clock's range is part of.
+    /// The same for a figure that already contains the clock's range.
     #[must_use]
     pub fn without_clock(self) -> Shared {
         Shared { clock: (0.0, 0.0), ..self }
     }
 
-    /// A price without the error that it shares: what is its own.
+    /// A price without its shared error: only its own error.
     pub(crate) fn own(self, price: Interval) -> Interval {
         let shared = (self.error * price.value).powi(2);
         let rest = |reach: f64| (reach * reach - shared).max(0.0).sqrt();
@@ -79,8 +81,8 @@ struct Part {
     shared: Shared,
 }
 
-/// A constant and a sum of costs, each so many times. Costs are independent of each other but for what those of one run share; one
-/// cost that occurs twice is not independent of itself, so that it is kept once.
+/// A constant plus a sum of costs, each with a factor. Costs are independent except for the errors that one run's costs
+/// share. A cost that occurs twice is not independent of itself, so it is stored once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sum {
     constant: f64,
@@ -93,12 +95,12 @@ impl Sum {
         Sum { constant, ..Sum::default() }
     }
 
-    /// Once this cost.
+    /// This cost, once.
     pub fn once(source: Source, price: Interval, shared: Shared) -> Sum {
         Sum { constant: 0.0, parts: BTreeMap::from([(source, Part { times: 1.0, price, shared })]) }
     }
 
-    /// This sum and so many times another.
+    /// This sum plus another one multiplied by a factor.
     #[must_use]
     pub fn plus(mut self, times: f64, other: &Sum) -> Sum {
         self.constant += times * other.constant;
@@ -108,8 +110,8 @@ impl Sum {
         self
     }
 
-    /// The sum as a figure with its interval, in ns: what is each cost's own added by squares, what those of one run share
-    /// added up first. Without an interval where a cost in it has none.
+    /// The sum as a figure with its interval, in ns. The own errors of the costs are added by squares; the shared
+    /// errors of one run are added linearly first. There is no interval if one cost has none.
     pub fn figure(&self) -> Interval {
         let own = self.parts.values().map(|part| (part.times, part.shared.own(part.price)));
         let constant = (1.0, Interval::exactly(self.constant));
@@ -117,7 +119,7 @@ impl Sum {
         sum(&parts.collect::<Vec<_>>())
     }
 
-    /// What the costs of each run share, all of them together: errors around nothing.
+    /// The shared errors of each run, for all its costs together: errors around zero.
     fn shared(&self) -> Vec<Interval> {
         let mut by_run: BTreeMap<usize, [Interval; 2]> = BTreeMap::new();
         for ((run, _), part) in &self.parts {
@@ -128,13 +130,13 @@ impl Sum {
             clock.low += all * part.shared.clock.0;
             clock.high += all * part.shared.clock.1;
         }
-        // A sum below zero is the larger the shorter its parts are.
+        // A negative sum is larger if its parts are shorter.
         let around =
             |ends: Interval| Interval { value: 0.0, low: ends.low.min(ends.high), high: ends.low.max(ends.high) };
         by_run.into_values().flatten().map(around).collect()
     }
 
-    /// The costs in it: each with the interval that is its own, and the error that it shares.
+    /// The costs in the sum, each with its own interval and its shared error.
     pub(crate) fn prices(&self) -> impl Iterator<Item = (&Source, Interval, f64)> {
         self.parts.iter().map(|(source, part)| (source, part.shared.own(part.price), part.shared.error))
     }
@@ -150,11 +152,11 @@ impl Sum {
     }
 }
 
-/// The cost that a line of a mix means in a run: by its id; else by the name that the cost shares with it. In a book, which
-/// has ids of its own, also by the names that the registry says the operation shares. Axes that the line does not speak of are free.
+/// The cost that a line of a mix means in a run: by its id, else by a shared name. In a book, which has its own ids,
+/// also by the names that the registry gives to the operation. Axes that the line does not name are free.
 ///
 /// # Errors
-/// No such cost, several, or one that is no time.
+/// If there is no such cost, or several, or one that is no time.
 pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cost, Lack> {
     let id = line.operation.as_str();
     let by_id: Vec<&Cost> = run.costs.iter().filter(|cost| cost.operation == id).collect();
@@ -163,7 +165,7 @@ pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cos
     };
     let mut meant: Vec<&Cost> = by_id.iter().copied().filter(|cost| means(cost, false)).collect();
     if by_id.is_empty() {
-        // A published cost has no axes: whatever the line says of them is not against it.
+        // A published cost has no axes, so it matches any point of the line.
         let called = |name: &str| {
             let likes = run.costs.iter().filter(|cost| cost.like.iter().any(|like| like == name));
             likes.filter(|cost| means(cost, true)).collect::<Vec<_>>()
@@ -185,7 +187,7 @@ pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cos
     }
 }
 
-/// Why the run says that it does not have it.
+/// The reason that the run states for a missing cost.
 fn skipped(run: &Run, line: &MixLine) -> Option<String> {
     let spoken = |skip: &&record::Skip| {
         let free = skip.at.0.is_empty();
@@ -232,7 +234,7 @@ mod tests {
             let costs = (0..1000).map(|n| Sum::once((run(n), n.to_string()), part(10.0, 0.2), shared));
             costs.fold(Sum::default(), |sum, cost| sum.plus(1.0, &cost)).figure()
         };
-        // Of 2 % each, 1 % is shared: the root of 100^2 and of 1000 x 0.03.
+        // Of the 2 % of each, 1 % is shared: the root of 100^2 and of 1000 x 0.03.
         let all = of(&|_| 0);
         assert!((all.half() - (100.0_f64.powi(2) + 1000.0 * 0.03).sqrt()).abs() < 1e-9, "{all:?}");
         assert!(of(&|n| n).half() < 7.0, "costs of a thousand runs share nothing");

@@ -1,32 +1,32 @@
-//! Modes of a cost: values that it keeps within a round and that differ between rounds, such as two ways in which a
-//! hypervisor wakes a halted CPU. A median over rounds would flip between them; each with its share is steady.
+//! Modes of a cost: values that are constant within a round and differ between rounds, such as two ways in which a
+//! hypervisor wakes a halted CPU. A median over rounds would jump between them. The modes and their shares are steady.
 
 use record::{Estimate, Round};
 
 use crate::statistics::{median, quantile, sorted};
 
-/// One of several values that a cost takes.
+/// One of the values of a cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
     /// The median over its rounds, in ns.
     pub ns: f64,
-    /// The part of all rounds that are of it, 0 to 1.
+    /// Its share of all rounds, 0 to 1.
     pub share: f64,
 }
 
-/// Rounds that tell modes: with fewer, two of them beside each other are chance.
+/// Rounds needed to find modes. With fewer, two modes may be chance.
 const ENOUGH: usize = 8;
-/// Modes lie at least this part of the lower one apart: less is what rounds of one mode scatter.
+/// Modes lie at least this share of the lower one apart. Rounds of one mode scatter by less.
 const APART: f64 = 0.08;
-/// The part of all rounds that make a mode, and how many they are at least.
+/// The smallest share of all rounds, and the smallest number of rounds, that make a mode.
 const LEAST_SHARE: f64 = 0.1;
 const LEAST: usize = 2;
-/// The part of the rounds that stay in one mode throughout, or these are no modes of rounds.
+/// The smallest share of the rounds that stay in one mode throughout. With less, these are no modes of rounds.
 const CONSTANT: f64 = 0.7;
 
-/// The modes of a cost by the batches of its rounds that its headline figure is of; cheapest first. Empty where it has one
-/// mode only, or changes it within rounds. Rounds beside a neighbour are no mode: where the figure is the quiet one, rounds
-/// without a quiet batch do not count. `in_cycles`: for work that follows the clock, which would tell the clock's steps as
+/// The modes of a cost, from the batches behind its headline figure; cheapest first. Empty if it has one mode only, or
+/// changes it within rounds. Rounds beside a neighbour are no mode: if the figure is the quiet one, rounds without a
+/// quiet batch do not count. `in_cycles` is for work that follows the clock, whose steps would otherwise look like
 /// modes.
 pub fn modes(rounds: &[Round], headline: Estimate, in_cycles: bool) -> Vec<Mode> {
     let cycle = if in_cycles { median(rounds.iter().flat_map(|round| round.cycle_ns.iter().copied())) } else { None };
@@ -39,7 +39,7 @@ pub fn modes(rounds: &[Round], headline: Estimate, in_cycles: bool) -> Vec<Mode>
     let middles: Vec<f64> = spreads.iter().map(|&(_, middle, _)| middle).collect();
     let least = LEAST.max((LEAST_SHARE * middles.len() as f64).ceil() as usize);
     let cuts = cuts(&middles, least);
-    // Half way between two modes: where a round's middle half crosses it, the round has been in both.
+    // The middle between two modes. If the middle half of a round crosses it, the round was in both modes.
     let bounds: Vec<f64> = cuts.iter().map(|&cut| (middles[cut - 1] + middles[cut]) / 2.0).collect();
     let stays = |&&(low, _, high): &&(f64, f64, f64)| !bounds.iter().any(|bound| low < *bound && *bound < high);
     let constant = spreads.iter().filter(stays).count() as f64 / spreads.len() as f64;
@@ -55,7 +55,7 @@ pub fn modes(rounds: &[Round], headline: Estimate, in_cycles: bool) -> Vec<Mode>
     starts.zip(ends).filter_map(mode).collect()
 }
 
-/// The quartiles of a round's batches that count.
+/// The quartiles of the batches of a round that count.
 fn quartiles(round: &Round, headline: Estimate, cycle: Option<f64>) -> Option<(f64, f64, f64)> {
     let samples = round.ns.iter().zip(&round.cycle_ns).zip(&round.quiet);
     let counting = samples.filter(|(_, quiet)| headline != Estimate::Quiet || **quiet);
@@ -63,8 +63,8 @@ fn quartiles(round: &Round, headline: Estimate, cycle: Option<f64>) -> Option<(f
     Some((quantile(&values, 0.25)?, quantile(&values, 0.5)?, quantile(&values, 0.75)?))
 }
 
-/// Where ascending values part: the first place of every group but the first. A gap parts them if it is wide, wider than
-/// the middle halves of both sides' values together, and has enough values on either side.
+/// The first index of every group of ascending values except the first group. A gap separates groups if it is wide,
+/// wider than the middle halves of both sides' values together, and has enough values on either side.
 fn cuts(values: &[f64], least: usize) -> Vec<usize> {
     let inner = least..(values.len() + 1).saturating_sub(least);
     let gap = |cut: usize| values[cut] - values[cut - 1];
@@ -74,7 +74,8 @@ fn cuts(values: &[f64], least: usize) -> Vec<usize> {
         let quarter = |part| quantile(group, part).unwrap_or(0.0);
         quarter(0.75) - quarter(0.25)
     };
-    // The widest gap may part two modes of three, whose other two are still together: each side is looked at by itself.
+    // The widest gap may separate two modes of three, and leave the other two together. So each side is examined
+    // separately.
     for cut in by_gap.into_iter().take_while(|&cut| gap(cut) > APART * values[cut - 1]) {
         let (below, above) = values.split_at(cut);
         let (low, high) = (cuts(below, least), cuts(above, least));
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn one_mode_that_scatters_is_none() {
         assert_eq!(modes(&rounds(&[32.2, 32.5, 33.1, 32.8, 32.4, 33.0, 32.6, 32.9, 32.2, 33.1]), QUIET, false), []);
-        // Evenly spread from 40 to 60: no gap is wider than its sides.
+        // Evenly spread from 40 to 60, so no gap is wider than its sides.
         let even: Vec<f64> = (0..11).map(|step| 40.0 + 2.0 * f64::from(step)).collect();
         assert_eq!(modes(&rounds(&even), QUIET, false), []);
         // One round far off is an accident and no mode.
@@ -171,7 +172,7 @@ mod tests {
             round.quiet.extend([false; 9]);
         }
         assert_eq!(modes(&all, QUIET, false), []);
-        // Rounds that a neighbour made dearer throughout are no mode either, but of a cost quoted by its typical figure.
+        // Rounds that a neighbour slowed throughout are no mode either, except for a cost quoted by its typical figure.
         all.extend((0..5).map(|_| round(&[60.0; 3], 0.25, false)));
         assert_eq!(modes(&all, QUIET, false), []);
         assert_eq!(modes(&all, Estimate::Typical, false).len(), 2);

@@ -1,8 +1,8 @@
-//! Costs that contradict each other: a doubt on the one that cannot be.
+//! Costs that contradict each other. The impossible one gets a doubt.
 
 use record::{Cost, Doubt, Point, Value};
 
-/// A rule that no machine breaks: `dearer` is never cheaper than `cheaper` at the point sharing its axes.
+/// A rule that holds on every machine: `dearer` never costs less than `cheaper` at the point with the same axes.
 pub struct Rule<'a> {
     /// The operation that does more.
     pub dearer: &'a str,
@@ -10,7 +10,7 @@ pub struct Rule<'a> {
     pub cheaper: &'a str,
 }
 
-/// Adds a doubt to every cost that breaks a rule, or that falls along an axis it can only rise with.
+/// Adds a doubt to every cost that breaks a rule, or that falls along an axis with which it can only rise.
 pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (index, cost) in costs.iter().enumerate() {
@@ -32,24 +32,24 @@ pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
     }
     for (index, than) in found {
         let doubt = Doubt::Implausible { than };
-        // A rule may be handed over once for every point of its operation.
+        // A rule may occur once for every point of its operation.
         if !costs[index].doubts.contains(&doubt) {
             costs[index].doubts.push(doubt);
         }
     }
 }
 
-/// Whether every axis of `inner` has the same value in `outer`.
+/// True if every axis of `inner` has the same value in `outer`.
 fn within(inner: &Point, outer: &Point) -> bool {
     inner.0.iter().all(|(axis, value)| outer.0.get(axis).is_none_or(|other| other == value))
 }
 
-/// Whether `cost` lies below `other` by more than both intervals and a twentieth.
+/// True if `cost` is lower than `other` by more than both intervals and a twentieth.
 fn certainly_below(cost: &Cost, other: &Cost) -> bool {
     cost.net_ns.high.0 < other.net_ns.low.0 * 0.95
 }
 
-/// The cost of the same operation at the next lower number on `axis`, all else equal.
+/// The cost of the same operation at the next lower number on `axis`, with all other axes equal.
 fn next_lower<'a>(costs: &'a [Cost], cost: &Cost, axis: &str) -> Option<&'a Cost> {
     let here = cost.at.number(axis)?;
     let same = |other: &&Cost| {

@@ -1,5 +1,4 @@
-//! A mix priced by a run: what one unit of work is predicted to take, by operation and family, beside what it was
-//! measured to take.
+//! Prices a mix by a run: the predicted time of one unit of work, by operation and family, beside the measured time.
 
 use record::{Cost, Doubt, Estimate, Mix, MixLine, Point, Run, WholeAs};
 
@@ -10,13 +9,13 @@ use crate::statistics::Interval;
 use crate::sums::{doubts_of, join, matters, sum};
 use crate::typical::{gross_typical, typical};
 
-/// The state of the machine that prices are of.
+/// The state of the machine for which prices are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// Undisturbed: the figure that each cost is quoted by, which `howslow time` quotes wholes by too.
+    /// Undisturbed: the figure by which each cost is quoted, and by which `howslow time` quotes wholes.
     #[default]
     Quiet,
-    /// As programs get it that share the machine.
+    /// On a machine that is shared with others.
     Typical,
 }
 
@@ -38,10 +37,10 @@ impl State {
     }
 }
 
-/// The cost that a line is priced by.
+/// The cost that prices a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct By {
-    /// What it is in sums.
+    /// Its identity in sums.
     pub source: Source,
     /// Its id.
     pub operation: String,
@@ -54,25 +53,25 @@ pub struct By {
 pub struct Row {
     /// The line.
     pub line: MixLine,
-    /// The cost it is priced by; `None` where it is lacking, or done 0 times and not in the run.
+    /// The cost that prices it; `None` if it is missing, or has the count 0 and is not in the run.
     pub by: Option<By>,
     /// One of it.
     pub each: Sum,
-    /// The part of its time that a CPU works on it, above 1 where several do; `None` where the cost does not tell.
+    /// The share of its time during which a CPU works on it, above 1 if several do; `None` if the cost does not say.
     pub busy: Option<f64>,
     /// The doubts of its price.
     pub doubts: Vec<Doubt>,
-    /// Of a price that follows the clock, the run's cycle in ns and the processor whose cycle it is.
+    /// For a price that follows the clock: the run's cycle in ns and the processor that it belongs to.
     pub clock: Option<Clock>,
 }
 
-/// The clock that a price is quoted at.
+/// The clock at which a price is quoted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clock {
     /// One cycle, in ns.
     pub cycle_ns: f64,
-    /// Family, model and stepping of the processor: an emulated processor has no cycle to compare with a real one's, and cycles of
-    /// different processors are different work.
+    /// Family, model and stepping of the processor. An emulated processor has no cycle that compares with a real one's,
+    /// and cycles of different processors are different work.
     pub processor: String,
 }
 
@@ -83,49 +82,50 @@ impl Row {
         Row { line, by: None, each, busy: Some(0.0), doubts: Vec::new(), clock: None }
     }
 
-    /// All of it in one unit of work.
+    /// Its total in one unit of work.
     pub fn total(&self) -> Sum {
         Sum::default().plus(self.line.times, &self.each)
     }
 }
 
-/// The operations of one family together.
+/// The sum of the operations of one family.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Family {
     /// Its name.
     pub family: String,
-    /// Its operations in one unit of work.
+    /// The total of its operations in one unit of work.
     pub total: Sum,
 }
 
-/// Processor time and waiting of one unit of work, in ns.
+/// Processor time and waiting time of one unit of work, in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
-    /// CPUs work on it.
+    /// Time during which CPUs work on it.
     pub cpu: f64,
-    /// Nobody does; negative where several CPUs worked at once.
+    /// Time during which none does; negative if several CPUs worked at once.
     pub wait: f64,
 }
 
-/// What one unit of a mix's work is predicted to take on the machine of a run.
+/// The predicted time of one unit of a mix's work on the machine of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// In the order of the mix.
     pub rows: Vec<Row>,
     /// Lines that have no price here.
     pub lacking: Vec<(MixLine, Lack)>,
-    /// What one unit was measured to take, in ns.
+    /// The measured time of one unit, in ns.
     pub measured: Option<Interval>,
-    /// The part of the prediction that the mix was found to leave out, or to have too much of, where it was measured on this machine.
+    /// The share of the prediction that the mix leaves out or has too much of, if it was measured on this machine.
     pub validated: Option<f64>,
 }
 
-/// Prices a mix in the state that costs are quoted in. `place` tells the run from others at hand. What is lacking is told, not left out in silence.
+/// Prices a mix in the state in which costs are quoted. `place` identifies the run among others. Missing costs are
+/// listed.
 pub fn predict(mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
     predict_in(State::Quiet, mix, run, place, names)
 }
 
-/// Prices a mix in a state. `place` tells the run from others at hand. What is lacking is told, not left out in silence.
+/// Prices a mix in a state. `place` identifies the run among others. Missing costs are listed.
 pub fn predict_in(state: State, mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
     let mut lacking = Vec::new();
     let mut rows = Vec::new();
@@ -135,7 +135,7 @@ pub fn predict_in(state: State, mix: &Mix, run: &Run, place: usize, names: Names
             Ok(cost) => {
                 let source = (place, cost.name());
                 let shared = Shared::of(run, cost);
-                // What is typical was read at whatever the clock was.
+                // Typical figures were read at the actual clock.
                 let shared = if state == State::Typical { shared.without_clock() } else { shared };
                 row.each = Sum::once(source.clone(), state.price(run, cost), shared);
                 row.by = Some(By { source, operation: cost.operation.clone(), at: cost.at.clone() });
@@ -143,7 +143,7 @@ pub fn predict_in(state: State, mix: &Mix, run: &Run, place: usize, names: Names
                 row.doubts = doubts_of(cost);
                 row.clock = clock(run, cost).filter(|_| state == State::Quiet);
             }
-            // What is never done costs nothing, whatever it would cost.
+            // An operation with the count zero costs nothing, whatever its price.
             Err(_) if line.times == 0.0 => {}
             Err(lack) => lacking.push((line.clone(), lack)),
         }
@@ -152,7 +152,7 @@ pub fn predict_in(state: State, mix: &Mix, run: &Run, place: usize, names: Names
     Prediction { rows, lacking, measured: whole(state, mix, run), validated: None }
 }
 
-/// The clock that a cost is quoted at, where it follows one that the run knows.
+/// The clock at which a cost is quoted, if it follows one that the run knows.
 fn clock(run: &Run, cost: &Cost) -> Option<Clock> {
     let cycle_ns = run.noise.cycle_ns;
     let processor = &run.machine.cpu.signature;
@@ -160,11 +160,11 @@ fn clock(run: &Run, cost: &Cost) -> Option<Clock> {
     (known && !processor.is_empty()).then(|| Clock { cycle_ns, processor: processor.clone() })
 }
 
-/// The part of a cost's time that is processor time. One that does not give the CPU up is worked on all the time: whatever its
-/// batches waited, other programs had the CPU, and the quiet figure is taken without that. Of the others the means over all
-/// batches tell.
+/// The share of a cost's time that is processor time. An operation that does not give up the CPU is busy all the time:
+/// whatever its batches waited, other programs had the CPU, and the quiet figure excludes that. For the others, the
+/// means over all batches decide.
 fn busy(cost: &Cost) -> Option<f64> {
-    /// More than housekeeping between iterations makes.
+    /// More than the housekeeping between iterations.
     const GIVES_UP: f64 = 0.01;
     let cpu = cost.cpu_ns.user.0 + cost.cpu_ns.system.0;
     let elapsed = cpu + cost.wait_ns.0;
@@ -173,7 +173,7 @@ fn busy(cost: &Cost) -> Option<f64> {
     told.then(|| if never_waits { 1.0 } else { cpu / elapsed })
 }
 
-/// What one unit took by the cost that the mix names as its whole, if the run has it.
+/// The time of one unit, from the cost that the mix names as its whole, if the run has it.
 pub fn whole(state: State, mix: &Mix, run: &Run) -> Option<Interval> {
     let name = mix.whole.as_ref()?;
     let cost = run.costs.iter().find(|cost| cost.operation == *name || cost.name() == *name)?;
@@ -186,7 +186,7 @@ pub fn whole(state: State, mix: &Mix, run: &Run) -> Option<Interval> {
 }
 
 impl Prediction {
-    /// All rows together; at least this, where something is lacking.
+    /// The sum of all rows. It is a lower bound if something is missing.
     pub fn total(&self) -> Sum {
         self.rows.iter().fold(Sum::default(), |sum, row| sum.plus(row.line.times, &row.each))
     }
@@ -205,27 +205,27 @@ impl Prediction {
         families
     }
 
-    /// A part over the total; `None` where the total is not positive.
+    /// A part divided by the total; `None` if the total is not positive.
     pub fn share(&self, part: &Sum) -> Option<f64> {
         let total = self.total().figure().value;
         (total > 0.0).then(|| part.figure().value / total)
     }
 
-    /// What was measured less the total: what the mix and the costs leave unexplained.
+    /// The measured time minus the total: what the mix and the costs leave unexplained.
     pub fn residual(&self) -> Option<Interval> {
         Some(sum(&[(1.0, self.measured?), (-1.0, self.total().figure())]))
     }
 
-    /// The residual over the total, its sign left out; `None` where nothing was measured, a price is lacking, or the total is not
-    /// positive.
+    /// The size of the residual divided by the total; `None` if nothing was measured, a price is missing, or the total
+    /// is not positive.
     pub fn left_out(&self) -> Option<f64> {
         let total = self.total().figure().value;
         let told = self.lacking.is_empty() && total > 0.0;
         self.residual().filter(|_| told).map(|residual| residual.value.abs() / total)
     }
 
-    /// The total as far as the mix itself is known to go: its interval and what the mix left out where it was measured on this
-    /// machine, added by squares. The interval of the prices alone where that is not known.
+    /// The total with the known accuracy of the mix: the interval of the prices, and what the mix left out where it was
+    /// measured on this machine, added by squares. If that is not known, the interval of the prices alone.
     pub fn figure(&self) -> Interval {
         let total = self.total().figure();
         let left_out = self.validated.unwrap_or(0.0) * total.value.abs();
@@ -242,7 +242,7 @@ impl Prediction {
         doubts
     }
 
-    /// Processor time and waiting, where every cost tells.
+    /// Processor time and waiting time, if every cost states them.
     pub fn split(&self) -> Option<Split> {
         let mut split = Split { cpu: 0.0, wait: 0.0 };
         for row in self.rows.iter().filter(|row| row.line.times > 0.0) {

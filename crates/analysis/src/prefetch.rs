@@ -1,57 +1,57 @@
-//! How far ahead and how much at a time to ask for what will be read: the arithmetic of the paper `mpe`, one for the
-//! kernels and disks of today, and what a sweep of measured windows says of either.
+//! How far ahead and how much at a time to request: the arithmetic of the paper `mpe`, another one for today's kernels
+//! and disks, and the verdict of a sweep of measured windows on both.
 
 use serde::Serialize;
 
 use crate::statistics::{median, median_ranks, sorted};
 
-/// A window: bytes asked for beyond the one being read, and bytes asked for at a time.
+/// A window: bytes requested beyond the one being read, and bytes per request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Window {
     /// Bytes ahead.
     pub distance: u64,
-    /// Bytes at a time.
+    /// Bytes per request.
     pub quantity: u64,
 }
 
-/// What was measured of a device and of the program that reads from it.
+/// Measured values of a device and of the program that reads from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inputs {
-    /// What one cold read of a page takes in the long run, in ns.
+    /// The mean time of one cold read of a page, in ns.
     pub latency_ns: f64,
-    /// Bytes a second that the program takes up when it waits for nothing.
+    /// Bytes a second that the program consumes when it waits for nothing.
     pub consumption: f64,
-    /// Reads one after the other: bytes of each, and what one takes in the long run, in ns; sizes grow.
+    /// Sequential reads: bytes of each, and its mean time in ns, in order of size.
     pub in_order: Vec<(u64, f64)>,
-    /// Bytes that the kernel reads ahead at one request at most; what is asked for beyond is dropped without a word.
+    /// The most bytes that the kernel reads ahead for one request. It drops the rest without an error.
     pub most: u64,
     /// Bytes of a page.
     pub page: u64,
 }
 
-/// What the paper's arithmetic took, on its machine: a read of 30 ms, and 80 x 7,040 bytes in 181 ms, of which it made 3,111
+/// The values in the paper's arithmetic: a read of 30 ms, and 80 x 7,040 bytes in 181 ms, which it rounded to 3,111
 /// bytes a ms.
 pub const THERE: (f64, f64) = (30e6, 3_111_000.0);
 
-/// How long a program may be kept from asking for more, in ns: a tick of the kernel's scheduler (250 a second). The device
-/// needs work for that time too.
+/// How long a program may be kept from its next request, in ns: a tick of the kernel's scheduler (250 a second). The
+/// device needs work for that time too.
 const TICK_NS: f64 = 4e6;
 
-/// A request is large enough when the device comes to this share of its best rate with it.
+/// A request is large enough if the device reaches this share of its best rate with it.
 const SATURATED: f64 = 0.95;
 
 impl Inputs {
-    /// The paper's: the distance is the latency times the rate of consumption, and the quantity the distance.
+    /// The paper's window: the distance is the latency times the rate of consumption, and the quantity is the distance.
     pub fn by_the_paper(&self) -> Window {
         let distance = pages(distance(self.latency_ns, self.consumption), self.page);
         Window { distance, quantity: distance }
     }
 
-    /// For devices that move bytes at a rate of their own, and kernels that bound a request. The quantity is twice the
-    /// smallest request that saturates the device, or the program where that is slower: whoever needs no more waits only
-    /// longer for the first of larger ones. But none that the kernel would cut. The distance is what is consumed (or
-    /// delivered, where the device is slower) while one such request and a tick go by, and one quantity more, so that a
-    /// request is always under way behind the one that is waited for.
+    /// The window for devices with a rate of their own, and kernels that limit a request. The quantity is twice the
+    /// smallest request that saturates the device, or the program if that is slower: larger requests would only delay
+    /// the first one. It never exceeds what the kernel takes. The distance is what is consumed (or delivered, if the
+    /// device is slower) during one such request and a tick, plus one quantity, so that a request is always in flight
+    /// behind the one that is waited for.
     pub fn by_saturation(&self) -> Window {
         let Some(best) = self.best_rate() else { return self.by_the_paper() };
         let needed = best.min(self.consumption);
@@ -64,7 +64,7 @@ impl Inputs {
         Window { distance, quantity }
     }
 
-    /// Bytes a second that the device delivers at the best size of request.
+    /// The device's rate in bytes a second at the best size of request.
     pub fn best_rate(&self) -> Option<f64> {
         let rates = self.in_order.iter().map(|&(size, ns)| rate(size, ns));
         rates.filter(|rate| rate.is_finite()).max_by(f64::total_cmp)
@@ -80,13 +80,13 @@ fn rate(size: u64, ns: f64) -> f64 {
     size as f64 * 1e9 / ns
 }
 
-/// Rounded up to whole pages, one at least.
+/// Rounded up to whole pages, at least one.
 fn pages(bytes: f64, page: u64) -> u64 {
     (bytes.ceil() as u64).next_multiple_of(page).max(page)
 }
 
-/// The values of one axis of a sweep: powers of `step` around `centre` from 1/16 to 16 times, in whole pages up to `most`,
-/// and those of `others` that none of them is near.
+/// The values of one axis of a sweep: powers of `step` around `centre` from 1/16 to 16 times, in whole pages up to
+/// `most`, and those of `others` that are not near any of them.
 pub fn axis(centre: u64, step: u64, others: &[u64], (page, most): (u64, u64)) -> Vec<u64> {
     let step = step.max(2);
     let up = std::iter::successors(Some(centre), |value| value.checked_mul(step));
@@ -107,7 +107,7 @@ pub fn axis(centre: u64, step: u64, others: &[u64], (page, most): (u64, u64)) ->
     values
 }
 
-/// Rates in bytes a second that one window, or one method, was measured with.
+/// The measured rates of one window, or one method, in bytes a second.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tried<Of> {
     /// The window or method.
@@ -123,12 +123,12 @@ impl<Of> Tried<Of> {
     }
 }
 
-/// The one with the largest median.
+/// The entry with the largest median.
 pub fn best<Of>(tried: &[Tried<Of>]) -> Option<&Tried<Of>> {
     tried.iter().max_by(|one, other| one.rate().total_cmp(&other.rate()))
 }
 
-/// Of those, in order from the simplest on, the first that no other beats by more than `margin`.
+/// The first of these entries, in order from the simplest, that no other beats by more than `margin`.
 pub fn simplest_good<Of>(tried: &[Tried<Of>], margin: f64) -> Option<&Tried<Of>> {
     let best = best(tried)?.rate();
     tried.iter().find(|one| one.rate() >= (1.0 - margin) * best)
@@ -137,11 +137,11 @@ pub fn simplest_good<Of>(tried: &[Tried<Of>], margin: f64) -> Option<&Tried<Of>>
 /// The share of the best's rate that counts as good.
 const NEAR: f64 = 0.95;
 
-/// How one window does beside another, taken in turns: the median of the ratios of neighbours, with the interval that
-/// holds the true one with 95 % where there are pairs enough (order statistics).
+/// The rate of one window relative to another, measured in turns: the median of the ratios of neighbours, with the
+/// interval that contains the true one with 95 % if there are enough pairs (order statistics).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Beside {
-    /// Its rate over the other's.
+    /// Its rate divided by the other's.
     pub ratio: f64,
     /// Lower end.
     pub low: f64,
@@ -152,7 +152,7 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// From the rates of both, in the order they were taken; `None` without a pair.
+    /// From the rates of both, in the order in which they were taken; `None` without a pair.
     pub fn of(rates: &[f64], others: &[f64]) -> Option<Beside> {
         let ratios = sorted(rates.iter().zip(others).map(|(one, other)| one / other).filter(|ratio| ratio.is_finite()));
         let (low, high) = median_ranks(ratios.len());
@@ -164,8 +164,8 @@ impl Beside {
         })
     }
 
-    /// Whether it comes to within 5 % of the other; `None` where the interval holds both answers, and below six pairs,
-    /// which have no interval of 95 %.
+    /// True if it is within 5 % of the other. `None` if the interval contains both answers, or with fewer than six
+    /// pairs, which have no interval of 95 %.
     pub fn is_as_good(&self) -> Option<bool> {
         match (self.low >= NEAR, self.high < NEAR) {
             _ if self.pairs < 6 => None,
@@ -181,24 +181,24 @@ impl Beside {
     }
 }
 
-/// What single reads of a page took.
+/// The times of single reads of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Latency {
     /// The median, in ns.
     pub median_ns: f64,
     /// Lower and upper quartile, in ns.
     pub quartiles_ns: (f64, f64),
-    /// All of the time over all of the reads, in ns: what a reader waits in the long run, and what the arithmetic takes. On
-    /// a disk that answers in bursts the median says nothing of it.
+    /// The time of all reads divided by their number, in ns: the mean wait of a reader, and the input of the
+    /// arithmetic. On a disk that answers in bursts the median does not show it.
     pub mean_ns: f64,
-    /// How many.
+    /// The number of reads.
     pub reads: usize,
-    /// Whether they went past the page cache.
+    /// True if they bypassed the page cache.
     pub direct: bool,
 }
 
 impl Latency {
-    /// Of these reads; `None` of none.
+    /// The summary of these reads; `None` without reads.
     pub fn of(page_ns: &[f64], direct: bool) -> Option<Latency> {
         let sorted = sorted(page_ns.iter().copied());
         let at = |share| crate::statistics::quantile(&sorted, share);
@@ -212,31 +212,31 @@ impl Latency {
     }
 }
 
-/// One arithmetic's window beside the best of the sweep.
+/// The window of one formula beside the best of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// `paper` or `saturation`.
     pub arithmetic: &'static str,
-    /// What it says.
+    /// Its window.
     pub window: Window,
-    /// Its rate beside that of the best window, measured again in turns.
+    /// Its rate relative to that of the best window, measured again in turns.
     pub beside_best: Beside,
-    /// Whether it comes to within 5 %; `None` where the interval holds both answers.
+    /// True if it is within 5 %; `None` if the interval contains both answers.
     pub found: Option<bool>,
 }
 
-/// A sweep of windows over a file, and what it says.
+/// A sweep of windows over a file, and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tuning {
     /// The file, printable.
     pub path: String,
-    /// Bytes of it.
+    /// The size of the file in bytes.
     pub file_bytes: u64,
-    /// Bytes of a pass, from the beginning.
+    /// The bytes of a pass, from the beginning.
     pub pass_bytes: u64,
-    /// What single reads took.
+    /// The times of single reads.
     pub latency: Latency,
-    /// What the arithmetic takes.
+    /// The input of the arithmetic.
     pub inputs: Inputs,
     /// Rows of the surface.
     pub distances: Vec<u64>,
@@ -248,41 +248,42 @@ pub struct Tuning {
     pub plain: Vec<Tried<String>>,
     /// The best window of the sweep.
     pub best: Window,
-    /// Either arithmetic.
+    /// The verdict on each formula.
     pub verdicts: Vec<Verdict>,
-    /// The window by saturation if that is rather as good as the best, else the paper's likewise, else the best.
+    /// The window by saturation if that is more likely as good as the best than not; else the paper's under the same
+    /// condition; else the best.
     pub recommended: Window,
-    /// Passes taken, and those that did not begin with the file out of memory.
+    /// The number of passes, including those that did not begin with the file out of memory.
     pub passes: u64,
     /// Passes that began with pages of the file in memory.
     pub not_cold: u64,
-    /// What was left out and why.
+    /// What was left out, and why.
     pub notes: Vec<String>,
 }
 
 /// A method's figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
-    /// What the program does.
+    /// The method in words.
     pub method: String,
-    /// Bytes a second, a repetition each.
+    /// Bytes a second, one for each repetition.
     pub rates: Vec<f64>,
-    /// Share of the elapsed time that the processor worked, the median.
+    /// The share of the elapsed time during which the processor worked: the median.
     pub processor: f64,
-    /// Why it was not tried.
+    /// The reason why it was not tried.
     pub skipped: Option<String>,
 }
 
-/// What is recommended for one state of the file.
+/// The recommendation for one state of the file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recommended {
     /// `cold` or `warm`.
     pub state: &'static str,
-    /// From the simplest on.
+    /// The candidates, the simplest first.
     pub candidates: Vec<Candidate>,
-    /// The simplest of those within 5 % of the fastest.
+    /// The simplest one within 5 % of the fastest.
     pub method: Option<String>,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub reason: String,
 }
 
@@ -291,19 +292,19 @@ pub struct Recommended {
 pub struct Advice {
     /// The file, printable.
     pub path: String,
-    /// Bytes of it.
+    /// The size of the file in bytes.
     pub file_bytes: u64,
-    /// Bytes of a pass at most.
+    /// The most bytes in a pass.
     pub pass_bytes: u64,
     /// `sequential` or `random`.
     pub order: &'static str,
-    /// What single reads took, where the file can be cold.
+    /// The times of single reads, if the file can be cold.
     pub latency: Option<Latency>,
-    /// What the arithmetic takes, likewise.
+    /// The input of the arithmetic, under the same condition.
     pub inputs: Option<Inputs>,
-    /// Cold, where it can be, and warm.
+    /// Cold, if possible, and warm.
     pub states: Vec<Recommended>,
-    /// What else the reader must know.
+    /// Further notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -311,7 +312,7 @@ pub struct Advice {
 mod tests {
     use super::*;
 
-    /// The paper's page is of 4096 bytes, its postscript's latency 30 ms, its consumption 563,200 bytes in 181 ms.
+    /// The paper's page has 4096 bytes, its postscript's latency is 30 ms, its consumption 563,200 bytes in 181 ms.
     #[test]
     fn the_paper_s_own_numbers() {
         let consumption: f64 = 80.0 * 7040.0 / 0.181;
@@ -342,12 +343,12 @@ mod tests {
         assert!(slow.distance > slow.quantity && slow.distance.is_multiple_of(slow.quantity));
     }
 
-    /// Nothing waits when what is consumed during a request is less than the window holds.
+    /// Nothing waits if less is consumed during a request than the window holds.
     #[test]
     fn a_slow_program_needs_no_more_than_it_consumes() {
         let inputs = disk(100e3, 1e9, 10e6);
         let window = inputs.by_saturation();
-        // Of 16 KiB the device delivers 141 MB/s already: larger requests would only delay the first byte.
+        // With 16 KiB the device already delivers 141 MB/s. Larger requests would only delay the first byte.
         assert_eq!(window.quantity, 32 << 10);
         let needed = distance(100e3 + window.quantity as f64 + TICK_NS, inputs.consumption);
         assert!(window.distance as f64 >= needed, "{window:?}");
@@ -376,7 +377,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_compared_in_pairs() {
-        // The machine halves its speed from pair to pair; the ratio does not.
+        // The machine halves its speed from pair to pair. The ratio does not change.
         let others: Vec<f64> = (0..10).map(|pair| 1000.0 / f64::from(1 << pair)).collect();
         let rates: Vec<f64> = others.iter().map(|rate| rate * 0.97).collect();
         let beside = Beside::of(&rates, &others).expect("pairs");

@@ -1,5 +1,5 @@
-//! Whole runs repeated: how far each cost scatters between runs and between the rounds of a run, what a wanted precision
-//! takes, and the smallest difference that two runs could tell.
+//! Repeated whole runs: how much each cost scatters between runs and between the rounds of a run, what a wanted
+//! precision takes, and the smallest visible difference between two runs.
 
 use record::{Cost, Estimate, Run};
 
@@ -7,10 +7,10 @@ use crate::components::{components, deviation};
 use crate::estimate::{Clocking, quiet_rounds, typical_medians};
 use crate::statistics::{median, student_quantile};
 
-/// The variance of a median over that of a mean: pi / 2, for normal scatter.
+/// The variance of a median divided by that of a mean: pi / 2, for normal scatter.
 const MEDIAN_OVER_MEAN: f64 = std::f64::consts::FRAC_PI_2;
-/// Standard deviations of a two-sided test at 95 %, and those that a difference must lie beyond its limit to be told in four
-/// cases of five.
+/// The standard deviations of a two-sided test at 95 %, and the distance beyond that limit at which a difference is
+/// found in four cases of five.
 const TEST: f64 = 1.96;
 const POWER: f64 = 0.84;
 
@@ -19,36 +19,36 @@ const POWER: f64 = 0.84;
 pub struct Repeated<'a> {
     /// The cost in the first run that has it.
     pub cost: &'a Cost,
-    /// Runs that have it with an interval.
+    /// The number of runs that have it with an interval.
     pub runs: usize,
-    /// The median of the runs' figures, in cycles where the cost follows the clock, else in ns.
+    /// The median of the runs' figures, in cycles if the cost follows the clock, else in ns.
     pub figure: f64,
-    /// Rounds of a run that its figure rests on: the median over runs.
+    /// The rounds behind a run's figure: the median over runs.
     pub rounds: f64,
-    /// Scatter between rounds of one run, launchers included; `None` where no run has two rounds.
+    /// Scatter between rounds of one run, launchers included; `None` if no run has two rounds.
     pub between_rounds: Option<f64>,
-    /// Scatter between runs beyond what their rounds explain; 0 where none is seen.
+    /// Scatter between runs beyond what their rounds explain; 0 if none is visible.
     pub between_runs: f64,
     /// What the wanted precision takes.
     pub needs: Needs,
-    /// The smallest relative difference that one run against another tells in four cases of five, at 95 %.
+    /// The smallest relative difference between two runs that is found in four cases of five, at 95 %.
     pub detectable: f64,
-    /// The same between two sets of as many runs as there are here.
+    /// The same between two sets that have as many runs as this one.
     pub detectable_by_all: f64,
 }
 
-/// What a mean needs for half its 95 % interval to be as small as wanted.
+/// What is needed to make half of the 95 % interval of a mean as small as wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Needs {
-    /// One run of so many rounds.
+    /// One run with this many rounds.
     Rounds(u32),
-    /// So many runs like these: rounds alone cannot do it, because runs differ by more.
+    /// This many runs like these. More rounds are not enough, because the scatter between runs is larger.
     Runs(u32),
-    /// Not to be told: the scatter is not known.
+    /// Unknown, because the scatter is not known.
     Unknown,
 }
 
-/// Every cost that at least two runs have, in the order of the first run; `wanted` is the precision asked for.
+/// Every cost that at least two runs have, in the order of the first run. `wanted` is the precision asked for.
 pub fn repeated(runs: &[Run], wanted: f64) -> Vec<Repeated<'_>> {
     let Some(first) = runs.first() else { return Vec::new() };
     first.costs.iter().filter_map(|cost| one(cost, runs, wanted)).collect()
@@ -63,7 +63,7 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
     }
     let by_run: Vec<Vec<f64>> = found.iter().map(|cost| round_figures(cost)).collect();
     let rounds = median(by_run.iter().map(|rounds| rounds.len() as f64))?;
-    // Rounds of one run come from launchers of their own, so that the levels below runs are one.
+    // Each round of a run comes from its own launcher, so there is one level below runs.
     let levels: Vec<Vec<Vec<f64>>> =
         by_run.iter().map(|rounds| rounds.iter().map(|figure| vec![*figure]).collect()).collect();
     let between_rounds = components(&levels).between_launchers.map(deviation);
@@ -85,7 +85,7 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
     })
 }
 
-/// What each round that is trusted says of the headline figure, in cycles or ns.
+/// The headline figure of each round that is trusted, in cycles or ns.
 fn round_figures(cost: &Cost) -> Vec<f64> {
     let clocking = if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead };
     let said = match cost.headline {
@@ -108,7 +108,7 @@ fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: 
     let allowed = (wanted / TEST).powi(2);
     let left = allowed - between_runs;
     let count = MEDIAN_OVER_MEAN * rounds * rounds / left;
-    /// Rounds beyond this take longer than further runs.
+    /// More rounds than this take longer than further runs.
     const MOST: f64 = 1000.0;
     if left > 0.0 && count <= MOST {
         return Needs::Rounds((count.ceil() as u32).max(2));
@@ -116,7 +116,7 @@ fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: 
     Needs::Runs(runs_for(of_a_run, wanted))
 }
 
-/// The least number of runs whose mean is as precise as wanted, by Student's t.
+/// The smallest number of runs whose mean is as precise as wanted, by Student's t.
 fn runs_for(of_a_run: f64, wanted: f64) -> u32 {
     const MOST: u32 = 10_000;
     let precise = |runs: u32| {
@@ -137,7 +137,7 @@ mod tests {
         (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
     }
 
-    /// Runs of one cost of 100 cycles whose runs and rounds scatter by these shares.
+    /// Runs of one cost of 100 cycles. Runs and rounds scatter by these shares.
     fn runs(count: u32, rounds: u32, of_runs: f64, of_rounds: f64) -> Vec<Run> {
         let bytes = include_bytes!("../../record/tests/data/example-run.json");
         let example = record::run_from_bytes(bytes).expect("a run");

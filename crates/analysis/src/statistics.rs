@@ -41,12 +41,13 @@ pub fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
     None
 }
 
-/// The narrowest symmetric pair of order statistics that holds the median of the parent distribution with at least
-/// 95 % probability: zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
-/// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values the whole range, which covers less.
+/// The narrowest symmetric pair of order statistics that contains the median of the parent distribution with at least
+/// 95 % probability, as zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
+/// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values it is the whole range, which
+/// covers less.
 pub fn median_ranks(n: usize) -> (usize, usize) {
     let (mut low, mut above) = (0, n.div_ceil(2).max(1));
-    // The coverage falls as the ranks come nearer to each other, so that halving finds the last that is enough.
+    // The coverage falls as the ranks approach each other, so halving finds the last pair that is enough.
     while above - low > 1 {
         let middle = low + (above - low) / 2;
         if coverage(n, middle) >= 0.95 {
@@ -60,8 +61,8 @@ pub fn median_ranks(n: usize) -> (usize, usize) {
 
 /// The probability that the median lies between the order statistics of zero-based rank `low` and `n - 1 - low`.
 pub fn coverage(n: usize, low: usize) -> f64 {
-    // 1 - 2 P(Binomial(n, 1/2) <= low), each probability from the one before it: as logarithms, because the first one is
-    // too small for a number beyond a thousand values.
+    // 1 - 2 P(Binomial(n, 1/2) <= low). Each probability is computed from the one before it, as logarithms, because the
+    // first one is too small for a number beyond a thousand values.
     let mut probability = -(n as f64) * std::f64::consts::LN_2;
     let mut tail = probability.exp();
     for k in 1..=low {
@@ -80,8 +81,9 @@ pub struct TwoGroups {
     pub high: f64,
 }
 
-/// Whether ascending values fall into two groups: an empty stretch wider than 5 % of the median, that parts at least a
-/// fifth of the values from the rest and is five times wider than the values on either side are spread on average.
+/// The two groups of ascending values, if there are two: separated by an empty range that is wider than 5 % of the
+/// median, has at least a fifth of the values on each side, and is five times wider than the average spread of the
+/// values on either side.
 pub fn two_groups(sorted: &[f64]) -> Option<TwoGroups> {
     const LEAST: usize = 10;
     if sorted.len() < LEAST {
@@ -109,7 +111,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether it cannot be told from zero: only its upper end says something.
+    /// True if it is not distinguishable from zero: only its upper end is known.
     pub fn holds_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
@@ -121,7 +123,7 @@ impl Interval {
 }
 
 /// The ratio of two independent positive values with its interval, by the same method as [`weighted_sum`] (Donner and
-/// Zou, Statistical Methods in Medical Research 21:347, 2012). `None` where either is not told from zero.
+/// Zou, Statistical Methods in Medical Research 21:347, 2012). `None` if either is not distinguishable from zero.
 pub fn ratio(over: Interval, under: Interval) -> Option<Interval> {
     if over.low <= 0.0 || under.low <= 0.0 {
         return None;
@@ -131,7 +133,7 @@ pub fn ratio(over: Interval, under: Interval) -> Option<Interval> {
         let under_rest = 2.0 * under.value - under_end;
         let inside = product.powi(2) - over_end * under_end * (2.0 * over.value - over_end) * under_rest;
         let end = (product + side * inside.max(0.0).sqrt()) / (under_end * under_rest);
-        // An interval wider than its value has no such end: the quotient of the ends is the safe one.
+        // If an interval is wider than its value, there is no such end. The quotient of the ends is safe.
         if under_rest > 0.0 && end.is_finite() { end } else { over_end / under_end }
     };
     Some(Interval {
@@ -146,7 +148,7 @@ pub fn ratio(over: Interval, under: Interval) -> Option<Interval> {
 pub fn weighted_sum(parts: &[(f64, Interval)]) -> Interval {
     let value = parts.iter().map(|(factor, part)| factor * part.value).sum();
     let reach = |down: bool| {
-        // A part taken no times adds nothing, however open it is.
+        // A part with the factor zero adds nothing, however wide its interval is.
         let squares = parts.iter().filter(|(factor, _)| *factor != 0.0).map(|(factor, part)| {
             // A negative factor turns the part's upper end into the sum's lower one.
             let end = if (*factor >= 0.0) == down { part.low } else { part.high };
@@ -157,12 +159,12 @@ pub fn weighted_sum(parts: &[(f64, Interval)]) -> Interval {
     Interval { value, low: value - reach(true), high: value + reach(false) }
 }
 
-/// The probability that Student's t with so many degrees of freedom exceeds `t`, which is not negative (Abramowitz and
-/// Stegun, 26.7.3 and 26.7.4: finite sums, exact).
+/// The probability that Student's t with this many degrees of freedom exceeds `t`, which is not negative (Abramowitz
+/// and Stegun, 26.7.3 and 26.7.4: finite sums, exact).
 pub fn student_tail(t: f64, freedom: u32) -> f64 {
     let angle = (t / f64::from(freedom).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
-    // From each power of the cosine to the next but one; the series begins with its first or zeroth.
+    // From each power of the cosine to the one after the next. The series begins with the first or the zeroth.
     let odd = freedom % 2 == 1;
     let mut term = if odd { cosine } else { 1.0 };
     let mut sum = 0.0;
@@ -176,8 +178,8 @@ pub fn student_tail(t: f64, freedom: u32) -> f64 {
     ((1.0 - inside) / 2.0).max(0.0)
 }
 
-/// The t that Student's t with so many degrees of freedom stays below with probability `share`, which is from a half to
-/// less than one.
+/// The value that Student's t with this many degrees of freedom stays below with probability `share`, which is at least
+/// a half and less than one.
 pub fn student_quantile(share: f64, freedom: u32) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while student_tail(high, freedom) > 1.0 - share && high < 1e12 {
@@ -205,7 +207,7 @@ mod tests {
             assert_eq!((low + 1, high + 1), ranks, "n = {n}");
         }
         assert!((coverage(6, 0) - 0.96875).abs() < 1e-12);
-        // Beyond what a power of a half can hold; the normal approximation gives n / 2 -+ 0.98 sqrt(n).
+        // Beyond what a power of a half can represent. The normal approximation gives n / 2 -+ 0.98 sqrt(n).
         for n in [1_074_usize, 1_511, 100_000] {
             let (low, high) = median_ranks(n);
             let half = 0.98 * (n as f64).sqrt();

@@ -1,15 +1,15 @@
-//! Sums and ratios of costs, of which some may have no interval, and the doubts that pass from costs to what is computed
-//! from them.
+//! Sums and ratios of costs, some of which may have no interval. Also the doubts that pass from costs to what is
+//! computed from them.
 
 use record::{Cost, Doubt};
 
 use crate::statistics::{Interval, ratio, weighted_sum};
 
-/// A part smaller than this share of a figure need not be told of.
+/// A part smaller than this share of a figure does not matter.
 const SMALL: f64 = 0.01;
 
 impl Interval {
-    /// A value without an interval: nobody knows how far off it is.
+    /// A value without an interval: its error is unknown.
     pub fn untold(value: f64) -> Interval {
         Interval { value, low: f64::NEG_INFINITY, high: f64::INFINITY }
     }
@@ -19,40 +19,40 @@ impl Interval {
         Interval { value, low: value, high: value }
     }
 
-    /// Whether there is an interval at all: a single round tells none.
+    /// True if there is an interval. A single round gives none.
     pub fn is_told(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
 
-    /// Whether it has an interval that holds zero, so that its upper end is all that can be said.
+    /// True if its interval contains zero, so that only its upper end is known.
     pub fn is_at_most(&self) -> bool {
         self.is_told() && self.holds_zero()
     }
 
-    /// Half the interval; `None` where there is none.
+    /// Half the interval; `None` if there is none.
     pub fn told_half(&self) -> Option<f64> {
         self.is_told().then(|| self.half())
     }
 
-    /// So many times this, which is above 0.
+    /// This value times a factor above 0.
     #[must_use]
     pub fn times(self, factor: f64) -> Interval {
         Interval { value: self.value * factor, low: self.low * factor, high: self.high * factor }
     }
 
-    /// The largest size that it may have; of one without an interval, the size of its value.
+    /// The largest size that it may have; without an interval, the size of its value.
     fn reach(&self) -> f64 {
         let ends = if self.is_told() { self.low.abs().max(self.high.abs()) } else { 0.0 };
         self.value.abs().max(ends)
     }
 }
 
-/// The sum of `factor` x value as [`weighted_sum`]: without an interval where a part in it has none. What is taken 0
-/// times is no part.
+/// The sum of `factor` x value, as [`weighted_sum`]. It has no interval if one part has none. A part with the factor 0
+/// does not count.
 pub fn sum(parts: &[(f64, Interval)]) -> Interval {
     let parts: Vec<(f64, Interval)> = parts.iter().copied().filter(|(factor, _)| *factor != 0.0).collect();
     if parts.is_empty() {
-        // The sum of no floating-point numbers is minus zero, which would be shown.
+        // The sum of no floating-point numbers is minus zero, which would be visible.
         return Interval::exactly(0.0);
     }
     if parts.iter().all(|(_, part)| part.is_told()) {
@@ -61,8 +61,8 @@ pub fn sum(parts: &[(f64, Interval)]) -> Interval {
     Interval::untold(parts.iter().map(|(factor, part)| factor * part.value).sum())
 }
 
-/// One cost over another: with the interval of [`ratio`] where both have one, without where one of them has none. `None`
-/// where either is not told from zero.
+/// One cost divided by another: with the interval of [`ratio`] if both have one, otherwise without. `None` if either is
+/// not distinguishable from zero.
 pub fn quotient(over: Interval, under: Interval) -> Option<Interval> {
     if over.is_told() && under.is_told() {
         return ratio(over, under);
@@ -71,8 +71,8 @@ pub fn quotient(over: Interval, under: Interval) -> Option<Interval> {
     (positive(&over) && positive(&under)).then(|| Interval::untold(over.value / under.value))
 }
 
-/// The doubts of a cost as whatever is computed from it carries them: the serious ones, by the cost's name. What that
-/// cost inherited itself keeps the name that it came from.
+/// The doubts of a cost in the form in which everything computed from it carries them: the serious ones, with the
+/// cost's name. A doubt that the cost itself inherited keeps its original name.
 pub fn doubts_of(cost: &Cost) -> Vec<Doubt> {
     let inherited = |doubt: &Doubt| match doubt {
         Doubt::Inherited { .. } => doubt.clone(),
@@ -94,8 +94,7 @@ pub fn join(doubts: &mut Vec<Doubt>, more: impl IntoIterator<Item = Doubt>) {
     }
 }
 
-/// Whether a part of a sum, with its factor, matters to the sum: whether it may be more than a hundredth of it and more
-/// than half its interval.
+/// True if a part of a sum, with its factor, may be more than a hundredth of the sum and more than half its interval.
 pub fn matters(whole: &Interval, factor: f64, part: &Interval) -> bool {
     let reach = factor.abs() * part.reach();
     reach > SMALL * whole.value.abs() && reach > whole.told_half().unwrap_or(0.0)
@@ -129,7 +128,7 @@ mod tests {
     fn a_sum_with_a_part_without_an_interval_has_none_and_is_a_number() {
         let parts = [(2.0, around(3.0, 1.0)), (1.0, Interval::untold(4.0))];
         assert_eq!(sum(&parts), Interval::untold(10.0));
-        // Zero times infinity is no number.
+        // Zero times infinity is not a number.
         assert_eq!(sum(&[(2.0, around(3.0, 1.0)), (0.0, Interval::untold(4.0))]), around(6.0, 2.0));
         assert!(sum(&[]) == Interval::exactly(0.0) && sum(&[]).value.is_sign_positive());
         assert!(!sum(&parts).is_at_most() && Interval::untold(4.0).holds_zero());

@@ -1,5 +1,5 @@
-//! The typical figure of a cost, which is what programs get that share the machine, with its interval: from the rounds that took
-//! batches whatever the core was doing.
+//! The typical figure of a cost, which is what programs get on a shared machine, with its interval. It comes from the
+//! rounds that took batches whatever the core was doing.
 
 use record::{Cost, Estimate, Round, Run};
 
@@ -9,11 +9,11 @@ use crate::landing::reach;
 use crate::statistics::Interval;
 use crate::sums::sum;
 
-/// Terms within terms are not deeper than this; a record that says otherwise is damaged.
+/// Terms within terms are not deeper than this. A record with more is damaged.
 const DEEPEST: u32 = 4;
 
-/// The typical figure of a cost, net: where another run on this machine would land, 95 times in 100. Costs that are quoted by it
-/// have it already; so do those of books.
+/// The typical figure of a cost, net: where another run on this machine would land, 95 times in 100. Costs that are
+/// quoted by it already have it, and so do those of books.
 pub fn typical(run: &Run, cost: &Cost) -> Interval {
     net_typical(run, cost, 0)
 }
@@ -45,7 +45,8 @@ pub fn gross_typical(cost: &Cost) -> Interval {
     })
 }
 
-/// Half the interval of a typical figure, as a difference of logarithms. `None` below two rounds, or where a median is not positive.
+/// Half the interval of a typical figure, as a difference of logarithms. `None` with fewer than two rounds, or if a
+/// median is not positive.
 fn spread(rounds: &[Round]) -> Option<f64> {
     let medians = typical_medians(rounds, Clocking::AsRead);
     let positive = medians.iter().all(|said| said.figure > 0.0);

@@ -1,45 +1,45 @@
-//! What if a cost were another: a prediction with some of its costs changed.
+//! What if: a prediction with some of its costs changed.
 
 use crate::mix::Sum;
 use crate::predict::Prediction;
 
-/// What a cost is supposed to become.
+/// The change of a cost.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// This time, in ns.
     Time(f64),
-    /// So many ns more, or less.
+    /// This many ns more, or less.
     By(f64),
-    /// So many times what it is.
+    /// Its time multiplied by this factor.
     Times(f64),
-    /// What it is in another prediction of the same mix.
+    /// Its price in another prediction of the same mix.
     As(Box<Prediction>),
 }
 
 /// A supposition about some rows of a prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Supposed {
-    /// As it was typed.
+    /// The text as typed.
     pub text: String,
-    /// The places of the rows.
+    /// The indices of the rows.
     pub rows: Vec<usize>,
-    /// What becomes of them.
+    /// Their change.
     pub change: Change,
 }
 
-/// Why a supposition cannot be.
+/// The reasons why a supposition is impossible.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Impossible {
-    /// It would cost less than nothing.
+    /// The cost would be negative.
     BelowNothing(String),
     /// The other prediction has no price for it.
     Lacking(String),
 }
 
-/// A prediction with what is supposed about it; suppositions about one row follow each other.
+/// A prediction with the suppositions applied. Suppositions about one row are applied in order.
 ///
 /// # Errors
-/// A cost below nothing where it was not before, or a price that another run lacks.
+/// If a cost becomes negative that was not, or another run lacks a price.
 pub fn suppose(prediction: &Prediction, supposed: &[Supposed]) -> Result<Prediction, Impossible> {
     let mut changed = prediction.clone();
     for Supposed { rows, change, .. } in supposed {
@@ -54,7 +54,7 @@ pub fn suppose(prediction: &Prediction, supposed: &[Supposed]) -> Result<Predict
                     _ => return Err(Impossible::Lacking(row.line.name())),
                 },
             };
-            // What is merely supposed cannot be doubted; another run's price has that run's doubts.
+            // A supposed time has no doubts. Another run's price has that run's doubts.
             match change {
                 Change::Time(_) => row.doubts.clear(),
                 Change::As(other) => row.doubts.clone_from(&other.rows[place].doubts),
@@ -66,7 +66,7 @@ pub fn suppose(prediction: &Prediction, supposed: &[Supposed]) -> Result<Predict
             }
         }
     }
-    // What is supposed has a price, so that it is not lacking any more.
+    // A supposed operation has a price, so it is no longer missing.
     let is_supposed = |name: &str| {
         let sets = supposed.iter().filter(|it| matches!(it.change, Change::Time(_) | Change::As(_)));
         sets.flat_map(|it| &it.rows).any(|&place| prediction.rows[place].line.name() == name)
@@ -75,7 +75,7 @@ pub fn suppose(prediction: &Prediction, supposed: &[Supposed]) -> Result<Predict
     Ok(changed)
 }
 
-/// What one prediction takes less than another, with the costs that both share cancelled.
+/// The difference of two predictions. Costs that both share cancel.
 pub fn difference(after: &Prediction, before: &Prediction) -> Sum {
     after.total().plus(-1.0, &before.total())
 }

@@ -4,7 +4,7 @@ use analysis::explain::{explain, explain_all};
 use proptest::prelude::*;
 use record::{Nanoseconds, Point, Run, Term};
 
-/// A cost of so many ns, plus or minus so many.
+/// A cost in ns, and half its interval.
 type Figure = (f64, f64);
 
 fn run(whole: Figure, parts: &[(f64, Figure)]) -> Run {
@@ -32,7 +32,7 @@ fn the_residual_has_the_interval_of_the_whole_and_all_parts() {
     let run = run((1000.0, 12.0), &[(2.0, (300.0, 1.5)), (1.0, (150.0, 4.0))]);
     let it = explain(&run, &run.costs[0]).expect("it names parts");
     assert_eq!((it.sum.value, it.residual.value), (750.0, 250.0));
-    // The root of 12^2 + 3^2 + 4^2 is 13; the sum's is 5.
+    // The root of 12^2 + 3^2 + 4^2 is 13; that of the sum is 5.
     assert_eq!((it.residual.low, it.residual.high), (237.0, 263.0));
     assert_eq!((it.sum.low, it.sum.high), (745.0, 755.0));
     assert_eq!(it.residual_share(), Some(0.25));
@@ -74,7 +74,7 @@ proptest! {
         prop_assert!((total + it.residual.value - it.whole.value).abs() <= 1e-12 * size);
         prop_assert!((it.sum.value + it.residual.value - it.whole.value).abs() <= 1e-12 * size);
         prop_assert!(it.residual.low <= it.residual.value && it.residual.value <= it.residual.high);
-        // Never surer than the whole itself.
+        // Never more certain than the whole itself.
         prop_assert!(it.residual.high - it.residual.low >= (it.whole.high - it.whole.low) * (1.0 - 1e-9) - 1e-6);
     }
 }

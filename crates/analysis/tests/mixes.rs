@@ -1,4 +1,4 @@
-//! Predictions, suppositions and factors: on the figures of the memo that asked for them, and as properties.
+//! Predictions, suppositions and factors: on the figures of the memo that the method comes from, and as properties.
 
 use analysis::factors::{Factors, NoFactors, factors};
 use analysis::mix::Lack;
@@ -93,7 +93,7 @@ fn what_is_lacking_is_told() {
     let prediction = priced(&wanted, &old, 0);
     assert_eq!(prediction.lacking, [(wanted.lines[1].clone(), Lack::Missing(None))]);
     assert_eq!(factors(&prediction, &prediction), Err(NoFactors::Lacking(0, "sta".into())));
-    // Two points, none of them named.
+    // Two points, and the line names neither.
     let mut twice = new.costs[0].clone();
     twice.at = Point::default().with("size", Value::Number(1));
     new.costs.push(twice);
@@ -146,7 +146,7 @@ fn processor_time_and_waiting_add_up_to_the_total() {
         cost.cpu_ns = Cpu { user: Nanoseconds(cpu / 4.0), system: Nanoseconds(cpu * 0.75) };
         cost.wait_ns = Nanoseconds(wait);
     }
-    // One that keeps the CPU was kept waiting by others.
+    // An operation that keeps the CPU waited because of others.
     run.costs[0].wait_ns = Nanoseconds(50.0);
     run.costs[0].headline = Estimate::Quiet;
     let split = priced(&wanted, &run, 0).split().expect("told");
@@ -194,7 +194,7 @@ fn a_supposition_that_cannot_be_is_refused() {
     let short = Run { costs: new.costs[1..].to_vec(), ..new.clone() };
     let other = Change::As(Box::new(priced(&sequence(), &short, 1)));
     assert_eq!(suppose_all(other), Err(Impossible::Lacking("ada".into())));
-    // What a run lacks may be supposed.
+    // A missing cost may be supposed.
     let lacking = priced(&sequence(), &short, 0);
     let rows = places(&lacking, "ada");
     let whole = suppose(&lacking, &[Supposed { text: String::new(), rows, change: Change::Time(832.0) }]);
@@ -237,7 +237,7 @@ proptest! {
         let split = factors(&sides[0], &sides[1]).expect("positive");
         let product: f64 = split.families.iter().map(|family| family.factor.value).product();
         prop_assert!((product / by - 1.0).abs() < 1e-9);
-        // What is faster by as much everywhere has factors that are the shares in the exponent.
+        // If everything is faster by the same factor, the factors are the shares in the exponent.
         for family in sides[0].families() {
             let share = sides[0].share(&family.total).expect("positive");
             let found = split.families.iter().find(|factor| factor.family == family.family).expect("it is there");
@@ -261,7 +261,7 @@ proptest! {
                     prop_assert!((counts.value * prices.value / value - 1.0).abs() < 1e-9);
                 }
             }
-            // The other way round every factor is turned over.
+            // In the other direction every factor is inverted.
             let back = factors(&sides[1], &sides[0]).expect("positive");
             for family in &split.families {
                 let turned = back.families.iter().find(|other| other.family == family.family).expect("it is there");

@@ -1,4 +1,5 @@
-//! How sure predictions and factors are: what runs share, clocks, the state of prices, what a mix left out, and costs of a single round.
+//! The certainty of predictions and factors: shared errors of runs, clocks, the state of prices, what a mix left out,
+//! and costs of a single round.
 
 use analysis::factors::{CLOCK, Cause, factors};
 use analysis::mix::Lack;
@@ -39,7 +40,7 @@ fn work() -> Mix {
     mix(&[("syscall.getppid", 10.0), ("syscall.read", 4.0), ("switch.process@set=0", 1.0), ("file.sync", 0.001)])
 }
 
-/// The same run with a clock so much slower: the same cycles take longer.
+/// The same run with a clock slower by this factor: the same cycles take longer.
 fn slowed(run: &Run, by: f64) -> Run {
     let mut slow = run.clone();
     slow.noise.cycle_ns *= by;
@@ -70,7 +71,7 @@ fn a_slower_clock_is_a_factor_of_its_own() {
     assert_eq!((clock.family.as_str(), found.families[0].cause), (CLOCK, Cause::Clock));
     let ratio = total(&sides[1]) / total(&sides[0]);
     assert!(close(clock.factor.value, ratio) && ratio > 1.01 && ratio < 1.05, "{clock:?}");
-    // Dearer work at the same time stands beside it, and the product is still the ratio.
+    // More expensive work at the same time is a factor of its own, and the product is still the ratio.
     let mut dearer = slow.clone();
     let switch = dearer.costs.iter_mut().find(|cost| cost.operation == "switch.process").expect("it is there");
     let net = &mut switch.net_ns;
@@ -130,13 +131,13 @@ fn one_round_makes_a_prediction_without_an_interval_and_factors_without_one() {
     let found = factors(&priced(&work(), &run, 1), &prediction).expect("the values have a ratio");
     assert!(close(found.predicted.value, 1.0) && !found.predicted.is_told());
     assert!(found.families.iter().all(|factor| !factor.factor.value.is_nan() && !factor.factor.low.is_nan()));
-    // What is supposed instead of it needs none.
+    // A supposed time needs no interval.
     let rows = places(&prediction, "syscall.read");
     let supposed = [Supposed { text: String::new(), rows, change: Change::Time(150.0) }];
     let after = suppose(&prediction, &supposed).expect("possible");
     assert!(after.total().figure().is_told() && after.doubts().len() < prediction.doubts().len());
     assert!(!difference(&after, &prediction).figure().is_told());
-    // A figure that is no number is damage still.
+    // A figure that is not a number is still an error.
     one.costs.iter_mut().for_each(|cost| cost.net_ns.low.0 = f64::NAN);
     assert!(matches!(priced(&work(), &one, 0).lacking[0].1, Lack::Absurd));
 }

@@ -1,9 +1,9 @@
-//! Processes that must not outlive their purpose: how they are bound, ended and counted.
+//! Child processes with a limited life: how they are bound, ended and counted.
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::{Duration, Instant};
 
-/// More processes than this beyond those at the start of a round are a fork bomb.
+/// A round that starts more than this many extra processes is treated as a fork bomb.
 pub const MOST_EXTRA: u64 = 1000;
 
 /// How a child ended.
@@ -13,21 +13,21 @@ pub enum Reaped {
     Exit(i32),
     /// This signal killed it.
     Signal(i32),
-    /// It was killed and is still there: the kernel does not let it go. It is left to die by itself.
+    /// It was killed and still exists, because the kernel does not release it. It is left alone.
     Stuck,
-    /// Somebody else reaped it.
+    /// Another process reaped it.
     Unknown,
 }
 
-/// How long a killed process may take to go. One that frees much memory takes tenths of a second; one that waits for a
-/// dead device in uninterruptible sleep takes for ever, and nobody may wait for it that long.
+/// Time that a killed process gets to disappear. One that frees much memory takes tenths of a second. One that waits
+/// for a dead device in uninterruptible sleep never ends, so nothing may wait for it longer than this.
 const LAST_BREATH: Duration = Duration::from_secs(2);
 
-/// The same for one that somebody had killed before, and that was stuck already when it was looked at.
+/// The same time for a process that was already killed and stuck when it was looked at.
 const KNOWN_STUCK: Duration = Duration::from_millis(20);
 
-/// Makes this process the launcher: out of the terminal's foreground group, so that Ctrl-C reaches the parent alone,
-/// and heir to every orphan below it.
+/// Makes this process the launcher. It leaves the terminal's foreground group, so that Ctrl-C reaches the parent alone,
+/// and it becomes the parent of every orphan below it.
 pub fn become_guard() {
     // SAFETY: moves only this process.
     unsafe { libc::setpgid(0, 0) };
@@ -38,14 +38,14 @@ pub fn become_guard() {
     }
 }
 
-/// Makes this process the parent of every orphan below it, or no longer.
+/// Makes this process the parent of every orphan below it, or undoes that.
 pub fn inherit_orphans(inherit: bool) {
     // SAFETY: sets a flag of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(inherit)) };
 }
 
-/// Closes every descriptor but this one, and puts the null device in place of the standard three: a round must not
-/// hold the launcher's ends of anything open, nor write into the user's tables.
+/// Closes every descriptor except this one, and replaces the standard three with the null device. A round must not hold
+/// the launcher's descriptors open, and must not write into the user's tables.
 pub fn keep_only(kept: RawFd) {
     for (first, last) in [(3, kept - 1), (kept + 1, RawFd::MAX)] {
         if first > last {
@@ -77,9 +77,9 @@ pub fn become_round() {
     }
 }
 
-/// Kills a round's child with its whole group and every orphan it left, and reaps them all.
+/// Kills a round's child with its whole group and every orphan it left, and reaps all of them.
 pub fn end(pid: libc::pid_t) -> Reaped {
-    // A child that has reported ends by itself within this time; then its exit status tells how.
+    // A child that has reported ends by itself within this time. Its exit status then says how.
     let mut reaped = reap(pid, libc::WNOHANG);
     if reaped.is_none() {
         kill_group(pid);
@@ -89,7 +89,7 @@ pub fn end(pid: libc::pid_t) -> Reaped {
         reaped = reap_within(pid, LAST_BREATH);
     }
     if reaped.is_none() {
-        // As long as it lives its children are not ours; one that left the group may even be what holds it.
+        // While it lives, its children are not ours. A child that left the group may even be what keeps it alive.
         for child in started_by(pid, usize::MAX) {
             // SAFETY: a signal to a process that descends from our own child, which is not reaped and keeps them its own.
             unsafe { libc::kill(child, libc::SIGKILL) };
@@ -100,7 +100,7 @@ pub fn end(pid: libc::pid_t) -> Reaped {
     reaped.unwrap_or(Reaped::Stuck)
 }
 
-/// How a killed child ended; `None` where the kernel has not let it go in this time.
+/// How a killed child ended, or `None` if the kernel has not released it within this time.
 fn reap_within(pid: libc::pid_t, patience: Duration) -> Option<Reaped> {
     let start = Instant::now();
     loop {
@@ -117,12 +117,12 @@ fn kill_group(group: libc::pid_t) {
     unsafe { libc::kill(-group, libc::SIGKILL) };
 }
 
-/// Kills and reaps whatever is still our child. Descendants that left the group are orphans of ours by now, or become
-/// so as their parents die: hence the loop. It gives up those that the kernel does not let go.
+/// Kills and reaps every remaining child. Descendants that left the group are our orphans by now, or become so when
+/// their parents die: hence the loop. It gives up on processes that the kernel does not release.
 pub fn end_orphans() {
     let all_stuck = own_children().into_iter().all(is_stuck);
     let patience = if all_stuck { KNOWN_STUCK } else { LAST_BREATH };
-    // Since the last one went: thousands may take longer than the patience with one.
+    // Time since the last child ended. Thousands of children may take longer than the limit for one.
     let mut last = Instant::now();
     loop {
         let children = own_children();
@@ -130,7 +130,7 @@ pub fn end_orphans() {
             // SAFETY: our own child, not yet reaped.
             unsafe { libc::kill(pid, libc::SIGKILL) };
         }
-        // As many as were killed, before the rest is looked for: with one at a time, thousands took minutes.
+        // Reaps as many as were killed before it looks for the rest. One at a time, thousands of children took minutes.
         for _ in 0..children.len().max(1) {
             let mut status = 0;
             // SAFETY: the pointer is to an int.
@@ -147,7 +147,7 @@ pub fn end_orphans() {
     }
 }
 
-/// Whether a process was killed before and still sleeps where no signal wakes it.
+/// True if a process was already killed and still sleeps where no signal wakes it.
 fn is_stuck(pid: libc::pid_t) -> bool {
     const KILL: u64 = 1 << (libc::SIGKILL - 1);
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -156,7 +156,7 @@ fn is_stuck(pid: libc::pid_t) -> bool {
     field("State:").starts_with('D') && (pending("SigPnd:") | pending("ShdPnd:")) & KILL != 0
 }
 
-/// The ids of our children, where the kernel lists them.
+/// The ids of our children, if the kernel lists them.
 fn own_children() -> Vec<libc::pid_t> {
     let text = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
     text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
@@ -181,18 +181,18 @@ pub fn wait_for(pid: libc::pid_t) -> Reaped {
     reap(pid, 0).unwrap_or(Reaped::Unknown)
 }
 
-/// Whether most of the processes that are too many descend from this one, and not from another program that started
-/// many meanwhile. Where the kernel does not list children, they are taken to be.
+/// True if most of the surplus processes descend from this one, and not from another program that started many in the
+/// meantime. Also true if the kernel does not list children.
 pub fn is_crowd(pid: libc::pid_t) -> bool {
     let crowd = MOST_EXTRA as usize / 2;
     if children_of(pid).is_none() {
         return true;
     }
-    // Descendants whose parents have gone are children of this process.
+    // Descendants whose parents have ended are children of this process.
     started_by(pid, crowd).len() >= crowd || own_children().len() > crowd
 }
 
-/// The processes that descend from this one, so many at most.
+/// The processes that descend from this one, at most `most`.
 fn started_by(pid: libc::pid_t, most: usize) -> Vec<libc::pid_t> {
     let mut found = children_of(pid).unwrap_or_default();
     let mut looked_at = 0;
@@ -203,7 +203,7 @@ fn started_by(pid: libc::pid_t, most: usize) -> Vec<libc::pid_t> {
     found
 }
 
-/// The children of a process, where the kernel lists them.
+/// The children of a process, if the kernel lists them.
 fn children_of(pid: libc::pid_t) -> Option<Vec<libc::pid_t>> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     Some(text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect())

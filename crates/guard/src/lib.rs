@@ -1,5 +1,15 @@
-//! Work in a child process of its own, that may crash, hang, multiply or vanish: the guard's part, for rounds and for
-//! trying things out.
+//! Runs work in a child process that may crash, hang, multiply or vanish without harm to this one. Rounds use it, and
+//! so do trials.
+//!
+//! [`apart`] runs a closure once in a child. [`guarded`] does the same for a launcher, which watches its parent too.
+//! [`children`] ends processes together with everything they started.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! let answer: Result<i32, String> = guard::apart(Duration::from_secs(1), || 6 * 7);
+//! assert_eq!(answer, Ok(42));
+//! ```
 
 pub mod children;
 
@@ -14,12 +24,12 @@ use serde::de::DeserializeOwned;
 
 use children::Reaped;
 
-/// Does `work` once in a child process that cannot harm this one, and returns what it returned. What the child has
-/// started is gone afterwards. Forks: call it while the process has one thread.
+/// Runs `work` once in a child process that cannot harm this one, and returns its result. Everything that the child
+/// started is gone afterwards. This function forks: call it while the process has one thread.
 ///
 /// # Errors
-/// Why nothing was returned: it crashed, exited, multiplied, or took more than `patience`; or the system has no
-/// process left.
+/// The reason for a missing result: the child crashed, exited, multiplied, or took more than `patience`; or the system
+/// has no process left.
 pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnOnce() -> T) -> Result<T, String> {
     let (mut ours, theirs) = UnixStream::pair().map_err(|error| format!("cannot make a socket: {error}"))?;
     // A guard between us and the child inherits and ends every process below it, and no other child of ours.
@@ -51,7 +61,7 @@ pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnO
     }
 }
 
-/// Does `work` in a child and guards it, as a launcher does; `None` when the parent has gone meanwhile.
+/// Runs `work` in a child and guards it, as a launcher does. Returns `None` if the parent has gone in the meantime.
 pub fn guarded<T: Serialize + DeserializeOwned>(
     patience: Duration,
     parent: &UnixStream,
@@ -80,7 +90,7 @@ fn cannot_fork() -> String {
     format!("cannot fork: {}", std::io::Error::last_os_error())
 }
 
-/// Turns a panic into a lost round instead of a message on the user's terminal.
+/// Turns a panic into a lost round. Without this, it would be a message on the user's terminal.
 fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     std::panic::set_hook(Box::new(|_| {}));
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
@@ -89,12 +99,12 @@ fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Why a round is lost whose child no signal ends.
+/// The reason for a lost round whose child no signal can end.
 const STUCK: &str =
     "it is stuck in the kernel (uninterruptible sleep) and was abandoned; it dies when the kernel lets it go";
 
-/// Waits for the child's report, its death, its time to run out, or the parent's going, whichever is first, and leaves
-/// no descendant alive. The launcher looks up every 50 ms, to notice a child that multiplies.
+/// Waits for the first of four events: the child's report, its death, the end of its time, or the end of the parent.
+/// Leaves no descendant alive. The launcher looks every 50 ms, to notice a child that multiplies.
 fn watch_over<T: DeserializeOwned>(
     pid: libc::pid_t,
     reader: OwnedFd,
@@ -125,7 +135,7 @@ fn watch_over<T: DeserializeOwned>(
     }
 }
 
-/// Ends the child for this reason; a child that cannot be ended is the graver one.
+/// Ends the child for this reason. If the child cannot be ended, that is the reason returned.
 fn stopped(pid: libc::pid_t, reason: String) -> String {
     match children::end(pid) {
         Reaped::Stuck => death(Reaped::Stuck),
@@ -156,7 +166,7 @@ fn pipe() -> Option<(OwnedFd, OwnedFd)> {
     Some((reader, writer))
 }
 
-/// The report is preceded by its length: a leaked copy of the writing end must not keep the reader waiting.
+/// The report starts with its length, so that a leaked copy of the writing end does not keep the reader waiting.
 fn report(end: &impl Serialize, writer: OwnedFd) {
     let Ok(text) = serde_json::to_vec(end) else { return };
     let mut writer = std::fs::File::from(writer);
@@ -174,7 +184,7 @@ fn read_report<T: DeserializeOwned>(reader: OwnedFd) -> Option<T> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Whether the child's pipe has something (or has closed), and whether the parent's end has closed.
+/// Two results: the child's pipe has data (or has closed), and the parent's end has closed.
 fn wait_readable(reader: &OwnedFd, parent: &UnixStream, at_most: Duration) -> (bool, bool) {
     let mut polled = [
         libc::pollfd { fd: reader.as_raw_fd(), events: libc::POLLIN, revents: 0 },
@@ -185,7 +195,7 @@ fn wait_readable(reader: &OwnedFd, parent: &UnixStream, at_most: Duration) -> (b
     (polled[0].revents != 0, polled[1].revents != 0)
 }
 
-/// Sets a limit of this process, as far as it may.
+/// Sets a limit of this process, as far as the system allows.
 pub fn limit(resource: Resource, soft: u64) {
     let maximum = getrlimit(resource).maximum;
     let current = Some(maximum.map_or(soft, |maximum| soft.min(maximum)));

@@ -312,7 +312,7 @@ fn a_prediction_from_one_round_says_that_it_has_no_interval() {
     let page = desk.predict(&["mix.toml", "--on", "one.json"]).success().stderr(is_empty());
     page.stdout(
         contains("the sum has no interval, because these costs have none: pipe.self@size=64")
-            .and(contains("[1] of pipe.self@size=64, which is in it: a single round gave a figure"))
+            .and(contains("[1] inherited from pipe.self@size=64: a single round gave a figure"))
             .and(contains("inf").not())
             .and(contains("NaN").not()),
     );
@@ -328,7 +328,7 @@ fn a_prediction_from_one_round_says_that_it_has_no_interval() {
     change.stdout(contains("the change has no interval").and(contains("NaN").not()));
     // A price that is taken from another run brings that run's doubts.
     let taken = ["mix.toml", "--on", "run.json", "--what-if", "pipe.self=one.json"];
-    desk.predict(&taken).success().stdout(contains("[1] of pipe.self@size=64, which is in it"));
+    desk.predict(&taken).success().stdout(contains("[1] inherited from pipe.self@size=64"));
     assert_eq!(desk.json(&taken)["what_if"]["rows"][0]["doubts"][0]["from"], "pipe.self@size=64");
 }
 

@@ -343,7 +343,7 @@ fn a_claim_without_evidence_is_inconclusive_and_says_what_it_rests_on() {
     page.stdout(
         contains("inconclusive  What every directive has in common costs about a third of a block move")
             .and(contains("(no interval): inconclusive [1]"))
-            .and(contains("  [1] of syscall.getppid, which is in it: a single round gave a figure"))
+            .and(contains("  [1] inherited from syscall.getppid: a single round gave a figure"))
             .and(contains("inf ").not()),
     );
     let explain = howslow(&data).arg("explain").arg(&path).assert().success();

@@ -1,15 +1,15 @@
-//! Caches seen from a CPU, as the kernel lists them, else as the processor or the C library does.
+//! The caches of a CPU, as the kernel lists them, else as the processor or the C library reports them.
 
 use record::{Bytes, Cache};
 
 use crate::host::Host;
 
-/// Caches seen from CPU 0, smallest level first.
+/// The caches of CPU 0, smallest level first.
 pub fn describe(host: &Host) -> Vec<Cache> {
     describe_for(host, 0)
 }
 
-/// Caches seen from this CPU, smallest level first.
+/// The caches of this CPU, smallest level first.
 pub fn describe_for(host: &Host, cpu: u32) -> Vec<Cache> {
     let folder = format!("sys/devices/system/cpu/cpu{cpu}/cache");
     let listed = || host.list(&folder).iter().filter_map(|name| cache(host, &format!("{folder}/{name}"))).collect();
@@ -44,7 +44,7 @@ fn size(text: &str) -> Option<Bytes> {
     digits.parse::<u64>().ok()?.checked_mul(unit).map(Bytes)
 }
 
-/// What the C library knows: glibc asks the processor, musl knows nothing.
+/// The caches that the C library knows: glibc asks the processor, musl knows nothing.
 fn known() -> Vec<Cache> {
     #[cfg(target_env = "gnu")]
     {

@@ -1,4 +1,4 @@
-//! The limits of the cgroups this process is in: the tightest on the way from its own up to the mount's root.
+//! The limits of the cgroups of this process: the tightest one on the path from its own cgroup up to the mount's root.
 
 use record::{Bytes, Limits};
 
@@ -11,7 +11,7 @@ struct Membership {
     path: String,
 }
 
-/// A mounted hierarchy: where, and which part of it.
+/// A mounted hierarchy: its place, and which part of the hierarchy it shows.
 #[derive(Debug, PartialEq)]
 struct Mount {
     version: u8,
@@ -20,14 +20,14 @@ struct Mount {
     point: String,
 }
 
-/// The hierarchy's version and its limits; the others are left at their defaults.
+/// The hierarchy's version and its limits. All other fields keep their defaults.
 pub fn limits(host: &Host) -> Limits {
     let memberships = memberships(&host.read("proc/self/cgroup").unwrap_or_default());
     let mounts = mounts(&host.read("proc/self/mountinfo").unwrap_or_default());
     let has_v1 = |controller: &str| memberships.iter().any(|group| names(&group.controllers, controller));
     let version = match memberships.as_slice() {
         [] => "none",
-        // In a hybrid system the controllers that limit are where they are mounted.
+        // In a hybrid system, the controllers that limit are in the version-1 mounts.
         _ if has_v1("memory") || has_v1("cpu") || has_v1("pids") => "v1",
         _ => "v2",
     };
@@ -87,7 +87,8 @@ fn names(controllers: &str, controller: &str) -> bool {
     controllers.split(',').any(|name| name == controller)
 }
 
-/// The folders, below the host's root, of this process's group and of those above it, where `controller` may limit it.
+/// The folders, below the host's root, of this process's group and of those above it, if `controller` may limit it
+/// there.
 fn folders(memberships: &[Membership], mounts: &[Mount], controller: &str) -> Vec<String> {
     let v1 = memberships.iter().find(|group| names(&group.controllers, controller));
     let mount = match v1 {
@@ -106,7 +107,7 @@ fn folders(memberships: &[Membership], mounts: &[Mount], controller: &str) -> Ve
     (0..=parts.len()).rev().map(|depth| [&[point], &parts[..depth]].concat().join("/")).collect()
 }
 
-/// A limit, unless it is `max` or version 1's largest number, which is rounded down to a page.
+/// A limit. `max` is none, and neither is version 1's largest number, which is rounded down to a page.
 fn limit(text: &str) -> Option<f64> {
     text.parse::<u64>().ok().filter(|&value| value < 1 << 62).map(|value| value as f64)
 }

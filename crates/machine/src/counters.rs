@@ -1,4 +1,4 @@
-//! Whether hardware counters can be had: found out by counting cycles.
+//! Whether hardware counters are available. It tries to count cycles.
 
 use std::os::fd::{FromRawFd, OwnedFd};
 
@@ -19,7 +19,7 @@ struct Attributes {
     breakpoint_address: u64,
 }
 
-/// Only what programs do is counted: all that an unprivileged process may count by default.
+/// Count only user mode: an unprivileged process may count nothing else by default.
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 
@@ -51,7 +51,7 @@ pub fn available() -> Counters {
     // SAFETY: the kernel just gave us this descriptor, and nobody else knows it.
     let counter = unsafe { OwnedFd::from_raw_fd(descriptor) };
     let mut count = [0; 8];
-    // Some hypervisors let a counter be opened that never counts.
+    // Some hypervisors open a counter that never counts.
     match rustix::io::read(&counter, &mut count) {
         Ok(8) if u64::from_ne_bytes(count) > 0 => Counters::Available,
         _ => Counters::Absent,

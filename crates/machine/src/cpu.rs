@@ -1,4 +1,5 @@
-//! The processor: what it is, from its own registers before `/proc/cpuinfo`, and how many of it there are.
+//! The processor: its identity, from its own registers before `/proc/cpuinfo`, and the number of CPUs, cores and
+//! sockets.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +9,11 @@ use crate::host::{Host, field, numbers, sysconf};
 use crate::processor::{Processor, X86_FEATURES};
 use crate::{cache, frequency, microarchitecture};
 
-/// Bytes of `/proc/cpuinfo` that are read: some CPUs of a large machine tell as much as all of them, and sooner.
+/// Bytes of `/proc/cpuinfo` that are read. On a large machine, some CPUs say as much as all of them, and are faster to
+/// read.
 const CPUINFO: u64 = 16 << 10;
 
-/// aarch64 features, as the kernel names them, that change costs.
+/// Features of aarch64 that change costs, by the kernel's names.
 const ARM_FEATURES: &[&str] = &[
     "aes", "asimddp", "atomics", "bf16", "bti", "crc32", "dcpop", "fphp", "i8mm", "lrcpc", "mops", "mte", "paca",
     "pmull", "rng", "sb", "sha2", "sha512", "sme", "ssbs", "sve", "sve2", "uscat", "wfxt",
@@ -41,7 +43,8 @@ pub fn describe(host: &Host) -> CpuModel {
 
 const MIDR: &str = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
 
-/// The beginning of `/proc/cpuinfo`, unless it is another processor's: a program under qemu-user sees its host's.
+/// The beginning of `/proc/cpuinfo`. Empty if it describes another processor: a program under qemu-user sees its
+/// host's.
 pub fn cpuinfo(host: &Host) -> String {
     let bytes = host.bytes("proc/cpuinfo", CPUINFO).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -49,7 +52,7 @@ pub fn cpuinfo(host: &Host) -> String {
     if other || is_foreign(&text, std::env::consts::ARCH) { String::new() } else { text }
 }
 
-/// Whether a `/proc/cpuinfo` describes another architecture than this program's.
+/// True if a `/proc/cpuinfo` describes another architecture than this program's.
 pub fn is_foreign(cpuinfo: &str, architecture: &str) -> bool {
     match architecture {
         "x86_64" => cpuinfo.contains("CPU implementer"),
@@ -74,7 +77,7 @@ fn x86(cpuinfo: &str, processor: &Processor) -> CpuModel {
     let features: Vec<String> = X86_FEATURES
         .iter()
         .map(|&(.., name)| name)
-        // The kernel does not list all that the processor has.
+        // The kernel does not list all features of the processor.
         .filter(|name| flags.contains(name) || processor.features.iter().any(|has| has == name))
         .map(str::to_owned)
         .collect();
@@ -115,12 +118,12 @@ fn arm(cpuinfo: &str, midr: Option<u64>) -> CpuModel {
     }
 }
 
-/// Whether an aarch64 id is the one that QEMU's emulated processor `max` has: no implementer, part `Q`.
+/// True if an aarch64 id is that of QEMU's emulated processor `max`: no implementer, part `Q`.
 pub fn is_emulated_arm(implementer: u32, part: u32) -> bool {
     (implementer, part) == (0, 0x51)
 }
 
-/// The designs of all cores, the first one asked before the others: `Cortex-A55 and Cortex-A76`.
+/// The designs of all cores, `first` before the others: `Cortex-A55 and Cortex-A76`.
 fn arm_designs(cpuinfo: &str, first: (u32, u32)) -> Option<String> {
     let mut cores = vec![first];
     let mut implementer = first.0;
@@ -140,7 +143,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// How many of each there are.
+/// The numbers of cores, threads and sockets.
 #[derive(Debug, Default, PartialEq)]
 struct Topology {
     online: u32,
@@ -166,8 +169,8 @@ fn topology(host: &Host, cpuinfo: &str) -> Topology {
     }
 }
 
-/// How many groups the CPUs form and the size of the largest, by the newer or the older name of a list of fellows. One
-/// file per group is read, since on a large machine one per CPU would take long.
+/// The number of groups that the CPUs form, and the size of the largest, by the newer or the older name of the list of
+/// a CPU's group members. One file per group is read, because one per CPU would take long on a large machine.
 fn groups(host: &Host, online: &[u32], files: [&str; 2]) -> Option<(u32, u32)> {
     let (mut seen, mut count, mut largest) = (BTreeSet::new(), 0, 0);
     for &cpu in online {
@@ -186,7 +189,7 @@ fn groups(host: &Host, online: &[u32], files: [&str; 2]) -> Option<(u32, u32)> {
     Some((count, largest))
 }
 
-/// Hardware threads per core by `/proc/cpuinfo`: siblings in a socket over its cores.
+/// Hardware threads per core by `/proc/cpuinfo`: siblings in a socket divided by its cores.
 fn siblings(cpuinfo: &str) -> Option<u32> {
     let number = |key| field(cpuinfo, key)?.parse::<u32>().ok();
     number("siblings")?.checked_div(number("cpu cores")?).filter(|&threads| threads > 0)

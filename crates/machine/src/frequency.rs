@@ -1,4 +1,4 @@
-//! The frequencies of CPU 0 and who controls them.
+//! The frequencies of CPU 0, and what controls them.
 
 use record::Frequency;
 
@@ -6,7 +6,7 @@ use crate::host::{Host, field};
 
 const POLICY: &str = "sys/devices/system/cpu/cpu0/cpufreq";
 
-/// The frequencies of CPU 0 in MHz; the processor's name may hold its base frequency.
+/// The frequencies of CPU 0 in MHz. The processor's name may contain its base frequency.
 pub fn describe(host: &Host, cpuinfo: &str, model: &str) -> Frequency {
     let khz = |file: &str| Some(host.number::<f64>(&format!("{POLICY}/{file}"))? / 1000.0);
     let nominal = khz("base_frequency")
@@ -29,7 +29,7 @@ fn named(model: &str) -> Option<f64> {
     Some((ghz.trim().parse::<f64>().ok()? * 1000.0).round())
 }
 
-/// Whether boost is on: per machine, per policy, or the opposite of Intel's switch.
+/// True if boost is on: per machine, per policy, or the opposite of Intel's switch.
 fn boost(host: &Host) -> Option<bool> {
     let on = |path: &str| host.number::<u8>(path).map(|value| value != 0);
     on("sys/devices/system/cpu/intel_pstate/no_turbo")

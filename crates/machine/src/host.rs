@@ -1,4 +1,4 @@
-//! Where facts are read: the files below a root, and what the processor itself tells. Tests give a recorded root.
+//! The sources of facts: files below a root, and what the processor itself reports. Tests use a recorded root.
 
 use std::fs;
 use std::io::Read;
@@ -7,13 +7,13 @@ use std::str::FromStr;
 
 use crate::processor::Processor;
 
-/// The longest file worth reading; configuration and memory files are far shorter.
+/// The longest file worth reading. Configuration and memory files are far shorter.
 const LONGEST: u64 = 1 << 20;
 
-/// Where facts are read.
+/// The sources of facts.
 pub struct Host {
     root: PathBuf,
-    /// What the processor tells of itself; nothing for a recorded host.
+    /// What the processor reports about itself. Empty for a recorded host.
     pub processor: Processor,
 }
 
@@ -23,20 +23,20 @@ impl Host {
         Host { root: "/".into(), processor: Processor::here() }
     }
 
-    /// A folder with a recorded system's files.
+    /// A folder with the files of a recorded system.
     #[cfg(test)]
     pub fn recorded(root: &std::path::Path) -> Host {
         Host { root: root.into(), processor: Processor::default() }
     }
 
-    /// The first `limit` bytes of a file; a file shorter than that in whole.
+    /// The first `limit` bytes of a file, or all of a shorter file.
     pub fn bytes(&self, path: &str, limit: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         fs::File::open(self.root.join(path)).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 
-    /// A file's text without the white space around it; `None` where it is missing, unreadable or empty.
+    /// A file's text without surrounding white space. `None` if it is missing, unreadable or empty.
     pub fn read(&self, path: &str) -> Option<String> {
         let text = String::from_utf8_lossy(&self.bytes(path, LONGEST)?).trim().to_owned();
         (!text.is_empty()).then_some(text)
@@ -47,17 +47,17 @@ impl Host {
         self.read(path)?.parse().ok()
     }
 
-    /// Whether a file or folder exists.
+    /// True if a file or folder exists.
     pub fn exists(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
 
-    /// Where a symbolic link points.
+    /// The target of a symbolic link.
     pub fn link(&self, path: &str) -> Option<String> {
         Some(fs::read_link(self.root.join(path)).ok()?.to_string_lossy().into_owned())
     }
 
-    /// The names in a folder, sorted; none where it cannot be read.
+    /// The names in a folder, sorted; none if it cannot be read.
     pub fn list(&self, path: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.root.join(path)) else { return Vec::new() };
         let mut names: Vec<String> =
@@ -67,7 +67,7 @@ impl Host {
     }
 }
 
-/// What the C library says of the system; `None` where it does not know.
+/// A value from the C library; `None` if it does not know.
 pub fn sysconf(name: libc::c_int) -> Option<u64> {
     // SAFETY: takes a number and returns one, whatever the number is.
     let value = unsafe { libc::sysconf(name) };
@@ -82,7 +82,7 @@ pub fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// The numbers of a kernel list such as `0-3,8`; at most 65536 of them, the most CPUs a kernel can have being fewer.
+/// The numbers in a kernel list such as `0-3,8`. At most 65536, because a kernel cannot have more CPUs.
 pub fn numbers(list: &str) -> Vec<u32> {
     let ranges = list.trim().split(',').filter_map(|part| {
         let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));

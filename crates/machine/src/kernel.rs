@@ -1,4 +1,4 @@
-//! The kernel: its release, how it was built, what it does against the processor's vulnerabilities.
+//! The kernel: its release, its build, and its mitigations for the processor's vulnerabilities.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -7,7 +7,7 @@ use record::Kernel;
 
 use crate::host::{Host, chosen};
 
-/// The longest configuration worth unpacking; real ones have less than 300 KiB.
+/// The longest configuration worth unpacking. Real ones have less than 300 KiB.
 const LONGEST: u64 = 2 << 20;
 
 const IDLE: &str = "sys/devices/system/cpu/cpuidle";
@@ -19,7 +19,7 @@ pub fn describe(host: &Host) -> Kernel {
     let told = |path: &str, asked: &std::ffi::CStr| host.read(path).unwrap_or(asked.to_string_lossy().into_owned());
     let release = told("proc/sys/kernel/osrelease", name.release());
     let version = told("proc/sys/kernel/version", name.version());
-    // What follows a lone `--` is for the first process and no business of the kernel's.
+    // The words after a lone `--` are for the first process and do not concern the kernel.
     let command_line = host.read("proc/cmdline").map(|line| line.split(" -- ").next().unwrap_or_default().to_owned());
     let configuration = configuration(host, &release).unwrap_or_default();
     let debugfs = host.read("sys/kernel/debug/sched/preempt").and_then(|choice| chosen(&choice));
@@ -48,7 +48,7 @@ fn mitigations(host: &Host) -> BTreeMap<String, String> {
     host.list(VULNERABILITIES).into_iter().filter_map(read).collect()
 }
 
-/// The configuration the kernel was built with, where it or its package left it.
+/// The kernel's build configuration, if the kernel or its package provides it.
 pub fn configuration(host: &Host, release: &str) -> Option<String> {
     if let Some(packed) = host.bytes("proc/config.gz", LONGEST) {
         let mut text = String::new();
@@ -56,17 +56,17 @@ pub fn configuration(host: &Host, release: &str) -> Option<String> {
             return Some(text);
         }
     }
-    // A release is one path component; anything else would lead out of the folder.
+    // A release is one path component. Anything else would lead out of the folder.
     let release = Some(release).filter(|release| !release.contains('/'))?;
     host.read(&format!("boot/config-{release}")).or_else(|| host.read(&format!("lib/modules/{release}/config")))
 }
 
-/// The value of a configuration option that is set.
+/// The value of a configuration option, if it is set.
 pub fn value<'a>(configuration: &'a str, option: &str) -> Option<&'a str> {
     configuration.lines().find_map(|line| line.strip_prefix(option)?.strip_prefix('='))
 }
 
-/// The preemption model by the version line, the command line and the configuration, in the order they overrule.
+/// The preemption model by the version line, the command line and the configuration, in the order of precedence.
 fn preemption(version: &str, command_line: &str, configuration: &str) -> Option<String> {
     let words = || version.split_whitespace();
     if words().any(|word| word == "PREEMPT_RT") {
@@ -82,7 +82,7 @@ fn preemption(version: &str, command_line: &str, configuration: &str) -> Option<
         ("CONFIG_PREEMPT", "full"),
     ];
     let built = built.iter().find(|(option, _)| value(configuration, option) == Some("y"));
-    // PREEMPT_DYNAMIC alone does not tell which model was chosen at boot.
+    // PREEMPT_DYNAMIC alone does not say which model was chosen at boot.
     built.map(|&(_, model)| model.into()).or_else(|| words().any(|word| word == "PREEMPT").then(|| "full".into()))
 }
 

@@ -1,5 +1,14 @@
-//! What machine this is: every fact that makes two runs differ, learnt without privileges and without `/proc` or
-//! `/sys` where need be. Nothing here fails: what cannot be learnt is `None`.
+//! What machine this is: every fact that makes two runs differ. Needs no privileges, and works without `/proc` or
+//! `/sys` if necessary. Nothing here fails: a fact that cannot be determined is `None`.
+//!
+//! [`describe`] returns the machine's description for a run, [`present()`] the facts that may change in an hour, and
+//! [`Topology`] the distances between CPUs.
+//!
+//! ```
+//! let this = machine::describe();
+//! assert_eq!(this.architecture, std::env::consts::ARCH);
+//! println!("{}, Linux {}", this.cpu.model, this.kernel.release);
+//! ```
 
 mod cache;
 mod cgroup;
@@ -29,7 +38,7 @@ pub fn describe() -> Machine {
     describe_host(&Host::here())
 }
 
-/// Bytes of the data caches of one CPU by their level, where the kernel or the processor tells; nothing else.
+/// The sizes in bytes of one CPU's data caches by level, as far as the kernel or the processor reports them.
 pub fn data_caches(cpu: u32) -> std::collections::BTreeMap<u32, u64> {
     let caches = cache::describe_for(&Host::here(), cpu);
     caches.into_iter().filter(|cache| cache.kind != "instruction").map(|cache| (cache.level, cache.size.0)).collect()
@@ -48,7 +57,7 @@ fn describe_host(host: &Host) -> Machine {
     }
 }
 
-/// The C library this program was linked with, and its version where it tells one.
+/// The C library that this program was linked with, and its version if the library reports one.
 fn libc_name() -> String {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

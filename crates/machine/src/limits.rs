@@ -1,4 +1,4 @@
-//! Limits on this process: its cgroup's and its own.
+//! Limits on this process: those of its cgroup and its own.
 
 use record::{Bytes, Limits};
 use rustix::process::{Resource, getrlimit};

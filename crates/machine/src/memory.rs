@@ -1,4 +1,4 @@
-//! The memory: how much, in which pages, on how many nodes.
+//! The memory: its size, its page sizes, its nodes.
 
 use record::{Bytes, Memory};
 
@@ -26,7 +26,7 @@ pub fn kib(meminfo: &str, key: &str) -> Option<Bytes> {
     field(meminfo, key)?.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024).map(Bytes)
 }
 
-/// Huge page sizes: one folder `hugepages-2048kB` each, else the default size.
+/// Huge page sizes: one folder `hugepages-2048kB` for each, else the default size.
 fn huge_pages(host: &Host, meminfo: &str) -> Vec<Bytes> {
     let size = |name: &String| {
         let kib = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse::<u64>().ok()?;
@@ -40,7 +40,7 @@ fn huge_pages(host: &Host, meminfo: &str) -> Vec<Bytes> {
     sizes
 }
 
-/// Folders named `node0`, `node1`; a kernel without NUMA has one node and no folder.
+/// Counts folders named `node0`, `node1`. A kernel without NUMA has one node and no folder.
 fn nodes(names: &[String]) -> u32 {
     let is_node = |name: &&String| name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok());
     names.iter().filter(is_node).count().max(1) as u32

@@ -1,5 +1,5 @@
-//! Which microarchitecture a processor has: facts by model number, corrected by features, since a hypervisor may
-//! give a wrong model number but can hardly invent an instruction.
+//! The microarchitecture of a processor, by model number, corrected by features: a hypervisor may report a wrong model
+//! number but can hardly invent an instruction.
 
 /// A generation's rank orders the designs of one vendor by the features they may have.
 type Design = (&'static [u32], u32, &'static str);
@@ -61,7 +61,7 @@ const AMD_FEATURES: &[(&str, u32, &str)] = &[
     ("clzero", 1, "Zen"),
 ];
 
-/// The microarchitecture of an x86-64 processor; `None` where neither its numbers nor its features tell.
+/// The microarchitecture of an x86-64 processor; `None` if neither its numbers nor its features identify it.
 pub fn x86(vendor: &str, (family, model, stepping): (u32, u32, u32), features: &[String]) -> Option<String> {
     let (by_number, firsts) = match vendor {
         "GenuineIntel" => (intel(family, model, stepping), INTEL_FEATURES),
@@ -79,7 +79,7 @@ pub fn x86(vendor: &str, (family, model, stepping): (u32, u32, u32), features: &
 
 fn intel(family: u32, model: u32, stepping: u32) -> Option<(u32, &'static str)> {
     match (family, model, stepping) {
-        // One model number for three designs (the kernel's microcode and erratum tables tell them by stepping).
+        // One model number for three designs. The kernel's microcode and erratum tables separate them by stepping.
         (6, 0x55, 0..=4) => Some((7, "Skylake-SP")),
         (6, 0x55, 5..=7) => Some((8, "Cascade Lake")),
         (6, 0x55, _) => Some((8, "Cooper Lake")),
@@ -175,14 +175,14 @@ const ARM: &[(u32, u32, &str)] = &[
     (0xc0, 0xac5, "Ampere-1B"),
 ];
 
-/// The core that an aarch64 implementer's part number means.
+/// The core with this aarch64 implementer and part number.
 pub fn arm(implementer: u32, part: u32) -> Option<String> {
     let known = ARM.iter().find(|&&(who, what, _)| (who, what) == (implementer, part)).map(|&(.., name)| name);
-    // A guest of Apple's hypervisor is told no part.
+    // A guest of Apple's hypervisor sees no part number.
     known.or((implementer == 0x61).then_some("Apple silicon")).map(str::to_owned)
 }
 
-/// Who an aarch64 implementer code means (Arm ARM, MIDR_EL1).
+/// The implementer with this aarch64 code (Arm ARM, MIDR_EL1).
 pub fn implementer(code: u32) -> Option<&'static str> {
     Some(match code {
         0x41 => "Arm",

@@ -1,4 +1,4 @@
-//! What the doctor wants to know beyond the machine: things that may be otherwise in an hour.
+//! The facts for the doctor that are not in the machine's description, because they may change in an hour.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::memory::kib;
 /// Programs that operations start.
 const PROGRAMS: [&str; 2] = ["/bin/sh", "/bin/true"];
 
-/// Build options that make a kernel many times slower than the ones people run.
+/// Build options that make a kernel many times slower than production kernels.
 const DEBUGGING: [&str; 6] = [
     "CONFIG_KASAN",
     "CONFIG_KCSAN",
@@ -24,7 +24,7 @@ const DEBUGGING: [&str; 6] = [
     "CONFIG_SLUB_DEBUG_ON",
 ];
 
-/// How things stand now, for a run whose files would go below `scratch`.
+/// The current state, for a run whose files would be below `scratch`.
 pub fn present(scratch: &Path) -> Present {
     present_on(&Host::here(), scratch, counters::available())
 }
@@ -59,7 +59,7 @@ fn present_on(host: &Host, scratch: &Path, counters: Counters) -> Present {
     }
 }
 
-/// How many processes and threads may exist: the tightest of this user's limit and the kernel's two.
+/// The maximum number of processes and threads: the tightest of this user's limit and the kernel's two.
 fn processes(host: &Host) -> Option<u64> {
     let kernel = ["proc/sys/kernel/pid_max", "proc/sys/kernel/threads-max"].map(|path| host.number(path));
     kernel.into_iter().chain([getrlimit(Resource::Nproc).current]).flatten().min()
@@ -71,7 +71,7 @@ fn debugging(host: &Host) -> Vec<String> {
     DEBUGGING.iter().filter(|option| value(&configuration, option) == Some("y")).map(|&o| o.to_owned()).collect()
 }
 
-/// Whether a battery is being emptied; `None` where there is none.
+/// True if a battery is discharging; `None` if there is none.
 fn on_battery(host: &Host) -> Option<bool> {
     let supplies = host.list("sys/class/power_supply");
     let read = |name: &String, file: &str| host.read(&format!("sys/class/power_supply/{name}/{file}"));

@@ -1,8 +1,8 @@
-//! What the processor tells of itself, without the kernel's help: cpuid on x86-64, the main id register on aarch64.
+//! What the processor reports about itself, without the kernel: cpuid on x86-64, the main id register on aarch64.
 
 use record::Cache;
 
-/// What the processor tells of itself; empty where it tells nothing.
+/// What the processor reports about itself. Empty if it reports nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Processor {
     /// `GenuineIntel`.
@@ -13,15 +13,15 @@ pub struct Processor {
     pub signature: Option<(u32, u32, u32)>,
     /// The main id register of aarch64.
     pub midr: Option<u64>,
-    /// Features, named as the kernel names them.
+    /// Features, by the kernel's names.
     pub features: Vec<String>,
-    /// Caches seen from the CPU that was asked.
+    /// The caches of the CPU that was asked.
     pub caches: Vec<Cache>,
     /// Base frequency in MHz.
     pub base_mhz: Option<f64>,
     /// Highest frequency in MHz.
     pub max_mhz: Option<f64>,
-    /// The twelve letters a hypervisor signs with.
+    /// The hypervisor's signature of twelve letters.
     pub hypervisor: Option<String>,
 }
 
@@ -39,7 +39,7 @@ fn read() -> Processor {
     let cpuid = CpuId::new();
     let features = cpuid.get_feature_info();
     let frequency = cpuid.get_processor_frequency_info();
-    // A hypervisor hides the frequencies by zeroes.
+    // A hypervisor hides the frequencies with zeroes.
     let mhz = |value: Option<u16>| value.filter(|&mhz| mhz > 0).map(f64::from);
     Processor {
         vendor: cpuid.get_vendor_info().map(|vendor| vendor.as_str().to_owned()),
@@ -132,7 +132,7 @@ pub const X86_FEATURES: &[(u32, u32, usize, u32, &str)] = &[
 fn x86_features() -> Vec<String> {
     let highest = raw_cpuid::cpuid!(0u32).eax;
     let highest_extended = raw_cpuid::cpuid!(0x8000_0000u32).eax;
-    // Leaf 7 has as many subleaves as its first one says; those beyond hold nothing that can be relied on.
+    // Leaf 7 has as many subleaves as its first one says. Those beyond contain nothing reliable.
     let subleaves = if highest >= 7 { raw_cpuid::cpuid!(7u32, 0u32).eax } else { 0 };
     let present = |&&(leaf, subleaf, register, bit, _): &&(u32, u32, usize, u32, &str)| {
         let exists = leaf <= highest || (leaf >= 0x8000_0000 && leaf <= highest_extended);
@@ -145,7 +145,7 @@ fn x86_features() -> Vec<String> {
 
 #[cfg(target_arch = "aarch64")]
 fn read() -> Processor {
-    /// Set where the kernel answers a program's reading of the id registers.
+    /// Set if the kernel answers when a program reads the id registers.
     const HWCAP_CPUID: u64 = 1 << 11;
 
     // SAFETY: takes a number and returns one, 0 for numbers it does not know.

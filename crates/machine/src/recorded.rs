@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::host::Host;
 
-/// A recorded system; its folder goes when this is dropped.
+/// A recorded system. Its folder is removed when this is dropped.
 pub struct Recorded {
     folder: TempDir,
 }
@@ -24,7 +24,7 @@ impl Recorded {
         recorded
     }
 
-    /// A system with no file at all.
+    /// A system without files.
     pub fn empty() -> Recorded {
         Recorded::new::<&str>(&[])
     }
@@ -34,7 +34,7 @@ impl Recorded {
         self.folder.path()
     }
 
-    /// The host that reads it.
+    /// A host that reads it.
     pub fn host(&self) -> Host {
         Host::recorded(self.path())
     }

@@ -1,5 +1,5 @@
-//! Where the CPUs lie to each other, by what the kernel lists: which share a core, a cache, a socket, and which are of one
-//! kind. A partner's CPU is chosen by this and by nothing else, so that costs of different distances never mix.
+//! The topology of the CPUs, as the kernel lists it: which of them share a core, a cache, a socket, and which are of
+//! one kind. A partner's CPU is chosen by this alone, so that costs of different distances never mix.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,17 +19,17 @@ pub enum Distance {
     Cache,
     /// A core of another socket.
     Socket,
-    /// Nobody tells: a virtual machine or a sandbox without these files.
+    /// Not known: a virtual machine or a sandbox without these files.
     Unknown,
 }
 
 impl Distance {
-    /// What `distance=other` means, in this order: the first of these that the machine has. The sibling comes last, because
-    /// two tasks on one core disturb each other.
+    /// The meaning of `distance=other`: the first of these that the machine has, in this order. The sibling comes last,
+    /// because two tasks on one core disturb each other.
     const OTHER: [Distance; 5] =
         [Distance::Core, Distance::Cache, Distance::Socket, Distance::Unknown, Distance::Sibling];
 
-    /// The distance that this word of the axis `distance` names; `None` for `other`, `awake` and all that leave it open.
+    /// The distance that this word of the axis `distance` names; `None` for `other`, `awake` and all other words.
     pub fn named(word: &str) -> Option<Distance> {
         match word {
             "sibling" => Some(Distance::Sibling),
@@ -40,7 +40,7 @@ impl Distance {
         }
     }
 
-    /// What a cost says of the partner's CPU.
+    /// What a cost reports about the partner's CPU.
     pub fn told(self) -> &'static str {
         match self {
             Distance::Sibling => "partner on the same core",
@@ -52,36 +52,36 @@ impl Distance {
     }
 }
 
-/// What is known of one CPU. Groups are named by the first CPU in them.
+/// The known facts of one CPU. A group is named by the first CPU in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Place {
     core: Option<u32>,
     socket: Option<u32>,
     /// Level and group of each cache that holds data, nearest first.
     caches: Vec<(u32, u32)>,
-    /// Kinds of core are numbered, the strongest first.
+    /// The kind of core as a number, the strongest first.
     kind: u32,
 }
 
-/// Where the CPUs lie to each other.
+/// The topology of the CPUs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology(BTreeMap<u32, Place>);
 
 impl Topology {
-    /// This machine's, read once.
+    /// The topology of this machine, read once.
     pub fn here() -> &'static Topology {
         static HERE: OnceLock<Topology> = OnceLock::new();
         HERE.get_or_init(|| Topology::read(Path::new("/")))
     }
 
-    /// What the files below this root list of the CPUs online; empty where there are none.
+    /// Reads the files below this root for all CPUs online. Empty if there are none.
     pub fn read(root: &Path) -> Topology {
         let files = Files(root);
         let online = numbers(&files.text("sys/devices/system/cpu/online").unwrap_or_default());
         Topology::of(&files, &online)
     }
 
-    /// How far two CPUs of this machine are from each other, by the files of these two alone.
+    /// The distance of two CPUs of this machine, from the files of these two alone.
     pub fn between(cpu: u32, other: u32) -> Distance {
         Topology::of(&Files(Path::new("/")), &[cpu, other]).distance(cpu, other)
     }
@@ -110,12 +110,12 @@ impl Topology {
         Topology(places)
     }
 
-    /// The number of this CPU's kind of core: 0 for all where there is one kind, else 0 for the strongest.
+    /// The number of this CPU's kind of core. 0 is the strongest, or the only kind.
     pub fn kind_of(&self, cpu: u32) -> u32 {
         self.0.get(&cpu).map_or(0, |place| place.kind)
     }
 
-    /// How far `other` is from `cpu`.
+    /// The distance from `cpu` to `other`.
     pub fn distance(&self, cpu: u32, other: u32) -> Distance {
         let (Some(one), Some(two)) = (self.0.get(&cpu), self.0.get(&other)) else { return Distance::Unknown };
         let same = |one: Option<u32>, two: Option<u32>| Some(one? == two?);
@@ -132,8 +132,8 @@ impl Topology {
         }
     }
 
-    /// All CPUs of `usable` at this distance from `cpu`; where some of them are nearer than others by a cache of a lower
-    /// level, or of the same kind of core, those alone.
+    /// The CPUs of `usable` at this distance from `cpu`. If some of them share a lower level of cache with it, or are
+    /// of the same kind of core, only those.
     pub fn partners(&self, cpu: u32, usable: &[u32], distance: Distance) -> Vec<u32> {
         let mut partners: Vec<u32> =
             usable.iter().copied().filter(|&other| other != cpu && self.distance(cpu, other) == distance).collect();
@@ -145,8 +145,9 @@ impl Topology {
         partners
     }
 
-    /// What `distance=other` means to `cpu`: the first distance in the stated order at which every usable CPU has a
-    /// partner, so that all rounds of a run mean the same; where there is none, the first at which this one has.
+    /// The meaning of `distance=other` for `cpu`: the first distance in the stated order at which every usable CPU has
+    /// a partner, so that it is the same for all rounds of a run. If there is none, the first at which this CPU has a
+    /// partner.
     pub fn other(&self, cpu: u32, usable: &[u32]) -> Option<Distance> {
         let has = |cpu: u32, distance: Distance| {
             usable.iter().any(|&other| other != cpu && self.distance(cpu, other) == distance)
@@ -156,7 +157,7 @@ impl Topology {
         order().find(for_all).or_else(|| order().find(|&distance| has(cpu, distance)))
     }
 
-    /// The CPUs that a partner may be on at this word of the axis `distance`; none where the machine has none.
+    /// The possible CPUs of a partner for this word of the axis `distance`; empty if the machine has none.
     pub fn partners_at(&self, cpu: u32, usable: &[u32], word: &str) -> Vec<u32> {
         let distance = Distance::named(word).or_else(|| self.other(cpu, usable));
         distance.map(|distance| self.partners(cpu, usable, distance)).unwrap_or_default()
@@ -169,8 +170,8 @@ impl Topology {
     }
 }
 
-/// Capacities of cores of one kind differ by no more than this part, and highest frequencies by no more than that: single
-/// cores of a kind may be favoured with a higher boost.
+/// Capacities of cores of one kind differ by no more than the first share, and highest frequencies by no more than the
+/// second: single cores of a kind may have a higher boost.
 const CAPACITY: f64 = 0.03;
 const FREQUENCY: f64 = 0.15;
 
@@ -183,8 +184,8 @@ impl Files<'_> {
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// The group of each CPU, by the first readable one of the lists of fellows that `lists` names for a CPU. One list
-    /// per group is read, because a large machine has thousands.
+    /// The group of each CPU, from the first readable one of the lists of group members that `lists` names for a CPU.
+    /// One list per group is read, because a large machine has thousands.
     fn groups(&self, cpus: &[u32], lists: impl Fn(u32) -> Vec<String>) -> BTreeMap<u32, u32> {
         let mut groups = BTreeMap::new();
         for &cpu in cpus {
@@ -209,7 +210,7 @@ impl Files<'_> {
             let file = |cpu: u32, name: &str| format!("cpu{cpu}/cache/index{index}/{name}");
             let groups = self.groups(cpus, |cpu| vec![file(cpu, "shared_cpu_list")]);
             let firsts: BTreeSet<u32> = groups.values().copied().collect();
-            // The first of a group may be offline or not ours; any of its fellows tells the same.
+            // The first CPU of a group may be offline or not ours. Any other member of the group has the same list.
             let fellow = |first: u32| cpus.iter().copied().find(|cpu| groups.get(cpu) == Some(&first));
             let text = |cpu: u32, name: &str| self.text(&format!("sys/devices/system/cpu/{}", file(cpu, name)));
             let levels: BTreeMap<u32, u32> = firsts
@@ -226,7 +227,7 @@ impl Files<'_> {
     }
 
     /// The kind of each CPU's core: by the lists of hybrid x86 processors, else by the capacity that the kernel gives
-    /// each CPU, else by the highest frequency. None where nobody tells, which is one kind.
+    /// each CPU, else by the highest frequency. Empty if none of them is known, which means one kind.
     fn kinds(&self, cpus: &[u32]) -> BTreeMap<u32, u32> {
         let mut listed = BTreeMap::new();
         for (kind, name) in (0..).zip(["cpu_core", "cpu_atom", "cpu_lowpower"]) {
@@ -246,7 +247,7 @@ impl Files<'_> {
     }
 }
 
-/// Numbers the CPUs by their values, the largest first; a step down by more than `tolerance` begins the next number.
+/// Numbers the CPUs by their values, the largest first. A step down by more than `tolerance` begins the next number.
 fn ranked(mut values: Vec<(u32, f64)>, tolerance: f64) -> BTreeMap<u32, u32> {
     values.sort_by(|a, b| b.1.total_cmp(&a.1));
     let (mut kind, mut last) = (0, values.first().map_or(0.0, |&(_, value)| value));
@@ -261,7 +262,7 @@ fn ranked(mut values: Vec<(u32, f64)>, tolerance: f64) -> BTreeMap<u32, u32> {
     kinds
 }
 
-/// The number of this CPU's kind of core: 0 for all where there is one kind, else 0 for the strongest. A run is of one kind.
+/// The number of this CPU's kind of core. 0 is the strongest, or the only kind. All CPUs of a run are of one kind.
 pub fn kind_of_core(cpu: u32) -> u32 {
     Topology::here().kind_of(cpu)
 }

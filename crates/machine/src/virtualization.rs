@@ -25,7 +25,7 @@ fn hypervisor(host: &Host) -> Option<String> {
     }
     let signed = host.processor.hypervisor.as_deref().and_then(by_signature);
     let named = signed.or_else(|| by_firmware(host)).or_else(|| by_kernel(host, &version));
-    // A processor that says it is a guest's, of a hypervisor that does not say which.
+    // A processor that says it belongs to a guest, of a hypervisor that does not give its name.
     let flagged = || {
         let guest = cpu::cpuinfo(host)
             .lines()
@@ -35,13 +35,13 @@ fn hypervisor(host: &Host) -> Option<String> {
     named.map(str::to_owned).or_else(flagged)
 }
 
-/// gVisor answers system calls itself, names itself in newer releases and has one fixed build date in older ones.
+/// gVisor answers system calls itself. Newer releases give its name, older ones have one fixed build date.
 fn is_gvisor(version: &str) -> bool {
     version.to_lowercase().contains("gvisor") || version.contains("Sun Jan 10 15:06:54 PST 2016")
 }
 
-/// Whether instructions are emulated: the processor says so, or is one that exists only in QEMU, or `/proc/cpuinfo` is
-/// another architecture's.
+/// True if instructions are emulated: the processor says so, or exists only in QEMU, or `/proc/cpuinfo` describes
+/// another architecture.
 fn is_emulated(host: &Host) -> bool {
     let processor = &host.processor;
     let bytes = host.bytes("proc/cpuinfo", 4096).unwrap_or_default();
@@ -74,7 +74,7 @@ fn by_signature(signature: &str) -> Option<&'static str> {
     })
 }
 
-/// What the firmware tables say; a maker that also sells bare metal counts only where its product is a guest.
+/// The firmware tables. A maker that also sells bare metal counts only if its product is a guest.
 fn by_firmware(host: &Host) -> Option<&'static str> {
     let read = |file: &str| host.read(&format!("sys/class/dmi/id/{file}")).unwrap_or_default();
     by_maker(&read("sys_vendor"), &read("product_name"))
@@ -97,7 +97,7 @@ fn by_maker(vendor: &str, product: &str) -> Option<&'static str> {
     })
 }
 
-/// What the kernel knows: its own hypervisor folder, the device tree, the Windows subsystem's name.
+/// The kernel's knowledge: its own hypervisor folder, the device tree, the name of the Windows subsystem.
 fn by_kernel(host: &Host, version: &str) -> Option<&'static str> {
     if host.read("sys/hypervisor/type").is_some_and(|kind| kind == "xen") {
         return Some("Xen");
@@ -112,7 +112,7 @@ fn by_kernel(host: &Host, version: &str) -> Option<&'static str> {
     }
 }
 
-/// The numbers the kernel gives the name spaces it starts with (`proc_ns.h`).
+/// The numbers that the kernel gives to its first name spaces (`proc_ns.h`).
 const FIRST_NAMESPACES: [(&str, &str); 3] =
     [("pid", "pid:[4026531836]"), ("ipc", "ipc:[4026531839]"), ("uts", "uts:[4026531838]")];
 
@@ -132,7 +132,7 @@ fn container(host: &Host) -> Option<String> {
         .or_else(|| by_cgroup(&host.read("proc/self/mountinfo").unwrap_or_default()).map(str::to_owned))
 }
 
-/// The variable `container` that managers give the first process.
+/// The variable `container`, which managers give to the first process.
 fn in_environment(environment: &str) -> Option<String> {
     let value = environment.split('\0').find_map(|entry| entry.strip_prefix("container="))?;
     (!value.is_empty()).then(|| value.to_owned())

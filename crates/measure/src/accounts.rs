@@ -1,8 +1,8 @@
-//! What the whole machine's processors did while a run lasted, from the kernel's accounts.
+//! What all processors of the machine did during a run, from the kernel's accounts.
 
 use record::Noise;
 
-/// The machine's processor time while the run lasts, from the kernel's accounts.
+/// The machine's processor time during the run, from the kernel's accounts.
 pub(crate) struct Accounts {
     start: Option<Ticks>,
 }
@@ -20,7 +20,8 @@ impl Accounts {
         Accounts { start: Ticks::now() }
     }
 
-    /// Fills in what others used. Our own part counts once the launcher is reaped: close only then.
+    /// Fills in what other programs used. Our own part is complete only after the launcher is reaped, so close after
+    /// that.
     pub fn close(self, noise: &mut Noise) {
         let (Some(start), Some(end)) = (self.start, Ticks::now()) else { return };
         let all = (end.all - start.all).max(1.0);

@@ -1,4 +1,4 @@
-//! Batches: finds how many iterations fill one, and takes samples until the round's time is up.
+//! Batches: finds the number of iterations for one batch, and takes samples until the round's time is over.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use operation::Failure;
 use operation::Loop;
 use operation::Usage;
 
-/// What one round is told to do.
+/// The instructions for one round.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct RoundPlan {
     /// Shortest batch in ns, unless one iteration is longer.
@@ -22,10 +22,10 @@ pub(crate) struct RoundPlan {
     pub hint: Option<u64>,
     /// Time for the batches of this round, in ns.
     pub time: f64,
-    /// Batches at most.
+    /// The maximum number of batches.
     pub most: u32,
-    /// The largest share (cycles per independent add) at which the core counts as ours alone; batches begin only then.
-    /// `None`: batches begin whatever the core is doing.
+    /// The largest share (cycles per independent add) at which the core counts as undisturbed. Batches begin only below
+    /// it. `None`: batches begin whatever the core is doing.
     pub quiet_below: Option<f64>,
 }
 
@@ -38,15 +38,15 @@ pub(crate) struct Sample {
     pub around: (Speed, Speed),
     /// One core cycle in ns: the mean of the two checks.
     pub cycle: f64,
-    /// How often the task was switched out against its will meanwhile.
+    /// How often the task was switched out involuntarily during the batch.
     pub switched_out: f64,
-    /// How long none of its tasks had the CPU, in ns: elapsed time less the processor time of all of them.
+    /// How long none of its tasks had the CPU, in ns: elapsed time minus the processor time of all of them.
     pub away: f64,
     /// How long the batch was, in ns.
     pub elapsed: f64,
 }
 
-/// What one round brings home.
+/// The result of one round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RoundSamples {
     /// Iterations per batch.
@@ -55,32 +55,32 @@ pub(crate) struct RoundSamples {
     pub samples: Vec<Sample>,
     /// Gross ns per operation of batches of half the length.
     pub halves: Vec<f64>,
-    /// What all full batches together used.
+    /// What all full batches used, in total.
     pub usage: Usage,
-    /// What the device of its file read meanwhile, in all full batches together; `None` where nobody counts.
+    /// What the device of its file read during all full batches, in total; `None` if nothing counts it.
     pub reads: Option<Reads>,
-    /// What the operation itself counted, per iteration.
+    /// Counts of the operation itself, per iteration.
     pub tallies: BTreeMap<String, f64>,
-    /// What the operation found doubtful.
+    /// Doubts reported by the operation.
     pub doubts: Vec<Doubt>,
-    /// Operations in all full batches together.
+    /// Operations in all full batches, in total.
     pub operations: f64,
-    /// Elapsed ns of all full batches together.
+    /// Elapsed ns of all full batches, in total.
     pub elapsed: f64,
     /// The longest batch, in ns.
     pub batch: f64,
-    /// Tasks that were running or wanted to in the whole system before the round began, itself aside.
+    /// Tasks in the whole system that were running or wanted to run before the round began, except this one.
     #[serde(default)]
     pub others: f64,
 }
 
-/// Every so many batches one of half the length is taken, to see whether the cost depends on the length.
+/// One batch in this many has half the length, to test whether the cost depends on the length.
 const HALF_EVERY: u32 = 8;
 
-/// Finds the count and takes samples. `reading` is what one reading of the clock costs, in ns.
+/// Finds the count and takes samples. `reading` is the cost of one clock reading, in ns.
 ///
 /// # Errors
-/// What the operation meets.
+/// Those of the operation.
 pub(crate) fn sample(
     work: &mut Loop,
     watch: &mut impl Watch,
@@ -136,8 +136,8 @@ pub(crate) fn sample(
     Ok(harvest)
 }
 
-/// The check before a batch; where only a core of our own will do, the last of three in a row that found it so, since
-/// a neighbour pauses for moments too. `None` when the round's time is up.
+/// The check before a batch. If the batch needs an undisturbed core, this is the last of three such checks in a row,
+/// because a neighbour also pauses for moments. `None` if the round's time is over.
 fn begin(watch: &mut impl Watch, plan: &RoundPlan, start: f64) -> Option<Speed> {
     const IN_A_ROW: u32 = 3;
     let Some(limit) = plan.quiet_below else { return Some(watch.speed()) };
@@ -162,13 +162,13 @@ struct Timed {
     reads: Option<Reads>,
 }
 
-/// Another process may read a clock that is slewed, which the kernel does by 0.05 % at most.
+/// Another process may read a clock that is slewed, by 0.05 % at most.
 const CLOCKS_AGREE: f64 = 1.001;
 
-/// One batch. The device's counts are asked for outside of all else, since asking takes time of its own.
+/// Runs one batch. Reads the device counters outside the timed region, because reading them takes time.
 fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> Result<Timed, Failure> {
     work.prepare_batch(count)?;
-    // Whatever was left over from a batch that failed is no part of this one.
+    // Pauses that remain from a failed batch do not belong to this one.
     work.paused();
     let read = watch.reads();
     let used = watch.usage();
@@ -184,14 +184,14 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
     let (elapsed, usage) = match told {
         None => (elapsed, usage),
         Some(told) if told.elapsed <= elapsed * CLOCKS_AGREE => (told.elapsed, told.usage),
-        Some(_) => return Err(Failure::wrong("it tells more time for a batch than has passed")),
+        Some(_) => return Err(Failure::wrong("it reports more time for a batch than has passed")),
     };
     let reads = watch.reads().zip(read).map(|(after, before)| operation::between(before, after));
     work.verify_batch(count)?;
     Ok(Timed { elapsed, usage, reads })
 }
 
-/// How many iterations fill a batch. What it runs to find out is the warm-up too.
+/// Finds the number of iterations that fill a batch. These iterations are also the warm-up.
 fn find_times(work: &mut Loop, watch: &mut impl Watch, plan: &RoundPlan) -> Result<u64, Failure> {
     let most = work.most_iterations();
     if work.skips_warmup() {
@@ -206,10 +206,10 @@ fn find_times(work: &mut Loop, watch: &mut impl Watch, plan: &RoundPlan) -> Resu
     loop {
         let first = timed(work, watch, times, 0.0)?.elapsed;
         if first >= plan.batch || times == most {
-            // The first time may have been slow because everything was cold: only a second one counts.
+            // The first time may be long because everything was cold, so a second one is required.
             let elapsed = timed(work, watch, times, 0.0)?.elapsed;
             if elapsed >= plan.batch * 0.75 || times == most {
-                // A hint from a slower moment must not leave batches many times too long.
+                // A hint from a slower moment must not make batches many times too long.
                 let fitting = (times as f64 * plan.batch / elapsed.max(1.0)).ceil() as u64;
                 return Ok(if times > 2 * fitting { fitting.clamp(1, most) } else { times });
             }

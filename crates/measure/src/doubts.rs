@@ -1,4 +1,4 @@
-//! The doubts that rounds raise beside their samples, and the clock that a run's quiet batches ran at.
+//! The doubts that rounds raise in addition to their samples, and the clock of a run's quiet batches.
 
 use analysis::statistics::{median, quantile, sorted};
 use record::{Doubt, Ends};
@@ -12,14 +12,14 @@ use operation::Clock;
 pub(crate) struct RunClock {
     /// One cycle in ns: the median over rounds.
     pub cycle: f64,
-    /// What 90 in 100 of the batches lie between.
+    /// The range that contains 90 in 100 of the batches.
     pub range: Option<Ends>,
-    /// Of each round by its place in the run's order: the cycle of its batches.
+    /// For each round, by its place in the run's order: the cycle of its batches.
     rounds: Vec<(u32, f64)>,
 }
 
 impl RunClock {
-    /// From all batches of work that follows the clock, the quiet ones where there are any.
+    /// Takes the clock from all batches of work that follows the clock; from the quiet ones if there are any.
     pub fn of(entries: &[Entry], quietness: &Quietness) -> RunClock {
         let clocks = |all: bool| {
             let (mut rounds, mut batches) = (Vec::new(), Vec::new());
@@ -45,12 +45,13 @@ impl RunClock {
         RunClock { cycle, range, rounds }
     }
 
-    /// The doubt that an entry's batches ran at a clock of their own: at another one than the rounds of other entries just
-    /// before and after them. That the clock of the whole core moved meanwhile is no doubt: cycles do not depend on it.
+    /// The doubt that an entry's batches ran at their own clock, different from that of other entries' rounds just
+    /// before and after them. A clock of the whole core that moved in the meantime is no doubt, because cycles do not
+    /// depend on it.
     pub fn own_clock(&self, entry: &Entry) -> Option<Doubt> {
-        /// Rounds on either side.
+        /// Number of rounds on either side.
         const BESIDE: usize = 8;
-        /// A step of any core's clock is larger.
+        /// A step of any core's clock is larger than this.
         const STEP: f64 = 1.015;
         const ENOUGH: usize = 5;
         let own = |order: u32| entry.rounds.iter().any(|round| round.order == order);
@@ -68,7 +69,7 @@ impl RunClock {
     }
 }
 
-/// The doubts that rounds raise beside their samples.
+/// The doubts that rounds raise in addition to their samples.
 pub(crate) fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let mut lost: Vec<&String> = entry.rounds.iter().filter_map(|round| round.end.as_ref().err()).collect();
@@ -87,7 +88,7 @@ pub(crate) fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock, r
     doubts
 }
 
-/// What the rounds said of cold passes, as one doubt.
+/// The reports of the rounds on cold passes, as one doubt.
 fn not_cold(harvests: &[&RoundSamples]) -> Option<Doubt> {
     harvests.iter().flat_map(|harvest| &harvest.doubts).fold(None, |worst, doubt| match (worst, doubt) {
         (Some(Doubt::NotCold { passes, resident }), Doubt::NotCold { passes: more, resident: share }) => {
@@ -97,7 +98,7 @@ fn not_cold(harvests: &[&RoundSamples]) -> Option<Doubt> {
     })
 }
 
-/// Whether an iteration costs something else in batches of half the length.
+/// The doubt that an iteration has another cost in batches of half the length.
 fn non_linear(harvests: &[&RoundSamples]) -> Option<Doubt> {
     const ENOUGH: usize = 4;
     let halves = sorted(harvests.iter().flat_map(|harvest| harvest.halves.iter().copied()));
@@ -108,14 +109,14 @@ fn non_linear(harvests: &[&RoundSamples]) -> Option<Doubt> {
             .flat_map(|harvest| harvest.samples.iter().map(|sample| sample.ns)),
     );
     let (half, whole) = (quantile(&halves, 0.5)?, quantile(&wholes, 0.5)?);
-    // Neighbours make both scatter: beyond the quartiles of either they really differ.
+    // Neighbours make both scatter. Beyond the quartiles of both, they really differ.
     let beyond = half > quantile(&wholes, 0.9)? * 1.1 || half < quantile(&wholes, 0.1)? * 0.9;
     (halves.len() >= ENOUGH && beyond).then(|| Doubt::NonLinear { ratio: half / whole })
 }
 
-/// Whether other tasks took the CPU in most batches, or ran on a partner's CPU, which no batch shows.
+/// The doubt that other tasks took the CPU in most batches, or ran on a partner's CPU, which no batch shows.
 fn interrupted(entry: &Entry, harvests: &[&RoundSamples]) -> Option<Doubt> {
-    /// Tasks beside our own for each CPU that is not ours: a half of them meet a partner's CPU.
+    /// Other tasks for each CPU that is not ours. Half of them run on a partner's CPU.
     const CROWDED: f64 = 0.5;
     let guard = entry.guard();
     let samples = || harvests.iter().flat_map(|harvest| &harvest.samples);
@@ -129,7 +130,7 @@ fn interrupted(entry: &Entry, harvests: &[&RoundSamples]) -> Option<Doubt> {
     (entry.cpus() > 1 && met >= CROWDED).then_some(Doubt::Interrupted { share: met })
 }
 
-/// Whether the clock moved by more than its usual steps while something was measured that is quoted as read.
+/// The doubt that the clock moved by more than its usual steps during a measurement that is quoted as read.
 fn clock_moved(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
     const MOVED: f64 = 1.15;
     let guard = entry.guard();
@@ -139,10 +140,10 @@ fn clock_moved(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
     (slow > MOVED * fast).then(|| Doubt::FrequencyMoved { ratio: slow / fast })
 }
 
-/// Whether the figure moved steadily with the order of the rounds: the test of Mann and Kendall, at one in a thousand, and
-/// by more than the least that counts.
+/// The doubt that the figure moved steadily with the order of the rounds: the test of Mann and Kendall, at one in a
+/// thousand, and by more than the smallest drift that counts.
 fn drift(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
-    /// Standard deviations that one in a thousand lies beyond.
+    /// One in a thousand lies beyond this number of standard deviations.
     const BEYOND_CHANCE: f64 = 3.29;
     const LEAST: f64 = 0.02;
     const ENOUGH: usize = 9;
@@ -166,7 +167,8 @@ fn drift(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
     told.then_some(Doubt::Drift { ratio: last / first })
 }
 
-/// How many standard deviations the number of rising pairs lies from what chance gives (Mann, Econometrica 13:245, 1945).
+/// The distance between the number of rising pairs and the number expected by chance, in standard deviations (Mann,
+/// Econometrica 13:245, 1945).
 fn trend(figures: &[f64]) -> f64 {
     let count = figures.len() as f64;
     let mut rising = 0.0;

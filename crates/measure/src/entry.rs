@@ -1,4 +1,4 @@
-//! One item on its way to a cost: what its rounds have brought so far.
+//! One item on its way to a cost: the results of its rounds so far.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use operation::Operation;
 /// Why an item is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It was asked for.
+    /// The user asked for it.
     Asked,
-    /// Something asked for has it as a term.
+    /// It is a term of an item that the user asked for.
     Term,
     /// It is a second measurement of the item with this index.
     Twin(usize),
@@ -28,7 +28,7 @@ pub(crate) struct RoundTaken {
     pub cpu: u32,
     /// The number of the launcher that started it.
     pub launcher: u32,
-    /// Whether it took batches whatever the core was doing.
+    /// True if it took batches whatever the core was doing.
     pub survey: bool,
     pub end: Result<RoundSamples, String>,
 }
@@ -48,13 +48,13 @@ pub(crate) struct Entry {
     pub role: Role,
     pub rounds: Vec<RoundTaken>,
     pub skip: Option<(String, String)>,
-    /// Iterations per batch found by the latest round.
+    /// Iterations per batch, as found by the latest round.
     pub hint: Option<u64>,
-    /// What a round takes beside its batches: start, set-up, warm-up.
+    /// Time of a round outside its batches: start, set-up, warm-up.
     pub overhead: Duration,
-    /// What all its rounds have taken.
+    /// Time of all its rounds.
     pub spent: Duration,
-    /// Rounds lost one after the other since the last good one.
+    /// Rounds lost in a row since the last good one.
     pub failing: u32,
 }
 
@@ -65,7 +65,7 @@ impl Entry {
         Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, spent: Duration::ZERO, failing: 0 }
     }
 
-    /// Whether this is what the term names (and no twin of it).
+    /// True if the term names this entry (and it is no twin).
     pub fn is(&self, term: &Term) -> bool {
         !matches!(self.role, Role::Twin(_)) && self.item.operation.id == term.operation && self.item.point == term.at
     }
@@ -75,51 +75,51 @@ impl Entry {
         format!("{}{}", self.item.operation.id, self.item.point)
     }
 
-    /// Whether its headline figure needs quiet batches.
+    /// True if its headline figure needs quiet batches.
     pub fn wants_quiet(&self) -> bool {
         self.item.operation.quoted == Estimate::Quiet
     }
 
-    /// Whether its time scales with the core clock. Where a partner wakes on another CPU, most of the time is
-    /// the hypervisor's or the interrupt controller's.
+    /// True if its time scales with the core clock. If a partner wakes up on another CPU, most of the time belongs to
+    /// the hypervisor or the interrupt controller, so it does not.
     pub fn follows_clock(&self) -> bool {
         let Item { operation, point } = &self.item;
         (operation.follows_clock)(point) && !operation.uses_other_cpu(point)
     }
 
-    /// How many CPUs it keeps busy.
+    /// The number of CPUs it keeps busy.
     pub fn cpus(&self) -> u32 {
         self.item.operation.cpus(&self.item.point)
     }
 
-    /// Whether more rounds can bring more: not once it is skipped, or has failed thrice without a good round between.
+    /// True if more rounds can bring results: it is not skipped, and has not failed three times in a row.
     pub fn alive(&self) -> bool {
         self.skip.is_none() && self.failing < 3
     }
 
-    /// Whether there are moments in which none of its tasks runs by its own doing.
+    /// True if all of its tasks sleep at some moments by design.
     pub fn waits(&self) -> bool {
         let Item { operation, point } = &self.item;
         (operation.waits)(point) || operation.uses_other_cpu(point) || operation.quoted == Estimate::Typical
     }
 
-    /// What a batch's interruptions are judged by.
+    /// The criteria for interruptions of a batch.
     pub fn guard(&self) -> Guard {
         Guard { usual_switches: self.usual_switches(), waits: self.waits() }
     }
 
-    /// Whether its next round takes batches whatever the core is doing: every other one does, from the first on, until there
-    /// are `enough`.
+    /// True if its next round takes batches whatever the core is doing. Every other round does so, starting with the
+    /// first, until there are `enough`.
     pub fn wants_survey(&self, enough: usize) -> bool {
         !self.wants_quiet() || (self.rounds.len().is_multiple_of(2) && self.surveyed() < enough)
     }
 
-    /// How many rounds took batches whatever the core was doing.
+    /// The number of rounds that took batches whatever the core was doing.
     pub fn surveyed(&self) -> usize {
         self.harvests().filter(|(round, harvest)| round.survey && !harvest.samples.is_empty()).count()
     }
 
-    /// Takes in how a round ended.
+    /// Records how a round ended.
     pub fn take_in(&mut self, begun: Begun, end: RoundEnd) {
         let Begun { order, cpu, launcher, survey } = begun;
         let end = match end {
@@ -140,28 +140,30 @@ impl Entry {
         self.rounds.push(RoundTaken { order, cpu, launcher, survey, end });
     }
 
-    /// The rounds that brought something.
+    /// The rounds that have a result.
     pub fn harvests(&self) -> impl Iterator<Item = (&RoundTaken, &RoundSamples)> {
         self.rounds.iter().filter_map(|round| Some((round, round.end.as_ref().ok()?)))
     }
 
-    /// How often a batch is switched out by the operation itself: partners on one CPU take it from each other. More than
-    /// that is somebody else's doing. Where it cannot be told whose doing it was, the time that none of its tasks had the
-    /// CPU tells.
+    /// How often the operation itself causes a batch to be switched out: partners on one CPU take it from each other.
+    /// Additional switches come from other tasks. If the cause is unknown, the time during which none of its tasks had
+    /// the CPU decides.
     fn usual_switches(&self) -> f64 {
-        // Tasks of its own that give the CPU to each other also take it from each other, in some batches and not in others.
+        // Tasks of its own that give the CPU to each other also take it from each other, in some batches and not in
+        // others.
         if !self.waits() && self.harvests().any(|(_, harvest)| harvest.usage.voluntary > harvest.samples.len() as f64) {
             return f64::INFINITY;
         }
         let counts = self.harvests().flat_map(|(_, harvest)| harvest.samples.iter().map(|sample| sample.switched_out));
         match quantile(&sorted(counts), 0.1) {
-            // Once it happens by itself it happens at every iteration, and its number says nothing of others.
+            // If the operation itself causes a switch, it does so in every iteration, and the number says nothing about
+            // other tasks.
             Some(usual) if usual > 0.0 => f64::INFINITY,
             _ => 0.0,
         }
     }
 
-    /// The skip, where nothing was measured: because it cannot be here, or because every round was lost.
+    /// The skip, if nothing was measured: it is impossible here, or every round was lost.
     pub fn skipped(&self) -> Option<Skip> {
         let (reason, remedy) = match &self.skip {
             Some((reason, remedy)) => (reason.clone(), remedy.clone()),

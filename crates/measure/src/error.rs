@@ -9,7 +9,7 @@ pub enum MeasureError {
     /// No scratch folder.
     #[error("cannot make a scratch folder in {folder}: {error}; set TMPDIR to a folder that can be written")]
     Scratch {
-        /// Where it was tried.
+        /// The folder that was tried.
         folder: String,
         /// Why it failed.
         error: std::io::Error,
@@ -19,7 +19,7 @@ pub enum MeasureError {
     Cpu {
         /// The CPU asked for.
         cpu: u32,
-        /// Those it may use.
+        /// The CPUs that this process may use.
         usable: String,
     },
     /// An operation names a term that is not in the registry.

@@ -1,9 +1,9 @@
 //! The launcher: a small process that forks one child per round, guards it, and cleans up after it.
 //!
-//! Each pass over the operations has a launcher of its own, executed anew: a new address layout and new physical pages, as
-//! another run would have, so that rounds differ by what runs differ by. Where a program cannot be executed (a sandbox, an
-//! emulator), one launcher is forked at the start, before the parent grows, and serves all rounds. A launcher outlives its
-//! parent just long enough to kill the round under way and to remove the scratch folder.
+//! Each pass over the operations has its own launcher, executed anew. So it has a new address layout and new physical
+//! pages, as another run has, and rounds differ in the same way as runs. If a program cannot be executed (a sandbox, an
+//! emulator), one launcher is forked at the start, before the parent grows, and serves all rounds. A launcher outlives
+//! its parent just long enough to kill the current round and to remove the scratch folder.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,24 +24,24 @@ use guard::guarded;
 use operation::Item;
 use operation::Operation;
 
-/// The word that makes a program a launcher: with it as the only argument it calls [`serve_rounds`].
+/// With this word as its only argument, a program becomes a launcher: it calls [`serve_rounds`].
 pub const LAUNCH: &str = "serve-rounds";
 
-/// What a launcher must know before its first round.
+/// What a launcher needs to know before its first round.
 #[derive(Serialize, Deserialize)]
 struct Brief {
     items: Vec<(String, Point)>,
     checker: Checker,
     scratch: PathBuf,
-    /// The launcher's number: the folders of its rounds bear it.
+    /// The launcher's number. It is part of the names of its rounds' folders.
     number: u32,
 }
 
-/// What a launcher is asked.
+/// A request to a launcher.
 #[derive(Serialize, Deserialize)]
 enum Asked {
     Round(Box<RoundRequest>),
-    /// No round is to come; the scratch folder is the parent's.
+    /// There are no more rounds. The scratch folder stays with the parent.
     End,
 }
 
@@ -53,16 +53,16 @@ pub(crate) struct Pool {
     scratch: PathBuf,
     launcher: Launcher,
     started: u32,
-    /// Dropped after the launcher, whose orphans it inherits.
+    /// Dropped after the launcher, because it inherits the launcher's orphans.
     _heir: Heir,
 }
 
 impl Pool {
-    /// Starts the first launcher: by executing `program`, or by forking where there is none or it cannot be executed. Call
-    /// it while the process has one thread.
+    /// Starts the first launcher. It executes `program`, or forks if there is none or it cannot be executed. Call it
+    /// while the process has one thread.
     ///
     /// # Errors
-    /// When the system has no process or descriptor left.
+    /// If the system has no process or descriptor left.
     pub fn start(
         items: &[Item],
         checker: Checker,
@@ -70,7 +70,7 @@ impl Pool {
         program: Option<&Path>,
     ) -> Result<Pool, MeasureError> {
         let heir = Heir::new();
-        // What the command line named is known to this process alone.
+        // Only this process knows what the command line named.
         let knows_all = items.iter().all(|item| item.operation.argument.is_none());
         let mut program = program.filter(|_| knows_all).map(Path::to_owned);
         let executed =
@@ -86,7 +86,7 @@ impl Pool {
         Ok(Pool { program, items, checker, scratch: scratch.into(), launcher, started: 1, _heir: heir })
     }
 
-    /// Starts a new launcher in place of the old one, where that is executed; else the old one goes on.
+    /// Starts a new launcher in place of the old one, if launchers are executed. Otherwise the old one continues.
     pub fn renew(&mut self) {
         let Some(program) = &self.program else { return };
         let next = Launcher::execute(program, &self.items, self.checker, &self.scratch, self.started);
@@ -96,12 +96,12 @@ impl Pool {
         }
     }
 
-    /// The number of the launcher at work, from 0.
+    /// The number of the current launcher, from 0.
     pub fn number(&self) -> u32 {
         self.started - 1
     }
 
-    /// How many there were, and how they were started.
+    /// The number of launchers, and how they were started.
     pub fn told(&self) -> Launchers {
         Launchers { count: self.started, executed: self.program.is_some() }
     }
@@ -109,14 +109,14 @@ impl Pool {
     /// Runs one round.
     ///
     /// # Errors
-    /// When a signal came meanwhile, or the launcher is gone.
+    /// If a signal came in the meantime, or the launcher is gone.
     pub fn round(&mut self, order: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
         self.launcher.round(order, signals)
     }
 }
 
-/// While it lives, this process is the parent of every orphan below it: should a launcher be killed, its rounds become our
-/// children and are ended by us.
+/// While this value lives, this process is the parent of every orphan below it. If a launcher is killed, its rounds
+/// become our children, and we end them.
 struct Heir;
 
 impl Heir {
@@ -179,9 +179,9 @@ impl Launcher {
         Ok(launcher)
     }
 
-    /// Tells a launcher what it must know, and waits until it says that it is ready.
+    /// Sends a launcher what it needs to know, and waits until it reports that it is ready.
     fn greet(&mut self, brief: &Brief) -> std::io::Result<()> {
-        /// A launcher that is not ready by then is none.
+        /// A program that is not ready within this time is no launcher.
         const PATIENCE: Duration = Duration::from_secs(5);
         self.tell(brief)?;
         self.stream.get_ref().set_read_timeout(Some(PATIENCE))?;
@@ -224,11 +224,11 @@ impl Launcher {
     }
 }
 
-/// A round may hang for seconds; a signal must not wait for it.
+/// A round may hang for seconds. A signal must not wait for it.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Drop for Launcher {
-    /// Waits until the launcher has ended; ends its rounds itself should the launcher have been killed.
+    /// Waits until the launcher has ended. If the launcher was killed, ends its rounds.
     fn drop(&mut self) {
         let _ = self.tell(&Asked::End);
         let _ = self.stream.get_mut().shutdown(std::net::Shutdown::Both);
@@ -238,17 +238,17 @@ impl Drop for Launcher {
     }
 }
 
-/// Makes this process a launcher: the program was started with [`LAUNCH`] by a run, whose rounds it is to start. `find` is
-/// the registry. Returns when the run has no more rounds.
+/// Makes this process a launcher: a run started the program with [`LAUNCH`] to start its rounds. `find` is the
+/// registry. Returns when the run has no more rounds.
 ///
 /// # Errors
-/// When nobody of ours is at the other end of standard input.
+/// If no run is at the other end of standard input.
 pub fn serve_rounds(find: fn(&str) -> Option<&'static Operation>) -> Result<(), String> {
     let not_ours = || format!("{LAUNCH} is howslow's own word, for the processes that it starts itself");
     let input = std::io::stdin().as_fd().try_clone_to_owned().map_err(|_| not_ours())?;
     let stream = UnixStream::from(input);
     let mut line = String::new();
-    // Unbuffered, so that no round's order is read with it; the brief is one line.
+    // Unbuffered, so that it does not read ahead into a round's request. The brief is one line.
     read_line(&stream, &mut line).map_err(|_| not_ours())?;
     let brief: Brief = serde_json::from_str(&line).map_err(|_| not_ours())?;
     let known = brief.items.into_iter().map(|(id, point)| find(&id).map(|operation| Item { operation, point }));
@@ -270,8 +270,8 @@ fn read_line(mut stream: &UnixStream, line: &mut String) -> std::io::Result<()> 
     Ok(())
 }
 
-/// The launcher's life: an order, a round, an answer, until it is told to end. Should the parent go without telling, the
-/// scratch folder goes too.
+/// The launcher's loop: a request, a round, an answer, until it is told to end. If the parent ends without notice, it
+/// also removes the scratch folder.
 fn serve(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, number: u32) {
     children::become_guard();
     if rounds(stream, items, checker, scratch, number).is_none() {
@@ -279,7 +279,7 @@ fn serve(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, n
     }
 }
 
-/// `None` when the parent has gone.
+/// `None` if the parent has gone.
 fn rounds(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, launcher: u32) -> Option<()> {
     let mut orders = BufReader::new(stream.try_clone().ok()?);
     let mut answers = stream;
@@ -300,7 +300,7 @@ fn rounds(stream: UnixStream, items: &[Item], checker: Checker, scratch: &Path, 
     None
 }
 
-/// Has a child do the round, and guards it; `None` when the parent has gone meanwhile.
+/// Runs the round in a child, and guards it. `None` if the parent has gone in the meantime.
 fn one_round(
     item: &Item,
     order: &RoundRequest,

@@ -1,4 +1,4 @@
-//! What is asked of a run, what it tells while it lasts, and what it brings.
+//! The input of a measurement, its progress reports, and its result.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,27 +12,27 @@ use crate::quiet::Width;
 pub struct Plan<'a> {
     /// What to measure.
     pub items: Vec<Item>,
-    /// The registry: for the terms of the items.
+    /// The registry, to find the terms of the items.
     pub find: fn(&str) -> Option<&'static Operation>,
-    /// How.
+    /// The settings.
     pub settings: Settings,
-    /// What a core that is ours alone looked like in earlier runs: cycles per independent add.
+    /// The width of an undisturbed core in earlier runs: cycles per independent add.
     pub width: Option<f64>,
-    /// The program that, started with the word [`LAUNCH`](crate::LAUNCH), starts rounds; rounds of `None` are forked from
-    /// this process's image.
+    /// The program that starts rounds when it is started with the word [`LAUNCH`](crate::LAUNCH). With `None`, rounds
+    /// are forked from this process's image.
     pub program: Option<&'a Path>,
     /// Where scratch folders are made.
     pub scratch_root: &'a Path,
 }
 
-/// What is being measured.
+/// The progress of a measurement.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// Operation and point.
     pub item: String,
     /// Rounds done.
     pub done: u32,
-    /// Rounds the work is thought to take.
+    /// Estimated number of rounds.
     pub total: u32,
     /// Time left.
     pub left: Duration,
@@ -46,8 +46,8 @@ pub struct Measurement {
     pub skipped: Vec<Skip>,
     /// How quiet the machine was.
     pub noise: Noise,
-    /// What a core that is ours alone looked like.
+    /// The width of an undisturbed core.
     pub width: Width,
-    /// The signal that ended the work early, if one did.
+    /// The signal that ended the work early, if any.
     pub interrupted: Option<i32>,
 }

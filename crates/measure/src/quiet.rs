@@ -1,4 +1,4 @@
-//! Which CPUs there are, how quiet each is, and what counts as quiet.
+//! Which CPUs there are, how quiet each is, and which batches count as quiet.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,23 @@ use operation::pin;
 /// More CPUs than this are not needed to find a quiet one.
 const MOST_CPUS: usize = 8;
 
-/// What the speed checks of a run say of a core that is ours alone: kept from run to run.
+/// The width of an undisturbed core, from the speed checks of a run. It is kept from run to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Width {
     /// Cycles per independent add.
     pub share: f64,
-    /// Whether this run has seen it; else it is remembered from an earlier one and nothing of this run came near.
+    /// True if this run has seen it. Otherwise it is remembered from an earlier run, and no check of this run came near
+    /// it.
     pub seen: bool,
 }
 
-/// What the speed checks of a run have shown so far.
+/// The results of a run's speed checks so far.
 pub(crate) struct Quietness {
     checker: Checker,
-    /// The CPUs this process could use at the start.
+    /// The CPUs that this process could use at the start.
     allowed: CpuSet,
     usable: Vec<u32>,
-    /// The CPUs that rounds take turns on.
+    /// The CPUs that rounds use in turn.
     pub cpus: Vec<u32>,
     tolerance: f64,
     /// The share that earlier runs have shown.
@@ -39,23 +40,23 @@ pub(crate) struct Quietness {
     width: Width,
 }
 
-/// What a batch's interruptions are judged by.
+/// The criteria for interruptions of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Guard {
-    /// How often a batch is switched out by its own doing; infinite where that cannot be told.
+    /// How often the operation itself causes a batch to be switched out; infinite if unknown.
     pub usual_switches: f64,
-    /// Whether there are moments in which none of its tasks runs by its own doing.
+    /// True if all of its tasks sleep at some moments by design.
     pub waits: bool,
 }
 
 impl Guard {
-    /// Whether another task of this system took the CPU during a batch.
+    /// True if another task of this system took the CPU during a batch.
     pub fn interrupted(self, sample: &Sample) -> bool {
-        /// The kernel's accounts are kept in microseconds, of user and system time apart.
+        /// The kernel keeps its accounts in microseconds, separately for user and system time.
         const RESOLUTION: f64 = 4_000.0;
-        /// Part of a batch that the kernel's own work between its tasks may take.
+        /// Share of a batch that the kernel's own work between its tasks may take.
         const LEAST: f64 = 0.03;
-        /// In a longer batch the kernel's own threads come and go for a few microseconds, which the time away judges.
+        /// In a longer batch the kernel's own threads run for a few microseconds. The time away accounts for them.
         const SHORT: f64 = 1e6;
         let taken = !self.waits && sample.away > RESOLUTION + LEAST * sample.elapsed;
         let switched = sample.switched_out > self.usual_switches && (self.waits || sample.elapsed < SHORT);
@@ -63,22 +64,23 @@ impl Guard {
     }
 }
 
-/// The clock may move by this much within a quiet batch; a step of any core's frequency is larger.
+/// The clock may move by this much within a quiet batch. A step of any core's frequency is larger.
 const CLOCK_TOLERANCE: f64 = 0.015;
-/// Another hardware thread makes an add at least so much dearer: checks nearer to a remembered share than this are of a
-/// core that is ours alone, whatever is remembered.
+/// Another hardware thread makes an add at least this much slower. So checks within this share of a remembered width
+/// come from an undisturbed core, whatever is remembered.
 const NEIGHBOUR: f64 = 0.12;
-/// The clock of one core wanders by no more than this within a run; a chain that took longer was interrupted.
+/// The clock of one core varies by no more than this within a run. A chain that took longer was interrupted.
 const CLOCK_RANGE: f64 = 1.3;
 
-/// What the shares that undisturbed checks have shown say of a core that is ours alone. A remembered share decides only
-/// where it is borne out, or where all that was seen lies so far above it that a neighbour must have been there all the
-/// time; one that is a little too good is given up at once, one that is far off after some runs (see the store).
+/// The width of an undisturbed core, from the shares that undisturbed checks have shown. A remembered share is used in
+/// two cases: checks of this run confirm it, or all checks lie so far above it that a neighbour must have been there
+/// all the time. A share that is a little too good is dropped at once; one that is far off is dropped after some runs
+/// (see the store).
 pub(crate) fn judged(shares: &[f64], remembered: Option<f64>, tolerance: f64) -> Width {
-    /// One lucky check in a hundred bears out nothing.
+    /// One lucky check in a hundred confirms nothing.
     const BORNE_OUT: f64 = 0.02;
     let shares = sorted(shares.iter().copied());
-    // A low quantile instead of the least: one lucky reading must not make every other look busy.
+    // A low quantile instead of the minimum: one lucky reading must not make all others look busy.
     let own = quantile(&shares, 0.1).unwrap_or(f64::INFINITY);
     let Some(remembered) = remembered.filter(|&it| it < own) else { return Width { share: own, seen: true } };
     let near = shares.iter().filter(|&&share| share <= remembered * (1.0 + tolerance)).count();
@@ -90,10 +92,10 @@ pub(crate) fn judged(shares: &[f64], remembered: Option<f64>, tolerance: f64) ->
 }
 
 impl Quietness {
-    /// Looks at every CPU for some milliseconds.
+    /// Checks every CPU for some milliseconds.
     ///
     /// # Errors
-    /// When the CPU asked for is not ours to use.
+    /// If this process may not use the CPU that was asked for.
     pub fn open(
         checker: Checker,
         asked: Option<u32>,
@@ -110,7 +112,7 @@ impl Quietness {
             }
             None if usable.is_empty() => vec![0],
             None => {
-                // Costs of different kinds of core are different costs: a run is of one kind, the strongest there is.
+                // Different kinds of core have different costs, so a run uses one kind: the strongest.
                 let kind = |cpu: u32| Topology::here().kind_of(cpu);
                 let strongest = usable.iter().map(|&cpu| kind(cpu)).min();
                 let alike: Vec<u32> = usable.iter().copied().filter(|&cpu| Some(kind(cpu)) == strongest).collect();
@@ -135,63 +137,63 @@ impl Quietness {
         self.update();
     }
 
-    /// Takes in what a round's checks have shown.
+    /// Records the checks of a round.
     pub fn take_in(&mut self, harvest: &RoundSamples) {
         self.checks.extend(harvest.samples.iter().flat_map(|sample| [sample.around.0, sample.around.1]));
     }
 
-    /// Derives anew what a core that is ours alone looks like.
+    /// Computes the width of an undisturbed core again.
     pub fn update(&mut self) {
         let fastest = quantile(&sorted(self.checks.iter().map(|speed| speed.chain)), 0.01).unwrap_or(f64::INFINITY);
-        // Whatever interrupts the chain makes the width beside it look small.
+        // An interruption of the chain makes the width beside it look small.
         let undisturbed = self.checks.iter().filter(|speed| speed.chain <= fastest * CLOCK_RANGE);
         let shares: Vec<f64> = undisturbed.map(|speed| speed.share()).collect();
         self.width = judged(&shares, self.remembered, self.tolerance);
     }
 
-    /// The CPUs that can still be used: one may go offline at any time.
+    /// Drops CPUs that can no longer be used. One may go offline at any time.
     pub fn drop_lost_cpus(&mut self) {
-        // The kernel answers with those of the CPUs asked for that are online.
+        // The kernel answers with the online CPUs among those asked for.
         let _ = rustix::thread::sched_setaffinity(None, &self.allowed);
         let Ok(online) = rustix::thread::sched_getaffinity(None) else { return };
         let still = |cpu: &u32| online.is_set(*cpu as usize);
         let (cpus, usable): (Vec<u32>, Vec<u32>) =
             (self.cpus.iter().copied().filter(still).collect(), self.usable.iter().copied().filter(still).collect());
-        // Without any left nothing can be measured, and each round says so.
+        // Without any CPU nothing can be measured, and each round says so.
         if !cpus.is_empty() {
             (self.cpus, self.usable) = (cpus, usable);
         }
     }
 
-    /// The largest share at which a core counts as ours alone.
+    /// The largest share at which a core counts as undisturbed.
     pub fn limit(&self) -> f64 {
         self.width.share * (1.0 + self.tolerance)
     }
 
-    /// What a core that is ours alone looks like.
+    /// The width of an undisturbed core.
     pub fn alone(&self) -> Width {
         self.width
     }
 
-    /// One core cycle in ns, by the checks alone: for a run that has measured nothing.
+    /// One core cycle in ns, by the checks alone. For a run that has measured nothing.
     pub fn usual_cycle(&self) -> f64 {
         quantile(&sorted(self.checks.iter().map(|speed| speed.chain)), 0.5).unwrap_or(0.0)
     }
 
-    /// The larger share around a batch, over that of a core that is ours alone.
+    /// The larger share around a batch, divided by that of an undisturbed core.
     pub fn width(&self, sample: &Sample) -> f64 {
         sample.around.0.share().max(sample.around.1.share()) / self.width.share
     }
 
-    /// Whether the core was ours alone for this batch, at one clock, and no other task of this system took it.
+    /// True if the core was undisturbed during this batch, at one clock, and no other task of this system took it.
     pub fn is_quiet(&self, sample: &Sample, guard: Guard) -> bool {
         let (before, after) = (sample.around.0.chain, sample.around.1.chain);
         let steady = (before / after - 1.0).abs() <= CLOCK_TOLERANCE;
         steady && !guard.interrupted(sample) && self.width(sample) <= 1.0 + self.tolerance
     }
 
-    /// The CPU whose core is quiet now; the first of them in a random order, or the least busy. Leaves this process
-    /// pinned where it looked last: rounds pin themselves.
+    /// A CPU whose core is quiet now: the first one found in a random order, or the least busy. Leaves this process
+    /// pinned to the last CPU it checked. Rounds pin themselves.
     pub fn quietest_now(&self, random: &mut fastrand::Rng) -> u32 {
         let mut order = self.cpus.clone();
         random.shuffle(&mut order);
@@ -216,13 +218,13 @@ impl Quietness {
         random.choice(Topology::here().partners_at(cpu, &self.usable, distance))
     }
 
-    /// At most so many CPUs beside these two.
+    /// At most `most` CPUs in addition to these two.
     pub fn beside(&self, cpu: u32, other: Option<u32>, most: usize, random: &mut fastrand::Rng) -> Vec<u32> {
         let is_free = |&free: &u32| free != cpu && Some(free) != other;
         random.choose_multiple(self.usable.iter().copied().filter(is_free), most)
     }
 
-    /// The part of the run's noise that the checks tell: shares of quiet among surveyed batches, per CPU.
+    /// The part of the run's noise that comes from the checks: shares of quiet among surveyed batches, per CPU.
     pub fn noise<'a>(&self, surveyed: impl Iterator<Item = (u32, &'a RoundSamples, Guard)>) -> Noise {
         let mut seen: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
         for (cpu, harvest, guard) in surveyed {
@@ -246,7 +248,7 @@ impl Quietness {
 }
 
 impl Drop for Quietness {
-    /// Gives this process back the CPUs it had.
+    /// Restores the CPUs that this process had.
     fn drop(&mut self) {
         let _ = rustix::thread::sched_setaffinity(None, &self.allowed);
     }
@@ -275,7 +277,7 @@ mod tests {
     fn a_neighbour_that_never_leaves_is_told_by_what_is_remembered() {
         let width = judged(&around(0.38, 0.2), Some(0.25), 0.05);
         assert_eq!(width, Width { share: 0.25, seen: false });
-        // Without memory nothing tells.
+        // Without a remembered width, the run's own checks decide.
         assert!(judged(&around(0.38, 0.2), None, 0.05).seen);
     }
 
@@ -293,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_busy_program_on_the_same_cpu_interrupts_every_long_batch() {
-        // Half of every batch of 14 ms is another's, so that none of them is without a switch.
+        // Another task takes half of every batch of 14 ms, so no batch is without a switch.
         let guard = Guard { usual_switches: f64::INFINITY, waits: false };
         assert!(guard.interrupted(&sample(7e6, 14e6, 3.0)));
         assert!(!guard.interrupted(&sample(2e3, 100e3, 60.0)), "partners on one CPU take it from each other");

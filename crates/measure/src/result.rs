@@ -1,4 +1,4 @@
-//! From entries to costs, skips and the run's noise.
+//! Turns entries into costs, skips and the run's noise.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::entry::{Entry, Role, RoundTaken};
 use crate::plan::Measurement;
 use crate::quiet::{Guard, Quietness};
 
-/// Puts the result together. `precision` is what was asked for.
+/// Assembles the result. `precision` is what the user asked for.
 pub(crate) fn assemble(
     entries: Vec<Entry>,
     quietness: &Quietness,
@@ -49,7 +49,7 @@ pub(crate) fn assemble(
     Measurement { costs, skipped, noise, width: quietness.alone(), interrupted: None }
 }
 
-/// The registry's rules of plausibility, as far as they concern these entries.
+/// The registry's rules of plausibility that apply to these entries.
 fn rules(entries: &[Entry]) -> (Vec<plausible::Rule<'static>>, Vec<(&'static str, &'static str)>) {
     let operations = entries.iter().map(|entry| entry.item.operation);
     let contained = operations.clone().flat_map(|operation| {
@@ -108,14 +108,14 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> O
     })
 }
 
-/// The interval of a mean over all batches, from what each round took: a difference has an error of its own, which is no
-/// share of it.
+/// The interval of a mean over all batches, from each round's value. A difference has an error of its own, which is not
+/// proportional to it.
 fn ends(value: f64, rounds: impl Iterator<Item = Nanoseconds>) -> Option<Ends> {
     let reach = linear_reach(&rounds.map(|round| round.0).collect::<Vec<_>>());
     reach.is_finite().then(|| Ends { low: rounded(value - reach), high: rounded(value + reach) })
 }
 
-/// The cycle of an entry's own batches, which its headline figure is converted with where it is quoted as read.
+/// The cycle of an entry's own batches. It converts the headline figure if the figure is quoted as read.
 fn own_cycle(entry: &Entry, run: &RunClock) -> f64 {
     let samples = entry.harvests().flat_map(|(_, harvest)| harvest.samples.iter().map(|sample| sample.cycle));
     median(samples).unwrap_or(run.cycle)
@@ -145,12 +145,13 @@ fn recorded(round: &RoundTaken, quietness: &Quietness, guard: Guard) -> Round {
     }
 }
 
-/// Seven significant digits: a hundred times finer than any clock here resolves, and a third of the file.
+/// Rounds to seven significant digits. That is a hundred times finer than any clock here resolves, and makes the file
+/// three times smaller.
 fn rounded(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
 }
 
-/// What all batches of an entry together used, per operation.
+/// The usage of all batches of an entry, per operation.
 #[derive(Default)]
 struct Totals {
     elapsed: f64,
@@ -187,7 +188,7 @@ impl Totals {
     }
 }
 
-/// What the operation counted itself: the median over rounds.
+/// The operation's own counts: the median over rounds.
 fn tallies(entry: &Entry) -> BTreeMap<String, f64> {
     let mut rounds: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
     for (name, count) in entry.harvests().flat_map(|(_, harvest)| &harvest.tallies) {
@@ -196,7 +197,8 @@ fn tallies(entry: &Entry) -> BTreeMap<String, f64> {
     rounds.into_iter().filter_map(|(name, counts)| Some((name.clone(), rounded(median(counts)?)))).collect()
 }
 
-/// The modes of a cost with their shares, told as tallies: the cheapest is `mode 1 ns`, of `mode 1 share` of the rounds.
+/// The modes of a cost and their shares, as tallies. The cheapest is `mode 1 ns`, with the share `mode 1 share` of the
+/// rounds.
 fn told_modes(rounds: &[Round], headline: Estimate, follows_clock: bool) -> impl Iterator<Item = (String, f64)> {
     let modes = analysis::modes::modes(rounds, headline, follows_clock).into_iter().zip(1..);
     modes.flat_map(|(mode, number)| {
@@ -204,7 +206,7 @@ fn told_modes(rounds: &[Round], headline: Estimate, follows_clock: bool) -> impl
     })
 }
 
-/// Subtracts terms, innermost first: a term's own net cost must be known before it is subtracted.
+/// Subtracts terms, innermost first, because a term's own net cost must be known before it is subtracted.
 fn subtract_terms(entries: &[Entry], costs: &mut [Option<Cost>], precision: f64) {
     let mut done: Vec<bool> = costs.iter().map(|cost| cost.as_ref().is_none_or(|cost| cost.terms.is_empty())).collect();
     costs.iter_mut().flatten().filter(|cost| cost.terms.is_empty()).for_each(|cost| doubt_width(cost, precision));
@@ -231,15 +233,15 @@ fn subtract_terms(entries: &[Entry], costs: &mut [Option<Cost>], precision: f64)
     }
 }
 
-/// Doubts a cost whose interval is wider than asked.
+/// Adds a doubt if the interval of a cost is wider than asked.
 fn doubt_width(cost: &mut Cost, wanted: f64) {
     let half_width = cost.half_width().filter(|half| *half > wanted && !cost.holds_zero());
     cost.doubts.extend(half_width.map(|half_width| Doubt::Wide { half_width: rounded(half_width), wanted }));
 }
 
-/// How far twins lie apart.
+/// The A/A band: how far twins lie apart.
 fn band(entries: &[Entry], costs: &[Option<Cost>]) -> Option<Band> {
-    /// Nine in ten: the largest of a few says more of their number than of the machine.
+    /// Nine in ten. The maximum of a few pairs depends more on their number than on the machine.
     const MOST_OF_THEM: f64 = 0.9;
     let pairs = entries.iter().zip(costs).filter_map(|(entry, twin)| {
         let Role::Twin(of) = entry.role else { return None };
@@ -249,7 +251,7 @@ fn band(entries: &[Entry], costs: &[Option<Cost>]) -> Option<Band> {
         Some((first.name(), rounded((ratio - 1.0).abs()), sound))
     });
     let pairs: Vec<(String, f64, bool)> = pairs.collect();
-    // A twin with a doubt tells of that doubt, not of the machine; where all have one, they are all there is.
+    // A twin with a doubt shows that doubt, not the machine. If all have one, they are used all the same.
     let any_sound = pairs.iter().any(|(_, _, sound)| *sound);
     let counted = pairs.iter().filter(|(_, _, sound)| *sound || !any_sound);
     let difference = rounded(quantile(&sorted(counted.map(|(_, apart, _)| *apart)), MOST_OF_THEM).unwrap_or(0.0));

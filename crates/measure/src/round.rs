@@ -1,4 +1,4 @@
-//! One round, seen from inside: a fresh process sets up one operation, samples it and reports.
+//! One round, seen from inside: a fresh process sets up one operation, takes samples and reports.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use crate::batch::{RoundPlan, RoundSamples, sample};
 use crate::speed::Checker;
 use crate::watch::{self, SystemWatch};
 
-/// What one round is asked for.
+/// The request for one round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RoundRequest {
-    /// Index of the item in the order that the launcher was started with.
+    /// Index of the item in the list that the launcher was started with.
     pub item: usize,
     pub cpu: u32,
     pub other_cpu: Option<u32>,
@@ -28,13 +28,13 @@ pub(crate) struct RoundRequest {
 /// Where a round may put files.
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
-    /// Its own, made when it asks, removed when it ends.
+    /// The round's own folder, made on demand and removed at its end.
     pub own: PathBuf,
-    /// The run's.
+    /// The run's folder.
     pub shared: PathBuf,
 }
 
-/// What became of a round.
+/// The outcome of a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum RoundEnd {
     /// It measured.
@@ -45,22 +45,22 @@ pub(crate) enum RoundEnd {
     Lost(String),
 }
 
-/// Descriptors that a round may have open: an operation that leaks them is to notice soon.
+/// Descriptors that a round may have open. An operation that leaks them should fail soon.
 const MOST_DESCRIPTORS: u64 = 4096;
 
-/// Does one round in this process. Never call it in a process that is to live on: limits and pinning stay.
+/// Performs one round in this process. Never call it in a process that continues to live: limits and pinning stay.
 pub(crate) fn perform(item: &Item, order: &RoundRequest, checker: Checker, folders: Folders) -> RoundEnd {
     limit(Resource::As, item.operation.memory);
     limit(Resource::Core, 0);
     limit(Resource::Nofile, MOST_DESCRIPTORS);
-    // The first to go when memory runs out is the round, not the user's programs.
+    // If memory runs out, the kernel should kill the round and not the user's programs.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     if let Err(failure) = pin(order.cpu) {
         return RoundEnd::Lost(format!("cannot pin to CPU {}: {failure}", order.cpu));
     }
     let mut random = fastrand::Rng::with_seed(order.seed);
     let _shift = shift_mappings(&mut random);
-    // Before anything of the round's own runs.
+    // Before anything of the round itself runs.
     let others = watch::tasks_running_beside();
     let end = on_shifted_stack(random.usize(0..256), &mut || measured(item, order, checker, folders.clone()));
     match end {
@@ -85,7 +85,8 @@ fn measured(item: &Item, order: &RoundRequest, checker: Checker, folders: Folder
     let partners = setting.partners();
     let others = order.other_cpu.iter().chain(&order.more_cpus).copied().take(partners_cpus).collect();
     let mut watch = SystemWatch::new(checker, order.cpu, others, partners).counting(setting.device());
-    // Whatever the set-up is refused cannot be measured here; the same refusal later is a fault of the round.
+    // A refusal during set-up means that the operation cannot be measured. The same refusal later is a fault of the
+    // round.
     let mut work = match (item.operation.prepare)(&setting).map_err(Failure::into_skip) {
         Ok(work) => work,
         Err(failure) => return ended_by(failure, "setting up"),
@@ -107,17 +108,17 @@ fn ended_by(failure: Failure, doing: &str) -> RoundEnd {
     }
 }
 
-/// Reserves a random stretch of address space, so that later mappings lie elsewhere in every round.
+/// Reserves a random stretch of address space, so that later mappings have other addresses in every round.
 fn shift_mappings(random: &mut fastrand::Rng) -> Option<Vec<u8>> {
-    // Above the allocator's threshold for mapping, and untouched, so it costs no memory.
+    // It is larger than the allocator's threshold for mapping, and untouched, so it uses no memory.
     let pages = random.usize(64..4096);
     let mut reserved = Vec::new();
     reserved.try_reserve_exact(pages * 4096).ok()?;
     Some(reserved)
 }
 
-/// Runs `work` with the stack moved down by `steps` of 64 bytes and more: what the size of the environment does to a
-/// program by accident is done here on purpose (Mytkowicz et al., ASPLOS 2009).
+/// Runs `work` with the stack moved down by at least `steps` times 64 bytes. The size of the environment does this to a
+/// program by accident; here it is done on purpose (Mytkowicz et al., ASPLOS 2009).
 #[inline(never)]
 fn on_shifted_stack(steps: usize, work: &mut dyn FnMut() -> RoundEnd) -> RoundEnd {
     let mut room = [0_u8; 64];

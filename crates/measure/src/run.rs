@@ -1,4 +1,4 @@
-//! Takes costs: the survey, the search for quiet moments, the stop rule, the budget.
+//! Measures a plan: the survey, the search for quiet moments, the stop rule, the budget.
 
 use std::time::Instant;
 
@@ -17,10 +17,10 @@ use crate::scratch::Scratch;
 use crate::signals::{Ended, Signals};
 use crate::speed::Checker;
 
-/// Measures. Forks: call it while the process has one thread.
+/// Measures. This function forks: call it while the process has one thread.
 ///
 /// # Errors
-/// When nothing can be measured at all; what a single operation meets is in the result.
+/// If nothing can be measured at all. Problems of a single operation are in the result.
 pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<Measurement, MeasureError> {
     let started = Instant::now();
     let checker = Checker::calibrate(Clock::calibrate());
@@ -57,7 +57,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
     Ok(measurement)
 }
 
-/// The items, the operations that their terms name, and twins of a few for the A/A band.
+/// The items, the operations that their terms name, and twins of a few items for the A/A band.
 fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
     let mut entries: Vec<Entry> =
         plan.items.iter().map(|item| Entry::new(item.operation, item.point.clone(), Role::Asked)).collect();
@@ -80,8 +80,9 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
     Ok(entries)
 }
 
-/// Second measurements of a few items spread over the order: more cost time, fewer say little. What waits for another
-/// CPU, for a device or for memory shared with other tenants scatters by their law, which is no property of howslow.
+/// Second measurements of a few items spread over the list. More of them cost time, fewer say little. Items that wait
+/// for another CPU or a device, or use memory shared with other tenants, are excluded: their scatter is no property of
+/// howslow.
 fn twins(asked: &[Entry]) -> Vec<Entry> {
     const MOST: usize = 10;
     const LEAST: usize = 5;

@@ -16,24 +16,26 @@ use crate::round::RoundRequest;
 use crate::signals::{Ended, Signals};
 use operation::Clock;
 
-/// Rounds of each item that take batches whatever the cores are doing, every other one from the first on, so that they are
-/// spread over the whole run: only they tell what is typical, and so many tell it with an interval.
+/// Rounds of each item that take batches whatever the cores are doing. Every other round does so, starting with the
+/// first, so that they are spread over the whole run. Only they give the typical figure, and this many give it an
+/// interval.
 const SURVEYED: usize = 5;
-/// Passes over the items that the time is shared out to.
+/// Passes over the items that share the time.
 const PASSES: f64 = 12.0;
 /// Bounds of the time for the batches of one round, in seconds.
 const SHORTEST_ROUND: f64 = 0.002;
 const LONGEST_ROUND: f64 = 0.06;
-/// Batches of one round: rounds differ by more than so many batches leave open, so that more rounds tell more.
+/// Batches of one round. Rounds differ by more than the error that remains after this many batches, so more rounds are
+/// better than more batches.
 const MOST_BATCHES: u32 = 40;
-/// An operation may take so many times its equal share of the budget, once it has had enough rounds.
+/// An operation may take this many times its equal share of the budget, once it has had enough rounds.
 const MOST_SHARES: f64 = 4.0;
-/// Numbers of rounds at which the interval is looked at: a rule that looks after every round stops too early on luck.
+/// Numbers of rounds at which the interval is checked. A rule that checks after every round stops too early by luck.
 const LOOKS: [usize; 9] = [6, 8, 10, 12, 15, 20, 30, 50, 100];
-/// From this look on an item is left alone whose interval would need so many times the rounds it has had.
+/// From this check on, an item gets no more rounds if its interval would need this many times the rounds it has had.
 const TELLING_LOOK: usize = 15;
 const TOO_MANY_TIMES: f64 = 3.0;
-/// A batch is at least so many steps of the clock long, so that a step is no more than a third of a percent of it.
+/// A batch has at least this many steps of the clock, so that a step is no more than a third of a percent of it.
 const STEPS_OF_A_BATCH: f64 = 300.0;
 
 /// The work of one run.
@@ -48,7 +50,7 @@ pub(crate) struct Schedule<'a> {
     pub signals: &'a Signals,
 }
 
-/// One round to come.
+/// One coming round.
 #[derive(Clone, Copy)]
 struct Next {
     entry: usize,
@@ -57,17 +59,17 @@ struct Next {
     time: f64,
 }
 
-/// How an item's headline figure stands.
+/// The state of an item's headline figure.
 struct Standing {
-    /// Rounds that gave a figure: as many of equal weight as tell as much.
+    /// Rounds that gave a figure, as the equivalent number of rounds of equal weight.
     rounds: f64,
     /// How far another run may lie from it, on the log scale.
     reach: f64,
 }
 
 impl Schedule<'_> {
-    /// Passes over what is not precise yet, a new launcher for each pass, until all is, nothing gets more precise, or the
-    /// budget is spent.
+    /// Makes passes over the items that are not yet precise, with a new launcher for each pass. Stops when all are
+    /// precise, when nothing improves, or when the budget is spent.
     pub fn work(&mut self) -> Result<(), Ended> {
         let mut random = fastrand::Rng::with_seed(self.settings.seed);
         let mut order = 0;
@@ -75,7 +77,7 @@ impl Schedule<'_> {
             self.quietness.update();
             self.quietness.drop_lost_cpus();
             let mut wanting = self.wanting();
-            // Everything has one round, however little time there is.
+            // Every item has one round, however short the time is.
             if wanting.is_empty() || (pass > 0 && self.left() <= 0.0) {
                 break;
             }
@@ -97,17 +99,17 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// The entries that more rounds would help.
+    /// The entries that benefit from more rounds.
     fn wanting(&self) -> Vec<usize> {
         let share = self.settings.budget_s / self.entries.len() as f64;
-        // What takes long to set up must not take the time of all others; with few entries a share is long enough.
+        // An item with a long set-up must not take the time of all others. With few entries a share is long enough.
         let within_share =
             |entry: &Entry| entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share;
         let wants = |entry: &Entry| entry.alive() && within_share(entry) && self.helps(entry);
         (0..self.entries.len()).filter(|&index| wants(&self.entries[index])).collect()
     }
 
-    /// Whether more rounds would make an item's figure as precise as asked, or tell what is typical.
+    /// True if more rounds would make an item's figure as precise as asked, or give the typical figure.
     fn helps(&self, entry: &Entry) -> bool {
         let least = (self.settings.rounds as usize).max(ENOUGH_ROUNDS);
         if entry.wants_quiet() && entry.surveyed() < SURVEYED && entry.rounds.len() < 2 * least.max(SURVEYED) {
@@ -118,7 +120,7 @@ impl Schedule<'_> {
         if figures.len() < least {
             return true;
         }
-        // Judged on the rounds there were at the look, not on later ones that happened to come.
+        // Judged by the rounds up to this check, and not by later ones that were taken anyway.
         let count = (*look).max(least).min(figures.len());
         let standing = Standing::of(entry, &figures[..count]);
         let hopeless = standing.rounds >= TELLING_LOOK.max(least) as f64
@@ -126,7 +128,7 @@ impl Schedule<'_> {
         standing.reach > self.settings.precision && !hopeless
     }
 
-    /// What each round says of the headline figure, in ns or in cycles, in the order taken.
+    /// What each round says about the headline figure, in ns or in cycles, in the order taken.
     fn figures(&self, entry: &Entry) -> Vec<Said> {
         let guard = entry.guard();
         entry.harvests().filter_map(|(round, harvest)| self.figure(entry, guard, round.survey, harvest)).collect()
@@ -143,7 +145,8 @@ impl Schedule<'_> {
         Some(Said { figure: median(quiet().map(of))?, weight: trust(quiet().count(), harvest.samples.len()) })
     }
 
-    /// What more time would bring: the items asked for that are wider than wanted, and the seconds that would narrow them.
+    /// What more time would bring: the number of items that are wider than asked, and the seconds needed to narrow
+    /// them.
     pub fn more(&self) -> Option<More> {
         let wanted = self.settings.precision;
         let mut more = More { costs: 0, seconds: 0.0 };
@@ -160,7 +163,8 @@ impl Schedule<'_> {
         (more.costs > 0).then_some(more)
     }
 
-    /// Seconds for the batches of one round of a pass over `wanting`, such that the passes to come fit into what is left.
+    /// Seconds for the batches of one round of a pass over `wanting`, so that the remaining passes fit into the
+    /// remaining time.
     fn share(&self, wanting: &[usize], pass: u32) -> f64 {
         let passes = (PASSES - f64::from(pass)).max(PASSES / 3.0);
         let overhead: f64 = wanting.iter().map(|&index| self.entries[index].overhead.as_secs_f64()).sum();
@@ -168,7 +172,7 @@ impl Schedule<'_> {
         per_round.clamp(SHORTEST_ROUND, LONGEST_ROUND)
     }
 
-    /// Seconds left of the budget.
+    /// Remaining seconds of the budget.
     fn left(&self) -> f64 {
         self.settings.budget_s - self.started.elapsed().as_secs_f64()
     }
@@ -221,7 +225,7 @@ impl Schedule<'_> {
     fn tell(&mut self, entry: usize, done: u32) {
         let spent = self.started.elapsed().as_secs_f64();
         let left = self.left().max(0.0);
-        // So many rounds as the time left holds at the pace so far; before there is a pace, the least there will be.
+        // The number of rounds that fit in the remaining time at the pace so far; before there is a pace, the minimum.
         let to_come = match done {
             0 => (self.entries.len() * ENOUGH_ROUNDS) as f64,
             _ => left * f64::from(done) / spent,
@@ -245,7 +249,7 @@ impl Standing {
         Standing { rounds: effective(&figures), reach: reach_of_quiet(&figures) }
     }
 
-    /// How many times the rounds there were a reach of `wanted` needs; `None` where no number is enough.
+    /// Factor on the number of rounds that a reach of `wanted` needs; `None` if no number is enough.
     fn needed(&self, wanted: f64) -> Option<f64> {
         rounds_needed(self.rounds, self.reach, wanted).map(|rounds| rounds / self.rounds.max(1.0))
     }

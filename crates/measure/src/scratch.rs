@@ -1,4 +1,4 @@
-//! The scratch folder of a run, and the sweeping of those that killed runs left behind.
+//! The scratch folder of a run, and the removal of folders that killed runs left behind.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -15,10 +15,10 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Sweeps what is stale in `root`, then makes a folder there.
+    /// Removes stale folders in `root`, then makes a folder there.
     ///
     /// # Errors
-    /// When `root` cannot be written.
+    /// If `root` cannot be written.
     pub fn make(root: &Path) -> Result<Scratch, MeasureError> {
         sweep(root);
         let failed = |error| MeasureError::Scratch { folder: root.display().to_string(), error };
@@ -28,7 +28,7 @@ impl Scratch {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&path).map_err(failed)?;
         let lock = File::open(&path).map_err(failed)?;
-        // Not inherited by exec, but by fork: the launcher keeps it locked until it has cleaned up.
+        // The lock is not inherited by exec, but by fork: the launcher keeps it until it has cleaned up.
         lock_now(&lock);
         Ok(Scratch { path, _lock: lock })
     }
@@ -51,7 +51,7 @@ fn sweep(root: &Path) {
         if !folder.file_name().to_string_lossy().starts_with(PREFIX) {
             continue;
         }
-        // A link of that name is not ours; another user's folder cannot be opened or removed anyway.
+        // A link of that name is not ours. Another user's folder cannot be opened or removed anyway.
         let ours = folder.file_type().is_ok_and(|kind| kind.is_dir());
         if ours && File::open(folder.path()).is_ok_and(|lock| lock_now(&lock)) {
             let _ = fs::remove_dir_all(folder.path());
@@ -59,7 +59,7 @@ fn sweep(root: &Path) {
     }
 }
 
-/// Locks a folder if nobody else has; tells whether it did.
+/// Locks a folder if no other process has locked it. Returns whether it did.
 fn lock_now(folder: &File) -> bool {
     // SAFETY: the descriptor is open as long as the file is borrowed.
     unsafe { libc::flock(folder.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }

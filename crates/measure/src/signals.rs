@@ -1,11 +1,11 @@
-//! What ends a run before its end: signals to this process, and the loss of the process that starts rounds.
+//! Events that end a run early: signals to this process, and the loss of the process that starts rounds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::MeasureError;
 
-/// What ended the work before its end.
+/// The event that ended the work early.
 pub(crate) enum Ended {
     Signal(i32),
     Broken(MeasureError),
@@ -26,7 +26,7 @@ impl Signals {
         Signals { flags: flags.into() }
     }
 
-    /// The signal that has come, if one has.
+    /// The signal that has arrived, if any.
     pub fn come(&self) -> Option<i32> {
         self.flags.iter().find(|(_, flag, _)| flag.load(Ordering::Relaxed)).map(|(signal, ..)| *signal)
     }

@@ -1,4 +1,4 @@
-//! The speed check around every batch: how fast the core clocks, and whether it is ours alone.
+//! The speed check around every batch: the frequency of the core, and whether the core is undisturbed.
 
 use std::arch::asm;
 
@@ -11,17 +11,17 @@ use operation::Clock;
 pub struct Speed {
     /// Nanoseconds per add of a dependent chain: one core cycle on every core of the last decades.
     pub chain: f64,
-    /// Nanoseconds per add of independent ones: shares its ports with any other hardware thread of the core.
+    /// Nanoseconds per independent add. These adds share their ports with any other hardware thread of the core.
     pub width: f64,
 }
 
 impl Speed {
-    /// Cycles per independent add: the same on a core of any frequency, and larger when the core is shared.
+    /// Cycles per independent add. It does not depend on the frequency, and is larger if the core is shared.
     pub(crate) fn share(self) -> f64 {
         self.width / self.chain
     }
 
-    /// The check of the core that is less ours.
+    /// The check that shows more disturbance.
     pub(crate) fn worse(self, other: Speed) -> Speed {
         if self.share() >= other.share() { self } else { other }
     }
@@ -34,9 +34,9 @@ const CHAIN_TURNS: u64 = 80;
 /// Turns of the independent adds: about 1 µs on four ports.
 const WIDTH_TURNS: u64 = 256;
 
-/// How many times as long as usual a check must be for a clock whose reading costs so much and that moves in such steps,
-/// in ns: the three readings of a check vary by a tenth of their cost, and may not hide a twentieth of either half. No
-/// longer than that a batch is still much longer.
+/// Factor on the length of a check, for a clock with costly readings or coarse steps, in ns. The three readings of a
+/// check vary by a tenth of their cost, and must not hide a twentieth of either half. The factor is limited so that a
+/// batch stays much longer than a check.
 fn longer(clock: Clock) -> u64 {
     /// One half of a check of usual length, in ns.
     const HALF: f64 = 1000.0;
@@ -50,18 +50,17 @@ fn longer(clock: Clock) -> u64 {
 /// Checks the speed of the core it runs on.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Checker {
-    /// What it times with.
+    /// The clock that it uses.
     pub clock: Clock,
-    /// What two readings of the clock add to the time of the adds between them, in ns. Less than two readings in a row
-    /// are apart: the core works on the adds while it still reads.
+    /// The time that two clock readings add to the adds between them, in ns. It is less than the distance of two
+    /// readings in a row, because the core works on the adds while it still reads.
     overhead: f64,
-    /// How many times as long as usual a check is.
+    /// Factor on the usual length of a check.
     longer: u64,
 }
 
 impl Checker {
-    /// Learns the overhead from the difference between checks and a chain twenty times as long, beside which it is
-    /// nothing.
+    /// Learns the overhead by comparing checks with a chain twenty times as long, where it is negligible.
     pub fn calibrate(clock: Clock) -> Checker {
         const TRIES: usize = 201;
         const LONGER: u64 = 20;
@@ -73,14 +72,14 @@ impl Checker {
             let long = clock.now() - start;
             let after = plain.check();
             // Solved for the overhead: check = adds + overhead, long = LONGER x adds + overhead. Within these 25 µs the
-            // frequency seldom moves; the median leaves out where it did.
+            // frequency seldom moves. The median excludes the cases where it did.
             let check = (before.chain + after.chain) / 2.0 * plain.adds(CHAIN_TURNS);
             (LONGER as f64 * check - long) / (LONGER - 1) as f64
         });
         Checker { overhead: median(overheads).unwrap_or(0.0), ..plain }
     }
 
-    /// Takes about 2 µs where the clock is cheap to read.
+    /// Takes about 2 µs if clock readings are cheap.
     pub fn check(&self) -> Speed {
         let start = self.clock.now();
         chain(CHAIN_TURNS * self.longer);
@@ -93,13 +92,13 @@ impl Checker {
         }
     }
 
-    /// Adds in so many turns of a check of usual length.
+    /// The adds in this many turns of a check of usual length.
     fn adds(&self, turns: u64) -> f64 {
         (ADDS * turns * self.longer) as f64
     }
 }
 
-// The addend is a register: recent cores carry out an add of a small constant while renaming, in no time at all.
+// The addend is a register, because recent cores execute an add of a small constant during renaming, in no time.
 
 #[cfg(target_arch = "x86_64")]
 fn chain(turns: u64) {
@@ -177,7 +176,7 @@ mod tests {
         let least = |pick: fn(Speed) -> f64| (0..200).map(|_| pick(checker.check())).fold(f64::INFINITY, f64::min);
         let (chain, width) = (least(|speed| speed.chain), least(|speed| speed.width));
         assert!(chain > 0.05 && width > 0.01, "chain {chain} width {width}");
-        // Holds on silicon; an emulator runs both one after the other.
+        // True on silicon. An emulator runs both one after the other.
         assert!(width < chain * 1.1, "chain {chain} width {width}");
     }
 }

@@ -1,4 +1,5 @@
-//! What a round reads while it measures: the clock, the speed check, the accounting. A trait, so that tests script it.
+//! What a round reads while it measures: the clock, the speed check, the accounts. It is a trait, so that tests can
+//! script it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,21 +11,21 @@ use crate::speed::{Checker, Speed};
 
 /// What a round reads while it measures.
 pub(crate) trait Watch {
-    /// Nanoseconds since some fixed moment.
+    /// Nanoseconds since a fixed moment.
     fn now(&mut self) -> f64;
-    /// The speed of the core, or of the worse of the two where a partner works on another.
+    /// The speed of the core. If a partner works on another core, the worse of the two.
     fn speed(&mut self) -> Speed;
     /// What this process, its reaped children and its partners have used so far.
     fn usage(&mut self) -> Usage;
-    /// What the device of the operation's file has read so far, where it has one whose reads are counted.
+    /// What the device of the operation's file has read so far, if it has one and its reads are counted.
     fn reads(&mut self) -> Option<Reads>;
 }
 
-/// The real thing.
+/// The real system.
 pub(crate) struct SystemWatch {
     checker: Checker,
     cpu: u32,
-    /// The CPUs that partners work on, where they are others.
+    /// The CPUs that partners work on, if they differ from ours.
     other_cpus: Vec<u32>,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
     device: Rc<RefCell<Option<Device>>>,
@@ -40,7 +41,7 @@ impl SystemWatch {
         SystemWatch { checker, cpu, other_cpus, partners, device: Rc::default() }
     }
 
-    /// The same, counting the reads of the device that the operation names when it sets up.
+    /// The same, but it also counts the reads of the device that the operation names in its set-up.
     pub fn counting(self, device: Rc<RefCell<Option<Device>>>) -> SystemWatch {
         SystemWatch { device, ..self }
     }
@@ -55,7 +56,7 @@ impl Watch for SystemWatch {
         if self.other_cpus.is_empty() {
             return self.checker.check();
         }
-        // A visit to a partner's core needs none of the partner's help, and it waits for our message meanwhile.
+        // A visit to a partner's core needs no help from the partner, which waits for our message.
         let visit = |&other: &u32| pin(other).map(|()| self.checker.check()).ok();
         let there: Vec<Speed> = self.other_cpus.iter().filter_map(visit).collect();
         let home = pin(self.cpu).is_ok();
@@ -66,7 +67,8 @@ impl Watch for SystemWatch {
     fn usage(&mut self) -> Usage {
         let own = Usage::of_this_process().plus(Usage::of_reaped_children());
         let partners: f64 = self.partners.borrow().iter().filter_map(|&pid| processor_time(pid)).sum();
-        // A partner's clock does not tell user from system: it mirrors our work, so our own proportion is used.
+        // A partner's clock does not separate user and system time. The partner mirrors our work, so our own proportion
+        // is used.
         let share = if own.user + own.system > 0.0 { own.user / (own.user + own.system) } else { 0.0 };
         Usage { user: own.user + partners * share, system: own.system + partners * (1.0 - share), ..own }
     }
@@ -76,7 +78,7 @@ impl Watch for SystemWatch {
     }
 }
 
-/// How many tasks of the whole system run or want to beside this one; 0 where the kernel does not tell.
+/// The number of other tasks in the whole system that run or want to run; 0 if the kernel does not report it.
 pub(crate) fn tasks_running_beside() -> f64 {
     // `0.20 0.18 0.12 2/113 8432`: of 113 tasks 2 want a CPU, this one among them.
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -90,7 +92,7 @@ pub(crate) fn own_processor_time() -> f64 {
     both.user + both.system
 }
 
-/// Processor time of another process in ns; `None` once it is gone.
+/// Processor time of another process in ns; `None` if it has ended.
 fn processor_time(pid: libc::pid_t) -> Option<f64> {
     let mut clock: libc::clockid_t = 0;
     // SAFETY: the pointer is to a clockid.

@@ -10,21 +10,20 @@ pub struct Clock {
     pub step: f64,
 }
 
-/// Short trains of readings and many of them: one of them is undisturbed even where another hardware thread shares the
-/// core.
+/// Many short trains of readings: at least one of them is undisturbed even if another hardware thread shares the core.
 const TRAINS: usize = 2000;
 
 impl Clock {
-    /// Measures the clocks there are and takes the cheapest.
+    /// Measures the available clocks and takes the cheapest.
     pub fn calibrate() -> Clock {
         let raw = Clock::measured(libc::CLOCK_MONOTONIC_RAW, TRAINS);
         let adjusted = Clock::measured(libc::CLOCK_MONOTONIC, TRAINS);
-        // The raw clock is not slewed by time synchronisation; where it costs the same it is the better one.
+        // The raw clock is not slewed by time synchronisation, so it is the better one at the same cost.
         if raw.cost <= adjusted.cost * 1.2 { raw } else { adjusted }
     }
 
-    /// The one that every system has, calibrated for batches that take thousands of its readings: in a moment, also where
-    /// a reading takes a microsecond.
+    /// The clock that every system has. It is calibrated for batches that take thousands of readings. This is quick,
+    /// even if a reading takes a microsecond.
     pub fn plain() -> Clock {
         Clock::measured(libc::CLOCK_MONOTONIC, TRAINS / 100)
     }
@@ -46,11 +45,11 @@ impl Clock {
             }
             cost = cost.min((last - start) / READINGS as f64);
         }
-        // A clock whose step is coarser than its cost shows the step only where readings fall on both sides of it.
+        // If the step is coarser than the cost, it shows only where readings fall on both sides of it.
         Clock { id, cost, step }
     }
 
-    /// Nanoseconds since some fixed moment.
+    /// Nanoseconds since a fixed moment.
     #[inline(always)]
     pub fn now(&self) -> f64 {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

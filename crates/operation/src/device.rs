@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use record::Reads;
 
-/// What the kernel counts sectors in, whatever the device's own are.
+/// The kernel counts sectors of this size, whatever the device's own sectors are.
 const SECTOR: f64 = 512.0;
 
 /// A block device, or a part of one, whose reads the kernel counts.
@@ -17,7 +17,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// The device that this file lies on; `None` where it lies on none, or where the kernel does not tell.
+    /// The device of this file. `None` if there is no device, or the kernel does not report it.
     pub fn of(file: BorrowedFd<'_>) -> Option<Device> {
         let number = rustix::fs::fstat(file).ok()?.st_dev;
         let named = || {
@@ -25,7 +25,8 @@ impl Device {
             let source = source_of(&fs::read_to_string("/proc/self/mountinfo").ok()?, &path)?;
             Some(fs::metadata(source).ok()?.rdev())
         };
-        // File systems of several devices or volumes have numbers of no device; the mount tells a real one of theirs.
+        // File systems with several devices or volumes have numbers of no device. The mount names one of their real
+        // devices.
         Device::numbered(number).or_else(|| Device::numbered(named()?))
     }
 
@@ -35,7 +36,7 @@ impl Device {
         device.reads().map(|_| device)
     }
 
-    /// Writes completed since it was there, and their bytes.
+    /// Writes completed since the device was there, and their bytes.
     fn writes(&self) -> Option<(u64, u64)> {
         let text = fs::read_to_string(&self.counts).ok()?;
         let mut fields = text.split_ascii_whitespace().skip(4);
@@ -44,7 +45,7 @@ impl Device {
         Some((count, sectors * SECTOR as u64))
     }
 
-    /// What it has read since it was there, and what this process has had read.
+    /// Reads of the device since it was there, and the part that this process caused.
     pub fn reads(&self) -> Option<Reads> {
         let reads = counted(&fs::read_to_string(&self.counts).ok()?)?;
         let own = fs::read_to_string("/proc/self/io").ok();
@@ -54,7 +55,7 @@ impl Device {
     }
 }
 
-/// The writes of the device that a file lies on, other programs' included, from one moment on.
+/// The writes of a file's device since a given moment, including those of other programs.
 #[derive(Debug)]
 pub struct DeviceWrites {
     device: Device,
@@ -62,7 +63,7 @@ pub struct DeviceWrites {
 }
 
 impl DeviceWrites {
-    /// From now on; `None` where the file lies on no device, or the kernel does not tell.
+    /// Counts from now on. `None` if the file has no device, or the kernel does not report it.
     pub fn of(file: impl AsFd) -> Option<DeviceWrites> {
         let device = Device::of(file.as_fd())?;
         let before = device.writes()?;
@@ -96,7 +97,7 @@ fn source_of(mounts: &str, path: &Path) -> Option<PathBuf> {
         let place = Path::new(mount.split(' ').nth(4)?);
         path.starts_with(place).then_some((place, source.split(' ').nth(1)?))
     });
-    // Of mounts on one place the last hides the others; `max_by_key` takes the last of equals.
+    // Of mounts on one place the last one hides the others. `max_by_key` takes the last of equals.
     let (_, source) = mounts.max_by_key(|(place, _)| place.components().count())?;
     source.starts_with("/dev/").then(|| source.into())
 }
@@ -110,7 +111,7 @@ pub fn between(before: Reads, after: Reads) -> Reads {
     }
 }
 
-/// Both together; what one does not know is not known of both.
+/// The sum of both. A count that is unknown in one is unknown in the sum.
 pub fn together(sum: Option<Reads>, more: Option<Reads>) -> Option<Reads> {
     let (Some(sum), Some(more)) = (sum, more) else { return more };
     Some(Reads {

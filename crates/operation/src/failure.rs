@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why an operation did not do its work: not here (a skip), or wrongly (a lost round).
+/// Why an operation did not do its work: either it is impossible here (a skip), or it went wrong (a lost round).
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum Failure {
     /// It cannot be measured here.
@@ -13,24 +13,24 @@ pub enum Failure {
         /// What would make it measurable; may be empty.
         remedy: String,
     },
-    /// A system call failed that must not.
+    /// A system call failed that must succeed.
     #[error("{}", std::io::Error::from_raw_os_error(*errno))]
     Errno {
         /// The error number.
         errno: i32,
     },
-    /// It ran, and did something else than its work.
+    /// It ran, but did not do its work.
     #[error("{0}")]
     Wrong(String),
 }
 
 impl Failure {
-    /// It cannot be measured here, for this reason; `remedy` says what would change that, or nothing.
+    /// It cannot be measured here for this reason. `remedy` says what would change that; it may be empty.
     pub fn skip(reason: impl Into<String>, remedy: impl Into<String>) -> Failure {
         Failure::Skip { reason: reason.into(), remedy: remedy.into() }
     }
 
-    /// It ran, and did something else than its work.
+    /// It ran, but did not do its work.
     pub fn wrong(what: impl Into<String>) -> Failure {
         Failure::Wrong(what.into())
     }
@@ -40,7 +40,7 @@ impl Failure {
         std::io::Error::last_os_error().into()
     }
 
-    /// The skip that this failure amounts to when setting up meets it: calls that the kernel lacks or refuses.
+    /// The skip that results if this failure happens during set-up: the kernel lacks or refuses a call.
     pub fn into_skip(self) -> Failure {
         let Failure::Errno { errno } = self else { return self };
         let (reason, remedy) = match errno {

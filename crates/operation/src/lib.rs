@@ -1,5 +1,19 @@
-//! What an operation is: the block, its axes, its loop, its setting and the ways it can fail. Knows no operation, and nothing
-//! of how often or how well one is timed.
+//! What an operation is: the block, its axes, its loop, its setting and the ways it can fail. Knows no particular
+//! operation, and nothing of how often or how well one is timed.
+//!
+//! An [`Operation`] is one block of data with a function `prepare`. That function gets a [`Setting`] and returns a
+//! [`Loop`], which does the work a given number of times. A problem is a [`Failure`]: a skip or a lost round.
+//!
+//! ```
+//! use operation::{Failure, repeat};
+//!
+//! let mut work = repeat(|| {
+//!     std::fs::metadata("/")?;
+//!     Ok(())
+//! });
+//! work.perform(100)?;
+//! # Ok::<(), Failure>(())
+//! ```
 
 mod clock;
 mod device;

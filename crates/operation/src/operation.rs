@@ -8,65 +8,65 @@ use crate::failure::Failure;
 use crate::repeat::Loop;
 use crate::setting::Setting;
 
-/// One thing a computer can be asked to do. A block names what differs from the family's default.
+/// One thing a computer can be asked to do. A block sets only the fields that differ from the family's default.
 pub struct Operation {
     /// `family.name`; never changes once released.
     pub id: &'static str,
     /// One sentence, without a full stop.
     pub summary: &'static str,
-    /// Raised when the work timed changes, so that its costs are no longer compared with older ones.
+    /// Raised when the timed work changes. Costs of different versions are not compared.
     pub version: u32,
     /// What one iteration is.
     pub per: &'static str,
     /// The papers' names for it.
     pub aliases: &'static [&'static str],
-    /// The system calls one iteration makes, by the kernel's names; it is what times them in the list of all calls.
-    /// Empty where it times none in particular.
+    /// The system calls that one iteration makes, by the kernel's names. The list of all calls names this operation for
+    /// them. Empty if it times no call in particular.
     pub calls: &'static [&'static str],
-    /// Whether the calls are timed on the path that refuses them, because letting them through would alter the machine.
+    /// True if the calls are timed on the path that refuses them, because success would change the machine.
     pub refused: bool,
-    /// What it is measured over.
+    /// The axes it is measured over.
     pub axes: &'static [Axis],
-    /// Whether it belongs to the headline run (at the axes' `headline` values).
+    /// True if it belongs to the headline run (at the axes' `headline` values).
     pub headline: bool,
-    /// Whether only who names it measures it: `--full` alone leaves out what would take minutes.
+    /// True if it runs only when named. `--full` alone leaves out operations that take minutes.
     pub opt_in: bool,
-    /// Which of the axes' combinations are points.
+    /// True for the combinations of axis values that are points.
     pub has_point: fn(&Point) -> bool,
-    /// The figure it is quoted by.
+    /// The figure that its cost is quoted by.
     pub quoted: Estimate,
-    /// Whether its time scales with the core clock: work inside the core and its private caches. Its quiet figure is then
-    /// taken in cycles and quoted at the clock that prevailed in the run. Operations on two CPUs do not.
+    /// True if its time scales with the core clock: work inside the core and its private caches. Its quiet figure is
+    /// then taken in cycles and quoted at the clock that prevailed in the run. False for operations on two CPUs.
     pub follows_clock: fn(&Point) -> bool,
-    /// Whether there are moments at this point in which none of its own tasks runs: it waits for a device, a timer or a
-    /// kernel thread. Everywhere else a batch in which its tasks did not have their CPU was interrupted. Points on several
-    /// CPUs and operations quoted by their typical figure need not say so.
+    /// True if all of its own tasks sleep at some moments at this point, because it waits for a device, a timer or a
+    /// kernel thread. Otherwise a batch counts as interrupted when its tasks did not have their CPU. Points on several
+    /// CPUs, and operations quoted by their typical figure, do not need this.
     pub waits: fn(&Point) -> bool,
     /// Payload per iteration in bytes.
     pub moves: fn(&Point) -> u64,
-    /// Costs contained in it that are not meant, subtracted from gross.
+    /// Costs that are contained in gross and not meant. They are subtracted.
     pub terms: &'static [TermOf],
-    /// What its net cost is said to consist of.
+    /// The costs that its net cost should consist of.
     pub explained_by: &'static [TermOf],
-    /// Operations it can never be cheaper than, at the values of the axes it shares with them.
+    /// Operations that can never cost more than this one, at the values of the axes that both have.
     pub at_least: &'static [&'static str],
-    /// Axes along which it can never become cheaper.
+    /// Axes along which the cost never falls.
     pub monotonic_in: &'static [&'static str],
-    /// What it cannot do without.
+    /// What it requires.
     pub needs: &'static [Need],
     /// Address space it may use, in bytes.
     pub memory: u64,
-    /// Seconds one round may take before it counts as hung, beyond its share of the time.
+    /// Seconds that one round may take beyond its share of the time. After that it counts as hung.
     pub patience: f64,
-    /// What of the user's it works on, such as a routine named on the command line: [`Setting::argument`] hands it to
-    /// `prepare`. Nothing in the registry.
+    /// User-supplied input, such as a routine named on the command line. [`Setting::argument`] passes it to `prepare`.
+    /// Empty in the registry.
     pub argument: Option<&'static (dyn Any + Send + Sync)>,
     /// Sets up outside the timing and returns the loop; dropping the loop cleans up.
     pub prepare: fn(&Setting) -> Result<Loop, Failure>,
 }
 
 impl Operation {
-    /// An operation that nothing is known of.
+    /// The default for every field.
     pub const DEFAULT: Operation = Operation {
         id: "",
         summary: "",
@@ -99,7 +99,7 @@ impl Operation {
         self.id.split('.').next().unwrap_or(self.id)
     }
 
-    /// Every point, in the order of the axes' values; of the headline run only, or all.
+    /// All points, in the order of the axes' values: those of the headline run only, or all.
     pub fn points(&self, headline_only: bool) -> Vec<Point> {
         let mut points = vec![Point::default()];
         for axis in self.axes {
@@ -113,14 +113,15 @@ impl Operation {
         points
     }
 
-    /// Whether a partner works on another CPU at this point.
+    /// True if a partner works on another CPU at this point.
     pub fn uses_other_cpu(&self, point: &Point) -> bool {
         point.word("distance").is_some_and(|distance| distance != "same")
             || self.needs.contains(&Need::TwoCpus)
             || point.number("cpus").is_some_and(|cpus| cpus > 1)
     }
 
-    /// How many CPUs it keeps busy at this point: what its axis `cpus` says, or two where a partner has one of its own.
+    /// The number of CPUs it keeps busy at this point: the value of its axis `cpus`, or two if a partner has a CPU of
+    /// its own.
     pub fn cpus(&self, point: &Point) -> u32 {
         let said = point.number("cpus").map(|cpus| u32::try_from(cpus).unwrap_or(u32::MAX).max(1));
         said.unwrap_or(if self.uses_other_cpu(point) { 2 } else { 1 })
@@ -144,7 +145,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The same axis, of which the headline run takes only these values.
+    /// The same axis, limited to these values in the headline run.
     pub const fn headline(self, headline: &'static [Choice]) -> Axis {
         Axis { headline, ..self }
     }
@@ -160,7 +161,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// As a point holds it.
+    /// The value in the form that a point stores.
     pub fn value(self) -> Value {
         match self {
             Choice::Number(number) => Value::Number(number),
@@ -184,8 +185,8 @@ pub const fn word(name: &'static str, values: &'static [Choice]) -> Axis {
     Axis { name, values, headline: &[] }
 }
 
-/// A term as the registry writes it. At each point it is taken at `at`, plus those axes of `same` that the
-/// operation's own point has.
+/// A term as the registry writes it. At each point, its own point is `at` plus those axes of `same` that the
+/// operation's point has.
 #[derive(Clone, Copy, Debug)]
 pub struct TermOf {
     /// How often one operation contains it.
@@ -198,7 +199,7 @@ pub struct TermOf {
     pub same: &'static [&'static str],
 }
 
-/// So many times this operation, which has no axes.
+/// A term: `times` times this operation, which has no axes.
 pub const fn term(times: f64, operation: &'static str) -> TermOf {
     TermOf { times, operation, at: &[], same: &[] }
 }
@@ -238,23 +239,23 @@ pub struct Item {
     pub point: Point,
 }
 
-/// What an operation cannot do without; what else is missing shows when setting up fails.
+/// A requirement of an operation. Other missing things show when the set-up fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// A second CPU for a partner.
     TwoCpus,
-    /// The effective user root, where trying without would do harm or mislead.
+    /// The effective user root, if a try without it would do harm or mislead.
     Root,
     /// A program at this path.
     Program(&'static str),
     /// This architecture, as `std::env::consts::ARCH` names it.
     Architecture(&'static str),
-    /// So many bytes of memory free.
+    /// This many bytes of free memory.
     Memory(u64),
 }
 
 impl Need {
-    /// Why it is not met here, and what would meet it; `None` where it is met.
+    /// Why the requirement is not met here, and what would meet it. `None` if it is met.
     pub fn missing(self, other_cpu: Option<u32>) -> Option<(String, String)> {
         let not = |reason: String, remedy: &str| Some((reason, remedy.to_owned()));
         match self {
@@ -276,7 +277,7 @@ impl Need {
     }
 }
 
-/// Bytes that can be had without swapping; everything where the kernel does not tell.
+/// Bytes available without swapping. The maximum if the kernel does not report it.
 fn available_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

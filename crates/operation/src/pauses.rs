@@ -1,5 +1,5 @@
-//! Pauses within a batch: what an operation must wait for between two iterations and does not mean. Their time, and what
-//! they used, is no part of the batch.
+//! Pauses within a batch: time that an operation must wait between two iterations and that is not part of its cost.
+//! Their time and usage are subtracted from the batch.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,29 +7,29 @@ use std::rc::Rc;
 use crate::clock::Clock;
 use crate::usage::Usage;
 
-/// The pauses of one loop; its clones count together.
+/// The pauses of one loop. Clones count together.
 #[derive(Clone, Debug)]
 pub struct Pauses {
     clock: Clock,
     taken: Rc<Cell<Paused>>,
 }
 
-/// What the pauses of a batch took together.
+/// The sum of the pauses of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Paused {
-    /// In ns, each with the reading of the clock that ends it.
+    /// In ns. Each pause includes the clock reading that ends it.
     pub elapsed: f64,
-    /// This process's own.
+    /// The usage of this process.
     pub usage: Usage,
 }
 
 impl Pauses {
-    /// None so far, by a clock that knows what its readings cost.
+    /// No pauses yet. The clock knows the cost of its readings.
     pub fn calibrated() -> Pauses {
         Pauses { clock: Clock::plain(), taken: Rc::default() }
     }
 
-    /// Does what is no part of the batch; how long it took, in ns.
+    /// Runs `wait` outside the batch. Returns how long it took, in ns.
     pub fn pause(&self, wait: impl FnOnce()) -> f64 {
         let start = self.clock.now();
         let used = Usage::of_this_process();
@@ -41,22 +41,22 @@ impl Pauses {
         elapsed
     }
 
-    /// Does work that is part of the batch only if it returns true; whether it did. The processor time of work that is no
-    /// part stays with the batch, for asking about it would take longer than the work.
+    /// Runs `work`, which is part of the batch only if it returns true. Returns that value. The processor time of
+    /// excluded work stays in the batch, because reading it would take longer than the work.
     ///
     /// # Errors
-    /// Those of the work.
+    /// Those of `work`.
     pub fn counts_if<E>(&self, work: impl FnOnce() -> Result<bool, E>) -> Result<bool, E> {
         let start = self.clock.now();
         let counts = work()?;
-        // The reading of the clock is no part of it either way.
+        // The clock reading is excluded in either case.
         let mut taken = self.taken.get();
         taken.elapsed += self.clock.cost + if counts { 0.0 } else { self.clock.now() - start };
         self.taken.set(taken);
         Ok(counts)
     }
 
-    /// What they took since this was asked last.
+    /// The sum of the pauses since the last call.
     pub fn take(&self) -> Paused {
         self.taken.take()
     }

@@ -1,4 +1,4 @@
-//! The loop an operation hands over: given a count, it does its work so often.
+//! The loop that an operation returns: it repeats the work a given number of times.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::stopwatch::Took;
 type Run = Box<dyn FnMut(u64) -> Result<Option<Took>, Failure>>;
 type Around = Box<dyn FnMut(u64) -> Result<(), Failure>>;
 
-/// An operation's loop, with what must happen around a batch outside the timing.
+/// An operation's loop, with the steps that must happen around a batch, outside the timing.
 pub struct Loop {
     run: Run,
     before: Option<Around>,
@@ -22,13 +22,13 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// A loop of the operation's own: `run(times)` does `times` iterations. Use [`repeat`] unless it needs its own.
+    /// A loop written by the operation: `run(times)` does `times` iterations. Prefer [`repeat`].
     pub fn new(mut run: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
         Loop::of(Box::new(move |times| run(times).map(|()| None)))
     }
 
-    /// A loop whose iterations are done by another process, which times them itself by a [`Stopwatch`]: the batch took
-    /// what `run(times)` tells, so that asking and answering are not in it, and it used what that process used.
+    /// A loop whose iterations run in another process, which times them itself with a [`Stopwatch`]. `run(times)`
+    /// returns what the batch took and used there, so the request and the answer are excluded.
     ///
     /// [`Stopwatch`]: crate::Stopwatch
     pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
@@ -39,64 +39,64 @@ impl Loop {
         Loop { run, before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX, warm: false, pauses: None }
     }
 
-    /// One iteration does the operation this often (an unrolled loop): costs are divided by it.
+    /// One iteration performs the operation `each` times (an unrolled loop). Costs are divided by it.
     pub fn unrolled(self, each: u64) -> Loop {
         Loop { each, ..self }
     }
 
-    /// A batch has at most so many iterations, because state builds up in it.
+    /// Limits the iterations of a batch, because state builds up in it.
     pub fn at_most(self, most: u64) -> Loop {
         Loop { most: most.max(1), ..self }
     }
 
-    /// A round has at most so many batches, because the machine remembers what they did.
+    /// Limits the batches of a round, because the machine remembers what they did.
     pub fn batches(self, batches: u32) -> Loop {
         Loop { batches: batches.max(1), ..self }
     }
 
-    /// An iteration is far longer than a batch, and nothing that a round does warms it up: rounds run it for its time
-    /// alone.
+    /// Skips the warm-up: an iteration is far longer than a batch, and nothing in a round warms it up. Rounds run it
+    /// only to time it.
     pub fn skip_warmup(self) -> Loop {
         Loop { warm: true, ..self }
     }
 
-    /// Its iterations make these pauses, which are no part of what a batch takes.
+    /// Excludes these pauses of its iterations from the time of a batch.
     pub fn excluding(self, pauses: Pauses) -> Loop {
         Loop { pauses: Some(pauses), ..self }
     }
 
-    /// Runs before every batch, outside the timing, with the batch's count.
+    /// Runs `before` before every batch, outside the timing, with the batch's count.
     pub fn before(self, before: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
         Loop { before: Some(Box::new(before)), ..self }
     }
 
-    /// Runs after every batch, outside the timing: checks that the work was done.
+    /// Runs `verify` after every batch, outside the timing, to check that the work was done.
     pub fn verify(self, verify: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
         Loop { verify: Some(Box::new(verify)), ..self }
     }
 
-    /// Does what comes before a batch of so many iterations and is no part of it.
+    /// Runs the steps before a batch of `times` iterations. They are not part of the batch.
     ///
     /// # Errors
-    /// What the operation meets.
+    /// Those of the operation.
     pub fn prepare_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.before.as_mut().map_or(Ok(()), |before| before(times))
     }
 
-    /// What the batch took, where another process did it and tells.
+    /// Runs a batch. Returns what it took if another process did it and reported.
     pub fn run_batch(&mut self, times: u64) -> Result<Option<Took>, Failure> {
         (self.run)(times)
     }
 
-    /// Checks what a batch of so many iterations did.
+    /// Checks the work of a batch of `times` iterations.
     ///
     /// # Errors
-    /// When the batch did something else than its work.
+    /// If the batch did not do its work.
     pub fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
     }
 
-    /// What the pauses since the last call took together.
+    /// The sum of the pauses since the last call.
     pub fn paused(&self) -> Paused {
         self.pauses.as_ref().map(Pauses::take).unwrap_or_default()
     }
@@ -106,7 +106,7 @@ impl Loop {
         self.each
     }
 
-    /// Batches of one round, at most.
+    /// The maximum number of batches in one round.
     pub fn most_batches(&self) -> u32 {
         self.batches
     }
@@ -116,24 +116,24 @@ impl Loop {
         self.warm
     }
 
-    /// Iterations of one batch, at most.
+    /// The maximum number of iterations in one batch.
     pub fn most_iterations(&self) -> u64 {
         self.most
     }
 
-    /// Does `times` iterations with everything around them, untimed: for tests that check what an operation does.
+    /// Does `times` iterations with all steps around them, untimed. For tests that check what an operation does.
     ///
     /// # Errors
-    /// Whatever the operation meets.
+    /// Those of the operation.
     pub fn perform(&mut self, times: u64) -> Result<(), Failure> {
         self.timed(times).map(|_| ())
     }
 
-    /// The same, and how long the iterations alone took, by the plain clock: for benches that hold a loop against
-    /// another one.
+    /// The same as [`Loop::perform`]. Returns the time of the iterations alone, by the plain clock. For benches that
+    /// compare a loop with another one.
     ///
     /// # Errors
-    /// Whatever the operation meets.
+    /// Those of the operation.
     pub fn timed(&mut self, times: u64) -> Result<Duration, Failure> {
         let times = times.min(self.most);
         self.prepare_batch(times)?;
@@ -146,8 +146,8 @@ impl Loop {
     }
 }
 
-/// Repeats `body`. The iteration costs one decrement and one branch; the fence keeps the optimizer from deleting,
-/// merging or hoisting iterations.
+/// Repeats `body`. The loop costs one decrement and one branch per iteration. The fence keeps the optimizer from
+/// deleting, merging or hoisting iterations.
 #[inline(always)]
 pub fn repeat(mut body: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
     Loop::new(move |times| {
@@ -159,14 +159,14 @@ pub fn repeat(mut body: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
     })
 }
 
-/// Tells the optimizer that all memory may have changed; no instruction results.
+/// Tells the optimizer that all memory may have changed. It emits no instruction.
 #[inline(always)]
 fn fence() {
     // SAFETY: the empty text executes nothing; leaving out `nomem` is what makes it a fence.
     unsafe { std::arch::asm!("", options(nostack, preserves_flags)) }
 }
 
-/// A value the optimizer knows nothing about, at the cost of holding it in a register.
+/// Hides a value from the optimizer, at the cost of one register.
 #[inline(always)]
 pub fn opaque(mut value: u64) -> u64 {
     // SAFETY: the empty text executes nothing and leaves the register as it was.

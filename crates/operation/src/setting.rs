@@ -1,4 +1,4 @@
-//! What an operation is given when it sets up: its point, a scratch folder, its CPUs, partners.
+//! What an operation receives for its set-up: its point, a scratch folder, its CPUs, partners.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -14,7 +14,7 @@ use record::{Doubt, Point};
 use crate::device::Device;
 use crate::failure::Failure;
 
-/// What an operation is given when it sets up.
+/// What an operation receives for its set-up.
 pub struct Setting {
     point: Point,
     argument: Option<&'static (dyn Any + Send + Sync)>,
@@ -22,11 +22,11 @@ pub struct Setting {
     shared: Option<PathBuf>,
     cpu: u32,
     other_cpu: Option<u32>,
-    /// Those beyond that one.
+    /// CPUs beyond the other one.
     more_cpus: Vec<u32>,
     seed: u64,
     partners: Rc<RefCell<Vec<libc::pid_t>>>,
-    /// Keep our CPU and the partner's from halting, at points that say so.
+    /// Tasks that keep our CPU and the partner's from halting, at points that ask for it.
     awake: RefCell<Vec<Partner>>,
     doubts: Rc<RefCell<Vec<Doubt>>>,
     device: Rc<RefCell<Option<Device>>>,
@@ -34,7 +34,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A setting at `point` with an existing empty folder, on `cpu`, with another CPU where there is one.
+    /// A setting at `point` with an existing empty folder, on `cpu`, with another CPU if there is one.
     pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
         Setting {
             point,
@@ -58,23 +58,23 @@ impl Setting {
         Setting { shared: Some(shared), ..self }
     }
 
-    /// The same setting, for an operation that works on something of the user's.
+    /// The same setting, for an operation with user-supplied input.
     pub fn with_argument(self, argument: Option<&'static (dyn Any + Send + Sync)>) -> Setting {
         Setting { argument, ..self }
     }
 
-    /// The same setting, with CPUs beside ours and the other one.
+    /// The same setting, with additional CPUs.
     pub fn with_more_cpus(self, more_cpus: Vec<u32>) -> Setting {
         Setting { more_cpus, ..self }
     }
 
-    /// What of the user's the operation works on.
+    /// The user-supplied input.
     ///
     /// # Errors
-    /// When it was given nothing, or something else.
+    /// If there is none, or it has another type.
     pub fn argument<T: 'static>(&self) -> Result<&'static T, Failure> {
         let given = self.argument.and_then(|argument| argument.downcast_ref());
-        given.ok_or_else(|| Failure::wrong("the operation was not given what it works on"))
+        given.ok_or_else(|| Failure::wrong("the operation has no user-supplied input"))
     }
 
     /// The point measured.
@@ -82,31 +82,31 @@ impl Setting {
         &self.point
     }
 
-    /// Bytes on the axis `size`; 0 where there is no such axis.
+    /// Bytes on the axis `size`; 0 if there is no such axis.
     pub fn size(&self) -> usize {
         self.number("size") as usize
     }
 
-    /// The number on this axis; 0 where there is none.
+    /// The number on this axis; 0 if there is none.
     pub fn number(&self, axis: &str) -> u64 {
         self.point.number(axis).unwrap_or(0)
     }
 
-    /// The word on this axis; empty where there is none.
+    /// The word on this axis; empty if there is none.
     pub fn word(&self, axis: &str) -> &str {
         self.point.word(axis).unwrap_or("")
     }
 
-    /// A folder of this round's own; it is removed with everything in it after the round.
+    /// The round's own folder. It is removed with its contents after the round.
     pub fn scratch(&self) -> &Path {
-        // Made for those who ask: a thousand folders a run, deleted again, make files dearer for minutes (ext4). Where it
-        // cannot be made, the file wanted in it tells why.
+        // Created on demand: on ext4, a thousand folders per run, created and deleted, make files slower for minutes.
+        // If the folder cannot be created, the file that is wanted in it reports the reason.
         let _ = std::fs::DirBuilder::new().mode(0o700).create(&self.scratch);
         &self.scratch
     }
 
-    /// A folder that all rounds of the run share, for what takes long to make; it is removed after the run. Rounds come
-    /// one after the other, and any of them may be killed: what is not whole must not bear its final name.
+    /// A folder that all rounds of the run share, for files that take long to make. It is removed after the run. Rounds
+    /// run one after the other, and any of them may be killed, so an incomplete file must not have its final name.
     pub fn shared(&self) -> &Path {
         match &self.shared {
             Some(shared) => shared,
@@ -114,12 +114,12 @@ impl Setting {
         }
     }
 
-    /// Where the loop tells what it finds doubtful in a batch; the cost carries it.
+    /// Where the loop reports doubts about a batch. The cost carries them.
     pub fn doubts(&self) -> Doubts {
         Doubts(Rc::clone(&self.doubts))
     }
 
-    /// A count of the operation's own, told with its cost as the mean over all iterations, warm-up included.
+    /// A count of the operation's own. The cost reports it as the mean over all iterations, warm-up included.
     pub fn tally(&self, name: &'static str) -> Tally {
         let tally = Tally { name, counted: Rc::default() };
         self.tallies.borrow_mut().push(tally.clone());
@@ -131,7 +131,7 @@ impl Setting {
         self.tallies.borrow().iter().filter_map(|tally| Some((tally.name.into(), tally.mean()?))).collect()
     }
 
-    /// Has the reads counted of the device that this file lies on, where the kernel counts them.
+    /// Counts the reads of the device of this file, if the kernel counts them.
     pub fn count_reads(&self, file: impl AsFd) {
         *self.device.borrow_mut() = Device::of(file.as_fd());
     }
@@ -141,22 +141,22 @@ impl Setting {
         Rc::clone(&self.device)
     }
 
-    /// A number that differs from round to round and is repeated when the run's seed is.
+    /// A number that differs from round to round and repeats if the run's seed does.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The CPU this round is pinned to.
+    /// The CPU that this round is pinned to.
     pub fn cpu(&self) -> u32 {
         self.cpu
     }
 
-    /// Bytes of a working set on this axis: the number there, or the part of a cache of our CPU that the word there
-    /// names, which the cost then tells (`set bytes`). `half-l1` is half of the first cache that holds data, `most-l2`
-    /// three quarters of the second, `twice-l2` twice the second.
+    /// The size of a working set in bytes, from this axis. The value is a number, or a word for a part of a cache of
+    /// our CPU, which the cost then reports (`set bytes`): `half-l1` is half of the first cache that holds data,
+    /// `most-l2` three quarters of the second, `twice-l2` twice the second.
     ///
     /// # Errors
-    /// A skip where nobody tells how large the cache is.
+    /// A skip if the size of the cache is unknown.
     pub fn cached(&self, axis: &str) -> Result<usize, Failure> {
         let word = self.word(axis);
         if word.is_empty() {
@@ -165,7 +165,7 @@ impl Setting {
         let (part, level) = word.rsplit_once("-l").ok_or_else(|| Failure::wrong(format!("{word} names no set")))?;
         let level: u32 = level.parse().map_err(|_| Failure::wrong(format!("{word} names no cache")))?;
         let Some(&size) = machine::data_caches(self.cpu).get(&level) else {
-            let reason = format!("nothing here tells how large the level {level} cache is");
+            let reason = format!("the size of the level {level} cache is unknown");
             return Err(Failure::skip(reason, "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)"));
         };
         let bytes = match part {
@@ -178,12 +178,12 @@ impl Setting {
         Ok(bytes as usize)
     }
 
-    /// The CPU a partner belongs on: our own where the point says `distance=same` or nothing; else the one that the run
-    /// chose by where it lies (see `docs/TASKS.md`), which the cost tells. Where the point says `distance=awake`, idle
-    /// tasks keep that CPU and ours from halting.
+    /// The CPU for a partner. It is our own if the point says `distance=same` or nothing. Otherwise the run chose it by
+    /// topology (see `docs/TASKS.md`), and the cost reports its place. At `distance=awake`, idle tasks keep that CPU
+    /// and ours from halting.
     ///
     /// # Errors
-    /// A skip where another CPU is asked for and there is none, or none at that distance.
+    /// A skip if the point needs another CPU and there is none at that distance.
     pub fn partner_cpu(&self) -> Result<u32, Failure> {
         let distance = self.word("distance");
         if matches!(distance, "" | "same") {
@@ -199,7 +199,7 @@ impl Setting {
         Ok(cpu)
     }
 
-    /// A task on `cpu` that gives way to every other and never lets the CPU halt.
+    /// A task on `cpu` that yields to every other task and never lets the CPU halt.
     fn sleepless(&self, cpu: u32) -> Result<Partner, Failure> {
         let partner = self.partner(cpu, || {
             // SAFETY: all bits zero is a valid sched_param.
@@ -209,19 +209,20 @@ impl Setting {
                 return Err(Failure::last_os_error());
             }
             loop {
-                // No pause instruction: a hypervisor takes a CPU away that pauses for long.
+                // No pause instruction, because a hypervisor takes the CPU away from a task that pauses for long.
                 std::hint::black_box(());
             }
         })?;
-        // It does no part of the work, so its processor time is nobody's cost.
+        // It does no part of the work, so its processor time belongs to no cost.
         self.partners.borrow_mut().retain(|&pid| pid != partner.pid());
         Ok(partner)
     }
 
-    /// The partner's CPU: any but our own, or one at the distance that the point names. The cost tells where it lies.
+    /// The partner's CPU: any CPU except our own, or one at the distance that the point names. The cost reports its
+    /// place.
     ///
     /// # Errors
-    /// A skip where there is none.
+    /// A skip if there is none.
     pub fn other_cpu(&self) -> Result<u32, Failure> {
         let Some(cpu) = self.other_cpu else {
             let reason = match self.word("distance") {
@@ -239,10 +240,10 @@ impl Setting {
         Ok(cpu)
     }
 
-    /// So many CPUs, none of them ours.
+    /// `count` CPUs other than ours.
     ///
     /// # Errors
-    /// A skip where there are fewer.
+    /// A skip if there are fewer.
     pub fn other_cpus(&self, count: usize) -> Result<Vec<u32>, Failure> {
         let mut others: Vec<u32> = self.other_cpu.iter().chain(&self.more_cpus).copied().collect();
         if others.len() < count {
@@ -253,11 +254,11 @@ impl Setting {
         Ok(others)
     }
 
-    /// Starts a partner process on `cpu` that runs `body` and exits; it is killed and reaped when the handle drops,
-    /// and dies with this process in any case.
+    /// Starts a partner process on `cpu` that runs `body` and exits. It is killed and reaped when the handle drops, and
+    /// dies with this process in any case.
     ///
     /// # Errors
-    /// When it cannot be forked.
+    /// If it cannot be forked.
     pub fn partner(&self, cpu: u32, body: impl FnOnce() -> Result<(), Failure>) -> Result<Partner, Failure> {
         let ours = std::process::id();
         // SAFETY: a round's process has one thread here, so the child may do anything after the fork.
@@ -283,44 +284,44 @@ impl Setting {
         }
     }
 
-    /// The partners alive now, for the accounting of their processor time.
+    /// The partners alive now, to account for their processor time.
     pub fn partners(&self) -> Rc<RefCell<Vec<libc::pid_t>>> {
         Rc::clone(&self.partners)
     }
 }
 
-/// Where a loop tells what it finds doubtful.
+/// Where a loop reports doubts.
 #[derive(Clone, Debug, Default)]
 pub struct Doubts(Rc<RefCell<Vec<Doubt>>>);
 
 impl Doubts {
-    /// Tells it.
+    /// Reports a doubt.
     pub fn raise(&self, doubt: Doubt) {
         self.0.borrow_mut().push(doubt);
     }
 
-    /// All that was told so far.
+    /// All doubts reported so far.
     pub fn raised(&self) -> Vec<Doubt> {
         self.0.borrow().clone()
     }
 }
 
-/// A count that an operation keeps of something in each of its iterations.
+/// A count that an operation keeps of an event in each of its iterations.
 #[derive(Clone, Debug)]
 pub struct Tally {
     name: &'static str,
-    /// Iterations, and what was counted in them.
+    /// The number of iterations, and the total count.
     counted: Rc<Cell<(u64, u64)>>,
 }
 
 impl Tally {
-    /// So many in one more iteration.
+    /// Adds one more iteration with this count.
     pub fn pass(&self, count: u64) {
         let (iterations, sum) = self.counted.get();
         self.counted.set((iterations + 1, sum + count));
     }
 
-    /// So many per iteration; `None` before the first.
+    /// The mean count per iteration; `None` before the first.
     pub fn mean(&self) -> Option<f64> {
         let (iterations, sum) = self.counted.get();
         (iterations > 0).then(|| sum as f64 / iterations as f64)
@@ -354,7 +355,7 @@ impl Drop for Partner {
 /// Pins the calling thread to one CPU.
 ///
 /// # Errors
-/// When the CPU is not ours to use.
+/// If this process may not use the CPU.
 pub fn pin(cpu: u32) -> Result<(), Failure> {
     let mut set = rustix::thread::CpuSet::new();
     set.set(cpu as usize);

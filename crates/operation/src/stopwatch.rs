@@ -1,29 +1,30 @@
-//! What a batch took where another process did it: that process times it, and tells. Knows nothing of how it tells.
+//! Times a batch in another process: that process measures it and reports. Knows nothing of how the report travels.
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::usage::Usage;
 
-/// What a batch took the process that did it: elapsed time, processor time, faults and switches.
+/// What a batch took in the process that ran it: elapsed time, processor time, faults and switches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Took {
-    /// In ns, without the cost of reading the clock.
+    /// In ns, without the cost of clock readings.
     pub elapsed: f64,
-    /// That process's own.
+    /// The usage of that process.
     pub usage: Usage,
 }
 
-/// Times batches in a process that works for a round. Its clock goes as fast as the round's, its readings may cost more.
+/// Times batches in a process that works for a round. Its clock runs at the same rate as the round's; its readings may
+/// cost more.
 pub struct Stopwatch(Clock);
 
 impl Stopwatch {
-    /// A stopwatch that knows what its readings cost.
+    /// A stopwatch that knows the cost of its readings.
     pub fn calibrated() -> Stopwatch {
         Stopwatch(Clock::plain())
     }
 
-    /// Does `work`: what it took this process, and what it returned.
+    /// Runs `work`. Returns what it took this process, and its result.
     pub fn time<T>(&self, work: impl FnOnce() -> T) -> (Took, T) {
         let used = Usage::of_this_process();
         let start = self.0.now();
@@ -45,7 +46,7 @@ mod tests {
         let (took, sum) = stopwatch.time(|| pages(1000));
         assert_eq!(sum, 1000 << 12);
         assert!(took.elapsed > 0.0, "{took:?}");
-        // Memory new from the kernel is touched for the first time, here not for the first time in this process.
+        // New memory faults at its first touch. The process has touched other memory before, so its total is larger.
         let since_begin = Usage::of_this_process().minor_faults;
         assert!(took.usage.minor_faults >= 1.0 && took.usage.minor_faults < since_begin, "{took:?}, {since_begin}");
     }

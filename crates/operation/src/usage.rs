@@ -1,4 +1,4 @@
-//! What tasks have used so far, as the kernel charges it.
+//! What tasks have used so far, according to the kernel's accounts.
 
 /// Processor time in ns, and counts, since the process began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -9,11 +9,11 @@ pub struct Usage {
     pub system: f64,
     /// Page faults without a read from a device.
     pub minor_faults: f64,
-    /// Page faults with one.
+    /// Page faults with a read from a device.
     pub major_faults: f64,
     /// Context switches because a task waited.
     pub voluntary: f64,
-    /// Context switches because the CPU was taken from a task.
+    /// Context switches because the CPU was taken away from a task.
     pub involuntary: f64,
 }
 
@@ -23,7 +23,7 @@ impl Usage {
         resources(libc::RUSAGE_SELF)
     }
 
-    /// Of all children of this process that it has waited for.
+    /// The usage of all children that this process has waited for.
     pub fn of_reaped_children() -> Usage {
         resources(libc::RUSAGE_CHILDREN)
     }
@@ -40,7 +40,7 @@ impl Usage {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub fn plus(self, other: Usage) -> Usage {
         Usage {
             user: self.user + other.user,

@@ -1,4 +1,4 @@
-//! A book: published costs with their source, each figure as printed, and the same costs in the form of a run.
+//! A book: published costs with their source. It holds each figure as printed, and the same costs in the form of a run.
 //! Knows no particular book.
 
 mod check;
@@ -16,22 +16,22 @@ use crate::point::Point;
 use crate::run::CountedIn;
 use figure::number;
 
-/// Longer texts are no book.
+/// A longer text is not a book.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Why a text is not a book.
+/// The reasons why a text is not a book.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
-    /// Larger than any book.
-    #[error("the book is larger than {} MiB, which no book is", MOST_BYTES >> 20)]
+    /// It is larger than any book.
+    #[error("the book is larger than {} MiB, so it is not a book", MOST_BYTES >> 20)]
     TooLarge,
-    /// Not TOML, or TOML without what a book must say.
+    /// It is not TOML, or TOML without the fields of a book.
     #[error("not a book: {0}")]
     Malformed(String),
     /// Two costs of one id, a term that names no cost, a figure that is no number.
     #[error("the book contradicts itself: {operation}: {why}")]
     Contradicts {
-        /// The cost concerned.
+        /// The cost with the error.
         operation: String,
         /// What is wrong with it.
         why: String,
@@ -42,30 +42,30 @@ pub enum BookError {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Book {
-    /// What it is loaded by: `pdp-11-24`.
+    /// The name that loads it: `pdp-11-24`.
     pub name: String,
     /// The title of the publication.
     pub title: String,
     /// Where it was published.
     pub source: String,
-    /// The year it was measured in.
+    /// The year of the measurement.
     pub measured: String,
-    /// What the figures are exact in: `nanoseconds`, or `cycles` of the clock that the book then names.
+    /// The unit in which the figures are exact: `nanoseconds`, or `cycles` of the clock that the book then names.
     #[serde(default)]
     pub counted_in: CountedIn,
-    /// The clock at which cycles are given as times too.
+    /// The clock that converts cycles to times.
     #[serde(default)]
     pub clock: Option<Clock>,
-    /// Where it was measured, as far as the publication says.
+    /// The machine, as far as the publication describes it.
     #[serde(default)]
     pub machine: Machine,
-    /// The cost that its block moves are quoted in.
+    /// The cost that is the unit of its block moves.
     #[serde(default)]
     pub block_move: Option<String>,
     /// Printed figures that are no costs and follow from nothing.
     #[serde(default, rename = "fact")]
     pub facts: Vec<Fact>,
-    /// Printed figures that are no costs, but follow from costs of this or another book.
+    /// Printed figures that are no costs but follow from costs of this or another book.
     #[serde(default, rename = "check")]
     pub checks: Vec<Check>,
     /// The costs, in the order of the publication.
@@ -79,7 +79,7 @@ pub struct Book {
 pub struct Clock {
     /// In GHz, as printed.
     pub ghz: String,
-    /// Where that is said, and of which model.
+    /// Where the clock was published, and for which model.
     pub source: String,
 }
 
@@ -87,7 +87,7 @@ impl Book {
     /// Reads and checks a book.
     ///
     /// # Errors
-    /// A text that is too long, is no book, or contradicts itself.
+    /// If the text is too long, is no book, or contradicts itself.
     pub fn from_toml(text: &str) -> Result<Book, BookError> {
         if text.len() > MOST_BYTES {
             return Err(BookError::TooLarge);
@@ -188,8 +188,8 @@ impl Book {
         self.checks.iter().find(|check| check.name == name && check.column == column)
     }
 
-    /// Milliseconds from what was measured: 1000 over the rate, the printed time where there is no rate, or the
-    /// difference of two such; `None` for an entry whose printed time is all there is.
+    /// Milliseconds from the measured values: 1000 divided by the rate; without a rate the printed time; or the
+    /// difference of two such values. `None` for an entry that has only a printed time.
     pub fn recomputed_ms(&self, entry: &Entry) -> Option<f64> {
         let from_rate = |entry: &Entry| entry.rate.as_deref().and_then(number).map(|rate| 1000.0 / rate);
         let ms = |entry: &Entry| from_rate(entry).or_else(|| entry.quoted(self.ghz()).map(|it| it.value / figure::MS));
@@ -215,8 +215,8 @@ impl Book {
         Some(number(entry.rate.as_deref()?)? * entry.bytes as f64 * 8.0 / 1000.0)
     }
 
-    /// Every printed figure that is not the recomputed one rounded to as many digits: the costs in their order, then
-    /// the checks.
+    /// Every printed figure that differs from the recomputed one rounded to the same digits: first the costs in their
+    /// order, then the checks.
     pub fn departures(&self) -> Vec<Departure> {
         let mut found = Vec::new();
         for entry in &self.costs {

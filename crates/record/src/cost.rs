@@ -13,9 +13,9 @@ use crate::units::{Bytes, Nanoseconds};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
-    /// The smallest sample: for published costs that say so; howslow quotes none of its own by it.
+    /// The smallest sample. Only published costs are quoted by it.
     Best,
-    /// Median over rounds of each round's median over the batches taken while the core was ours alone.
+    /// Median over rounds of each round's median over the batches taken while the core was undisturbed.
     Quiet,
     /// Median over rounds of each round's median: for operations that wait for a device or a timer.
     Typical,
@@ -30,12 +30,12 @@ pub struct Figures {
     pub quiet: Nanoseconds,
     /// Median over rounds of each round's median.
     pub typical: Nanoseconds,
-    /// Lower end of the headline figure's 95 % interval: where another run of the same build on this machine would land.
-    /// Minus infinity, in JSON null, where a single round tells no interval.
+    /// Lower end of the headline figure's 95 % interval: where another run of the same build on this machine would
+    /// land. Minus infinity (null in JSON) after a single round, which gives no interval.
     #[serde(with = "crate::units::open_below")]
     #[schemars(with = "Option<f64>")]
     pub low: Nanoseconds,
-    /// Upper end of the headline figure's 95 % interval. Infinity, in JSON null, where a single round tells no interval.
+    /// Upper end of the headline figure's 95 % interval. Infinity (null in JSON) after a single round.
     #[serde(with = "crate::units::open_above")]
     #[schemars(with = "Option<f64>")]
     pub high: Nanoseconds,
@@ -61,7 +61,7 @@ pub struct Ends {
     pub high: f64,
 }
 
-/// What sharing the hardware adds: the typical cost over the quiet one, both in cycles where the cost follows the clock.
+/// What sharing the hardware adds: the typical cost over the quiet one, both in cycles if the cost follows the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Neighbours {
     /// Typical over quiet.
@@ -72,7 +72,7 @@ pub struct Neighbours {
     pub high: f64,
 }
 
-/// A cost contained in another: so many times this operation at this point.
+/// A cost contained in another: this operation at this point, a number of times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Term {
     /// How often one iteration contains it; a half is allowed.
@@ -98,7 +98,7 @@ pub struct Cpu {
 pub struct Faults {
     /// Without a read from a device.
     pub minor: f64,
-    /// With one.
+    /// With a read from a device.
     pub major: f64,
 }
 
@@ -111,21 +111,21 @@ pub struct Switches {
     pub involuntary: f64,
 }
 
-/// What one iteration read from the device that the file lies on, as the kernel counts. The first two are the whole
-/// device's and so hold what other programs read meanwhile; the third is the measured process's alone.
+/// What one iteration read from the device of the file, as the kernel counts. The first two are counts of the whole
+/// device, so they include other programs. The third is for the measured process alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reads {
     /// Requests that the device completed, merged ones counted once.
     pub count: f64,
-    /// What they brought; over `count` it is the mean request.
+    /// Bytes of these requests. `bytes` over `count` is the mean request.
     pub bytes: f64,
-    /// What the measured process itself had fetched from devices, by `/proc/self/io`.
+    /// Bytes that the measured process itself fetched from devices, by `/proc/self/io`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_bytes: Option<f64>,
 }
 
 impl Reads {
-    /// The mean request in bytes; `None` where there was none.
+    /// The mean request in bytes; `None` if there was none.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0.0).then(|| self.bytes / self.count)
     }
@@ -144,12 +144,13 @@ pub struct Round {
     pub ns: Vec<f64>,
     /// One core cycle around each batch, in ns, from the chain of dependent adds.
     pub cycle_ns: Vec<f64>,
-    /// The worse of the two width checks around each batch, over the best width of this machine: about 1 when
-    /// the core was ours alone.
+    /// The worse of the two width checks around each batch, divided by the best width of this machine: about 1 if the
+    /// core was undisturbed.
     pub width: Vec<f32>,
     /// Whether each batch was quiet.
     pub quiet: Vec<bool>,
-    /// Whether it took batches whatever the core was doing: only such rounds tell the typical figure. Absent in older runs.
+    /// True if it took batches whatever the core was doing. Only such rounds give the typical figure. Absent in older
+    /// runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survey: Option<bool>,
     /// The launcher that started it, counted from 0: each is a program started afresh.
@@ -158,7 +159,7 @@ pub struct Round {
     /// Processor time per iteration over all its full batches, partners and children included; absent in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<Nanoseconds>,
-    /// Elapsed time less processor time per iteration over all its full batches; absent in older runs.
+    /// Elapsed time minus processor time per iteration over all its full batches; absent in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ns: Option<Nanoseconds>,
     /// Why the round was lost, if it was; the lists are then empty.
@@ -174,10 +175,10 @@ pub struct Cost {
     /// One sentence on what it does.
     #[serde(default)]
     pub summary: String,
-    /// The heading it is shown under, its family's title; empty in older runs, where the id's first part serves.
+    /// The heading it is shown under, its family's title. Empty in older runs, which use the id's first part.
     #[serde(default)]
     pub group: String,
-    /// The operation's version: costs of different versions are not compared unasked.
+    /// The operation's version. Costs of different versions are compared only on request.
     #[serde(default)]
     pub version: u32,
     /// The point it was taken at.
@@ -190,28 +191,28 @@ pub struct Cost {
     /// CPUs it keeps busy: 2 when a partner runs on another one.
     #[serde(default)]
     pub cpus: u32,
-    /// Whether its time scales with the core clock: work inside the core and its private caches. Its quiet figure is then
-    /// the median in cycles, quoted at the run's clock (`cycle_ns` of `noise`), or at the nearest clock that its own
-    /// batches ran at. Else it is the time as read.
+    /// True if its time scales with the core clock: work inside the core and its private caches. Its quiet figure is
+    /// then the median in cycles, quoted at the run's clock (`cycle_ns` of `noise`), or at the nearest clock of its own
+    /// batches. Otherwise it is the time as read.
     #[serde(default)]
     pub follows_clock: bool,
     /// With the terms subtracted.
     pub net_ns: Figures,
-    /// Which of the figures the cost is quoted by.
+    /// The figure that the cost is quoted by.
     pub headline: Estimate,
     /// As timed.
     pub gross_ns: Figures,
     /// Processor time.
     pub cpu_ns: Cpu,
-    /// Elapsed minus processor time of all tasks taking part; negative where they overlapped.
+    /// Elapsed minus processor time of all tasks that take part; negative if they overlapped.
     pub wait_ns: Nanoseconds,
-    /// The 95 % interval of the processor time, user and system together, in ns; absent where too few rounds tell it.
+    /// The 95 % interval of the processor time, user and system together, in ns; absent with too few rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_interval_ns: Option<Ends>,
-    /// The 95 % interval of the waiting time, in ns; absent where too few rounds tell it.
+    /// The 95 % interval of the waiting time, in ns; absent with too few rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_interval_ns: Option<Ends>,
-    /// What sharing the hardware adds here; absent where it cannot be told.
+    /// What sharing the hardware adds here; absent if it cannot be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<Neighbours>,
     /// The headline figure in core cycles, by the speed check.
@@ -222,18 +223,18 @@ pub struct Cost {
     pub faults: Faults,
     /// Context switches.
     pub switches: Switches,
-    /// Reads from the device that its file lies on; of operations that read files only, where the kernel counts them.
+    /// Reads from the device of its file. Only for operations that read files, if the kernel counts the reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<Reads>,
-    /// What the operation itself counts, per iteration, by the count's name: of a reader that will not wait, the records
+    /// Counts of the operation itself, per iteration, by name. Example: for a reader that does not wait, the records
     /// that came at once.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tallies: BTreeMap<String, f64>,
     /// The samples.
     pub rounds: Vec<Round>,
-    /// What was subtracted from gross to give net.
+    /// The costs subtracted from gross to give net.
     pub terms: Vec<Term>,
-    /// What the net cost is said to consist of; the difference is the residual.
+    /// The costs that the net cost should consist of. The difference is the residual.
     #[serde(default)]
     pub explained_by: Vec<Term>,
     /// Reasons not to trust it.
@@ -246,24 +247,24 @@ impl Cost {
         self.net_ns.get(self.headline)
     }
 
-    /// Half the interval over the figure; `None` where the figure is not positive, or a single round tells no interval.
+    /// Half the interval divided by the figure. `None` if the figure is not positive, or after a single round.
     pub fn half_width(&self) -> Option<f64> {
         let quoted = self.quoted().0;
         let half = (self.net_ns.high.0 - self.net_ns.low.0) / 2.0 / quoted;
         (quoted > 0.0 && half.is_finite()).then_some(half)
     }
 
-    /// Whether its headline figure has an interval: a single round tells none.
+    /// True if its headline figure has an interval. A single round gives none.
     pub fn has_interval(&self) -> bool {
         self.net_ns.low.0.is_finite() && self.net_ns.high.0.is_finite()
     }
 
-    /// What sharing the hardware costs here: typical over quiet, both gross, where the run tells it.
+    /// What sharing the hardware costs here: typical over quiet, both gross, if the run has it.
     pub fn neighbour_tax(&self) -> Option<f64> {
         self.neighbours.map(|neighbours| neighbours.ratio)
     }
 
-    /// Whether the interval of the net cost holds zero, so that only its upper end can be told.
+    /// True if the interval of the net cost contains zero, so that only its upper end is known.
     pub fn holds_zero(&self) -> bool {
         self.has_interval() && self.net_ns.low.0 <= 0.0 && self.net_ns.high.0 >= 0.0
     }

@@ -11,9 +11,9 @@ use crate::units::{Nanoseconds, percent};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Doubt {
-    /// No batch was taken while the core was ours alone; the quiet figure is the 10 % quantile.
+    /// No batch was taken while the core was undisturbed. The quiet figure is the 10 % quantile.
     NeverQuiet,
-    /// Fewer batches were quiet than the estimate wants.
+    /// Fewer batches were quiet than the estimate needs.
     FewQuiet {
         /// Quiet batches, of all rounds together.
         batches: u32,
@@ -22,7 +22,7 @@ pub enum Doubt {
     },
     /// The interval is wider than the precision asked for when the budget ended.
     Wide {
-        /// Half the interval over the figure.
+        /// Half the interval divided by the figure.
         half_width: f64,
         /// The precision that was asked for.
         wanted: f64,
@@ -32,9 +32,9 @@ pub enum Doubt {
         /// Rounds that gave a figure.
         rounds: u32,
     },
-    /// The baseline is dearer than the whole: the net cost is negative.
+    /// The baseline costs more than the whole: the net cost is negative.
     NegativeNet,
-    /// The interval of the net cost holds zero: it is at most its upper end.
+    /// The interval of the net cost contains zero: it is at most its upper end.
     AtMost {
         /// Upper end of the interval.
         high: Nanoseconds,
@@ -48,17 +48,17 @@ pub enum Doubt {
     },
     /// The cost per iteration depends on how many iterations a batch had.
     NonLinear {
-        /// Cost per iteration in a batch of half the length over that of the full one.
+        /// Cost per iteration in a batch of half the length, divided by that in a full one.
         ratio: f64,
     },
     /// The core's frequency moved during the run.
     FrequencyMoved {
-        /// Slowest over fastest cycle time among this cost's rounds.
+        /// Slowest cycle time divided by the fastest, among this cost's rounds.
         ratio: f64,
     },
     /// Other tasks took this CPU during most batches.
     Interrupted {
-        /// Share of batches in which the task was switched out against its will.
+        /// Share of batches in which the task was switched out involuntarily.
         share: f64,
     },
     /// A round was lost.
@@ -68,27 +68,27 @@ pub enum Doubt {
     },
     /// The file was not out of memory when a cold pass over it began.
     NotCold {
-        /// Passes that began so.
+        /// Passes that began like this.
         passes: u32,
         /// The largest share of the file that was still in memory.
         resident: f64,
     },
     /// One batch is shorter than the clock can resolve well.
     CoarseClock {
-        /// Clock resolution over batch length.
+        /// Clock resolution divided by batch length.
         share: f64,
     },
     /// This cost contradicts another one.
     Implausible {
-        /// The other operation, and what is impossible.
+        /// The other operation, and what is impossible about it.
         than: String,
     },
     /// The figure moved steadily from the first round to the last, by more than chance.
     Drift {
-        /// The last rounds' figure over the first ones'.
+        /// The last rounds' figure divided by that of the first.
         ratio: f64,
     },
-    /// Its batches ran at a clock of their own, not at the run's: code that heats the core lowers its clock.
+    /// Its batches ran at their own clock, not at the run's. Code that heats the core lowers its clock.
     OwnClock {
         /// The clock of its batches, in GHz.
         ghz: f64,
@@ -105,8 +105,8 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// Whether this is a reason not to trust the figure, and not only something to know about it: an upper bound is sound,
-    /// and a clock of its own is a property of the work.
+    /// True if this is a reason not to trust the figure. False if it is only a note: an upper bound is valid, and a
+    /// clock of its own is a property of the work.
     pub fn is_serious(&self) -> bool {
         !matches!(self, Doubt::AtMost { .. } | Doubt::OwnClock { .. })
     }
@@ -117,17 +117,17 @@ impl fmt::Display for Doubt {
         match self {
             Doubt::NeverQuiet => write!(
                 out,
-                "the core was never ours alone: the figure is the 10 % quantile; run again when the host is less loaded"
+                "the core was never undisturbed: the figure is the 10 % quantile; run again when the host is less loaded"
             ),
             Doubt::FewQuiet { .. } => {
-                write!(out, "few batches were quiet; give it time (--budget) or run when the host is less loaded")
+                write!(out, "few batches were quiet; raise --budget, or run when the host is less loaded")
             }
             // The width itself stands beside the figure: costs that share the doubt share the sentence.
             Doubt::Wide { wanted, .. } => {
                 write!(out, "its interval is wider than the {} asked for; raise --budget", percent(*wanted))
             }
             Doubt::FewRounds { rounds: 1 } => {
-                write!(out, "a single round gave a figure, which tells no interval; raise --rounds or --budget")
+                write!(out, "a single round gave a figure, so there is no interval; raise --rounds or --budget")
             }
             // The number stands in the run: costs that share the doubt share the sentence.
             Doubt::FewRounds { .. } => {
@@ -166,7 +166,7 @@ impl fmt::Display for Doubt {
             Doubt::CoarseClock { share } => {
                 write!(out, "the clock resolves only {} of a batch; raise --count", percent(*share))
             }
-            Doubt::Implausible { than } => write!(out, "impossible beside another cost: {than}"),
+            Doubt::Implausible { than } => write!(out, "contradicts another cost: {than}"),
             Doubt::Drift { ratio } => write!(
                 out,
                 "it drifted by {} from the first rounds to the last; something builds up on this machine, or it warms up",
@@ -178,7 +178,7 @@ impl fmt::Display for Doubt {
                     "its batches ran at {ghz:.2} GHz, not at the run's {run_ghz:.2} GHz: that is part of its price"
                 )
             }
-            Doubt::Inherited { from, doubt } => write!(out, "of {from}, which is in it: {doubt}"),
+            Doubt::Inherited { from, doubt } => write!(out, "inherited from {from}: {doubt}"),
         }
     }
 }

@@ -1,4 +1,17 @@
-//! Plain data: what a run is made of, its file format, its units. Knows nothing of how a cost is taken or shown.
+//! Plain data: the parts of a run, its file format, its units. Knows nothing of how a cost is measured or shown.
+//!
+//! - [`Run`] is the result of one measurement on one [`Machine`]: a list of [`Cost`]s, each at a [`Point`], with its
+//!   [`Round`]s and [`Doubt`]s. [`read_run`] reads it from a file.
+//! - [`Book`] holds published costs, [`Mix`] says how often a program performs each operation.
+//! - [`units`] formats quantities. No other place turns a quantity into text.
+//!
+//! ```
+//! use record::{Bytes, Nanoseconds, units};
+//!
+//! assert_eq!(Bytes(4096).to_string(), "4 KiB");
+//! assert_eq!(units::rate(Nanoseconds(93.1)), "10.7 M");
+//! assert_eq!(units::percent(0.003), "0.30 %");
+//! ```
 #![forbid(unsafe_code)]
 
 mod book;

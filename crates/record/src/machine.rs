@@ -33,9 +33,9 @@ pub struct Machine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CpuModel {
-    /// As the processor names itself.
+    /// The processor's name, as it reports it.
     pub model: String,
-    /// The microarchitecture, where model numbers or features tell it: `Cascade Lake`.
+    /// The microarchitecture, if model numbers or features identify it: `Cascade Lake`.
     pub microarchitecture: Option<String>,
     /// `GenuineIntel`, `AuthenticAMD`, or the implementer on aarch64.
     pub vendor: String,
@@ -85,11 +85,11 @@ pub struct Frequency {
     pub nominal_mhz: Option<f64>,
     /// Highest allowed.
     pub max_mhz: Option<f64>,
-    /// The cpufreq governor; `None` where the kernel does not control the frequency.
+    /// The cpufreq governor; `None` if the kernel does not control the frequency.
     pub governor: Option<String>,
     /// The cpufreq driver.
     pub driver: Option<String>,
-    /// Whether turbo or boost is on.
+    /// True if turbo or boost is on.
     pub boost: Option<bool>,
 }
 
@@ -125,9 +125,9 @@ pub struct Kernel {
     pub command_line: Option<String>,
     /// Vulnerability to its mitigation, as the kernel words it.
     pub mitigations: BTreeMap<String, String>,
-    /// Preemption model, where the kernel tells it.
+    /// Preemption model, if the kernel reports it.
     pub preemption: Option<String>,
-    /// Ticks per second, where the kernel tells it.
+    /// Ticks per second, if the kernel reports it.
     pub tick_hz: Option<u32>,
     /// Idle driver and governor: `haltpoll/haltpoll`.
     pub idle: Option<String>,
@@ -161,6 +161,6 @@ pub struct Limits {
     pub open_files: Option<u64>,
     /// Locked memory (soft).
     pub locked_memory: Option<Bytes>,
-    /// Whether the effective user is root.
+    /// True if the effective user is root.
     pub root: bool,
 }

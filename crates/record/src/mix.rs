@@ -8,32 +8,32 @@ use crate::point::{Point, Value};
 use crate::read::printable;
 use crate::units::{bytes_of, time_of};
 
-/// Longer texts are no mix.
+/// A longer text is not a mix.
 const MOST_BYTES: usize = 1 << 20;
-/// More lines than there are things to ask of a computer.
+/// More lines than operations exist.
 const MOST_LINES: usize = 2000;
 /// More often than a CPU does anything in a year.
 const MOST_TIMES: f64 = 1e18;
 
-/// Why a text is not a mix.
+/// The reasons why a text is not a mix.
 #[derive(Debug, thiserror::Error)]
 pub enum MixError {
-    /// Larger than any mix.
-    #[error("the mix is larger than {} MiB, which no mix is", MOST_BYTES >> 20)]
+    /// It is larger than any mix.
+    #[error("the mix is larger than {} MiB, so it is not a mix", MOST_BYTES >> 20)]
     TooLarge,
-    /// Not TOML, or TOML without what a mix must say.
+    /// It is not TOML, or TOML without the fields of a mix.
     #[error("not a mix: {0}")]
     Malformed(String),
-    /// No operation, or none that is done at all.
+    /// It has no operation, or every count is zero.
     #[error("the mix is empty: it names no operation that is done more than 0 times")]
     Empty,
-    /// More operations than are read.
+    /// It has more operations than are read.
     #[error("the mix has {0} operations, at most {MOST_LINES} are read")]
     TooMany(usize),
-    /// One of its lines says what cannot be meant.
+    /// One of its lines has an impossible value.
     #[error("{line}: {why}")]
     Line {
-        /// The operation, or the name of what was measured.
+        /// The operation, or the name of the measured time.
         line: String,
         /// What is wrong.
         why: String,
@@ -43,47 +43,47 @@ pub enum MixError {
 /// How often one unit of work performs each operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// What one unit of work is: `command`, `request`, `interaction`.
     pub unit: String,
     /// Where the counts come from.
     pub source: Option<String>,
-    /// The operation whose cost, in the same run, is the whole that the sum is held against.
+    /// The operation whose cost, in the same run, is compared with the sum.
     pub whole: Option<String>,
-    /// Which figure of it.
+    /// Which figure of that cost.
     pub whole_as: WholeAs,
-    /// How many units of work it is.
+    /// The number of units of work in that cost.
     pub whole_units: f64,
-    /// What one unit took where it was measured, as text, by run.
+    /// The measured time of one unit, as text, by run.
     pub measured: BTreeMap<String, String>,
     /// The operations.
     pub lines: Vec<MixLine>,
 }
 
-/// Which figure of a cost a mix as a whole is held against.
+/// Which figure of a cost is compared with the sum of a mix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WholeAs {
-    /// With its terms subtracted: of a command, what it takes beyond starting a program that does nothing.
+    /// With its terms subtracted. For a command: its time beyond starting a program that does nothing.
     #[default]
     Net,
-    /// As timed: of a command, its start included.
+    /// As timed. For a command: including its start.
     Gross,
 }
 
 /// One operation of a mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MixLine {
-    /// Its id, or a name that a paper gives it.
+    /// Its id, or its name in a paper.
     pub operation: String,
-    /// The axes it speaks of; the others are free.
+    /// The axes that it sets. The others are free.
     pub at: Point,
-    /// How often per unit of work; a fraction is allowed.
+    /// The number per unit of work. It may be a fraction.
     pub times: f64,
-    /// What it is added up with.
+    /// The family that it is added to.
     pub family: String,
-    /// Why it is in the mix.
+    /// The reason why it is in the mix.
     pub note: Option<String>,
 }
 
@@ -94,7 +94,7 @@ impl MixLine {
     }
 }
 
-/// A mix as it is written.
+/// A mix as written in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -124,7 +124,7 @@ impl Mix {
     /// Reads and checks a mix.
     ///
     /// # Errors
-    /// A text that is too long, is no mix, asks for nothing, or says what cannot be meant.
+    /// If the text is too long, is no mix, has no operations, or contains impossible values.
     pub fn from_toml(text: &str) -> Result<Mix, MixError> {
         if text.len() > MOST_BYTES {
             return Err(MixError::TooLarge);
@@ -177,7 +177,7 @@ fn line(written: &WrittenLine) -> Result<MixLine, MixError> {
         return Err(wrong(format!("times = {times:e}, which is more often than a CPU does anything in a year")));
     }
     let text = shown(&written.operation);
-    // A command's own text may hold an @, and a command is measured without a point.
+    // A command's own text may contain an @. A command is measured without a point.
     let (id, point) = match text.split_once('@') {
         Some((id, point)) if !id.contains([' ', '/']) || !id.contains(':') => (id, Some(point)),
         _ => (text.as_str(), None),
@@ -213,7 +213,7 @@ fn point_of(text: &str) -> Result<Point, String> {
     Ok(point)
 }
 
-/// The first word of an id; `command` of `command: sort x`; else the name itself.
+/// The first word of an id; `command` for `command: sort x`; otherwise the name itself.
 fn family_of(id: &str) -> &str {
     let end = id.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     end.filter(|&end| end > 0 && matches!(id.as_bytes()[end], b'.' | b':')).map_or(id, |end| &id[..end])

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// The value an axis takes at a point: a number (bytes, a count) or a word.
+/// The value of an axis at a point: a number (bytes, a count) or a word.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
@@ -63,7 +63,7 @@ impl Point {
 }
 
 impl fmt::Display for Point {
-    /// As it is typed on the command line: `@size=64,distance=other`; nothing for the empty point.
+    /// As typed on the command line: `@size=64,distance=other`. Empty for the empty point.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (axis, value)) in self.0.iter().enumerate() {
             out.write_str(if index == 0 { "@" } else { "," })?;

@@ -1,4 +1,4 @@
-//! How things stand on a machine now: what its description does not hold because it may change in an hour.
+//! The current state of a machine: facts that are not in its description because they may change in an hour.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub enum Counters {
     Absent,
 }
 
-/// How things stand now: what a machine's description does not hold because it may change in an hour.
+/// The current state: facts that are not in a machine's description because they may change in an hour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Present {
     /// Whether hardware counters can be had.
@@ -26,34 +26,34 @@ pub struct Present {
     pub perf_event_paranoid: Option<i32>,
     /// Load average of the last minute: tasks that ran or wanted to.
     pub load: Option<f64>,
-    /// Memory that can be had without swapping.
+    /// Memory available without swapping.
     pub memory_free: Option<Bytes>,
     /// Swap in use.
     pub swap_used: Option<Bytes>,
-    /// The folder that scratch files go below.
+    /// The folder that contains scratch files.
     pub scratch: String,
-    /// The kind of file system it is on: `ext4`, `tmpfs`.
+    /// Its file system: `ext4`, `tmpfs`.
     pub scratch_kind: Option<String>,
-    /// Room left there.
+    /// Free space there.
     pub scratch_free: Option<Bytes>,
     /// Size of `/dev/shm`.
     pub shared_memory: Option<Bytes>,
-    /// Processes and threads that may exist at once.
+    /// The maximum number of processes and threads.
     pub processes: Option<u64>,
     /// Effective capabilities, one bit each.
     pub capabilities: Option<u64>,
-    /// Yama's `ptrace_scope`; 3 allows nobody to trace.
+    /// Yama's `ptrace_scope`. At 3, no process may trace.
     pub ptrace_scope: Option<u32>,
-    /// The kernel's `io_uring_disabled`; 1 for unprivileged processes, 2 for all.
+    /// The kernel's `io_uring_disabled`: 1 for unprivileged processes, 2 for all.
     pub io_uring_disabled: Option<u32>,
-    /// Programs that operations start and that are not here.
+    /// Programs that operations start and that are missing.
     pub missing_programs: Vec<String>,
-    /// Options for finding bugs that the kernel was built with.
+    /// Debugging options that the kernel was built with.
     pub debugging: Vec<String>,
-    /// Whether a battery is being emptied.
+    /// True if a battery is discharging.
     pub on_battery: Option<bool>,
-    /// Whether `/proc` is there.
+    /// True if `/proc` exists.
     pub proc: bool,
-    /// Whether `/sys` is there.
+    /// True if `/sys` exists.
     pub sys: bool,
 }

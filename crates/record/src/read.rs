@@ -1,4 +1,4 @@
-//! Reading a run file defensively: whatever the bytes are, the answer is a run or one clear sentence.
+//! Reads a run file defensively: for any bytes, the result is a run or one clear sentence.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,38 +6,38 @@ use std::path::Path;
 
 use crate::run::{OLDER_SCHEMA, Run, SCHEMA};
 
-/// Larger files are refused unread: a full run with all its samples stays under a tenth of this.
+/// Larger files are refused unread. A full run with all its samples has less than a tenth of this size.
 const MOST_BYTES: u64 = 256 << 20;
 /// More costs than any catalogue has points.
 const MOST_COSTS: usize = 20_000;
 
-/// Why a run could not be read.
+/// The reasons why a run could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file could not be opened or read.
     #[error("cannot read the file: {0}")]
     Io(#[from] std::io::Error),
-    /// Nothing in it.
+    /// It is empty.
     #[error("the file is empty")]
     Empty,
-    /// Too large to be a run.
-    #[error("the file is larger than {} MiB, which no run is", MOST_BYTES >> 20)]
+    /// It is too large to be a run.
+    #[error("the file is larger than {} MiB, so it is not a run", MOST_BYTES >> 20)]
     TooLarge,
-    /// Not JSON, or cut off.
+    /// It is not JSON, or cut off.
     #[error("not a whole JSON document (damaged or truncated?): {0}")]
     Damaged(serde_json::Error),
-    /// JSON, but not a run.
+    /// It is JSON, but not a run.
     #[error("not a run: it has no \"schema\" that begins with howslow-run/")]
     NotARun,
-    /// A schema this version does not know.
+    /// Its schema is unknown to this version.
     #[error(
         "its schema is {found}; this version of howslow reads {SCHEMA}: use the version that wrote it, or a newer one"
     )]
     Schema {
-        /// What it says.
+        /// The schema it names.
         found: String,
     },
-    /// A run that breaks the format.
+    /// It is a run that breaks the format.
     #[error("breaks the format {SCHEMA}: {0}")]
     Malformed(String),
 }
@@ -45,7 +45,7 @@ pub enum ReadError {
 /// Reads and checks the run in a file.
 ///
 /// # Errors
-/// A file that cannot be read, is empty, too large, damaged, of another schema, or breaks the format.
+/// If the file cannot be read, is empty, too large or damaged, has another schema, or breaks the format.
 pub fn read_run(path: &Path) -> Result<Run, ReadError> {
     let file = File::open(path)?;
     // A sparse file of any size costs nothing to make, but would cost memory to read.
@@ -60,7 +60,7 @@ pub fn read_run(path: &Path) -> Result<Run, ReadError> {
 /// Reads and checks a run held in memory.
 ///
 /// # Errors
-/// As [`read_run`].
+/// The same as [`read_run`].
 pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(ReadError::TooLarge);
@@ -114,17 +114,17 @@ fn check(run: &Run) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// The text without control characters, so that a file cannot steer a terminal, and not endless.
+/// The text without control characters and limited in length, so that a file cannot control a terminal.
 pub fn printable(text: &str) -> String {
     const MOST: usize = 2000;
-    // Besides C0 and C1 controls: marks that reorder what a terminal shows.
+    // In addition to C0 and C1 controls: marks that reorder the text on a terminal.
     let steering = |c: char| {
         c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     text.chars().take(MOST).map(|c| if steering(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Makes every string that is ever shown printable, by a walk over the document, so that no field is forgotten.
+/// Makes every string of the run printable. It walks over the document, so that no field is forgotten.
 pub(crate) fn make_printable(run: &mut Run) {
     fn walk(value: &mut serde_json::Value) {
         use serde_json::Value;
@@ -144,7 +144,7 @@ pub(crate) fn make_printable(run: &mut Run) {
             _ => {}
         }
     }
-    // The samples hold no text and are most of the document: they stay aside.
+    // The samples contain no text and are most of the document, so they are set aside.
     let rounds: Vec<_> = run.costs.iter_mut().map(|cost| std::mem::take(&mut cost.rounds)).collect();
     if let Ok(mut value) = serde_json::to_value(&*run) {
         walk(&mut value);

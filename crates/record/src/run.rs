@@ -10,20 +10,21 @@ use crate::point::{Point, Value};
 /// The name and version of the run document's format.
 pub const SCHEMA: &str = "howslow-run/2";
 
-/// The version before: its intervals were those of its own medians, and its clock the best that its machine had ever shown.
+/// The version before. Its intervals were those of its own medians, and its clock was the best one its machine had
+/// shown.
 pub const OLDER_SCHEMA: &str = "howslow-run/1";
 
-/// Bytes in a block: copying so many is the unit that every cost is also quoted in.
+/// Bytes in a block. Copying this many bytes is the unit that every cost is also quoted in.
 pub const BLOCK: u64 = 512;
 
 /// The costs measured on one machine at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// `howslow-run/2`; older documents, `howslow-run/1`, are read too.
+    /// `howslow-run/2`. Older documents, `howslow-run/1`, are still read.
     pub schema: String,
     /// Start time and four random letters: `20261121-033006-qxtz`.
     pub id: String,
-    /// When the run started, RFC 3339, UTC; of a book the year.
+    /// When the run started, RFC 3339, UTC. For a book: the year.
     pub started: String,
     /// When it finished, RFC 3339, UTC.
     pub finished: String,
@@ -32,43 +33,43 @@ pub struct Run {
     /// A fingerprint of the program that measured: runs of one build can be expected to agree. Empty for a book and in older runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build: String,
-    /// What its figures are exact in.
+    /// The unit in which its figures are exact.
     #[serde(default)]
     pub counted_in: CountedIn,
-    /// Where it was taken.
+    /// The machine it was taken on.
     pub machine: Machine,
-    /// What was asked for.
+    /// The settings of the run.
     pub settings: Settings,
     /// How quiet the machine was.
     #[serde(default)]
     pub noise: Noise,
     /// What was measured.
     pub costs: Vec<Cost>,
-    /// What was not, and why.
+    /// What was not measured, and why.
     pub skipped: Vec<Skip>,
 }
 
-/// What the figures of a run are exact in. Every cost has both where the clock is known.
+/// The unit in which the figures of a run are exact. Every cost has both units if the clock is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CountedIn {
     /// Times, as measured.
     #[default]
     Nanoseconds,
-    /// Core cycles, as a processor's manual quotes them: the nanoseconds are those at a nominal clock.
+    /// Core cycles, as a processor's manual quotes them. The nanoseconds are computed with a nominal clock.
     Cycles,
 }
 
-/// What was asked of the instrument.
+/// What the user asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// Patterns given; empty for the headline operations.
     pub patterns: Vec<String>,
-    /// Whether every operation at every point was asked for.
+    /// True if every operation at every point was asked for.
     pub full: bool,
     /// Fixed iterations per batch, if asked for.
     pub count: Option<u64>,
-    /// Rounds per cost at least.
+    /// Least number of rounds per cost.
     pub rounds: u32,
     /// Half-width of the interval at which a cost needs no more rounds.
     pub precision: f64,
@@ -80,21 +81,21 @@ pub struct Settings {
     pub seed: u64,
     /// Shortest batch, in µs.
     pub batch_us: f64,
-    /// How far above the best width a quiet batch's checks may be.
+    /// How far the checks of a quiet batch may be above the best width, as a share.
     pub tolerance: f64,
 }
 
 /// How quiet the machine was during the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Noise {
-    /// Per CPU used: how often it was ours alone.
+    /// Per CPU used: how often its core was undisturbed.
     pub cpus: Vec<CpuQuiet>,
-    /// Time per independent add on a core that is ours alone, in core cycles: by it batches are judged quiet or not.
+    /// Time per independent add on an undisturbed core, in core cycles. It decides which batches are quiet.
     pub best_width_cycles: f64,
-    /// The core cycle that prevailed in this run's quiet batches, in ns: costs that follow the clock are quoted at it. In
-    /// older runs the shortest cycle that the machine had ever shown.
+    /// The core cycle that prevailed in this run's quiet batches, in ns. Costs that follow the clock are quoted at it.
+    /// In older runs, the shortest cycle that the machine had ever shown.
     pub cycle_ns: f64,
-    /// The cycles that 90 in 100 of this run's quiet batches lie between, in ns, the shorter first; absent in older runs.
+    /// The range of the cycle that contains 90 in 100 of this run's quiet batches, in ns; absent in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle_range_ns: Option<Ends>,
     /// How rounds were started; absent in older runs, whose rounds came from one process forked at the start.
@@ -102,15 +103,15 @@ pub struct Noise {
     pub launchers: Option<Launchers>,
     /// Share of the machine's CPU time that other programs of this system used.
     pub others: f64,
-    /// Share of the machine's CPU time the hypervisor says it gave to others.
+    /// Share of the machine's CPU time that the hypervisor reports as given to others.
     pub steal: f64,
-    /// Earlier runs of the same build on this machine whose scatter its intervals hold too; 0 where there are too few.
+    /// Number of earlier runs of the same build on this machine whose scatter the intervals include; 0 if too few.
     #[serde(default)]
     pub earlier_runs: u32,
-    /// What more time would bring; absent where all that was asked for is as precise as asked, or cannot become so.
+    /// What more time would bring; absent if every cost is as precise as asked, or cannot become so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<More>,
-    /// What two costs of the same operation differ by here.
+    /// How far two costs of the same operation differ here.
     pub band: Option<Band>,
     /// Cost of one reading of the clock, in ns.
     pub clock_ns: f64,
@@ -118,13 +119,13 @@ pub struct Noise {
     pub clock_step_ns: f64,
 }
 
-/// The processes that rounds were started from: each is new, so that rounds sample what differs between runs.
+/// The processes that started the rounds. Each is new, so that rounds sample what differs between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Launchers {
-    /// How many there were.
+    /// Their number.
     pub count: u32,
-    /// Whether each was executed anew, with an address layout of its own; else rounds were forked from this process's image,
-    /// and differ less than runs do.
+    /// True if each was executed anew, with an address layout of its own. Otherwise rounds were forked from this
+    /// process's image, and differ less than runs do.
     pub executed: bool,
 }
 
@@ -133,11 +134,11 @@ pub struct Launchers {
 pub struct More {
     /// Costs whose intervals are wider than asked, and would become narrower.
     pub costs: u32,
-    /// Seconds that bringing all of them to what was asked would take.
+    /// Seconds needed to bring all of them to the wanted precision.
     pub seconds: f64,
 }
 
-/// How often one CPU's core was ours alone.
+/// How often one CPU's core was undisturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuQuiet {
     /// The CPU's number.
@@ -151,10 +152,10 @@ pub struct CpuQuiet {
 /// The A/A band: how far two costs of the same operation lie apart on this machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Band {
-    /// What nine in ten pairs stay below, as a share, of pairs without doubts where there are any; in older runs the
-    /// largest of all.
+    /// The difference that nine in ten pairs stay below, as a share. Pairs with doubts count only if all have one. In
+    /// older runs, the largest difference.
     pub difference: f64,
-    /// The operations that were measured twice, with the relative difference of each.
+    /// The operations that were measured twice, each with its relative difference.
     pub operations: Vec<(String, f64)>,
 }
 
@@ -163,12 +164,12 @@ pub struct Band {
 pub struct Skip {
     /// The operation's id.
     pub operation: String,
-    /// The point, empty where none of them was measured.
+    /// The point; empty if no point was measured.
     #[serde(default)]
     pub at: Point,
-    /// Why.
+    /// Why it was not measured.
     pub reason: String,
-    /// What would make it measurable; empty where nothing would.
+    /// What would make it measurable; empty if nothing would.
     pub remedy: String,
 }
 
@@ -182,7 +183,7 @@ impl Run {
         })
     }
 
-    /// The cost that every other is also quoted in: copying 512 bytes.
+    /// The cost that is the unit of all others: copying 512 bytes.
     pub fn block_move(&self) -> Option<&Cost> {
         let published = |cost: &&Cost| cost.bytes.0 == BLOCK && cost.like.iter().any(|name| name == "Block Move");
         self.cost("memory.copy", &[("size", Value::Number(BLOCK))]).or_else(|| self.costs.iter().find(published))

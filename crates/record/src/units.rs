@@ -5,12 +5,12 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A duration in nanoseconds; may be negative where a subtraction made it so.
+/// A duration in nanoseconds. It may be negative after a subtraction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Nanoseconds(pub f64);
 
-/// The lower end of an interval in a file: null where there is none, minus infinity in memory.
+/// The lower end of an interval: null in a file if there is none, minus infinity in memory.
 pub(crate) mod open_below {
     use super::Nanoseconds;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,7 +24,7 @@ pub(crate) mod open_below {
     }
 }
 
-/// The upper end of an interval in a file: null where there is none, infinity in memory.
+/// The upper end of an interval: null in a file if there is none, infinity in memory.
 pub(crate) mod open_above {
     use super::Nanoseconds;
     pub(crate) use super::open_below::serialize;
@@ -99,7 +99,7 @@ pub fn payload_rate(bytes: Bytes, cost: Nanoseconds) -> String {
     scaled(bits, &[(1.0, "bit/s"), (1e3, "kbit/s"), (1e6, "Mbit/s"), (1e9, "Gbit/s"), (1e12, "Tbit/s")])
 }
 
-/// A size with a binary unit, `4K`, `64 KiB`, `1m`, in bytes. A bare number is none: it may be a count.
+/// A size with a binary unit, `4K`, `64 KiB`, `1m`, in bytes. A bare number is not a size, because it may be a count.
 pub fn bytes_of(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
@@ -112,8 +112,8 @@ pub fn bytes_of(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// A time as its digits tell it, `1.2ms`, `0.3 ns`, `38 us`, in ns, and how much the digits leave open to either side:
-/// half a unit of the last one. `None` for what is no time, is below zero, or lasts longer than a century.
+/// A time such as `1.2ms`, `0.3 ns`, `38 us`, in ns, and the uncertainty of its digits to either side: half a unit of
+/// the last one. `None` if the text is no time, or the time is negative or longer than a century.
 pub fn time_of(text: &str) -> Option<(Nanoseconds, Nanoseconds)> {
     const CENTURY: f64 = 3.2e18;
     let text = text.trim();

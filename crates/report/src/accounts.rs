@@ -1,4 +1,4 @@
-//! What a run of a command uses besides time: processor time, faults, switches.
+//! What a run of a command uses in addition to time: processor time, faults, switches.
 
 use record::units::grouped;
 use record::{Cost, Nanoseconds, Run};
@@ -6,10 +6,10 @@ use record::{Cost, Nanoseconds, Run};
 use crate::grid::{Grid, Kind};
 use crate::{Style, in_table};
 
-/// The heading under which commands stand.
+/// The heading for commands.
 pub const COMMANDS: &str = "commands";
 
-/// A table of the commands of a run, means as timed, their start included; nothing where there are none.
+/// A table of the commands of a run: means as timed, including their start. Empty if there are none.
 pub(crate) fn accounts(run: &Run, style: Style) -> String {
     let commands: Vec<&Cost> = run.costs.iter().filter(|cost| cost.heading() == COMMANDS).collect();
     if commands.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
             elapsed.to_string(),
             cost.cpu_ns.user.to_string(),
             cost.cpu_ns.system.to_string(),
-            // Below zero its tasks overlapped, so that nothing can be said of how long each waited.
+            // A negative wait means that its tasks overlapped, so the wait of each is unknown.
             if cost.wait_ns.0 < 0.0 { "-".into() } else { cost.wait_ns.to_string() },
             faults,
             grouped(cost.switches.voluntary + cost.switches.involuntary),

@@ -1,4 +1,4 @@
-//! What costs consist of: derived costs with their routes, and costs beside the parts they are explained by.
+//! What costs consist of: derived costs with their routes, and costs beside the parts that explain them.
 
 use analysis::derived::{AGREE, Derived, EntryShare};
 use analysis::explain::Explanation;
@@ -14,7 +14,7 @@ use crate::{Style, head_line, paragraph};
 /// Shares of the bare entry that a page shows at each end.
 const ENDS: usize = 5;
 
-/// Everything that a run explains: derived costs, the kernel entry's share, and how much of each cost is explained.
+/// All explanations of a run: derived costs, the kernel entry's share, and how much of each cost is explained.
 pub fn explained(
     run: &Run,
     derived: &[Derived],
@@ -73,7 +73,7 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
     page + &notes.render(style)
 }
 
-/// Derived costs, every route with its figure or what it lacks, and how far the routes agree.
+/// Derived costs: every route with its figure or what it lacks, and how far the routes agree.
 fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> String {
     let mut grid = Grid::new("<>><");
     let aside = |text: String| vec![text, String::new(), String::new()];
@@ -105,11 +105,11 @@ fn agreement(derived: &Derived) -> String {
         ),
         None if derived.routes.len() == 1 => "one route only: nothing to agree with".into(),
         None if figures < 2 => "fewer than two routes were measured: nothing to agree with".into(),
-        None => "a route cannot be told from zero, so agreement cannot be told".into(),
+        None => "a route cannot be distinguished from zero, so there is no answer".into(),
     }
 }
 
-/// The share of the bare kernel entry: a line for the whole, and the calls at either end.
+/// The share of the bare kernel entry: a line for all calls, and the calls at either end.
 fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     let all = sorted(shares.iter().map(|share| share.share.value));
     let (Some(middle), Some(low), Some(high)) =
@@ -151,7 +151,7 @@ fn significant_times(times: f64) -> String {
     if times.fract() == 0.0 { format!("{times:.0}") } else { format!("{times}") }
 }
 
-/// A figure in the unit that fits; where it cannot be told from zero, what it is at most.
+/// A figure in a suitable unit. If it cannot be distinguished from zero, its upper end.
 pub(crate) fn told(figure: &Interval) -> String {
     if figure.is_at_most() && figure.low < figure.high {
         format!("at most {}", Nanoseconds(figure.high))
@@ -160,7 +160,7 @@ pub(crate) fn told(figure: &Interval) -> String {
     }
 }
 
-/// Half the interval, where the figure itself is told; `-` where there is none.
+/// Half the interval, if the figure itself is shown; `-` if there is none.
 pub(crate) fn open(figure: &Interval) -> String {
     match figure.told_half() {
         None => "-".into(),

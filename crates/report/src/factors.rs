@@ -1,4 +1,4 @@
-//! The ratio of two totals as factors, and what it means for users and for the cost of their work.
+//! The ratio of two totals as factors, and its meaning for users and for the cost of their work.
 
 use analysis::answer::{Answer, between};
 use analysis::factors::{Cause, Factors};
@@ -11,17 +11,17 @@ use crate::grid::{Grid, Kind};
 use crate::predict::head;
 use crate::{Style, in_table, paragraph};
 
-/// What was split: one mix or two, on two runs or one.
+/// The input of the split: one mix or two, on one run or two.
 pub struct FactorsOf<'a> {
-    /// The mix of either side; the second may be the first.
+    /// The mix of each side. Both may be the same.
     pub mixes: [&'a Mix; 2],
-    /// The run of either side; the second may be the first.
+    /// The run of each side. Both may be the same.
     pub runs: [&'a Run; 2],
     /// The factors.
     pub factors: &'a Factors,
 }
 
-/// The factors of a ratio, their product, what it is held against, and the consequences.
+/// The factors of a ratio, their product, the measured ratio, and the consequences.
 pub fn factors(of: &FactorsOf, style: Style) -> String {
     let [first, second] = of.mixes;
     let mut page = if first == second {
@@ -77,12 +77,12 @@ fn table(factors: &Factors, style: Style) -> String {
     grid.render(style) + &notes.render(style)
 }
 
-/// Half the interval over the figure.
+/// Half the interval divided by the figure.
 fn width(of: &Interval) -> String {
     of.told_half().map_or_else(|| "-".into(), |half| percent(half / of.value))
 }
 
-/// Two machines are as good as each other when their ratio certainly lies between these.
+/// Two machines are as good as each other if their ratio certainly lies between these values.
 const AS_GOOD: (f64, f64) = (0.95, 1.05);
 
 fn consequences(factors: &Factors) -> Vec<String> {
@@ -132,7 +132,7 @@ fn holds_one(ratio: &Interval) -> bool {
     ratio.low <= 1.0 && ratio.high >= 1.0
 }
 
-/// A change in words: in percent, or as a multiple where it is beyond doubling or halving.
+/// A change in words: in percent, or as a multiple if it is more than a doubling or a halving.
 fn scaled(factor: f64, [more, less, times]: [&str; 3]) -> String {
     match factor {
         1.0..=2.0 => format!("{} {more}", percent(factor - 1.0)),

@@ -1,15 +1,15 @@
-//! Texts below a table, told once each, and the numbers by which its rows refer to them.
+//! Texts below a table, shown once each, and the numbers that refer to them.
 
 use record::Doubt;
 
 use crate::{Style, paragraph};
 
-/// What the rows of one table have to say beyond their figures.
+/// The notes to the rows of one table.
 #[derive(Default)]
 pub(crate) struct Footnotes(Vec<String>);
 
 impl Footnotes {
-    /// The numbers of these texts, such as `[1,3]`; nothing of none.
+    /// The numbers of these texts, such as `[1,3]`; empty without texts.
     pub(crate) fn refer(&mut self, texts: impl IntoIterator<Item = String>) -> String {
         let mut numbers: Vec<usize> = texts.into_iter().map(|text| self.number(text)).collect();
         numbers.sort_unstable();
@@ -18,7 +18,7 @@ impl Footnotes {
         if numbers.is_empty() { String::new() } else { format!("[{}]", numbers.join(",")) }
     }
 
-    /// The numbers of these doubts, each told in full.
+    /// The numbers of these doubts, each with its full text.
     pub(crate) fn doubts(&mut self, doubts: &[Doubt]) -> String {
         self.refer(doubts.iter().map(Doubt::to_string))
     }

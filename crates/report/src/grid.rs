@@ -1,11 +1,11 @@
-//! A table whose columns are aligned over the whole page, headings in between included.
+//! A table whose columns are aligned over the whole page, including the headings between its parts.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
 use crate::Style;
 
-/// What a row is, which decides how it is coloured.
+/// The kind of a row, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Heading,
@@ -15,21 +15,21 @@ pub(crate) enum Kind {
     Faster,
 }
 
-/// Rows of cells under the alignment of their columns.
+/// Rows of cells, with the alignment of each column.
 pub(crate) struct Grid {
     columns: Vec<CellAlignment>,
     rows: Vec<(Kind, Vec<String>)>,
 }
 
 impl Grid {
-    /// A grid whose columns are left-aligned where `columns` has `<`, right-aligned where it has `>`.
+    /// A grid whose columns are left-aligned for `<` in `columns` and right-aligned for `>`.
     pub(crate) fn new(columns: &str) -> Grid {
         let side = |c| if c == '>' { CellAlignment::Right } else { CellAlignment::Left };
         Grid { columns: columns.chars().map(side).collect(), rows: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, kind: Kind, cells: Vec<String>) {
-        // A cell is one line, whatever a file holds.
+        // A cell is one line, whatever a file contains.
         self.rows.push((kind, cells.into_iter().map(|cell| cell.replace(['\n', '\r', '\t'], " ")).collect()));
     }
 

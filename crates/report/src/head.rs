@@ -1,11 +1,11 @@
-//! The first line of a page: what was measured where.
+//! The first line of a page: the tool, the machine, and how quiet it was.
 
 use record::units::percent;
 use record::{Machine, Noise, Run};
 
 /// `howslow 0.1.0   Intel Xeon 2.50 GHz (Cascade Lake), 2 CPUs   Linux 6.18.44   KVM guest   undisturbed 31 % of the time`.
 pub fn head_line(run: &Run) -> String {
-    // A book was not measured by howslow; its name is its id.
+    // A book was not measured by howslow. Its name is its id.
     let who = if run.howslow.is_empty() { run.id.clone() } else { format!("howslow {}", run.howslow) };
     let mut parts = vec![who];
     parts.extend(machine_parts(&run.machine));
@@ -13,10 +13,10 @@ pub fn head_line(run: &Run) -> String {
     parts.join("   ")
 }
 
-/// The second line: at what clock the figures are quoted, how far two of the same lie apart here, and whether other
-/// programs were at work; empty where none of it is known.
+/// The second line: the clock of the figures, the A/A band, and whether other programs were running. Empty if none of
+/// these is known.
 pub(crate) fn conditions(noise: &Noise) -> String {
-    /// Below this the system's own housekeeping is all there was.
+    /// Below this share, only the system's own housekeeping was running.
     const BUSY: f64 = 0.05;
     let range = noise.cycle_range_ns.map_or_else(String::new, |it| moved(1.0 / it.high, 1.0 / it.low));
     let clock = (noise.cycle_ns > 0.0).then(|| format!("core clock {:.2} GHz{range}", 1.0 / noise.cycle_ns));
@@ -31,13 +31,13 @@ pub(crate) fn conditions(noise: &Noise) -> String {
     [clock, band, forked, busy].into_iter().flatten().collect::<Vec<_>>().join("   ")
 }
 
-/// `, 3.5 to 4.2`: the clocks that a run's batches ran at; nothing where they are one.
+/// `, 3.5 to 4.2`: the range of the clock; empty if it did not move.
 fn moved(slowest: f64, fastest: f64) -> String {
     let (slowest, fastest) = (format!("{slowest:.1}"), format!("{fastest:.1}"));
     if slowest == fastest { String::new() } else { format!(", {slowest} to {fastest}") }
 }
 
-/// Processor, kernel and what is around them, each as one part of a line.
+/// Processor, kernel and hypervisor, each as one part of a line.
 pub(crate) fn machine_parts(machine: &Machine) -> Vec<String> {
     let cpu = &machine.cpu;
     let mut processor = short_model(&cpu.model);
@@ -60,7 +60,8 @@ pub(crate) fn machine_parts(machine: &Machine) -> Vec<String> {
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect()
 }
 
-/// The processor's name without what every name has: `Intel(R) Xeon(R) CPU @ 2.50GHz` is `Intel Xeon 2.50 GHz`.
+/// The processor's name without the parts that every name has: `Intel(R) Xeon(R) CPU @ 2.50GHz` is
+/// `Intel Xeon 2.50 GHz`.
 pub(crate) fn short_model(model: &str) -> String {
     let bare = model.replace("(R)", " ").replace("(TM)", " ").replace("(tm)", " ").replace('@', " ");
     let words = bare.split_whitespace().filter(|word| !["CPU", "Processor", "processor"].contains(word));
@@ -73,7 +74,7 @@ pub(crate) fn short_model(model: &str) -> String {
     words.join(" ")
 }
 
-/// How often the cores used were ours alone, over all batches.
+/// How often the used cores were undisturbed, over all batches.
 fn alone(noise: &Noise) -> Option<f64> {
     let batches: f64 = noise.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
     let quiet: f64 = noise.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();

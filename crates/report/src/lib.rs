@@ -1,4 +1,11 @@
-//! Pages from records: a run, a listing or a machine in, text out. Prints nothing and asks the terminal nothing.
+//! Pages from records: a run, a listing or a machine as input, text as output. Prints nothing and does not look at the
+//! terminal.
+//!
+//! ```no_run
+//! let run = record::read_run(std::path::Path::new("run.json"))?;
+//! print!("{}", report::page(&run, report::Style::Plain));
+//! # Ok::<(), record::ReadError>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod accounts;
@@ -31,16 +38,16 @@ pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
 pub use study::study;
 
-/// Whether a page may carry colours.
+/// Whether a page contains colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Text only.
     Plain,
-    /// Headings bold, asides dim, changes red or green, by terminal escape sequences.
+    /// With terminal escape sequences: headings bold, asides dim, changes red or green.
     Coloured,
 }
 
-/// Columns that running text is filled to.
+/// The width of running text, in columns.
 const WIDTH: usize = 118;
 
 impl Style {
@@ -68,7 +75,7 @@ impl Style {
     }
 }
 
-/// An id in a table: a whole command line can be one, and its middle says least.
+/// An id in a table. It may be a whole command line, whose middle part matters least.
 fn in_table(id: &str) -> String {
     const MOST: usize = 48;
     let characters: Vec<char> = id.chars().collect();
@@ -80,7 +87,8 @@ fn in_table(id: &str) -> String {
     format!("{}…{}", part(&characters[..half]), part(&characters[characters.len() - half + 1..]))
 }
 
-/// Running text filled to the page's width: the first line after `first`, the others after as many spaces.
+/// Running text, filled to the page's width. The first line starts with `first`, the others with the same number of
+/// spaces.
 fn paragraph(first: &str, text: &str) -> String {
     let rest = " ".repeat(textwrap::core::display_width(first));
     textwrap::fill(

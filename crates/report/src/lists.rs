@@ -1,4 +1,4 @@
-//! Pages that are not a run: the operations there are, the runs kept, what this machine does to numbers.
+//! Pages that are not a run: the operations, the runs kept, the doctor's findings.
 
 use analysis::doctor::{Finding, Severity};
 use record::{Machine, Point, Value};
@@ -13,19 +13,19 @@ use crate::{Style, paragraph};
 pub struct Listed {
     /// Its id.
     pub operation: String,
-    /// The heading it belongs under.
+    /// Its heading.
     pub group: String,
     /// One sentence.
     pub summary: String,
     /// What one iteration is.
     pub per: String,
-    /// Every point it is measured at in a full run, or those asked for.
+    /// Every point of a full run, or the points asked for.
     pub points: Vec<Point>,
-    /// Whether plain `howslow` measures it.
+    /// True if plain `howslow` measures it.
     pub headline: bool,
     /// The papers' names for it.
     pub like: Vec<String>,
-    /// What it cannot do without, in words.
+    /// What it requires, in words.
     pub needs: Vec<String>,
 }
 
@@ -40,14 +40,14 @@ pub struct ListedCall {
     pub operation: Option<String>,
     /// What is timed: `works`, the path that does the call's work, or `refused`.
     pub path: Option<String>,
-    /// Why nothing times it.
+    /// The reason why no operation times it.
     pub reason: Option<String>,
 }
 
 /// A kept run as `howslow history` shows it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kept {
-    /// How it is named: `@1`.
+    /// Its name: `@1`.
     pub name: String,
     /// Its id.
     pub id: String,
@@ -59,13 +59,13 @@ pub struct Kept {
     pub kernel: String,
     /// The patterns measured; empty for the headline operations.
     pub patterns: Vec<String>,
-    /// Whether every point was asked for.
+    /// True if every point was asked for.
     pub full: bool,
     /// Its file.
     pub path: String,
 }
 
-/// The table of operations; headline operations carry a star.
+/// The table of operations. Headline operations have a star.
 pub fn list(operations: &[Listed], style: Style) -> String {
     let mut grid = Grid::new("<<<");
     let mut heading = None;
@@ -91,7 +91,7 @@ pub fn list(operations: &[Listed], style: Style) -> String {
     grid.render(style) + &style.dim(&count) + "\n"
 }
 
-/// The table of system calls, with a last line that sums up.
+/// The table of system calls, with a summary as its last line.
 pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
     let mut grid = Grid::new("><<<");
     grid.add(Kind::Heading, ["number", "call", "operation", "path"].map(String::from).to_vec());
@@ -120,7 +120,7 @@ pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
     grid.render(style) + &style.dim(&count) + "\n"
 }
 
-/// Each axis with its values, in the order met: `size 1 B, 64 B`.
+/// Each axis with its values, in the order of appearance: `size 1 B, 64 B`.
 fn axes(points: &[Point]) -> Vec<String> {
     let mut axes: Vec<(&String, Vec<String>)> = Vec::new();
     for (axis, value) in points.iter().flat_map(|point| &point.0) {
@@ -154,7 +154,7 @@ pub fn history(kept: &[Kept], style: Style) -> String {
             ([], true) => "everything".into(),
             (patterns, full) => patterns.join(" ") + if full { " --full" } else { "" },
         };
-        // To the minute: the id holds the second.
+        // To the minute. The id has the second.
         let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
         grid.add(
             Kind::Row,
@@ -164,12 +164,12 @@ pub fn history(kept: &[Kept], style: Style) -> String {
     grid.render(style)
 }
 
-/// What will make numbers noisy or missing on this machine, each with a remedy.
+/// What makes results noisy or missing on this machine, each with a remedy.
 pub fn doctor(machine: &Machine, findings: &[Finding], style: Style) -> String {
     let mut page = machine_parts(machine).join("   ") + "\n";
     let sections = [
         (Severity::Noise, "makes numbers noisy"),
-        (Severity::Missing, "keeps numbers from being taken"),
+        (Severity::Missing, "makes results missing"),
         (Severity::Note, "worth knowing"),
     ];
     for (severity, title) in sections {

@@ -1,4 +1,4 @@
-//! What a run says of its machine's memory: levels, translation, bandwidth, load, and what a processor demands of it.
+//! A run's view of its machine's memory: levels, translation, bandwidth, load, and the demand of a processor.
 
 use analysis::memory::{Bandwidth, Demand, Levels, Limit, Loaded, Memory, Translation, VAX, VAX_RATE};
 use analysis::statistics::Interval;
@@ -10,10 +10,10 @@ use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::{Style, paragraph};
 
-/// Miss rates that speeds are told for.
+/// Miss rates for which speeds are shown.
 const MISSES: [f64; 8] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5];
 
-/// The section on memory of what a run explains.
+/// The section on memory in the explanation of a run.
 pub(crate) fn memory(memory: &Memory, notes: &mut Footnotes, style: Style) -> String {
     let parts = [
         levels(&memory.levels, notes, style),
@@ -117,7 +117,7 @@ fn loaded(all: &[Loaded], notes: &mut Footnotes, style: Style) -> String {
     grid.render(style)
 }
 
-/// A share that may be out of reach.
+/// A share, which may be out of reach.
 fn share(of: &Interval) -> String {
     if of.value > 1.0 { "never".into() } else { percent(of.value) }
 }

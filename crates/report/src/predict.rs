@@ -1,4 +1,4 @@
-//! A mix priced by one run or several side by side: families, operations, the sum beside what was measured, what-ifs.
+//! A mix priced by one run or several side by side: families, operations, the sum beside the measured time, what-ifs.
 
 use analysis::mix::Lack;
 use analysis::predict::{Prediction, Row, State};
@@ -18,15 +18,15 @@ pub struct Priced<'a> {
     pub run: &'a Run,
     /// The mix priced by it.
     pub prediction: &'a Prediction,
-    /// The same with what is supposed about it.
+    /// The same with the suppositions applied.
     pub supposed: Option<Prediction>,
-    /// The state that its prices are of.
+    /// The state of its prices.
     pub state: State,
     /// Its total by the prices of the other state.
     pub otherwise: Option<Interval>,
 }
 
-/// What one unit of a mix's work is predicted to take on each run.
+/// The predicted time of one unit of a mix's work on each run.
 pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], style: Style) -> String {
     let mut page = head(mix, &priced.iter().map(|it| it.run).collect::<Vec<_>>(), style);
     page += &format!("\n{}", families(priced, style));
@@ -45,7 +45,7 @@ pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], styl
     page
 }
 
-/// What is priced where; several runs get letters.
+/// The mix and the runs. Several runs get letters.
 pub(crate) fn head(mix: &Mix, runs: &[&Run], style: Style) -> String {
     let mut page = style.bold(&format!("mix {}, per {}", mix.name, mix.unit)) + "\n";
     if let Some(source) = &mix.source {
@@ -57,7 +57,7 @@ pub(crate) fn head(mix: &Mix, runs: &[&Run], style: Style) -> String {
     page
 }
 
-/// `A  `, `B  `; nothing where there is one only.
+/// `A  `, `B  `; empty if there is only one run.
 pub(crate) fn label(place: usize, of: usize) -> String {
     match u8::try_from(place) {
         _ if of < 2 => String::new(),
@@ -66,7 +66,7 @@ pub(crate) fn label(place: usize, of: usize) -> String {
     }
 }
 
-/// The heading of one run's columns.
+/// The heading of a run's columns.
 fn columns(what: &str, priced: &[Priced]) -> Vec<String> {
     let titles = |place| match label(place, priced.len()).trim() {
         "" => [what.to_string(), "+-".into(), "share".into()],
@@ -126,7 +126,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     grid.render(style)
 }
 
-/// The numbers of each run's doubts; of several runs each says whose it is.
+/// The numbers of each run's doubts. With several runs, each says which run it belongs to.
 fn doubted(priced: &[Priced], notes: &mut Footnotes, doubts: &dyn Fn(&Priced) -> Vec<Doubt>) -> String {
     let text = |place: usize, doubt: &Doubt| match label(place, priced.len()).trim() {
         "" => doubt.to_string(),
@@ -139,7 +139,7 @@ fn doubted(priced: &[Priced], notes: &mut Footnotes, doubts: &dyn Fn(&Priced) ->
     notes.refer(all.collect::<Vec<_>>())
 }
 
-/// The sum, what it is in the other state, what was measured, what is left, and how far the mix goes.
+/// The sum, the sum in the other state, the measured time, the residual, and how far the mix goes.
 fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
     let one = priced.len() == 1;
     let none = || vec!["-".to_string(), String::new(), String::new()];
@@ -148,7 +148,7 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
         (Kind::Row, [start, priced.iter().flat_map(of).collect()].concat())
     };
     let state = priced.first().map_or(State::Quiet, |it| it.state);
-    // A book has one state only, of which it says nothing.
+    // A book has only one state, and does not say which.
     let books = priced.iter().all(|it| it.run.howslow.is_empty());
     let title = if books { "sum".into() } else { format!("sum, by {} prices", state.word()) };
     let (kind, mut row) = whole(&title, &|it| {
@@ -188,7 +188,7 @@ fn is_lacking(it: &Priced, line: &MixLine) -> bool {
     it.prediction.lacking.iter().any(|(lacking, _)| lacking == line)
 }
 
-/// The line as the mix writes it, with the whole point where the mix leaves it to the run.
+/// The line as the mix writes it, with the whole point if the mix leaves it to the run.
 fn name(row: &Row) -> String {
     match &row.by {
         Some(by) if by.operation == row.line.operation => format!("{} {}", by.operation, by.at.values()),
@@ -203,7 +203,7 @@ fn cells(figure: &Interval, share: Option<f64>) -> Vec<String> {
     vec![told(figure), open(figure), share.map_or_else(String::new, percent)]
 }
 
-/// As [`cells`], for what may be below zero: then the interval is told, not its upper end.
+/// As [`cells`], for values that may be negative: it shows the interval and not its upper end.
 fn signed(figure: &Interval, share: Option<f64>) -> Vec<String> {
     let half = figure.told_half().map_or_else(|| "-".into(), |half| Nanoseconds(half).to_string());
     vec![Nanoseconds(figure.value).to_string(), half, share.map_or_else(String::new, percent)]
@@ -213,7 +213,7 @@ fn times(times: f64) -> String {
     if times.fract() == 0.0 && times < 1e15 { format!("{times:.0}") } else { significant(times) }
 }
 
-/// What is priced by another name, and what is lacking.
+/// Costs that are priced under another name, and missing costs.
 fn notes(priced: &[Priced], style: Style) -> String {
     let mut page = String::new();
     for (place, it) in priced.iter().enumerate() {
@@ -259,7 +259,7 @@ fn how_sure(prediction: &Prediction) -> Vec<String> {
     texts
 }
 
-/// What a second holds.
+/// How many units a second holds.
 fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
     let mut grid = Grid::new("<>>>>");
     let titles = ["a second holds", "one after another", "CPU time each", "waiting each", "on a CPU that never waits"];
@@ -278,7 +278,7 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
     grid.render(style)
 }
 
-/// What becomes of the lines that suppositions concern, and of the whole.
+/// The effect of the suppositions on their lines and on the whole.
 fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
     let mut grid = Grid::new("<>>>>><");
     let mut notes = Footnotes::default();
@@ -308,7 +308,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
         whole(format!("  one {unit}, as measured"), measured);
     }
     let title = style.bold(&paragraph("", title));
-    // What is merely supposed is exact; a change in proportion to a cost is as open as the cost.
+    // A supposed time is exact. A change in proportion to a cost has the uncertainty of the cost.
     let open = match change.told_half() {
         None => style.dim("  the change has no interval") + "\n",
         Some(0.0) => String::new(),

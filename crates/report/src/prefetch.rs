@@ -1,4 +1,4 @@
-//! The pages of prefetch: the surface that a sweep measured and what the arithmetic says of it; advice on one file.
+//! The pages of prefetch: the result of a sweep beside the arithmetic, and advice on one file.
 
 use analysis::prefetch::{Advice, Candidate, Inputs, Latency, Recommended, Tried, Tuning, Verdict, Window};
 use analysis::statistics::{median, sorted};
@@ -83,7 +83,7 @@ fn surface(it: &Tuning, style: Style) -> String {
     grid.render(style)
 }
 
-/// The point of the surface next to a window: points are rounded and bounded.
+/// The point of the surface next to a window. Points are rounded and bounded.
 fn nearest(it: &Tuning, window: Window) -> Window {
     let near = |values: &[u64], to: u64| {
         let apart = |value: u64| (value as f64 / to as f64).ln().abs();
@@ -181,12 +181,12 @@ fn recommended(state: &Recommended, style: Style) -> String {
     text
 }
 
-/// In MB/s, as disks are sold.
+/// In MB/s, the unit of disk vendors.
 fn rate(bytes_per_second: f64) -> String {
     significant(bytes_per_second / 1e6)
 }
 
-/// Exact where that is short; files and pieces of them need not be whole kibibytes.
+/// Exact if that is short. Files and their pieces are not always whole kibibytes.
 fn size(bytes: u64) -> String {
     let exact = Bytes(bytes).to_string();
     if exact.len() <= 8 {

@@ -1,4 +1,4 @@
-//! The price list: every cost of a run, what it is worth, and why to trust it.
+//! The price list: every cost of a run, its equivalents, and the reasons to trust it.
 
 use record::units::{grouped, payload_rate, percent, rate, significant};
 use record::{Cost, Doubt, Nanoseconds, Neighbours, Run, Skip};
@@ -9,7 +9,7 @@ use crate::grid::{Grid, Kind};
 use crate::head::conditions;
 use crate::{Style, head_line, in_table, paragraph};
 
-/// A whole run as a page: machine, prices by family, doubts, what was not measured, findings.
+/// A whole run as a page: machine, prices by family, doubts, skips, findings.
 pub fn page(run: &Run, style: Style) -> String {
     let mut page = head_line(run) + "\n";
     for source in sources(run) {
@@ -41,12 +41,12 @@ pub fn page(run: &Run, style: Style) -> String {
     page
 }
 
-/// What more time would bring, where it would bring something.
+/// What more time would bring, if anything.
 fn more(run: &Run, style: Style) -> String {
     let Some(more) = run.noise.more else { return String::new() };
     let costs = if more.costs == 1 { "1 cost is".into() } else { format!("{} costs are", more.costs) };
     let wanted = percent(run.settings.precision);
-    /// Nobody waits for longer: the machine must become quieter instead.
+    /// Nobody waits longer than this. The machine must become quieter instead.
     const PATIENCE: f64 = 3600.0;
     let remedy = if more.seconds <= PATIENCE {
         format!("about {} more would narrow them (--budget)", Nanoseconds(more.seconds * 1e9))
@@ -57,7 +57,7 @@ fn more(run: &Run, style: Style) -> String {
     style.dim(&paragraph("  ", &text)) + "\n"
 }
 
-/// Where a book's figures were published; a run's own need no source.
+/// The sources of a book's figures. A run's own figures need no source.
 fn sources(run: &Run) -> &[String] {
     if run.howslow.is_empty() { &run.settings.patterns } else { &[] }
 }
@@ -75,7 +75,7 @@ fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
             let titles = ["cost", "+-", "neighbours", "cycles", "block moves", "per second"];
             grid.add(Kind::Heading, [cost.heading()].into_iter().chain(titles).map(String::from).collect());
         }
-        // Id and point share a column, the point at its right: long ids seldom have long points.
+        // Id and point share a column, with the point at its right: long ids seldom have long points.
         let id = in_table(&cost.operation);
         let gap = " ".repeat(widest - width(&id) - width(&at(cost)));
         let name = format!("  {id}{gap}{}", at(cost));
@@ -84,7 +84,7 @@ fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
     grid
 }
 
-/// The point, and before a figure that is only a bound the words that say so.
+/// The point. If the figure is only a bound, also the words that say so.
 fn at(cost: &Cost) -> String {
     let values = cost.at.values();
     if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
@@ -109,15 +109,15 @@ fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Footnotes) -> 
     ]
 }
 
-/// What neighbours add, in whole percent; nothing where it cannot be told: the interval holds 1 and much else.
+/// What neighbours add, in whole percent. Empty if it cannot be determined: the interval contains 1 and much else.
 fn added(neighbours: &Neighbours) -> Option<String> {
-    /// An interval that reaches no further on either side tells that nothing much is added.
+    /// An interval that reaches no further than this on either side shows that almost nothing is added.
     const NEAR: f64 = 0.05;
     let Neighbours { ratio, low, high } = *neighbours;
     let differs = low > 1.0 || high < 1.0;
     let near = low > 1.0 - NEAR && high < 1.0 + NEAR;
     let share = ((ratio - 1.0) * 100.0).round();
-    // A minus before a zero says nothing.
+    // A minus before a zero means nothing.
     let text = || if share == 0.0 { "0 %".into() } else { format!("{share:+.0} %") };
     (ratio.is_finite() && (differs || near)).then(text)
 }
@@ -129,16 +129,16 @@ pub(crate) fn blocks(times: f64) -> String {
 /// The numbers of the notes on a cost: `[1,3]`.
 fn footnotes(cost: &Cost, notes: &mut Footnotes) -> String {
     let texts = cost.doubts.iter().filter_map(|doubt| match doubt {
-        // The row says it already.
+        // The row already says so.
         Doubt::AtMost { .. } if cost.holds_zero() => None,
-        // What the cost itself is doubted for needs no second sentence for a part of it.
+        // If the cost itself has the doubt, a part's doubt of the same kind needs no second sentence.
         Doubt::Inherited { doubt, .. } if cost.doubts.iter().any(|own| same_kind(own, doubt)) => None,
         doubt => Some(doubt.to_string()),
     });
     notes.refer(texts)
 }
 
-/// Whether two doubts are of one kind, whatever their figures.
+/// True if two doubts are of one kind, whatever their figures.
 fn same_kind(one: &Doubt, other: &Doubt) -> bool {
     std::mem::discriminant(one) == std::mem::discriminant(other)
 }

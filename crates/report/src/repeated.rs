@@ -1,4 +1,4 @@
-//! Whole runs repeated, as a page: how each cost scatters, and what a wanted precision takes.
+//! Repeated whole runs as a page: how each cost scatters, and what a wanted precision takes.
 
 use analysis::repeated::{Needs, Repeated};
 use record::units::{grouped, percent};
@@ -7,7 +7,7 @@ use record::{Nanoseconds, Run};
 use crate::grid::{Grid, Kind};
 use crate::{Style, head_line, in_table, paragraph};
 
-/// The costs of runs that were taken one after another; `wanted` is the precision asked for.
+/// The costs of runs that were taken one after another. `wanted` is the precision asked for.
 pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut page = format!("{}\n{} runs, one after another\n\n", head_line(first), runs.len());

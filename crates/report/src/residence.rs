@@ -7,31 +7,31 @@ use record::units::{grouped, percent};
 
 use crate::{Style, paragraph};
 
-/// Cells of the map: each stands for as many pages as it takes.
+/// Cells of the map. A cell stands for one or more pages.
 const CELLS: u64 = 64;
 
-/// A cell by the share of its pages in memory: none, less than half, half and more, all.
+/// The symbols of a cell, by the share of its pages in memory: none, less than half, half and more, all.
 const SHADES: [char; 4] = ['.', '-', '+', '#'];
 
-/// Ranges told before the rest is only counted.
+/// Ranges that are shown before the rest is only counted.
 const MOST_RANGES: usize = 12;
 
-/// What is known of a file's pages.
+/// The known facts about a file's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResidentFile {
     /// Its name, printable.
     pub path: String,
-    /// Bytes it has.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Bytes of a page.
+    /// The size of a page in bytes.
     pub page: u64,
-    /// Pages it has.
+    /// Its number of pages.
     pub pages: u64,
-    /// Those in memory.
+    /// The pages in memory.
     pub resident: u64,
-    /// Those to be written yet, where the kernel tells.
+    /// The dirty pages, if the kernel reports them.
     pub dirty: Option<u64>,
-    /// The pages in memory, from the first of each range to the one after its last.
+    /// The pages in memory: from the first page of each range to the one after its last.
     pub ranges: Vec<Range<u64>>,
 }
 
@@ -64,7 +64,7 @@ fn resident(file: &ResidentFile, style: Style) -> String {
     text
 }
 
-/// A count, its thousands apart.
+/// A count with spaces between thousands.
 fn whole(count: u64) -> String {
     if count < 1000 { count.to_string() } else { grouped(count as f64) }
 }

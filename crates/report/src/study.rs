@@ -1,4 +1,4 @@
-//! A paper's tables beside this machine, and what becomes of its sentences here.
+//! A paper's tables beside this machine's figures, and the test of its sentences here.
 
 use analysis::study::{Answer, Cell, Compared, Figure, Finding, TableAnswer, Test};
 use record::units::{grouped, payload_rate, percent, significant};
@@ -28,7 +28,7 @@ pub fn study(answer: &Answer, run: &Run, style: Style) -> String {
     if notes.is_empty() { page } else { format!("{page}\n{notes}") }
 }
 
-/// A paper's only machine in full, of several the models.
+/// The machines of a paper: a single one in full, of several the models.
 fn machines(machines: &[Machine]) -> String {
     if let [machine] = machines {
         return machine_parts(machine).join("   ");
@@ -87,10 +87,10 @@ fn cell(cell: &Cell, notes: &mut Footnotes) -> String {
 
 const ABSENT: &str = "not in this run";
 
-/// Names beyond which a reason names operations without their points.
+/// With more names than this, a reason names operations without their points.
 const FEW: usize = 3;
 
-/// Reasons told once each, after the names of all that are missing for them.
+/// Each reason once, after the names of everything that it concerns.
 fn gathered(reasons: &[&str]) -> String {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for reason in reasons.iter().flat_map(|reason| reason.split("; ")) {
@@ -109,7 +109,7 @@ fn gathered(reasons: &[&str]) -> String {
     }
     let told = |(why, names): (&str, Vec<&str>)| match names.len() {
         0 => why.to_string(),
-        // They can be run: by their whole names.
+        // They can be run, so their whole names are shown.
         _ if why == ABSENT => format!("{why}: {}", names.join(", ")),
         1..=FEW => format!("{}: {why}", names.join(", ")),
         _ => format!("{}: {why}", operations(&names).join(", ")),
@@ -137,7 +137,7 @@ fn departures(departures: &[Departure], style: Style) -> String {
     format!("\n{}\n", style.dim(&paragraph("  ", &text)))
 }
 
-/// Columns that an answer takes, and the lead of a line below it.
+/// The width of an answer, and of the lead of a line below it.
 const ANSWER: usize = 12;
 
 fn sentence(finding: &Finding, notes: &mut Footnotes, style: Style) -> String {

@@ -6,7 +6,7 @@ use report::{Shown, Sort, Style, View};
 
 const HOW: How = How { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
-/// The example with enough rounds to judge by.
+/// The example, with enough rounds for a verdict.
 fn example() -> Run {
     let mut run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
     for cost in &mut run.costs {
@@ -31,7 +31,7 @@ fn scale(cost: &mut Cost, times: f64) {
     cost.cycles *= times;
 }
 
-/// Another kernel on the same machine: calls dearer, files cheaper, one operation gone, another in place of it.
+/// Another kernel on the same machine: calls cost more, files less, one operation is gone, another one replaces it.
 fn changed() -> Run {
     let mut run = example();
     run.id = "20261122-090000-abcd".into();

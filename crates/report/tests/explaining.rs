@@ -9,7 +9,7 @@ fn book() -> Book {
     Book::from_toml(include_str!("../../../books/pdp-11-24.toml")).expect("a book")
 }
 
-/// The example, in which two costs name their parts; one part is missing, one residual is negative.
+/// The example, in which two costs name their parts. One part is missing, one residual is negative.
 fn example() -> Run {
     let bytes = include_bytes!("../../record/tests/data/example-run.json");
     let mut run = record::run_from_bytes(bytes).expect("a run");
@@ -48,7 +48,7 @@ fn a_study() {
     }
 }
 
-/// The example with every cost that the study needs, each at another figure; one costs next to nothing.
+/// The example with every cost that the study needs, each with another figure. One costs almost nothing.
 fn complete(study: &analysis::study::Study) -> Run {
     let mut run = example();
     let pattern = run.costs[1].clone();
@@ -99,7 +99,7 @@ fn a_study_of_readers() {
     let books = [Book::from_toml(include_str!("../../../books/mpe-xl-1.1.toml")).expect("a book")];
     let mut run = example();
     let pattern = run.costs[1].clone();
-    // Passes that take as many ms as there are before them, a third of it waiting, by reads of 64 KiB.
+    // The pass at position N takes N ms, a third of it waiting, with reads of 64 KiB.
     let pass = |(index, (operation, at)): (usize, (&str, record::Point))| {
         let ms = |share: f64| record::Nanoseconds((index + 1) as f64 * 1e6 * share);
         let figures =

@@ -129,7 +129,7 @@ fn a_change_in_proportion_is_as_open_as_its_cost() {
     let shown = [Priced { run: &run, prediction: &prediction, supposed: after, state: State::Quiet, otherwise: None }];
     let page = report::predictions(&mix, &shown, &supposed, Style::Plain);
     assert!(page.contains("-418 ns  1.13 times as fast"), "{page}");
-    // Both costs are of one run, whose A/A band of 0.6 % they share: 0.6 % of the 418 ns, not the 1.55 of independent ones.
+    // Both costs are of one run and share its A/A band of 0.6 %: 0.6 % of the 418 ns, not the 1.55 of independent ones.
     assert!(page.contains("the change is known to +- 2.51 ns"), "{page}");
 }
 

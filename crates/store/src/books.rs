@@ -35,7 +35,7 @@ pub fn book_names() -> impl Iterator<Item = &'static str> {
 /// The book of this name, if there is one.
 ///
 /// # Errors
-/// A book that does not hold what a book must.
+/// If the text is not a valid book.
 pub fn book(name: &str) -> Option<Result<Book, StoreError>> {
     let (name, text) = BOOKS.iter().find(|(known, _)| *known == name)?;
     Some(Book::from_toml(text).map_err(|source| StoreError::Book { name: (*name).into(), source }))

@@ -1,5 +1,5 @@
-//! The figures of the newest runs of each machine, by build: what a later run learns its scatter from. Kept apart from the
-//! runs, which take long to read.
+//! The figures of the newest runs of each machine, by build. A later run learns its scatter from them. They are
+//! separate from the runs, which take long to read.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Store, StoreError, write_whole};
 
-/// Runs remembered of one machine: older ones tell less of what the machine is now.
+/// The number of runs remembered for one machine. Older ones say less about its present state.
 const MOST_RUNS: usize = 10;
 
-/// One run's figures, by the costs' names.
+/// The figures of one run, by cost name.
 pub type OfRun = BTreeMap<String, f64>;
 
 /// The newest runs of one machine, all of one build.
@@ -20,7 +20,7 @@ struct OfMachine {
     runs: Vec<OfRun>,
 }
 
-/// The figures of the newest runs; missing or damaged ones are none.
+/// The figures of the newest runs. A missing or damaged file counts as empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     #[serde(default)]
@@ -28,20 +28,20 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Reads what is kept; whatever is missing or damaged is left out.
+    /// Reads the remembered figures. Missing or damaged ones are left out.
     pub fn load(store: &Store) -> Figures {
         let text = std::fs::read(store.figures_file()).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// The figures of one cost in the runs of this build on this machine, oldest first. None where they cannot be figures.
+    /// The figures of one cost in the runs of this build on this machine, oldest first. Impossible values are left out.
     pub fn of(&self, machine: &str, build: &str, cost: &str) -> Vec<f64> {
         let known = self.machines.get(machine).filter(|known| known.build == build);
         let figures = known.iter().flat_map(|known| &known.runs).filter_map(|run| run.get(cost).copied());
         figures.filter(|figure| figure.is_finite() && *figure > 0.0).collect()
     }
 
-    /// Takes in a run. Runs of another build are forgotten.
+    /// Adds a run. Runs of another build are removed.
     pub fn add(&mut self, machine: &str, build: &str, run: OfRun) {
         let known = self.machines.entry(machine.into()).or_default();
         if known.build != build {
@@ -52,10 +52,10 @@ impl Figures {
         known.runs.drain(..surplus);
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes the figures, completely or not at all.
     ///
     /// # Errors
-    /// A folder or file that cannot be written.
+    /// If a folder or file cannot be written.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let text = serde_json::to_vec(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
         write_whole(&store.figures_file(), &text)

@@ -1,4 +1,4 @@
-//! What a listing says of a run, read from the beginning of its file: the samples behind it stay unread.
+//! The head of a run for a listing, read from the beginning of its file. The samples behind it stay unread.
 
 use std::fmt;
 use std::fs::File;
@@ -9,13 +9,13 @@ use record::printable;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 
-/// A head lies within this many bytes: machine and settings are a few kilobytes.
+/// A head lies within this many bytes. Machine and settings are a few kilobytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What a listing says of a run.
+/// The head of a run for a listing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Head {
-    /// The file it is in.
+    /// Its file.
     pub path: PathBuf,
     /// The run's id.
     pub id: String,
@@ -23,13 +23,13 @@ pub struct Head {
     pub started: String,
     /// The version of howslow that measured.
     pub howslow: String,
-    /// The processor, as it names itself.
+    /// The processor's name, as it reports it.
     pub model: String,
     /// The kernel's release.
     pub kernel: String,
-    /// What was asked for: patterns, empty for the headline operations.
+    /// The patterns asked for; empty for the headline operations.
     pub patterns: Vec<String>,
-    /// Whether every point was asked for.
+    /// True if every point was asked for.
     pub full: bool,
 }
 
@@ -37,12 +37,12 @@ impl Head {
     /// Reads the head of the run in a file.
     ///
     /// # Errors
-    /// A file that cannot be read or does not begin like a run.
+    /// If the file cannot be read or does not begin like a run.
     pub(crate) fn read(path: &Path) -> Result<Head, serde_json::Error> {
         let file = File::open(path).map_err(serde_json::Error::io)?;
         let mut head = Head { path: path.into(), ..Head::default() };
         let mut text = serde_json::Deserializer::from_reader(BufReader::new(file.take(MOST_BYTES)));
-        // Reading stops by an error at the costs, so a head that is complete by then is what counts.
+        // The reader stops with an error at the costs, so the test is whether the head is complete by then.
         let done = HeadSeed(&mut head).deserialize(&mut text);
         if head.id.is_empty() || head.started.is_empty() {
             return Err(done.err().unwrap_or_else(|| serde::de::Error::custom("no run")));
@@ -113,7 +113,7 @@ impl<'de> Visitor<'de> for HeadSeed<'_> {
                     head.patterns = settings.patterns.iter().map(|pattern| printable(pattern)).collect();
                     head.full = settings.full;
                 }
-                // howslow writes the costs last, so all of the head has been seen.
+                // howslow writes the costs last, so all of the head has been read.
                 "costs" => return Err(serde::de::Error::custom("the head ends here")),
                 _ => {
                     map.next_value::<IgnoredAny>()?;

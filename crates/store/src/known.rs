@@ -1,4 +1,4 @@
-//! What is remembered between runs: what a core that is ours alone looked like on each machine.
+//! What is remembered between runs: the width of an undisturbed core on each machine.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Store, StoreError, write_whole};
 
-/// Core cycles per independent add that a processor can plausibly have: sixteen a cycle to ten cycles each.
+/// The plausible core cycles per independent add: from sixteen adds a cycle to ten cycles for each.
 const PLAUSIBLE_WIDTH: RangeInclusive<f64> = 0.06..=10.0;
-/// After so many runs in a row that came nowhere near it, what is remembered is given up: it is not this machine's.
+/// After this many runs in a row that came nowhere near it, the remembered width is dropped: it is not this machine's.
 const MOST_MISSES: u32 = 3;
 
-/// What one machine has shown.
+/// The remembered values of one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
-    /// Core cycles per independent add on a core that is ours alone.
+    /// Core cycles per independent add on an undisturbed core.
     pub width_cycles: f64,
     /// Runs in a row that came nowhere near it.
     #[serde(default)]
     pub misses: u32,
 }
 
-/// What is remembered between runs; missing or damaged memory is an empty one.
+/// What is remembered between runs. A missing or damaged file counts as empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Known {
     /// By machine: processor signature and host name.
@@ -31,7 +31,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Reads what is remembered; whatever is missing, damaged or implausible is left out.
+    /// Reads the remembered values. Missing, damaged or implausible ones are left out.
     pub fn load(store: &Store) -> Known {
         let text = std::fs::read(store.known_file()).unwrap_or_default();
         let mut known: Known = serde_json::from_slice(&text).unwrap_or_default();
@@ -39,7 +39,7 @@ impl Known {
         known
     }
 
-    /// What this machine has shown.
+    /// The values of this machine.
     pub fn of(&self, machine: &str) -> Option<Shown> {
         self.machines.get(machine).copied()
     }
@@ -51,7 +51,7 @@ impl Known {
         }
     }
 
-    /// Remembers that a run came nowhere near what is remembered of this machine; forgets that after some such runs.
+    /// Records that a run came nowhere near the remembered width of this machine. After several such runs, forgets it.
     pub fn miss(&mut self, machine: &str) {
         let Some(shown) = self.machines.get_mut(machine) else { return };
         shown.misses = shown.misses.saturating_add(1);
@@ -60,10 +60,10 @@ impl Known {
         }
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes the values, completely or not at all.
     ///
     /// # Errors
-    /// A folder or file that cannot be written.
+    /// If a folder or file cannot be written.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
         write_whole(&store.known_file(), &text)

@@ -1,5 +1,5 @@
-//! Runs kept as files in the user's data directory and found again, and the best width each processor has shown.
-//! Knows nothing of what a run means.
+//! Keeps runs as files in the user's data directory and finds them again. Also remembers the best width of each
+//! processor. Knows nothing of what a run means.
 #![forbid(unsafe_code)]
 
 mod books;
@@ -20,13 +20,13 @@ pub use head::Head;
 pub use known::{Known, Shown};
 pub use write::{check_writable, write_whole};
 
-/// Names the data directory in place of the XDG one.
+/// The environment variable that replaces the XDG data directory.
 pub const VARIABLE: &str = "HOWSLOW_DATA";
 
-/// Why a run could not be kept or found.
+/// The reasons why a run could not be kept or found.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// No data directory can be named.
+    /// There is no data directory.
     #[error("there is no home directory to keep runs in; set HOME, XDG_DATA_HOME or {VARIABLE}")]
     NoHome,
     /// A file or folder cannot be read or written.
@@ -34,18 +34,18 @@ pub enum StoreError {
     Io {
         /// `write`, `create the folder`, `read the folder`.
         what: &'static str,
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The run's id cannot be a file name.
     #[error("the run's id {0:?} cannot be a file name: letters, digits, '-', '_' and '.' are allowed")]
     Id(String),
-    /// The run holds something that the format cannot say, so it could not be read again.
+    /// The run contains a value that the format cannot represent, so it could not be read again.
     #[error("the run cannot be written in its own format: {0}")]
     Unwritable(String),
-    /// Not a place for a run's document.
+    /// The path cannot hold a run's document.
     #[error("{} is {is}; name a file", path.display())]
     NotAFile {
         /// The path.
@@ -69,37 +69,38 @@ pub enum StoreError {
         /// What is wrong with it.
         source: BookError,
     },
-    /// No kept run is meant.
+    /// The name matches no kept run.
     #[error("{name} names no run: {found}; `howslow history` lists the kept ones, the books are {}", all_books())]
     Unknown {
-        /// As it was typed.
+        /// The name as typed.
         name: String,
-        /// What there is instead.
+        /// The runs that exist instead.
         found: String,
     },
-    /// More than one kept run is meant.
+    /// The name matches several kept runs.
     #[error("{name} is the beginning of {count} kept runs: {first}; type more of it")]
     Ambiguous {
-        /// As it was typed.
+        /// The name as typed.
         name: String,
-        /// How many.
+        /// The number of matches.
         count: usize,
         /// Some of them.
         first: String,
     },
 }
 
-/// The folder that runs are kept in.
+/// The folder that contains the runs.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
 }
 
 impl Store {
-    /// The user's store: `HOWSLOW_DATA`, else `howslow` in `XDG_DATA_HOME`, else in `~/.local/share`. Nothing is created.
+    /// The user's store: `HOWSLOW_DATA`, else `howslow` in `XDG_DATA_HOME`, else in `~/.local/share`. Nothing is
+    /// created.
     ///
     /// # Errors
-    /// Where none of these can be told.
+    /// If none of these is known.
     pub fn of_user() -> Result<Store, StoreError> {
         if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
             return Ok(Store::in_folder(Path::new(&folder)));
@@ -114,10 +115,10 @@ impl Store {
         Store { folder: folder.into() }
     }
 
-    /// Reads the run that is meant by `name`; a file or a book needs no store.
+    /// Reads the run that `name` means. A file or a book needs no store.
     ///
     /// # Errors
-    /// As [`Store::open`], and where there is no store to look in.
+    /// As [`Store::open`], and if a store is needed and there is none.
     pub fn open_any(name: &str) -> Result<Run, StoreError> {
         if is_file(name) {
             return open_file(Path::new(name));
@@ -128,30 +129,31 @@ impl Store {
         }
     }
 
-    /// Keeps a run, whole or not at all; returns the file it is now in.
+    /// Keeps a run, completely or not at all. Returns its file.
     ///
     /// # Errors
-    /// An id that is no file name, a run that could not be read again, a folder or file that cannot be written.
+    /// If the id is no file name, the run could not be read again, or a folder or file cannot be written.
     pub fn keep(&self, run: &Run) -> Result<PathBuf, StoreError> {
         let path = self.runs().join(file_name(&run.id)?);
         write_run(run, &path)?;
         Ok(path)
     }
 
-    /// The heads of all kept runs, newest first. A file that is not a run is left out; no folder is an empty list.
+    /// The heads of all kept runs, newest first. A file that is not a run is left out. A missing folder is an empty
+    /// list.
     ///
     /// # Errors
-    /// A folder that exists and cannot be read.
+    /// If the folder exists and cannot be read.
     pub fn list(&self) -> Result<Vec<Head>, StoreError> {
         let mut heads: Vec<Head> = self.ids()?.iter().filter_map(|id| Head::read(&self.file(id)).ok()).collect();
         heads.sort_by(|one, other| (&other.started, &other.id).cmp(&(&one.started, &one.id)));
         Ok(heads)
     }
 
-    /// Reads the run that is meant by `name`: a file, `@1` for the newest kept run, or a kept id's unique beginning.
+    /// Reads the run that `name` means: a file, `@1` for the newest kept run, or a kept id's unique beginning.
     ///
     /// # Errors
-    /// A name that means no run or several, or a file that is not a run.
+    /// If the name matches no run or several, or the file is not a run.
     pub fn open(&self, name: &str) -> Result<Run, StoreError> {
         open_file(&self.find(name)?)
     }
@@ -221,10 +223,10 @@ impl Store {
     }
 }
 
-/// Reads the run in a file; a file that ends in `.toml` is a book.
+/// Reads the run in a file. A file that ends in `.toml` is a book.
 ///
 /// # Errors
-/// A file that is neither.
+/// If the file is neither.
 pub fn open_file(path: &Path) -> Result<Run, StoreError> {
     if path.extension().is_some_and(|end| end == "toml") {
         return Ok(open_book(path)?.run());
@@ -234,7 +236,7 @@ pub fn open_file(path: &Path) -> Result<Run, StoreError> {
 
 fn open_book(path: &Path) -> Result<Book, StoreError> {
     let io = |source| StoreError::Io { what: "read", path: path.into(), source };
-    // One byte more than a book may have, so that a longer file is refused without being read whole.
+    // One byte more than the longest book, so that a longer file is refused without being read completely.
     let file = std::fs::File::open(path).map_err(io)?;
     let mut text = String::new();
     file.take((1 << 20) + 1).read_to_string(&mut text).map_err(io)?;
@@ -245,13 +247,13 @@ fn all_books() -> String {
     book_names().collect::<Vec<_>>().join(", ")
 }
 
-/// Writes a run's document to a file, whole or not at all; a folder of the store is made where it is missing.
+/// Writes a run's document to a file, completely or not at all. Creates the store's folder if it is missing.
 ///
 /// # Errors
-/// A run that could not be read again, a folder or file that cannot be written.
+/// If the run could not be read again, or a folder or file cannot be written.
 pub fn write_run(run: &Run, path: &Path) -> Result<(), StoreError> {
     let mut text = serde_json::to_vec(run).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-    // JSON has no word for an infinite number: better refused now than found unreadable in a year.
+    // JSON cannot represent an infinite number. It is better to refuse it now than to find it unreadable in a year.
     record::run_from_bytes(&text).map_err(|error| StoreError::Unwritable(error.to_string()))?;
     text.push(b'\n');
     write_whole(path, &text)
@@ -261,13 +263,13 @@ fn file_name(id: &str) -> Result<String, StoreError> {
     if is_id(id) { Ok(format!("{id}.json")) } else { Err(StoreError::Id(record::printable(id))) }
 }
 
-/// Letters, digits, '-', '_' and '.', not hidden, not long: harmless as a file name anywhere.
+/// True for letters, digits, '-', '_' and '.', not hidden, not long: harmless as a file name anywhere.
 fn is_id(id: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !id.is_empty() && id.len() <= 100 && !id.starts_with('.') && !id.starts_with('-') && id.chars().all(allowed)
 }
 
-/// Whether a file is meant, if only by its look, so that a missing one is reported as such.
+/// True if the text looks like a file name, so that a missing file is reported as such.
 fn is_file(name: &str) -> bool {
     name.contains('/') || name.ends_with(".json") || name.ends_with(".toml") || Path::new(name).is_file()
 }

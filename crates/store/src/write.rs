@@ -1,17 +1,17 @@
-//! Writing a file so that it is there whole or not at all.
+//! Writes a file completely or not at all.
 
 use std::io::Write;
 use std::path::Path;
 
 use crate::StoreError;
 
-/// Says before a long measurement whether [`write_whole`] will be able to write there.
+/// Checks before a long measurement that [`write_whole`] can write there.
 ///
 /// # Errors
-/// A folder that is missing or cannot be written, a path that is no file.
+/// If a folder is missing or cannot be written, or the path is not a file.
 pub fn check_writable(path: &Path) -> Result<(), StoreError> {
     let io = |what, source| StoreError::Io { what, path: path.into(), source };
-    // A device must not be looked at as a file: taking its name would replace it.
+    // A device must not be replaced by a file of its name.
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(StoreError::NotAFile { path: path.into(), is: "a folder" }),
         Ok(found) if !found.is_file() => {
@@ -32,12 +32,12 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Writes `bytes` to `path` by way of a temporary file beside it, which is on the device before it takes the name.
+/// Writes `bytes` to `path` through a temporary file beside it, which is on the device before it gets the name.
 ///
 /// # Errors
-/// A folder that cannot be made or a file that cannot be written; nothing is left behind then.
+/// If a folder cannot be made or a file cannot be written. Nothing is left behind then.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    // A link keeps pointing where it points; the file behind it is replaced.
+    // A link keeps its target. The file behind it is replaced.
     let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
     let folder = folder_of(path);
     std::fs::create_dir_all(folder).map_err(|source| StoreError::Io {
@@ -46,14 +46,15 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         source,
     })?;
     let write = || -> std::io::Result<()> {
-        // A temporary file is private to its owner; a run is as readable as the user's umask lets files be.
+        // A temporary file is private to its owner. A run is as readable as the user's umask allows.
         let readable = std::os::unix::fs::PermissionsExt::from_mode(0o666);
         let mut file =
             tempfile::Builder::new().prefix(".howslow-").suffix(".part").permissions(readable).tempfile_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
-        // The name itself is on the device only when the folder is; where that is not offered, the file is whole anyway.
+        // The name itself is on the device only after the folder is. If that is not possible, the file is complete
+        // anyway.
         let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     };

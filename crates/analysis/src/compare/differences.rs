@@ -1,4 +1,5 @@
-//! What differs between runs besides their costs: a walk over machine and settings, so that no field is forgotten.
+//! What differs between runs in addition to their costs. It walks over machine and settings, so that no field is
+//! forgotten.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +11,17 @@ use serde_json::{Value, json};
 pub struct Difference {
     /// Its place in the run document: `machine.kernel.release`.
     pub field: String,
-    /// Of each run; null where the run does not say.
+    /// The values of the runs; null if a run does not say.
     pub values: Vec<Value>,
 }
 
-/// Differ between any two runs and say nothing.
+/// Fields that differ between any two runs and mean nothing.
 const VOLATILE: [&str; 1] = ["settings.seed"];
-/// Measured themselves, so that they differ a little between any two runs.
+/// Measured fields, which differ a little between any two runs.
 const MEASURED: [&str; 2] = ["noise.cycle_ns", "machine.cpu.frequency.nominal_mhz"];
-/// By how much they may.
+/// The difference that is allowed for them.
 const MEASURED_APART: f64 = 0.01;
-/// What explains most comes first; then all else in the order of the document.
+/// Fields that explain most come first, then all others in the order of the document.
 const FIRST: [&str; 10] = [
     "machine.architecture",
     "counted_in",
@@ -34,7 +35,7 @@ const FIRST: [&str; 10] = [
     "machine",
 ];
 
-/// Every fact of machine and settings that is not the same in all runs, the likeliest suspects first.
+/// Every fact of machine and settings that differs between the runs, the most likely causes first.
 pub fn differences(runs: &[Run]) -> Vec<Difference> {
     let facts: Vec<BTreeMap<String, Value>> = runs.iter().map(facts).collect();
     let fields: std::collections::BTreeSet<&String> = facts.iter().flat_map(BTreeMap::keys).collect();
@@ -58,13 +59,13 @@ pub fn differences(runs: &[Run]) -> Vec<Difference> {
     found
 }
 
-/// What a run says of itself, by field.
+/// The facts of a run, by field.
 fn facts(run: &Run) -> BTreeMap<String, Value> {
     let mut whole = json!({ "machine": run.machine, "counted_in": run.counted_in, "noise": {} });
     if run.noise.cycle_ns > 0.0 {
         whole["noise"] = json!({ "cycle_ns": run.noise.cycle_ns });
     }
-    // Nobody asked howslow for the costs of a book.
+    // A book's costs were not measured with howslow's settings.
     if !run.howslow.is_empty() {
         whole["settings"] = json!(run.settings);
         whole["howslow"] = json!(run.howslow);
@@ -93,7 +94,7 @@ fn walk(path: String, value: Value, facts: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// What a run says: a fact that a measured run lacks is absent, one that a book leaves empty is not said.
+/// The value that a run states. A fact that a measured run lacks is absent; one that a book leaves empty is not stated.
 fn said<'v>(run: &Run, value: Option<&'v Value>) -> Option<&'v Value> {
     let empty = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,

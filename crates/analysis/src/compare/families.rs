@@ -1,4 +1,4 @@
-//! Geometric means: of a family's costs, and of all; over costs told in both runs only.
+//! Geometric means of a family's costs, and of all costs. They cover only costs that both runs have.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use crate::statistics::{Interval, weighted_sum};
 pub struct Mean {
     /// The mean; `None` without a pair.
     pub ratio: Option<Interval>,
-    /// Pairs it is taken over.
+    /// The number of pairs.
     pub pairs: usize,
-    /// Pairs left out because no ratio can be told.
+    /// The number of pairs left out because they have no ratio.
     pub left_out: usize,
 }
 
@@ -21,7 +21,7 @@ pub struct Mean {
 pub struct Family<'a> {
     /// Its heading.
     pub name: &'a str,
-    /// Of each run but the first.
+    /// One mean for each run except the first.
     pub means: Vec<Mean>,
 }
 
@@ -40,7 +40,7 @@ pub fn families<'a>(comparison: &Comparison<'a>) -> Vec<Family<'a>> {
     rows.into_iter().map(|(name, rows)| Family { name, means: means(&rows, others) }).collect()
 }
 
-/// The geometric mean of all ratios, each operation weighing alike.
+/// The geometric mean of all ratios. Each operation has the same weight.
 pub fn overall(comparison: &Comparison<'_>) -> Vec<Mean> {
     means(&comparison.rows.iter().collect::<Vec<_>>(), comparison.noise.len())
 }
@@ -49,7 +49,7 @@ fn means(rows: &[&Row<'_>], others: usize) -> Vec<Mean> {
     (0..others).map(|place| mean(rows.iter().filter_map(|row| Some(&row.others[place].as_ref()?.1.ratio)))).collect()
 }
 
-/// The mean of logarithms, its parts taken as independent of each other.
+/// The mean of logarithms. It treats its parts as independent.
 fn mean<'r>(ratios: impl Iterator<Item = &'r Told>) -> Mean {
     let mut logarithms = Vec::new();
     let mut left_out = 0;

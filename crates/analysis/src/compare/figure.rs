@@ -1,23 +1,23 @@
-//! The figure that a cost is compared by: in time or in cycles, and what can be told of it.
+//! The figure by which a cost is compared, in time or in cycles, and what is known about it.
 
 use record::{Cost, CountedIn, Run};
 
 use crate::estimate;
 use crate::statistics::Interval;
 
-/// A cost as it is compared.
+/// A cost in the form in which it is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
-    /// Told from zero.
+    /// It is distinguishable from zero.
     Told(Interval),
-    /// Not told from zero: at most its upper end.
+    /// It is not distinguishable from zero: at most its upper end.
     AtMost(Interval),
-    /// Nothing can be said of it, and why.
+    /// It is unknown, for this reason.
     Untold(String),
 }
 
 impl Figure {
-    /// The estimate with its ends, where there is one.
+    /// The estimate with its ends, if there is one.
     pub fn interval(&self) -> Option<Interval> {
         match self {
             Figure::Told(it) | Figure::AtMost(it) => Some(*it),
@@ -37,7 +37,7 @@ pub fn figure(run: &Run, cost: &Cost, unit: CountedIn) -> Figure {
         },
     };
     if !cost.has_interval() {
-        return Figure::Untold("it rests on a single round, which tells no interval".into());
+        return Figure::Untold("it rests on a single round, so it has no interval".into());
     }
     let it = Interval { value: net.value * factor, low: net.low * factor, high: net.high * factor };
     if !(it.low <= it.value && it.value <= it.high && it.low.is_finite() && it.high.is_finite()) {
@@ -52,19 +52,19 @@ pub fn figure(run: &Run, cost: &Cost, unit: CountedIn) -> Figure {
     }
 }
 
-/// The clock that a cost's cycles were counted by; a cost of nothing has that of its run.
+/// The clock that converts a cost to cycles. A cost of zero uses the clock of its run.
 fn cycles_per_ns(run: &Run, cost: &Cost) -> Option<f64> {
     let own = cost.cycles / cost.quoted().0;
     let of_run = 1.0 / run.noise.cycle_ns;
     [own, of_run].into_iter().find(|factor| factor.is_finite() && *factor > 0.0)
 }
 
-/// Whether a cost was published: it has no samples, and its interval is what the printed digits leave open.
+/// True for a published cost: it has no samples, and its interval is the uncertainty of the printed digits.
 pub(crate) fn is_published(cost: &Cost) -> bool {
     cost.rounds.is_empty()
 }
 
-/// How many rounds a measured cost's interval rests on.
+/// The number of rounds behind a measured cost's interval.
 pub(crate) fn rounds_behind(cost: &Cost) -> usize {
     estimate::gross(&cost.rounds, cost.headline, estimate::Clocking::AsRead).map_or(0, |gross| gross.rounds)
 }

@@ -1,5 +1,5 @@
-//! Which costs of two runs belong together: by id and point; where one of the two is published, also by the names they
-//! share. Every cost belongs to one other at most, and the same two belong together whichever run comes first.
+//! Finds the costs of two runs that belong together: by id and point, and if one of the two is published, also by
+//! shared names. Each cost belongs to at most one other, and the pairs are the same whichever run comes first.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use record::{Cost, Point, Run, Value};
 
 use super::figure::is_published;
 
-/// Pairs of places in the costs of `base` and `other`, in the order of the base.
+/// Pairs of indices into the costs of `base` and `other`, in the order of the base.
 pub(super) fn pairs(base: &Run, other: &Run) -> Vec<(usize, usize)> {
     let mut sides = Sides { base: Side::new(base), other: Side::new(other), pairs: Vec::new() };
     sides.by_id();
@@ -17,7 +17,8 @@ pub(super) fn pairs(base: &Run, other: &Run) -> Vec<(usize, usize)> {
     sides.pairs
 }
 
-/// Whether two costs are of different work, which only measured ones can be: a published cost has no version.
+/// True if two costs measure different work. Only measured costs can differ in this way, because a published cost has
+/// no version.
 pub(super) fn versions_differ(one: &Cost, other: &Cost) -> bool {
     one.operation == other.operation && one.version != other.version && !is_published(one) && !is_published(other)
 }
@@ -41,7 +42,7 @@ impl<'a> Side<'a> {
         (0..self.costs.len()).filter(|&place| !self.taken[place])
     }
 
-    /// The costs that a name such as `memory.copy@size=512` means; axes it does not speak of are free.
+    /// The costs that a name such as `memory.copy@size=512` means. Axes that it does not name are free.
     fn named<'s>(&'s self, name: &'s str) -> impl Iterator<Item = usize> + 's {
         let (operation, at) = name.split_once('@').unwrap_or((name, ""));
         let known = self.by_operation.get(operation).map_or(&[][..], Vec::as_slice);
@@ -49,7 +50,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Whether a point has every `axis=value` that a text names.
+/// True if a point has every `axis=value` that a text names.
 fn means(at: &str, point: &Point) -> bool {
     let mut choices = at.split(',').filter(|choice| !choice.is_empty());
     choices.all(|choice| {
@@ -87,7 +88,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Pairs costs by the ids that published ones name as their like: first every nearest one, then every second.
+    /// Pairs costs by the ids that published costs name as analogues: first the nearest of each, then the second.
     fn by_analogue(&mut self) {
         let mut wanted = Vec::new();
         collect(&self.base, &self.other, |rank, by, named| wanted.push((rank, by, named, (by, named))));
@@ -100,7 +101,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Pairs the first costs left on either side that share a name, where one of them is published.
+    /// Pairs the first remaining costs on either side that share a name, if one of them is published.
     fn by_shared_name(&mut self) {
         let mut shared: BTreeMap<&str, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, side) in [&self.base, &self.other].into_iter().enumerate() {
@@ -122,7 +123,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Calls `found` with (place among its names, the published cost, the cost it names) for all that are free.
+/// Calls `found` with (index of the name, the published cost, the cost it names) for all that are free.
 fn collect(by: &Side<'_>, named: &Side<'_>, mut found: impl FnMut(usize, usize, usize)) {
     for place in by.free().filter(|&place| is_published(&by.costs[place])) {
         for (rank, name) in by.costs[place].like.iter().enumerate() {
@@ -134,7 +135,7 @@ fn collect(by: &Side<'_>, named: &Side<'_>, mut found: impl FnMut(usize, usize, 
     }
 }
 
-/// Two measured costs have ids of their own, and one id at two points is not one thing.
+/// False for two measured costs, which have ids of their own, and for one id at two points, which are different things.
 fn may_be_alike(one: &Cost, other: &Cost) -> bool {
     one.operation != other.operation && (is_published(one) || is_published(other))
 }

@@ -1,5 +1,5 @@
-//! Runs beside each other: which costs belong together, how many times dearer each is than in the first run, and which
-//! of the differences are changes. Works on runs and books alike; knows nothing of pages.
+//! Runs beside each other: which costs belong together, the ratio of each to the first run's, and which differences are
+//! changes. Works on runs and books alike. Knows nothing of pages.
 
 mod clocks;
 mod differences;
@@ -21,58 +21,59 @@ pub use verdict::{Against, Told, Verdict};
 /// How runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct How {
-    /// What all costs are compared in. `None` takes cycles where one of the runs counts in cycles; else, between runs of one
-    /// kind of processor, cycles for the costs that follow the clock, so that a faster clock is not told as cheaper work.
+    /// The unit of all costs. `None` means cycles if one of the runs counts in cycles. Otherwise, between runs of one
+    /// kind of processor, it means cycles for the costs that follow the clock, so that a faster clock is not reported
+    /// as cheaper work.
     pub unit: Option<CountedIn>,
-    /// The least share by which a cost must differ for a change, whatever the noise.
+    /// The smallest relative difference that is a change, whatever the noise.
     pub threshold: f64,
-    /// Costs are the same where the whole interval of their ratio lies within this share of 1.
+    /// Costs are the same if the whole interval of their ratio lies within this share of 1.
     pub margin: f64,
-    /// What becomes of costs whose operation has another version.
+    /// How to treat costs whose operations have different versions.
     pub versions: Versions,
 }
 
-/// What becomes of two costs of one operation in different versions.
+/// How to treat two costs of one operation in different versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Versions {
-    /// They are listed and not compared.
+    /// List them and do not compare them.
     Kept,
-    /// They are compared like all others.
+    /// Compare them like all others.
     Ignored,
 }
 
-/// Runs beside each other; the first one is the base of every ratio.
+/// Runs beside each other. The first one is the base of every ratio.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// What was compared.
+    /// The compared runs.
     pub runs: &'a [Run],
-    /// What all costs were compared in; `None` where each row has its own unit.
+    /// The unit of all costs; `None` if each row has its own unit.
     pub unit: Option<CountedIn>,
-    /// The core clocks of the runs, where they can be compared.
+    /// The core clocks of the runs, if they can be compared.
     pub clocks: Option<Clocks>,
-    /// Of each run but the first: what a cost must differ by.
+    /// For each run except the first: the difference that a change must exceed.
     pub noise: Vec<Joint>,
-    /// Costs of the first run that another one has too, in the first one's order.
+    /// Costs of the first run that another run also has, in the first run's order.
     pub rows: Vec<Row<'a>>,
-    /// Of each run: what stands in no row.
+    /// For each run: its costs without a row.
     pub only: Vec<Vec<Only<'a>>>,
     /// Costs that were not compared because their versions differ.
     pub versions: Vec<Versioned<'a>>,
 }
 
-/// One cost of the first run with its like in the others.
+/// One cost of the first run, with its partners in the others.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
     /// The cost of the first run.
     pub base: &'a Cost,
-    /// What its figures are compared in.
+    /// The unit in which its figures are compared.
     pub unit: CountedIn,
-    /// Of each other run: the cost that belongs to it, how many times dearer, and whether that is a change.
+    /// For each other run: the partner, its ratio to this cost, and whether that is a change.
     pub others: Vec<Option<(&'a Cost, Against)>>,
 }
 
 impl<'a> Row<'a> {
-    /// The heading it stands under.
+    /// Its heading.
     pub fn family(&self) -> &'a str {
         // Runs of an older format have no headings.
         let others = self.others.iter().flatten().map(|(cost, _)| *cost);
@@ -80,34 +81,34 @@ impl<'a> Row<'a> {
         titled.unwrap_or(self.base).heading()
     }
 
-    /// Whether it differs by more than noise in any run.
+    /// True if it differs by more than noise in any run.
     pub fn changed(&self) -> bool {
         self.others.iter().flatten().any(|(_, against)| against.verdict.is_change())
     }
 
-    /// The cost and its like in the others.
+    /// The cost and its partners.
     pub fn costs(&self) -> impl Iterator<Item = &'a Cost> {
         [self.base].into_iter().chain(self.others.iter().flatten().map(|(cost, _)| *cost))
     }
 }
 
-/// A cost that has no like.
+/// A cost without a partner.
 #[derive(Clone, Debug)]
 pub struct Only<'a> {
     /// The cost.
     pub cost: &'a Cost,
-    /// The runs that say why they do not have it, by their place, with their reason.
+    /// The runs that skipped it, by index, with their reason.
     pub skipped: Vec<(usize, &'a Skip)>,
 }
 
-/// Two costs of one operation whose work is not the same.
+/// Two costs of one operation that measure different work.
 #[derive(Clone, Copy, Debug)]
 pub struct Versioned<'a> {
-    /// That of the first run.
+    /// The cost of the first run.
     pub base: &'a Cost,
-    /// The other run's place.
+    /// The index of the other run.
     pub run: usize,
-    /// That of the other run.
+    /// The cost of the other run.
     pub other: &'a Cost,
 }
 
@@ -153,7 +154,7 @@ pub fn compare<'a>(runs: &'a [Run], how: &How) -> Comparison<'a> {
     all
 }
 
-/// Of each cost of the base: its like in another run, judged together with all others of that run.
+/// For each cost of the base: its partner in another run, judged together with all others of that run.
 fn column<'a>(
     pairs: &[(usize, usize)],
     base: &Run,
@@ -175,8 +176,8 @@ fn column<'a>(
     column
 }
 
-/// What all costs are compared in: cycles where one of the runs is exact in nothing else, times where the runs' clocks are
-/// not of one kind; `None` where each cost has the unit that it is steady in.
+/// The common unit: cycles if one of the runs is exact only in cycles, times if the runs' clocks are of different
+/// kinds. `None` if each cost has the unit in which it is steady.
 fn unit(runs: &[Run], clocks: Option<&Clocks>) -> Option<CountedIn> {
     if runs.iter().any(|run| run.counted_in == CountedIn::Cycles) {
         return Some(CountedIn::Cycles);
@@ -184,18 +185,18 @@ fn unit(runs: &[Run], clocks: Option<&Clocks>) -> Option<CountedIn> {
     clocks.is_none().then_some(CountedIn::Nanoseconds)
 }
 
-/// What a cost of the base is compared in.
+/// The unit in which a cost of the base is compared.
 fn unit_of(all: Option<CountedIn>, base: &Cost) -> CountedIn {
     all.unwrap_or(if base.follows_clock { CountedIn::Cycles } else { CountedIn::Nanoseconds })
 }
 
 impl<'a> Comparison<'a> {
-    /// Whether no cost of the first run has its like in another, in whatever version.
+    /// True if no cost of the first run has a partner in another run, in whatever version.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.versions.is_empty()
     }
 
-    /// Keeps what is wanted of the costs. The verdicts stay as they are: they do not depend on what is looked at.
+    /// Keeps the wanted costs. The verdicts do not change, because they do not depend on what is shown.
     pub fn retain(&mut self, wanted: impl Fn(&Cost) -> bool) {
         self.rows.retain(|row| row.costs().any(&wanted));
         self.versions.retain(|it| wanted(it.base) || wanted(it.other));
@@ -204,7 +205,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The costs of a run that stand in no row and are not listed for their version.
+    /// The costs of a run that have no row and are not listed because of their version.
     fn alone(&self, place: usize) -> Vec<Only<'a>> {
         let compared = self.rows.iter().flat_map(|row| match place {
             0 => Some(row.base),
@@ -214,13 +215,13 @@ impl<'a> Comparison<'a> {
             0 => Some(it.base),
             _ => (it.run == place).then_some(it.other),
         });
-        // By place in memory: a run may hold two costs of one name.
+        // By address in memory, because a run may hold two costs of one name.
         let known: std::collections::HashSet<*const Cost> = compared.chain(listed).map(std::ptr::from_ref).collect();
         let alone = self.runs[place].costs.iter().filter(|cost| !known.contains(&std::ptr::from_ref(*cost)));
         alone.map(|cost| Only { cost, skipped: self.skips_of(place, &cost.operation, &cost.at) }).collect()
     }
 
-    /// The runs, this one aside, that skipped an operation at a point, and why.
+    /// The other runs that skipped an operation at a point, and their reasons.
     fn skips_of(&self, place: usize, operation: &str, at: &Point) -> Vec<(usize, &'a Skip)> {
         let others = self.runs.iter().enumerate().filter(|(other, _)| *other != place);
         others

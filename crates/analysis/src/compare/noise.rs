@@ -1,26 +1,26 @@
-//! What two runs differ by though nothing changed: the least that a change must exceed.
+//! The difference between two runs when nothing has changed. A change must exceed it.
 
 use record::{Cost, Run};
 
 use super::How;
 
-/// The band says how far two costs lie apart that need nothing but their own core. What is shared with another CPU, a
-/// device or other tenants' memory scatters more from run to run: 4 to 10 % (docs/METHOD.md, "What is not as steady").
+/// The band covers costs that need nothing but their own core. Costs that depend on another CPU, a device or other
+/// tenants' memory scatter more from run to run: 4 to 10 % (docs/METHOD.md, "What is less steady than the rest").
 pub const ELSEWHERE: f64 = 0.10;
 
-/// Operations that take as many cycles whatever the clock: they show how far apart two runs count cycles.
+/// Operations that take the same number of cycles at any clock. They show how far apart two runs count cycles.
 const CLOCKWORK: [&str; 2] = ["instruction.add.latency", "loop.empty"];
 
-/// What two runs differ by though nothing changed, as shares.
+/// The difference between two runs when nothing has changed, as shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Joint {
-    /// The larger of both runs' A/A bands; `None` where neither has one.
+    /// The larger of both runs' A/A bands; `None` if neither has one.
     pub band: Option<f64>,
-    /// How far apart both runs count cycles: on one model of processor an add takes as many in either.
+    /// How far apart both runs count cycles. On one model of processor an add takes the same number in both.
     pub clock: Option<f64>,
-    /// The least that was asked for.
+    /// The threshold that the user asked for.
     pub threshold: f64,
-    /// How far from 1 the interval of a ratio may reach for the two costs to count as the same.
+    /// How far the interval of a ratio may reach from 1 if the two costs are to count as the same.
     pub margin: f64,
 }
 
@@ -31,13 +31,14 @@ impl Joint {
         Joint { band, clock: clocks_apart(base, other), threshold: how.threshold, margin: how.margin }
     }
 
-    /// What a cost that needs nothing but its core must differ by. The clock moves all costs together, the band each.
+    /// The smallest difference that counts for a cost that needs nothing but its core. The clock moves all costs
+    /// together, the band each one.
     pub fn least(&self) -> f64 {
         (self.band.unwrap_or(0.0) + self.clock.unwrap_or(0.0)).max(self.threshold)
     }
 }
 
-/// Whether a cost was measured and depends on more than the core it ran on.
+/// True if a cost was measured and depends on more than the core it ran on.
 pub(super) fn needs_more_than_its_core(cost: &Cost) -> bool {
     !super::figure::is_published(cost) && (cost.cpus > 1 || !cost.follows_clock)
 }

@@ -1,4 +1,4 @@
-//! Runs made up to the point: matching, odd costs, units, versions.
+//! Made-up runs: matching, odd costs, units, versions.
 
 use record::{Band, Book, Cost, CountedIn, Figures, Nanoseconds, Point, Run, Skip, Value};
 
@@ -8,7 +8,7 @@ mod laws;
 
 const HOW: How = How { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept };
 
-/// A run of costs with ten rounds each: id, figure, half its interval.
+/// A run of costs with ten rounds each: id, figure, half the interval.
 fn run(costs: &[(&str, f64, f64)]) -> Run {
     let bytes = include_bytes!("../../../record/tests/data/example-run.json");
     let mut run = record::run_from_bytes(bytes).expect("a run");
@@ -96,7 +96,7 @@ fn clocks_that_disagree_make_noise() {
     let compared = compare(&runs, &HOW);
     assert!((compared.noise[0].clock.expect("one processor") - 0.05).abs() < 1e-9, "{:?}", compared.noise);
     assert!(!compared.rows.iter().any(Row::changed));
-    // Another processor may well need more time for an add.
+    // Another processor may need more time for an add.
     let mut elsewhere = costs(1.05);
     elsewhere.machine.cpu.signature = "25/1/1".into();
     let runs = [costs(1.0), elsewhere];
@@ -110,7 +110,7 @@ fn a_faster_clock_is_a_ratio_of_its_own_and_no_cheaper_work() {
     let base = run(&[("a.core", 100.0, 0.1), ("a.memory", 100.0, 0.1)]);
     let mut faster = base.clone();
     faster.noise.cycle_ns /= 1.1;
-    // As many cycles as before.
+    // The same number of cycles as before.
     faster.costs[0].net_ns = measured(&base.costs[0], "a.core", 100.0 / 1.1, 0.1 / 1.1).net_ns;
     let mut runs = [base, faster];
     for run in &mut runs {
@@ -123,7 +123,7 @@ fn a_faster_clock_is_a_ratio_of_its_own_and_no_cheaper_work() {
     let units: Vec<CountedIn> = compared.rows.iter().map(|row| row.unit).collect();
     assert_eq!(units, [CountedIn::Cycles, CountedIn::Nanoseconds]);
     assert_eq!(verdicts(&runs, &HOW).iter().map(|it| it.1).collect::<Vec<_>>(), [Verdict::Same; 2]);
-    // Asked for in times, it is told as what it is for a program: faster.
+    // With times as the unit, it is reported as what it is for a program: faster.
     let in_times = How { unit: Some(CountedIn::Nanoseconds), ..HOW };
     assert_eq!(verdicts(&runs, &in_times)[0].1, Verdict::Faster);
     // An emulator's adds are no cycles of the same core.
@@ -141,7 +141,7 @@ fn the_same_needs_evidence() {
 
 #[test]
 fn an_interval_for_another_run_holds_the_errors_of_both() {
-    // Two runs that land on each other's ends, whose intervals say so of 95 in 100: the least that is told by chance.
+    // Each run lands at the end of the other's interval of 95 %. This is the smallest difference that counts by chance.
     let of = |value: f64| {
         let mut run = run(&[("a.x", value, 5.0)]);
         run.costs[0].rounds.iter_mut().for_each(|round| round.survey = Some(true));
@@ -158,7 +158,7 @@ fn an_interval_for_another_run_holds_the_errors_of_both() {
 
 #[test]
 fn the_more_are_compared_the_more_seldom_chance_passes() {
-    // An interval of 2.5 reaches 97.4: it excludes 100, but one of forty such is chance.
+    // An interval of 2.5 reaches 97.4. It excludes 100, but one of forty such intervals does so by chance.
     let alone = |other: f64| run(&[("a.x", other, 2.5)]);
     assert_eq!(verdicts(&[alone(100.0), alone(104.0)], &HOW)[0].1, Verdict::Slower);
     let names: Vec<String> = (0..40).map(|index| format!("a.n{index}")).collect();
@@ -257,7 +257,7 @@ fn books_are_matched_by_analogues_then_by_shared_names() {
     let compared = compare(&runs, &HOW);
     assert_eq!(compared.only[0][0].cost.operation, "b.alone");
     assert_eq!(compared.only[1][0].cost.name(), "memory.copy@size=64");
-    // Printed digits need no noise: 1.36 to 1.40 ms leaves no doubt.
+    // Printed digits have no noise: 1.36 to 1.40 ms is a clear difference.
     let later = book("[[cost]]\noperation = \"b.copy\"\nms = \"1.38\"");
     assert_eq!(verdicts(&[printed, later], &HOW)[0].1, Verdict::Slower);
 }
@@ -321,7 +321,7 @@ fn machines_and_settings_that_differ_are_found_and_ordered() {
         "settings.budget_s",
     ];
     assert_eq!(fields, expected);
-    // A book says little: what it leaves empty is no difference.
+    // A book states little. What it leaves empty is no difference.
     let silent = book("[[cost]]\noperation = \"a.x\"\nms = \"1\"");
     assert!(differences(&[base, silent]).is_empty());
 }

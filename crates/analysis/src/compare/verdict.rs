@@ -1,4 +1,5 @@
-//! Whether two figures differ: the interval of their ratio, how likely chance gives as much, and the noise of the machine.
+//! Whether two figures differ: the interval of their ratio, the probability of such a difference by chance, and the
+//! noise of the machine.
 
 use record::Cost;
 
@@ -6,39 +7,39 @@ use super::figure::{Figure, is_published, rounds_behind};
 use super::noise::Joint;
 use crate::statistics::{Interval, ratio, student_quantile, student_tail, weighted_sum};
 
-/// The share of changes told that may be false (Benjamini and Hochberg, J. R. Statist. Soc. B 57:289, 1995).
+/// The share of the reported changes that may be false (Benjamini and Hochberg, J. R. Statist. Soc. B 57:289, 1995).
 const FALSE_SHARE: f64 = 0.05;
 
-/// How many times dearer a cost is than that of the base.
+/// The ratio of a cost to that of the base.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
-    /// So many times.
+    /// This ratio.
     Times(Interval),
-    /// At most so many times: the cost cannot be told from zero, its like can.
+    /// At most this ratio: the cost is not distinguishable from zero, its partner is.
     AtMost(f64),
-    /// At least so many times: the cost of the base cannot be told from zero.
+    /// At least this ratio: the cost of the base is not distinguishable from zero.
     AtLeast(f64),
-    /// Not to be told, and why.
+    /// Unknown, for this reason.
     Untold(String),
 }
 
-/// What is said of two costs.
+/// The verdict on two costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Cheaper than in the base, by more than noise.
+    /// It costs less than in the base, by more than noise.
     Faster,
-    /// Dearer than in the base, by more than noise.
+    /// It costs more than in the base, by more than noise.
     Slower,
     /// Shown to be no further apart than the margin.
     Same,
     /// Neither a change nor shown to be the same: the evidence leaves both open.
     Inconclusive,
-    /// Nothing can be said.
+    /// There is no verdict.
     Untold,
 }
 
 impl Verdict {
-    /// Whether something changed.
+    /// True for a change.
     pub fn is_change(self) -> bool {
         matches!(self, Verdict::Faster | Verdict::Slower)
     }
@@ -54,25 +55,25 @@ impl Verdict {
     }
 }
 
-/// One cost against that of the base.
+/// One cost compared with that of the base.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Against {
-    /// How many times dearer.
+    /// The ratio.
     pub ratio: Told,
-    /// Whether that is a change.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How likely chance alone gives as much, were both costs the same; `None` where neither was measured.
+    /// The probability of such a difference by chance, if both costs were the same; `None` if neither was measured.
     pub chance: Option<f64>,
 }
 
-/// Two costs before they are judged.
+/// Two costs before the verdict.
 pub(super) struct Pair {
     ratio: Told,
     chance: Option<f64>,
     costs: [Measured; 2],
 }
 
-/// What the judge must know of where a figure comes from.
+/// What the verdict needs to know about the origin of a figure.
 #[derive(Clone, Copy)]
 struct Measured {
     published: bool,
@@ -88,7 +89,7 @@ impl Pair {
         let rounds = [one, two].into_iter().filter(|cost| !is_published(cost)).map(rounds_behind).min();
         let (base, other) = (alone(base, one), alone(other, two));
         let mut told = times(&base, &other);
-        // One round shows no scatter: its interval is a point that excludes everything.
+        // One round shows no scatter. Its interval is a point that excludes everything.
         if rounds.is_some_and(|rounds| rounds < 2) && !matches!(told, Told::Untold(_)) {
             told = Told::Untold("it rests on a single round, which shows no scatter".into());
         }
@@ -97,8 +98,8 @@ impl Pair {
     }
 }
 
-/// A figure with the interval of its own error. That of a measured cost says where another run would land, which has the
-/// errors of both runs in it; so each of two runs brings its part, by squares.
+/// A figure with the interval of its own error. The interval of a measured cost says where another run would land, so
+/// it contains the errors of two runs. Therefore each of two runs contributes its part, by squares.
 fn alone(figure: Figure, cost: &Cost) -> Figure {
     // The intervals of older runs were those of their own median.
     let both = cost.rounds.iter().any(|round| round.survey.is_some());
@@ -113,7 +114,7 @@ fn alone(figure: Figure, cost: &Cost) -> Figure {
     }
 }
 
-/// Judges all pairs of two runs together: the more are compared, the more seldom chance alone may pass.
+/// Judges all pairs of two runs together: with more pairs, the limit for chance is stricter.
 pub(super) fn judge(pairs: &[Pair], joint: &Joint) -> Vec<Against> {
     let limit = benjamini_hochberg(pairs.iter().filter_map(|pair| pair.chance).collect());
     let judged = pairs.iter().map(|pair| {
@@ -140,7 +141,7 @@ impl Joint {
     }
 }
 
-/// Whether a ratio that is no change is shown to be none: its whole interval lies within the margin.
+/// The verdict on a ratio that is no change: the same if its whole interval lies within the margin.
 fn equivalent(ratio: &Told, margin: f64) -> Verdict {
     match ratio {
         Told::Times(it) if it.high.ln() <= margin.ln_1p() && it.low.ln() >= -margin.ln_1p() => Verdict::Same,
@@ -148,7 +149,7 @@ fn equivalent(ratio: &Told, margin: f64) -> Verdict {
     }
 }
 
-/// By the interval of a ratio alone, and the least that counts.
+/// The verdict by the interval of a ratio alone, and by the smallest difference that counts.
 fn differs(ratio: &Told, least: f64) -> Verdict {
     let counts = |times: f64| times.ln().abs() > least.ln_1p();
     match ratio {
@@ -182,8 +183,8 @@ fn times(base: &Figure, other: &Figure) -> Told {
     }
 }
 
-/// The ratio with the wider of the intervals that it and its inverse give: an interval wider than its figure has no end
-/// that both agree on, and the order in which runs are named must not matter.
+/// The ratio with the wider one of two intervals: its own and that of its inverse. An interval wider than its figure
+/// has no end that both agree on, and the order of the runs must not matter.
 fn either_way(base: Interval, other: Interval) -> Option<Interval> {
     let (straight, inverse) = (ratio(other, base)?, ratio(base, other)?);
     Some(Interval {
@@ -193,11 +194,11 @@ fn either_way(base: Interval, other: Interval) -> Option<Interval> {
     })
 }
 
-/// How likely two equal costs differ by as much: Student's t of the difference over what its interval says of its
-/// scatter, with one degree of freedom less than the smaller number of rounds. The interval of the ratio excludes 1
-/// exactly where that of the difference excludes 0.
+/// The probability that two equal costs differ by this much: Student's t of the difference over the scatter that its
+/// interval shows, with one degree of freedom less than the smaller number of rounds. The interval of the ratio
+/// excludes 1 exactly if that of the difference excludes 0.
 fn chance(base: Interval, other: Interval, rounds: usize) -> Option<f64> {
-    /// Beyond this Student's t is the normal distribution to four digits, and its series only takes time.
+    /// Beyond this, Student's t is the normal distribution to four digits, and its series only costs time.
     const MOST: usize = 1000;
     let freedom = u32::try_from(rounds.checked_sub(1)?.min(MOST)).ok().filter(|&freedom| freedom > 0)?;
     let apart = weighted_sum(&[(1.0, other), (-1.0, base)]);
@@ -205,12 +206,12 @@ fn chance(base: Interval, other: Interval, rounds: usize) -> Option<f64> {
     if apart.value == 0.0 || !apart.value.is_finite() {
         return Some(1.0);
     }
-    // A reach of nothing makes the t infinite and the chance nothing.
+    // A reach of zero makes the t infinite and the probability zero.
     let t = apart.value.abs() / reach * student_quantile(0.975, freedom);
     Some(2.0 * student_tail(t, freedom))
 }
 
-/// The largest chance at which a difference still counts when so many were looked at.
+/// The largest probability at which a difference still counts, given all the differences that were tested.
 fn benjamini_hochberg(mut chances: Vec<f64>) -> f64 {
     chances.sort_by(f64::total_cmp);
     let share = |place: usize| FALSE_SHARE * (place + 1) as f64 / chances.len() as f64;
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_false_share_is_that_of_the_published_example() {
-        // Benjamini and Hochberg's own example: of 15 chances the four smallest count.
+        // The example of Benjamini and Hochberg: of 15 probabilities the four smallest count.
         let chances = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
             0.7590, 1.0,
@@ -237,7 +238,7 @@ mod tests {
     #[test]
     fn the_chance_is_that_of_the_interval() {
         let part = |value: f64, half: f64| Interval { value, low: value - half, high: value + half };
-        // Six rounds: an interval that just reaches the other's figure is one at 95 %.
+        // Six rounds: if one interval just reaches the other figure, the difference is significant at 95 %.
         let chance_of = |apart: f64| chance(part(10.0, 3.0), part(10.0 + apart, 4.0), 6).expect("rounds enough");
         assert!((chance_of(5.0) - 0.05).abs() < 1e-9);
         assert!((chance_of(-5.0) - 0.05).abs() < 1e-9);

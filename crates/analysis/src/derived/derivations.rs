@@ -1,4 +1,4 @@
-//! What is derived, and by which routes: data only.
+//! The derived costs and their routes: data only.
 
 use super::{At, Derivation, Route, cost};
 
@@ -10,12 +10,12 @@ const OTHER: &[(&str, At)] = &[("distance", At::Word("other"))];
 const POLLED: &[(&str, At)] = &[("distance", At::Word("same")), ("woken", At::Word("poll"))];
 const SIGNALLED: &[(&str, At)] = &[("distance", At::Word("same")), ("woken", At::Word("signal"))];
 
-/// The name of the derived cost of a signal's delivery.
+/// The name of the derived cost of signal delivery.
 pub const SIGNAL: &str = "signal delivery";
 /// The name of the derived cost of a context switch.
 pub const SWITCH: &str = "context switch";
 
-/// What is derived from howslow's own operations.
+/// The costs derived from howslow's own operations.
 pub const DERIVATIONS: &[Derivation] = &[
     Derivation {
         name: SIGNAL,
@@ -89,7 +89,7 @@ pub const DERIVATIONS: &[Derivation] = &[
     },
 ];
 
-/// What the paper derived from its own directives.
+/// The costs that the paper derived from its own directives.
 pub const RSX_DERIVATIONS: &[Derivation] = &[
     Derivation {
         name: "AST processing",

@@ -1,4 +1,4 @@
-//! Routes, their agreement and the kernel entry's share, on runs made up for it.
+//! Routes, their agreement and the kernel entry's share, on made-up runs.
 
 use record::Nanoseconds;
 
@@ -154,7 +154,7 @@ fn waiting_and_processor_time_have_intervals_of_their_own() {
     cost.cpu_ns = record::Cpu { user: Nanoseconds(400.0), system: Nanoseconds(500.0) };
     cost.wait_ns = Nanoseconds(100.0);
     let part = super::cost("read.x");
-    // What is left of 1000 +- 50 is no surer than that.
+    // The rest of 1000 +- 50 has the same uncertainty.
     assert_eq!(part.waiting().figure(cost), interval(100.0, 50.0));
     assert_eq!(part.processor().figure(cost), interval(900.0, 45.0));
     cost.wait_interval_ns = Some(Ends { low: 90.0, high: 130.0 });

@@ -1,4 +1,4 @@
-//! Findings about the hardware and about who else uses it.
+//! Findings about the hardware and about its other users.
 
 use record::units::percent;
 use record::{Machine, Noise};
@@ -10,7 +10,7 @@ use super::{Finding, Severity, say};
 /// Others' share of the processor above which a run is disturbed.
 const DISTURBED: f64 = 0.02;
 
-/// Who else uses the hardware below: other guests, the other thread of a core.
+/// The other users of the hardware: other guests, the other thread of a core.
 pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Vec<Finding>) {
     let quiet = noise.and_then(|noise| noise.cpus.iter().map(|cpu| cpu.quiet).reduce(f64::max));
     match machine.virtualization.hypervisor.as_deref() {
@@ -26,7 +26,7 @@ pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Vec<F
         )),
         Some(hypervisor) => {
             let hypervisor = if hypervisor == "unknown" { "an unknown hypervisor" } else { hypervisor };
-            let measured = quiet.map(|quiet| format!("; the best CPU was ours alone in {} of the batches", percent(quiet)));
+            let measured = quiet.map(|quiet| format!("; the best CPU was undisturbed in {} of the batches", percent(quiet)));
             findings.push(say(
                 Severity::Noise,
                 format!(
@@ -34,7 +34,7 @@ pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Vec<F
                      no counter of this system{}",
                     measured.unwrap_or_default()
                 ),
-                "trust the quiet figures, give it time (--budget 300s), or rent whole cores (dedicated host, bare metal)",
+                "use the quiet figures, measure longer (--budget 300s), or rent whole cores (dedicated host, bare metal)",
             ));
         }
         None => {}
@@ -55,7 +55,7 @@ pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Vec<F
     }
 }
 
-/// Who else uses this system.
+/// The other users of this system.
 pub fn others(machine: &Machine, noise: Option<&Noise>, now: &Present, findings: &mut Vec<Finding>) {
     let usable = machine.cpu.usable.len().max(1);
     if machine.cpu.usable.len() == 1 {
@@ -72,7 +72,7 @@ pub fn others(machine: &Machine, noise: Option<&Noise>, now: &Present, findings:
             format!("other programs used {} of the machine's CPU time during the run", percent(others)),
             "stop them (top shows which), or measure on an idle CPU with --cpu N",
         )),
-        // Half a task per CPU leaves CPUs free; without a run's own measurement the load average has to do.
+        // Half a task per CPU leaves CPUs free. Without a measurement by a run, the load average is used.
         (None, Some(load)) if noise.is_none() && load > 0.5 * usable as f64 => findings.push(say(
             Severity::Noise,
             format!("load average {load:.2} on {usable} usable CPUs: other programs compete for them"),
@@ -118,7 +118,7 @@ pub fn frequency(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) 
 
 pub fn clock(machine: &Machine, findings: &mut Vec<Finding>) {
     let Some(source) = machine.clock_source.as_deref() else { return };
-    // Those whose reading needs no system call (the kernel's vdso_clock_mode).
+    // Clock sources that can be read without a system call (the kernel's vdso_clock_mode).
     if !["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"].contains(&source) {
         findings.push(say(
             Severity::Noise,

@@ -1,4 +1,4 @@
-//! Findings about what this process may do.
+//! Findings about the rights of this process.
 
 use record::{Machine, Present};
 

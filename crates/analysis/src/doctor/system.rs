@@ -1,4 +1,4 @@
-//! Findings about the system around a run: memory, limits, files, how the kernel was built.
+//! Findings about the system of a run: memory, limits, files, the kernel's build.
 
 use record::{Bytes, Machine};
 
@@ -6,13 +6,13 @@ use record::Present;
 
 use super::{Finding, Severity, say};
 
-/// The largest set that operations on memory walk over.
+/// The largest working set of the memory operations.
 const LARGEST_SET: Bytes = Bytes(256 << 20);
-/// Files that the operations over many descriptors open.
+/// Files that the operations with many descriptors open.
 const OPEN_FILES: u64 = 1024;
 /// Memory that the operations on locked pages lock.
 const LOCKED: Bytes = Bytes(1 << 20);
-/// Processes and threads that the operations over many tasks start.
+/// Processes and threads that the operations with many tasks start.
 const PROCESSES: u64 = 1024;
 /// Memory that the operations on shared memory and scratch files use.
 const ROOM: Bytes = Bytes(64 << 20);
@@ -127,7 +127,7 @@ pub fn files(now: &Present, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Mitigations that make entering the kernel, leaving it or switching dearer: the file, a word in it, what it does.
+/// Mitigations that make it slower to enter the kernel, to leave it or to switch: the file, a word in it, the effect.
 const DEAR: &[(&str, &str, &str)] = &[
     ("meltdown", "PTI", "page tables are switched at every entry (PTI)"),
     ("mds", "Clear CPU buffers", "buffers are cleared at every exit (MDS)"),

@@ -22,7 +22,7 @@ fn round(order: u32, survey: bool, batches: &[(f64, f64, bool)]) -> Round {
     }
 }
 
-/// Rounds of work that takes 100 cycles, at a clock of their own each.
+/// Rounds of work that takes 100 cycles, each at its own clock.
 fn at_clocks(cycles: &[f64]) -> Vec<Round> {
     let batches =
         |cycle: f64| [(100.0 * cycle, cycle, true), (100.2 * cycle, cycle, true), (99.9 * cycle, cycle, true)];
@@ -39,7 +39,7 @@ fn a_figure_is_quoted_at_the_clock_of_the_run_and_never_outside_its_samples() {
 
 #[test]
 fn a_clock_that_none_of_its_batches_ran_at_is_not_used() {
-    // A remembered or lucky clock of 0.2 ns would quote 20 ns, which no batch took.
+    // A remembered or lucky clock of 0.2 ns would give 20 ns, which no batch took.
     for run in [0.2, 0.3] {
         let rounds = at_clocks(&[0.25, 0.25, 0.25, 0.26, 0.25, 0.25]);
         let gross = gross(&rounds, Estimate::Quiet, Clocking::At(run)).expect("samples");
@@ -51,7 +51,7 @@ fn a_clock_that_none_of_its_batches_ran_at_is_not_used() {
 
 #[test]
 fn neighbours_are_told_apart_from_the_clock() {
-    // Surveyed rounds at a slow clock, quiet ones at a fast one, the same cycles: no neighbour.
+    // Surveyed rounds at a slow clock, quiet ones at a fast clock, the same cycles: no neighbour.
     let mut rounds = at_clocks(&[0.28, 0.28, 0.28, 0.28]);
     rounds.iter_mut().for_each(|round| round.quiet.fill(false));
     let mut fast = at_clocks(&[0.25, 0.25, 0.25, 0.25]);
@@ -90,7 +90,7 @@ fn rounds_without_a_quiet_batch_give_a_doubt() {
 
 #[test]
 fn a_few_lucky_checks_are_no_quiet_core() {
-    // One quiet batch in forty, in every round: each lies where a neighbour left it.
+    // One quiet batch in forty, in every round. Each has the value that a neighbour left.
     let mut rounds = Vec::new();
     for order in 0..8 {
         let mut batches = vec![(38.0, 0.25, false); 39];

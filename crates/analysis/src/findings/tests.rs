@@ -1,4 +1,4 @@
-//! What runs say, and what they must not say.
+//! Sentences that runs must give, and sentences that they must not give.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn sentences_come_from_the_costs() {
             "Through a mapping, 4 KiB are 4.2 times cheaper than by read() once their pages are touched; at 1 MiB 1.2 \
              times dearer once touched.",
             "Huge pages take 29 % off a random load from 256 MiB: the rest was looking up addresses.",
-            "Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds.",
+            "Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds.",
         ]
     );
 }
@@ -27,7 +27,7 @@ fn a_run_without_the_costs_says_nothing_about_them() {
     run.costs.clear();
     assert_eq!(
         findings(&run),
-        ["Mitigations in force and paid for: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
+        ["Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
     );
     run.machine.kernel.mitigations.clear();
     assert!(findings(&run).is_empty());
@@ -61,13 +61,13 @@ fn neighbours_and_the_clock_are_told_apart() {
     neighbours_of(&mut run, Some((1.08, 1.06, 1.10)));
     let dearer = "Sharing this core with others makes kernel work 8.0 % dearer; steal time (0.05 %) does not show it.";
     assert_eq!(neighbours(&run).as_deref(), Some(dearer));
-    // The clock alone: the same cycles in other times.
+    // Only the clock differs: the same cycles in other times.
     run.noise.cycle_range_ns = Some(record::Ends { low: 1.0 / 4.2, high: 1.0 / 3.5 });
     neighbours_of(&mut run, Some((1.0, 0.95, 1.05)));
     let clock = "The clock moved between 3.50 and 4.20 GHz, which moves times by 20 %.";
     assert_eq!(neighbours(&run).as_deref(), Some(clock), "1 +- 5 % is no evidence of neighbours, nor of none");
     neighbours_of(&mut run, Some((1.001, 0.99, 1.01)));
-    let alone = format!("This core was nearly ours alone: sharing it cost kernel work at most 1.0 %. {clock}");
+    let alone = format!("This core was almost undisturbed: sharing it cost kernel work at most 1.0 %. {clock}");
     assert_eq!(neighbours(&run), Some(alone));
     run.noise.cycle_range_ns = Some(record::Ends { low: 0.25, high: 0.2501 });
     neighbours_of(&mut run, Some((1.14, 0.9, f64::INFINITY)));
@@ -107,7 +107,7 @@ fn a_switch_is_told_for_the_set_that_fills_the_cores_own_caches_where_there_is_o
     assert!(text.contains(" with a working set of 1536 KiB."), "{text}");
 }
 
-/// Costs of the example at points that it has not.
+/// Adds costs of the example at points that it does not have.
 fn moved(run: &mut Run, operation: &str, id: &str, point: &[(&str, Value)], ns: f64) {
     let mut cost = run.costs.iter().find(|cost| cost.operation == operation).expect(operation).clone();
     cost.operation = id.into();

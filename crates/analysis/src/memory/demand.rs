@@ -1,5 +1,5 @@
-//! What a processor demands of memory, after the notes *The VAX CPU* (RAXCO, 1986, section II): instruction rate x bytes
-//! per instruction x miss rate, against what memory can deliver.
+//! A processor's demand on memory, after the notes *The VAX CPU* (RAXCO, 1986, section II): instruction rate x bytes
+//! per instruction x miss rate, compared with what memory can deliver.
 
 use record::{Doubt, Run};
 
@@ -7,38 +7,38 @@ use super::{Bandwidth, Levels};
 use crate::statistics::Interval;
 use crate::sums::join;
 
-/// What memory can deliver to one CPU, and what an instruction asks of it.
+/// What memory can deliver to one CPU, and what an instruction needs from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// Bytes that an instruction needs, its own and those it refers to; the share of them that caches lack is the
-    /// miss rate.
+    /// Bytes that an instruction needs: its own and those it refers to. The miss rate is the share of them that no
+    /// cache has.
     pub bytes: f64,
-    /// Bytes that one access to memory delivers.
+    /// Bytes delivered by one access to memory.
     pub line: f64,
-    /// What one access takes, ns.
+    /// The time of one access, in ns.
     pub latency: Interval,
-    /// What memory delivers to one CPU at most, bytes per ns.
+    /// The highest rate for one CPU, in bytes per ns.
     pub maximum: Interval,
-    /// What it delivers to several: how many, and bytes per ns together.
+    /// The rate for several CPUs: their number, and bytes per ns together.
     pub together: Option<(u64, Interval)>,
-    /// The level that is asked.
+    /// The level that delivers.
     pub level: String,
-    /// The doubts of the costs that this is known by.
+    /// The doubts of the costs behind these values.
     pub doubts: Vec<Doubt>,
 }
 
-/// The miss rates from which memory sets the speed of a processor of this rate.
+/// The miss rates above which memory limits the speed of a processor with this rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// Instructions per cycle while nothing misses.
+    /// Instructions per cycle without misses.
     pub per_cycle: f64,
     /// The same per ns.
     pub rate: f64,
-    /// The miss rate at which the demand is what memory delivers at most; over 1 where it never is.
+    /// The miss rate at which the demand equals the highest rate of memory; above 1 if it never does.
     pub by_bandwidth: Interval,
     /// The same with several CPUs.
     pub by_bandwidth_together: Option<Interval>,
-    /// The miss rate at which waiting takes as long as computing, each miss being waited for.
+    /// The miss rate at which waiting takes as long as computing, if each miss is waited for.
     pub by_latency: Interval,
 }
 
@@ -53,11 +53,12 @@ pub const VAX: Demand = Demand {
     doubts: Vec::new(),
 };
 
-/// Its instructions per ns: 1.2 million a second if memory does not slow it, and what it really does at a miss rate of
-/// a half.
+/// Its instructions per ns: 1.2 million a second if memory does not slow it, and its real rate at a miss rate of a
+/// half.
 pub const VAX_RATE: (f64, f64) = (1.2e-3, 0.75e-3);
 
-/// Instructions per cycle that limits are told for: waiting for each other, usual programs, few machines' best.
+/// The numbers of instructions per cycle for which limits are shown: dependent ones, usual programs, the best of a few
+/// machines.
 const PER_CYCLE: [f64; 3] = [1.0, 2.0, 4.0];
 
 const fn exactly(value: f64) -> Interval {
@@ -65,13 +66,14 @@ const fn exactly(value: f64) -> Interval {
 }
 
 impl Demand {
-    /// What the largest working sets of the run say; the paper's bytes per instruction. `None` without them.
+    /// The values of the run's largest working sets, and the paper's bytes per instruction. `None` if the run lacks
+    /// them.
     pub(super) fn of(run: &Run, levels: &Levels, bandwidth: &[Bandwidth]) -> Option<Demand> {
         let last = levels.curve.last()?;
         let of = |operation: &'static str| bandwidth.iter().filter(move |it| it.operation == operation);
         let read = of("memory.read").max_by_key(|it| it.set)?;
         let most = of("memory.read.cpus").filter(|it| it.cpus > 1).max_by_key(|it| (it.set, it.cpus));
-        // A pass within the caches says nothing of memory.
+        // A pass within the caches says nothing about memory.
         if read.set * 4 < last.set {
             return None;
         }
@@ -91,7 +93,7 @@ impl Demand {
         })
     }
 
-    /// Bytes per ns that so many instructions per ns ask of memory.
+    /// Bytes per ns that this many instructions per ns need from memory.
     pub fn asked(&self, rate: f64, miss: f64) -> f64 {
         rate * self.bytes * miss
     }
@@ -101,15 +103,15 @@ impl Demand {
         self.bytes * miss / self.line
     }
 
-    /// Instructions per ns of a processor that would do `rate` without misses, where the part `hidden` of each access's
-    /// time passes while it computes; never more than memory delivers.
+    /// Instructions per ns of a processor that would do `rate` without misses, if it hides the share `hidden` of each
+    /// access's time by computing. Never more than memory delivers.
     pub fn speed(&self, rate: f64, miss: f64, hidden: f64) -> f64 {
         let each = 1.0 / rate + (1.0 - hidden) * self.misses(miss) * self.latency.value;
         let delivered = self.bytes * miss / self.maximum.value;
         1.0 / each.max(delivered)
     }
 
-    /// The part of the accesses' time that is hidden where a processor really does `real` instructions per ns.
+    /// The hidden share of the accesses' time, if a processor really does `real` instructions per ns.
     pub fn hidden(&self, rate: f64, real: f64, miss: f64) -> f64 {
         1.0 - (1.0 / real - 1.0 / rate) / (self.misses(miss) * self.latency.value)
     }
@@ -135,7 +137,7 @@ impl Demand {
     }
 }
 
-/// The limits at the run's best clock; none where that is not known.
+/// The limits at the run's best clock; empty if that is not known.
 pub fn limits(run: &Run, demand: &Demand) -> Vec<Limit> {
     let cycle = run.noise.cycle_ns;
     if !cycle.is_finite() || cycle <= 0.0 {
@@ -154,7 +156,7 @@ mod tests {
         // "The demand on memory is 6.6 million bytes per second" of 6.7: the controller is saturated.
         assert!((VAX.asked(full, 0.5) * 1e3 - 6.6).abs() < 1e-9);
         assert!((VAX.asked(full, 0.5) / VAX.maximum.value - 0.985).abs() < 1e-3);
-        // Its two figures of the memory are one: 64 bits every 1.2 µs.
+        // Its two figures of the memory agree: 64 bits every 1.2 µs.
         assert!((VAX.line / VAX.latency.value - VAX.maximum.value).abs() < 0.05e-3);
         // "The machine will run considerably slower than 1.2 MIPS, generally about .75": between waiting for each access
         // (.60) and hiding all of them (1.2); 39 % of the waiting is hidden.

@@ -1,4 +1,5 @@
-//! The levels of memory, found in the curve of random loads by working set, beside the caches the machine declares.
+//! The levels of memory, found in the curve of random loads by working set, beside the caches that the machine
+//! declares.
 
 use record::{Bytes, Cost, Doubt, Run};
 
@@ -20,22 +21,22 @@ pub struct Step {
     pub doubts: Vec<Doubt>,
 }
 
-/// A stretch of working sets over which a load takes about as long.
+/// A range of working sets over which a load takes about the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
-    /// `L1`, `L2`, `L3`, `memory`; `level 1` where the machine declares no caches.
+    /// `L1`, `L2`, `L3`, `memory`; `level 1` if the machine declares no caches.
     pub name: String,
-    /// The smallest working set of it, bytes.
+    /// Its smallest working set, bytes.
     pub from: u64,
     /// The largest, bytes.
     pub to: u64,
-    /// The load in the middle of it, ns.
+    /// The load in its middle, ns.
     pub latency: Interval,
     /// The same in core cycles.
     pub cycles: f64,
-    /// What the machine says it holds, bytes.
+    /// Its declared size, bytes.
     pub declared: Option<u64>,
-    /// The doubts of the load in the middle of it.
+    /// The doubts of the load in its middle.
     pub doubts: Vec<Doubt>,
 }
 
@@ -46,15 +47,15 @@ pub struct Levels {
     pub curve: Vec<Step>,
     /// The levels, nearest first.
     pub found: Vec<Level>,
-    /// Where curve and declared sizes disagree, in sentences.
+    /// Differences between the curve and the declared sizes, in sentences.
     pub disagreements: Vec<String>,
 }
 
-/// A load may take so much more per doubling of the working set within a level: what the level before still serves, or
-/// the next serves already, changes that much and more only near an edge.
+/// Within a level, a load may take this factor more per doubling of the working set. The parts served by the level
+/// before and by the next level change that much, and more only near an edge.
 const FLAT: f64 = 1.15;
 
-/// The levels that the run's random loads show; none without them.
+/// The levels that the run's random loads show; empty without them.
 pub fn levels(run: &Run) -> Levels {
     let curve = curve(run);
     let plateaus = plateaus(&curve);
@@ -81,7 +82,7 @@ pub fn levels(run: &Run) -> Levels {
 }
 
 impl Levels {
-    /// The level a working set lies in, or the two it lies between; empty where no levels were found.
+    /// The level of a working set, or the two levels that it lies between; empty if no levels were found.
     pub fn name_of(&self, set: u64) -> String {
         let Some(place) = self.found.iter().position(|level| set <= level.to) else {
             return self.found.last().map_or_else(String::new, |last| last.name.clone());
@@ -96,7 +97,7 @@ impl Levels {
         }
     }
 
-    /// Whether a level holds the set by its declared size alone, the curve having no step there.
+    /// True if a level's declared size alone contains the set, because the curve has no step there.
     fn declares(&self, level: &Level, set: u64) -> bool {
         let measured = self.curve.iter().any(|step| step.set > level.to && step.set <= set);
         !measured && level.declared.is_some_and(|size| set <= size)
@@ -112,7 +113,7 @@ fn curve(run: &Run) -> Vec<Step> {
     curve
 }
 
-/// The data caches the machine declares, smallest first.
+/// The data caches that the machine declares, smallest first.
 fn declared(run: &Run) -> Vec<(String, u64)> {
     let data = run.machine.cpu.caches.iter().filter(|cache| cache.kind != "instruction" && cache.size.0 > 0);
     let mut caches: Vec<(String, u64)> = data.map(|cache| (format!("L{}", cache.level), cache.size.0)).collect();
@@ -121,8 +122,8 @@ fn declared(run: &Run) -> Vec<(String, u64)> {
     caches
 }
 
-/// The stretches between neighbours that differ little per doubling. A single step between two rises is part of the
-/// rise; at either end it is a level, of which there is no more to be seen.
+/// The ranges of neighbours that differ little per doubling. A single step between two rises is part of the rise. At
+/// either end it is a level that is only partly visible.
 fn plateaus(curve: &[Step]) -> Vec<&[Step]> {
     let is_flat = |one: &Step, other: &Step| {
         let doublings = (other.set as f64 / one.set as f64).log2();
@@ -170,7 +171,7 @@ mod tests {
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
 
-    /// A run whose loads take so long, on a machine that declares such caches.
+    /// A run with these load times, on a machine that declares these caches.
     fn run(curve: &[(u64, f64)], caches: &[(u32, u64)]) -> Run {
         let mut run: Run =
             record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");

@@ -1,5 +1,5 @@
-//! What a run says of its machine's memory: levels, translation, bandwidth, and the miss rate at which memory, not the
-//! processor, sets the speed.
+//! A run's view of its machine's memory: levels, translation, bandwidth, and the miss rate at which memory limits the
+//! speed.
 
 mod demand;
 mod levels;
@@ -13,56 +13,56 @@ use crate::derived::net;
 use crate::statistics::{Interval, ratio, weighted_sum};
 use crate::sums::{doubts_of, join};
 
-/// What a run says of memory. Each list is empty where the run lacks its costs.
+/// A run's view of memory. A list is empty if the run lacks its costs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
-    /// The levels, and where they depart from what the machine declares.
+    /// The levels, and where they differ from the declared caches.
     pub levels: Levels,
     /// What address translation adds to a random load, by working set or by pages.
     pub translation: Vec<Translation>,
-    /// How fast memory is passed over, by operation and working set.
+    /// The rate of passes over memory, by operation and working set.
     pub bandwidth: Vec<Bandwidth>,
-    /// What a random load takes while another CPU keeps memory busy.
+    /// The time of a random load while another CPU keeps memory busy.
     pub loaded: Vec<Loaded>,
-    /// The arithmetic of demand, where latency and bandwidth of the last level are known.
+    /// The arithmetic of demand, if latency and bandwidth of the last level are known.
     pub demand: Option<Demand>,
-    /// From which miss rate on memory sets the speed, by instructions per cycle.
+    /// The miss rates above which memory limits the speed, by instructions per cycle.
     pub limits: Vec<Limit>,
 }
 
-/// What translating addresses adds.
+/// The cost of address translation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Translation {
     /// The cost in base pages, as typed.
     pub name: String,
-    /// Its point as a table shows it.
+    /// Its point as shown in a table.
     pub at: String,
     /// In base pages, ns.
     pub base: Interval,
     /// The same in huge pages, ns.
     pub huge: Interval,
-    /// As many lines packed together, ns, where that was measured.
+    /// The same number of lines packed together, ns, if that was measured.
     pub packed: Option<Interval>,
-    /// What translation adds, ns: base pages less the same lines packed together, else less huge pages.
+    /// The cost of translation, ns: base pages minus the same lines packed together, else minus huge pages.
     pub share: Interval,
     /// The doubts of all of these costs.
     pub doubts: Vec<Doubt>,
 }
 
-/// How fast an operation passes over memory.
+/// The rate at which an operation passes over memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bandwidth {
     /// The operation's id.
     pub operation: String,
-    /// Bytes of the working set, of each CPU.
+    /// Bytes of each CPU's working set.
     pub set: u64,
-    /// The level that the set lies in.
+    /// The level of the set.
     pub level: String,
-    /// CPUs that worked.
+    /// The number of working CPUs.
     pub cpus: u64,
-    /// Bytes per ns, which are GB/s, of all CPUs.
+    /// Bytes per ns (GB/s), of all CPUs together.
     pub rate: Interval,
-    /// The rate over that of one CPU.
+    /// The rate divided by that of one CPU.
     pub scaling: Option<Interval>,
     /// The doubts of its costs.
     pub doubts: Vec<Doubt>,
@@ -71,19 +71,19 @@ pub struct Bandwidth {
 /// A random load beside another CPU's work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// What the other CPU does.
+    /// The other CPU's work.
     pub load: String,
     /// Bytes of the working set.
     pub set: u64,
     /// The load, ns.
     pub latency: Interval,
-    /// Over the same beside an idle CPU.
+    /// The latency divided by that beside an idle CPU.
     pub slowdown: Option<Interval>,
     /// The doubts of its costs.
     pub doubts: Vec<Doubt>,
 }
 
-/// What a run says of memory; `None` where it says nothing.
+/// A run's view of memory; `None` if it has no such costs.
 pub fn memory(run: &Run) -> Option<Memory> {
     let levels = levels(run);
     let bandwidth = bandwidth(run, &levels);
@@ -103,17 +103,17 @@ fn doubts<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Vec<Doubt> {
     all
 }
 
-/// A cost that can be told from zero.
+/// True if a cost is distinguishable from zero.
 fn told(cost: &&Cost) -> bool {
     cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0 && cost.net_ns.high.0.is_finite()
 }
 
-/// The costs of an operation that can be told from zero, by working set and by whatever else they are measured over.
+/// The costs of an operation that are distinguishable from zero, by working set and by all other axes.
 fn costs<'a>(run: &'a Run, operation: &'a str) -> impl Iterator<Item = &'a Cost> {
     run.costs.iter().filter(move |cost| cost.operation == operation).filter(told)
 }
 
-/// Bytes of the working set; runs of the first days called it `size`.
+/// Bytes of the working set. The oldest runs call it `size`.
 fn set(cost: &Cost) -> Option<u64> {
     cost.at.number("set").or_else(|| cost.at.number("size"))
 }
@@ -148,13 +148,13 @@ fn translation(run: &Run) -> Vec<Translation> {
     .collect()
 }
 
-/// A load from so many lines that lie one beside the other.
+/// A load from this many lines that lie side by side.
 fn packed(run: &Run, lines: u64) -> Option<&Cost> {
     let line = run.machine.cpu.caches.iter().find_map(|cache| cache.line).map_or(64, u64::from);
     costs(run, "memory.load").find(|cost| set(cost) == Some(lines * line))
 }
 
-/// The operations that pass over memory in order.
+/// The operations that pass sequentially over memory.
 const PASSES: [&str; 9] = [
     "memory.read",
     "memory.write",
@@ -180,7 +180,7 @@ fn bandwidth(run: &Run, levels: &Levels) -> Vec<Bandwidth> {
 
 fn one_bandwidth(run: &Run, cost: &Cost, levels: &Levels) -> Option<Bandwidth> {
     let set = set(cost)?;
-    // A copy of `size` bytes works on twice as many.
+    // A copy of `size` bytes uses twice as many.
     let works_on = if cost.operation == "memory.copy" { 2 * set } else { set };
     let bytes = cost.bytes.0 as f64;
     if bytes == 0.0 {

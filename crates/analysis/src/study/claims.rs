@@ -1,5 +1,5 @@
-//! Sentences of a paper as tests: two costs and what their ratio must be, or one cost and the load it makes; the same
-//! test is put to the paper's own figures and to a run.
+//! Sentences of a paper as tests: two costs and a condition on their ratio, or one cost and the load it makes. The same
+//! test is applied to the paper's own figures and to a run.
 
 use record::{Doubt, Run};
 
@@ -11,36 +11,36 @@ use crate::sums::{join, quotient};
 
 /// A sentence that can be tested.
 pub struct Claim {
-    /// The sentence, in our words.
+    /// The sentence, in our own words.
     pub claim: &'static str,
-    /// What must be so for it to hold.
+    /// The condition under which it holds.
     pub test: Test,
     /// The paper's costs.
     pub there: Pair,
-    /// The same here; the first decides, the others are told beside it.
+    /// The same costs here. The first pair decides; the others are shown beside it.
     pub here: &'static [Pair],
-    /// Why these costs are the ones to compare, where that is not plain.
+    /// The reason for this choice of costs, if it is not obvious.
     pub note: &'static str,
 }
 
 /// Two costs to compare.
 pub struct Pair {
-    /// The one the sentence is about.
+    /// The cost that the sentence is about.
     pub one: Route,
-    /// What it is held against; not looked at for a load.
+    /// The cost to compare it with. Not used for a load.
     pub other: Route,
 }
 
-/// What must be so.
+/// The condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Test {
-    /// One is certainly less than so many times the other.
+    /// One is certainly less than this many times the other.
     Below(f64),
-    /// One is certainly more than so many times the other.
+    /// One is certainly more than this many times the other.
     Above(f64),
-    /// One is certainly between so many times the other and so many.
+    /// One is certainly between these multiples of the other.
     Between(f64, f64),
-    /// Performed so many times per second, it takes more than this share of a CPU.
+    /// At this many times per second, it takes more than this share of a CPU.
     Load {
         /// Times per second.
         per_second: f64,
@@ -56,21 +56,21 @@ pub struct Finding {
     pub claim: &'static str,
     /// What was tested.
     pub test: Test,
-    /// Why these costs are the ones to compare.
+    /// The reason for this choice of costs.
     pub note: &'static str,
-    /// Whether the paper's own figures bear it out.
+    /// The test on the paper's own figures.
     pub there: Compared,
-    /// The same here.
+    /// The test on this machine's figures.
     pub here: Vec<Compared>,
 }
 
 impl Finding {
-    /// Whether the sentence holds here.
+    /// The answer for this machine.
     pub fn answer(&self) -> Answer {
         self.here.first().map_or(Answer::NotMeasured, |here| here.answer)
     }
 
-    /// Whether the sentence holds here; `None` where a cost is missing, or there is no evidence either way.
+    /// True if the sentence holds here; `None` if a cost is missing, or there is no evidence either way.
     pub fn holds(&self) -> Option<bool> {
         self.answer().is_yes()
     }
@@ -81,36 +81,36 @@ impl Finding {
 pub struct Figure {
     /// Its name or formula.
     pub name: String,
-    /// In ns, or why it is not known.
+    /// In ns, or the reason why it is not known.
     pub figure: Result<Interval, String>,
 }
 
-/// A pair of costs under a test.
+/// A pair of costs with the result of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// The cost the sentence is about.
     pub one: Figure,
-    /// What it is held against; `None` for a load.
+    /// The cost to compare it with; `None` for a load.
     pub other: Option<Figure>,
-    /// One over the other; for a load the share of a CPU.
+    /// One divided by the other; for a load the share of a CPU.
     pub value: Option<Interval>,
-    /// Of a load: times per second at which the share is reached.
+    /// For a load: the number per second at which the share is reached.
     pub reached_at: Option<f64>,
-    /// Whether the test is passed.
+    /// The answer of the test.
     pub answer: Answer,
-    /// The doubts of the costs that it rests on.
+    /// The doubts of the costs behind it.
     pub doubts: Vec<Doubt>,
 }
 
 impl Compared {
-    /// Whether the test is passed; `None` where there is no evidence either way.
+    /// True if the test is passed; `None` if there is no evidence either way.
     pub fn holds(&self) -> Option<bool> {
         self.answer.is_yes()
     }
 }
 
 impl Claim {
-    /// Puts the test to the paper's costs and to those of a run.
+    /// Applies the test to the paper's costs and to those of a run.
     pub(super) fn test(&self, paper: &Run, run: &Run) -> Finding {
         Finding {
             claim: self.claim,
@@ -157,15 +157,15 @@ impl Claim {
     }
 }
 
-/// The ratio of what cannot be told from zero to what can: at most its upper end over the other's lower one, which is evidence
-/// too. `None` where the other cannot be told from zero either.
+/// The ratio of a cost that is not distinguishable from zero to one that is: at most its upper end divided by the
+/// other's lower one, which is also evidence. `None` if the other is not distinguishable from zero either.
 fn bounded(one: Interval, other: Interval) -> Option<Interval> {
     let told = one.is_at_most() && other.is_told() && other.low > 0.0;
     told.then(|| Interval { value: one.value / other.value, low: one.low / other.low, high: one.high / other.low })
 }
 
 impl Test {
-    /// What a ratio says. A difference must exceed both the interval and what the machine shows against itself.
+    /// The answer that a ratio gives. A difference must exceed both the interval and the machine's A/A band.
     fn answer(self, ratio: &Interval, band: f64) -> Answer {
         match self {
             Test::Below(bound) => below(ratio, bound, band),

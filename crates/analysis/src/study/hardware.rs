@@ -1,5 +1,5 @@
-//! `6180`: the instruction times of three machines of 1973 beside this one, the paper's arithmetic done again, and what
-//! its buffer memory is worth here.
+//! `6180`: the instruction times of three machines of 1973 beside this one, the paper's arithmetic repeated, and the
+//! value of its buffer memory here.
 
 mod arithmetic;
 mod buffer;
@@ -49,14 +49,14 @@ const KERNEL: Part = cost("crossing.call").at(THREE);
 const PROCESS: Part = cost("crossing.process").at(&[("arguments", At::Number(3)), ("distance", At::Word("same"))]);
 const NOTHING: Part = cost("process.shell");
 
-/// One cost of the 6180 as it was measured, by the paper's name for it.
+/// One measured cost of the 6180, by the paper's name for it.
 macro_rules! of_6180 {
     ($id:literal, $name:literal) => {
         Route { name: $name, plus: &[cost(concat!("multics-6180/", $id))], minus: &[], divide_by: 1.0 }
     };
 }
 
-/// Every cost of this machine that the tables look at.
+/// Every cost of this machine that the tables use.
 fn parts() -> Vec<&'static Part> {
     let routes = instructions::routes().chain(buffer::routes());
     routes.flat_map(Route::parts).map(|(_, part)| part).collect()

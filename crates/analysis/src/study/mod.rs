@@ -1,5 +1,5 @@
-//! Studies: one paper's experiment done again here. A study names its books, what its tables need of a run and how they
-//! are filled, and which sentences of the paper are tested. Knows nothing of pages.
+//! Studies: one paper's experiment repeated here. A study names its books, the costs that its tables need and how to
+//! fill the tables, and the sentences of the paper to test. Knows nothing of pages.
 
 mod claims;
 mod hardware;
@@ -18,19 +18,19 @@ use crate::statistics::Interval;
 
 /// One paper's experiment.
 pub struct Study {
-    /// What it is asked for by.
+    /// Its name on the command line.
     pub name: &'static str,
     /// The paper.
     pub title: &'static str,
     /// The books that hold the paper's figures.
     pub books: &'static [&'static str],
-    /// Every cost of this machine that its tables look at.
+    /// Every cost of this machine that its tables use.
     pub parts: fn() -> Vec<&'static Part>,
-    /// Seconds that measuring them may take.
+    /// Seconds for measuring them.
     pub seconds: f64,
-    /// What it looks at too where there is time.
+    /// Additional costs for `--full`, if any.
     pub more: Option<More>,
-    /// Every cost of the paper that its tables look at.
+    /// Every cost of the paper that its tables use.
     pub printed: fn() -> Vec<String>,
     /// The paper's tables beside a run, in the paper's order.
     pub tables: fn(&Paper, &Run) -> Vec<TableAnswer>,
@@ -38,15 +38,15 @@ pub struct Study {
     pub claims: &'static [Claim],
 }
 
-/// Costs that take too long to be measured unasked.
+/// Costs that take too long to be measured by default.
 pub struct More {
-    /// The costs; a table of them stands on the page of a run that has any.
+    /// The costs. A run that has any of them shows a table of them.
     pub parts: fn() -> Vec<&'static Part>,
-    /// Seconds that measuring them may take, all else included.
+    /// Seconds for measuring everything, these included.
     pub seconds: f64,
 }
 
-/// Every study there is.
+/// All studies.
 pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY];
 
 /// The study of this name.
@@ -58,12 +58,12 @@ pub fn study(name: &str) -> Option<&'static Study> {
 pub struct Paper<'a> {
     /// Its books.
     pub books: &'a [Book],
-    /// All of them as one run. Where there are several books an id begins with the book's name and a slash.
+    /// All of them as one run. If there are several books, an id begins with the book's name and a slash.
     pub run: Run,
 }
 
 impl<'a> Paper<'a> {
-    /// The figures of these books; `None` without a book.
+    /// The figures of these books; `None` without books.
     pub fn new(books: &'a [Book]) -> Option<Paper<'a>> {
         let mut run = books.first()?.run();
         if books.len() > 1 {
@@ -84,19 +84,19 @@ impl<'a> Paper<'a> {
         all.find(|(book, entry)| if several { id(book, &entry.operation) == wanted } else { entry.operation == wanted })
     }
 
-    /// What is printed of this id, in ns.
+    /// The printed value of this id, in ns.
     pub fn cost(&self, wanted: &str) -> Option<Interval> {
         self.run.costs.iter().find(|cost| cost.operation == wanted).map(crate::derived::net)
     }
 }
 
-/// An id among those of several books.
+/// The id in the combined run of several books.
 fn id(book: &Book, operation: &str) -> String {
     format!("{}/{operation}", book.name)
 }
 
 impl Study {
-    /// Every cost of this machine that the study looks at, each once; in full those too that take long.
+    /// Every cost of this machine that the study uses, each once. With `full`, also those that take long.
     pub fn needs(&self, full: bool) -> Vec<(&'static str, Point)> {
         let more = self.more.iter().filter(|_| full).flat_map(|more| (more.parts)());
         let pairs = self.claims.iter().flat_map(|claim| claim.here).flat_map(|pair| [&pair.one, &pair.other]);
@@ -111,14 +111,14 @@ impl Study {
         needs
     }
 
-    /// Every cost of the books that the study looks at.
+    /// Every cost of the books that the study uses.
     pub fn printed(&self) -> Vec<String> {
         let pairs = self.claims.iter().flat_map(|claim| [&claim.there.one, &claim.there.other]);
         let named = pairs.flat_map(Route::parts).map(|(_, part)| part.operation.to_string());
         (self.printed)().into_iter().chain(named).collect()
     }
 
-    /// Follows the study through a run, with the paper's figures beside it; `None` without a book.
+    /// Applies the study to a run, with the paper's figures beside it; `None` without books.
     pub fn follow(&self, books: &[Book], run: &Run) -> Option<Answer> {
         let paper = Paper::new(books)?;
         Some(Answer {
@@ -140,13 +140,13 @@ pub struct Answer {
     pub machines: Vec<Machine>,
     /// Its tables.
     pub tables: Vec<TableAnswer>,
-    /// Its printed figures that its others do not give.
+    /// Printed figures that do not follow from the others.
     pub departures: Vec<Departure>,
     /// Its sentences.
     pub findings: Vec<Finding>,
 }
 
-/// Why costs are missing: the reason they were skipped for and the remedy, where the run knows it.
+/// Why costs are missing: the reason for the skip and the remedy, if the run has them.
 pub(crate) fn why_missing(run: &Run, missing: &[String]) -> String {
     let reason = |name: &String| {
         let meant = |skip: &&record::Skip| {

@@ -1,5 +1,5 @@
-//! `mpe`: one file read by every access method, out of memory and in it, from three modes; keyed files, conversions and
-//! the rest of the paper beside this machine, and its arithmetic of reads and of prefetching done again.
+//! `mpe`: one file read by every access method, out of memory and in memory; three modes; keyed files, conversions and
+//! the rest of the paper beside this machine; its arithmetic of reads and of prefetching repeated.
 
 mod arithmetic;
 mod beside;
@@ -36,7 +36,7 @@ pub(super) const STUDY: Study = Study {
     claims: claims::CLAIMS,
 };
 
-/// Every cost of this machine that the tables look at.
+/// Every cost of this machine that the tables use.
 fn parts() -> Vec<&'static Part> {
     let read = readers::TABLES.iter().flat_map(|table| table.parts());
     let beside = beside::TABLES.iter().flat_map(|table| table.parts());
@@ -44,7 +44,7 @@ fn parts() -> Vec<&'static Part> {
     std::iter::once(&points::ONE_READ).chain(read).chain(modes).chain(beside).chain(arithmetic::PARTS).collect()
 }
 
-/// Every cost of the paper that the tables look at.
+/// Every cost of the paper that the tables use.
 fn printed() -> Vec<String> {
     let read = readers::TABLES.iter().flat_map(|table| table.printed());
     let modes = modes::TABLES.iter().flat_map(|table| table.printed());

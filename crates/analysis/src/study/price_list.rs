@@ -1,4 +1,4 @@
-//! A price list: printed rates, times and block moves, and beside each what does the same here.
+//! A price list: printed rates, times and block moves, each beside the same thing here.
 
 use record::{Book, Bytes, Nanoseconds, Run};
 
@@ -10,23 +10,23 @@ use crate::sums::quotient;
 
 /// One of the paper's tables.
 pub(super) struct Table {
-    /// What it is about.
+    /// Its subject.
     pub title: &'static str,
-    /// Whether it also quotes the payload per second.
+    /// True if it also quotes the payload per second.
     pub payload: bool,
     /// Its rows.
     pub rows: &'static [Row],
 }
 
-/// One printed cost and what does the same here.
+/// One printed cost and its equivalents here.
 pub(super) struct Row {
     /// The cost's id in the book.
     pub paper: &'static str,
-    /// The same here, the nearest first; none where there is nothing of the kind.
+    /// The same here, the nearest first; empty if there is nothing like it.
     pub here: &'static [Route],
 }
 
-/// A price list with its columns filled from the book and the run; costs are also quoted in `block`.
+/// A price list with its columns filled from the book and the run. Costs are also quoted in `block`.
 pub(super) fn tables(list: &[Table], block: &Part, paper: &Paper, run: &Run) -> Vec<TableAnswer> {
     let table = |table: &Table| TableAnswer {
         title: table.title.into(),
@@ -61,7 +61,7 @@ fn columns(payload: bool) -> Vec<Column> {
     ]
 }
 
-/// A row for every analogue; the printed figures stand in the first.
+/// A row for every analogue. The first row has the printed figures.
 fn rows(row: &Row, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.run.costs.iter().find(|cost| cost.operation == row.paper).map(net);
     let block = block.find(run).map(net);
@@ -88,7 +88,7 @@ fn rows(row: &Row, block: &Part, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     row.here.iter().enumerate().map(cells).collect()
 }
 
-/// The printed figures, and what the printed rates give.
+/// The printed figures, and the values that follow from the printed rates.
 fn printed(book: &Book, entry: &record::Entry) -> Vec<Cell> {
     let kbit_s = book.recomputed_kbit_s(entry).filter(|_| entry.kbit_s.is_some());
     vec![

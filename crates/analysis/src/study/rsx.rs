@@ -21,7 +21,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     TABLES.iter().flat_map(|table| table.rows)
 }
 
-/// The unit, the costs of the tables, and what is derived.
+/// The unit, the costs of the tables, and the parts of derived costs.
 fn parts() -> Vec<&'static Part> {
     let derived = DERIVATIONS.iter().flat_map(|derivation| derivation.routes);
     let routes = rows().flat_map(|row| row.here).chain(derived);
@@ -52,7 +52,8 @@ const SWITCH_BY_YIELD: Route = DERIVATIONS[1].routes[1];
 const SWITCH_IN_RING: Route = DERIVATIONS[1].routes[2];
 const TWO_TASKS: Part = cost("pipe.roundtrip").at(&[("size", At::Number(26)), ("distance", At::Word("same"))]);
 
-/// A message to a partner on the same CPU that is woken this way, and the answer: of 13 words, or by another id of 256.
+/// A message to a partner on the same CPU that is woken in this way, and the answer: of 13 words, or with another id of
+/// 256.
 macro_rules! woken {
     ($how:literal) => {
         woken!("pipe.woken", $how)
@@ -208,7 +209,7 @@ macro_rules! pair {
     };
 }
 
-/// One measured cost, for the load it makes.
+/// One measured cost and the load it makes.
 macro_rules! load {
     ($one:expr) => {
         Pair { one: Route::of(&[$one]), other: NOTHING }

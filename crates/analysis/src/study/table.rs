@@ -1,5 +1,5 @@
-//! A study's tables: named columns and rows of cells, each cell with what it is, so that a page and a document may each
-//! show it in their way.
+//! A study's tables: named columns and rows of typed cells, so that a page and a document can each show them in their
+//! own way.
 
 use record::{Bytes, Cost, Doubt, Nanoseconds, Run};
 
@@ -11,9 +11,9 @@ use crate::sums::{doubts_of, join};
 /// A table of a paper beside a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableAnswer {
-    /// What it is about.
+    /// Its subject.
     pub title: String,
-    /// Its columns; a page heads the first with the title.
+    /// Its columns. A page uses the title as the heading of the first.
     pub columns: Vec<Column>,
     /// Its rows, each with a cell for every column.
     pub rows: Vec<Vec<Cell>>,
@@ -24,22 +24,22 @@ pub struct TableAnswer {
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name in a document; empty where only a page shows it.
+    /// Its name in a document; empty if only a page shows it.
     pub key: &'static str,
-    /// Its heading on a page; `None` where only a document has it.
+    /// Its heading on a page; `None` if only a document has it.
     pub heading: Option<&'static str>,
-    /// Whether it is aligned to the right.
+    /// True if it is aligned to the right.
     pub right: bool,
 }
 
-/// What stands in a row.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing belongs here.
+    /// There is no value here.
     Empty,
     /// It is not known.
     Unknown,
-    /// Why the cost of this row is not known.
+    /// The reason why the cost of this row is not known.
     Missing(String),
     /// Words.
     Text(String),
@@ -51,60 +51,60 @@ pub enum Cell {
     Cost(Interval),
     /// A time without an interval.
     Time(Nanoseconds),
-    /// How wide a cost's interval is.
+    /// The width of a cost's interval.
     Width(Interval),
-    /// A ratio, or a cost in another as the unit.
+    /// A ratio, or a cost with another cost as its unit.
     Ratio(Interval),
     /// A share of one.
     Share(f64),
     /// Payload.
     Payload(Bytes),
-    /// Payload in the time it took.
+    /// Payload and the time it took.
     Rate(Bytes, Nanoseconds),
-    /// The doubts of the costs that a row rests on.
+    /// The doubts of the costs behind a row.
     Doubts(Vec<Doubt>),
 }
 
 /// The last column of a table with measured costs.
 pub(super) const DOUBTS: Column = Column { key: "doubts", heading: Some(""), right: false };
 
-/// A column of words for both.
+/// A text column for pages and documents.
 pub(super) const fn words(key: &'static str, heading: &'static str) -> Column {
     Column { key, heading: Some(heading), right: false }
 }
 
-/// A column of figures for both.
+/// A column of figures for pages and documents.
 pub(super) const fn figures(key: &'static str, heading: &'static str) -> Column {
     Column { key, heading: Some(heading), right: true }
 }
 
-/// A column that only a page shows.
+/// A column for pages only.
 pub(super) const fn shown(heading: &'static str, right: bool) -> Column {
     Column { key: "", heading: Some(heading), right }
 }
 
-/// A column that only a document has.
+/// A column for documents only.
 pub(super) const fn told(key: &'static str) -> Column {
     Column { key, heading: None, right: true }
 }
 
 impl Cell {
-    /// As printed, or nothing.
+    /// The printed text, or an empty cell.
     pub(super) fn printed(text: Option<&String>) -> Cell {
         text.map_or(Cell::Empty, |text| Cell::Printed(text.clone()))
     }
 
-    /// A recomputed number, or nothing.
+    /// A recomputed number, or an empty cell.
     pub(super) fn number(value: Option<f64>) -> Cell {
         value.map_or(Cell::Empty, Cell::Number)
     }
 
-    /// A ratio, where both costs are known.
+    /// A ratio, if both costs are known.
     pub(super) fn ratio(value: Option<Interval>) -> Cell {
         value.map_or(Cell::Unknown, Cell::Ratio)
     }
 
-    /// How wide an interval is, where the figure itself can be told.
+    /// The width of an interval, if the figure itself is known.
     pub(super) fn width(figure: &Result<Interval, String>) -> Cell {
         match figure {
             Ok(figure) if figure.is_told() && !figure.holds_zero() && figure.value > 0.0 => Cell::Width(*figure),
@@ -112,7 +112,7 @@ impl Cell {
         }
     }
 
-    /// A cost, or why it is missing.
+    /// A cost, or the reason why it is missing.
     pub(super) fn cost(figure: &Result<Interval, String>) -> Cell {
         match figure {
             Ok(figure) => Cell::Cost(*figure),
@@ -120,7 +120,7 @@ impl Cell {
         }
     }
 
-    /// Why a cost is missing, as a cell of its own.
+    /// The reason why a cost is missing, as a cell of its own.
     pub(super) fn why_not(figure: &Result<Interval, String>) -> Cell {
         figure.as_ref().err().map_or(Cell::Empty, |why| Cell::Text(why.clone()))
     }
@@ -136,7 +136,7 @@ impl Cell {
         Cell::Doubts(doubts)
     }
 
-    /// The doubts of these costs, as far as the run has them.
+    /// The doubts of these costs, for those that the run has.
     pub(super) fn doubts_of<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Cell {
         let mut doubts = Vec::new();
         for cost in costs.into_iter().flatten() {
@@ -146,7 +146,7 @@ impl Cell {
     }
 }
 
-/// A route's figure in a run, or why there is none.
+/// A route's figure in a run, or the reason why there is none.
 pub(super) fn followed(route: &Route, run: &Run) -> Result<Interval, String> {
     route.follow(run).map_err(|missing| why_missing(run, &missing))
 }

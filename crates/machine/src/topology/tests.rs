@@ -1,4 +1,4 @@
-//! Recorded machines: each a folder with the files that Linux shows on such a machine.
+//! Recorded machines: each is a folder with the files that Linux shows on such a machine.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ impl Machine {
 
     fn socket(&self, cpus: &[u32]) {
         let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-        // The name that older kernels have.
+        // The name in older kernels.
         self.files(cpus, "topology/core_siblings_list", &list.join(","));
     }
 
@@ -116,12 +116,12 @@ fn two_sockets_and_several_caches_are_told_apart() {
 #[test]
 fn other_means_the_same_for_all_cpus_of_a_run() {
     let topology = server().topology();
-    // CPU 2 has no fellow at its cache here: another cache's core is what all of them have.
+    // CPU 2 shares its cache with no other CPU here. All of them have a core of another cache.
     let usable = [0, 1, 2];
     assert_eq!(topology.other(0, &usable), Some(Distance::Cache));
     assert_eq!(topology.partners_at(0, &usable, "other"), [2]);
     assert_eq!(topology.partners_at(2, &usable, "other"), [0, 1]);
-    // With nothing that all have, each has its nearest.
+    // There is no distance that all have, so each has its nearest.
     let usable = [0, 1, 2, 4];
     assert_eq!(topology.other(0, &usable), Some(Distance::Socket));
     let machine = Machine::new(4);
@@ -155,7 +155,7 @@ fn a_partner_is_of_the_same_kind_of_core_where_there_is_one() {
     assert_eq!(EIGHT.map(|cpu| topology.kind_of(cpu)), [0, 0, 0, 0, 1, 1, 1, 1]);
     assert_eq!(topology.partners_at(0, &EIGHT, "other"), [2, 3]);
     assert_eq!(topology.partners_at(5, &EIGHT, "other"), [4, 6, 7]);
-    // The sibling is of the same kind, and the cores of the other kind are what is left.
+    // The sibling is of the same kind. What remains are the cores of the other kind.
     assert_eq!(topology.partners_at(0, &[0, 1, 6, 7], "core"), [6, 7]);
 }
 
@@ -177,7 +177,7 @@ fn kinds_of_cores_by_capacity_and_by_frequency() {
     machine.files(&[6, 7], "cpu_capacity", "906");
     assert_eq!(EIGHT.map(|cpu| machine.topology().kind_of(cpu)), [0, 0, 0, 0, 2, 2, 1, 1]);
     let machine = laptop();
-    // Cores of one kind of which one is favoured, and a kernel that gives all the same capacity.
+    // Cores of one kind, one of which has a higher boost, and a kernel that gives all the same capacity.
     machine.files(&EIGHT, "cpu_capacity", "1024");
     machine.files(&[0, 1], "cpufreq/cpuinfo_max_freq", "5200000");
     machine.files(&[2, 3], "cpufreq/cpuinfo_max_freq", "5000000");
@@ -205,7 +205,7 @@ fn a_virtual_machine_that_lists_cores_and_no_caches_claims_nothing() {
     let topology = machine.topology();
     assert_eq!(topology.distance(0, 1), Distance::Unknown);
     assert_eq!(topology.partners_at(0, &[0, 1], "other"), [1]);
-    // A list that does not hold the CPU itself is nonsense and counts as none.
+    // A list without the CPU itself is invalid and counts as missing.
     let machine = Machine::new(2);
     machine.files(&[0, 1], "topology/core_cpus_list", "5");
     assert_eq!(machine.topology().distance(0, 1), Distance::Unknown);

@@ -97,7 +97,7 @@ fn a_batch_done_elsewhere_took_what_is_told_of_it() {
     let telling = |told: f64| {
         let script = Rc::clone(&watch.0);
         Loop::self_timed(move |times| {
-            // Asking takes 50 µs, and faults that are not the batch's.
+            // The request takes 50 µs, and causes faults that do not belong to the batch.
             script.borrow_mut().now += 50e3 + times as f64 * 100.0;
             script.borrow_mut().usage.minor_faults += 7.0;
             let usage = Usage { user: times as f64 * 90.0, system: times as f64 * 10.0, ..Usage::default() };
@@ -120,7 +120,8 @@ fn pauses_are_no_part_of_a_batch() {
     let (script, waits) = (Rc::clone(&watch.0), pauses.clone());
     let mut work = Loop::new(move |times| {
         for _ in 0..times {
-            // A pause of a millisecond by the clock of pauses, which is the system's; the script's goes on as much.
+            // A pause of a millisecond by the clock of pauses, which is the system's. The script's clock advances by
+            // the same time.
             let paused = waits.pause(|| std::thread::sleep(std::time::Duration::from_millis(1)));
             script.borrow_mut().now += 40e3 + paused;
         }
@@ -129,7 +130,7 @@ fn pauses_are_no_part_of_a_batch() {
     .excluding(pauses);
     let plan = RoundPlan { count: Some(3), most: 4, ..PLAN };
     let harvest = sample(&mut work, &mut watch.clone(), &plan, 0.0).expect("a harvest");
-    // But for what a reading of the clock costs.
+    // The rest is the cost of a clock reading.
     assert!(harvest.samples.iter().all(|sample| (38e3..40.001e3).contains(&sample.ns)), "{:?}", harvest.samples);
 }
 
@@ -145,7 +146,7 @@ fn a_limit_on_iterations_holds() {
 fn warm_work_runs_for_its_time_alone() {
     let watch = ScriptedWatch::default();
     let harvest = sample(&mut scripted(&watch, 80e6).skip_warmup(), &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
-    // The first, slower by a millisecond, is the only one.
+    // The only batch is the first one, which is slower by a millisecond.
     assert_eq!((harvest.times, harvest.samples.len(), harvest.samples[0].ns), (1, 1, 81e6));
 }
 

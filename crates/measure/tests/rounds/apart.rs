@@ -1,4 +1,4 @@
-//! Work done apart: what it returns, and what becomes of it when it does not.
+//! Work in a separate process: its result, and its fate if there is none.
 
 use std::time::Duration;
 

@@ -56,7 +56,7 @@ fn faults() -> Result<(), Failed> {
     let taken = taken(OPERATIONS)?;
     let faults = measured(&taken, "test.faults")?.faults;
     equal((faults.minor.round(), faults.major), (23.0, 0.0), "faults per iteration")?;
-    // The accounting itself may fault once in a while.
+    // The accounting itself may fault occasionally.
     if (faults.minor - 23.0).abs() > 0.01 { Err(format!("{} faults", faults.minor).into()) } else { Ok(()) }
 }
 
@@ -121,7 +121,7 @@ fn forks() -> Result<(), Failed> {
     }];
     let taken = taken(OPERATIONS)?;
     let cost = measured(&taken, "test.forks")?;
-    // Every child writes at least its stack: one fault of its own each, and they are counted with it.
+    // Every child writes at least to its stack: one fault each, which is counted too.
     if cost.faults.minor < 23.0 { Err(format!("{} faults in 23 children", cost.faults.minor).into()) } else { Ok(()) }
 }
 
@@ -135,7 +135,7 @@ fn children() -> Result<(), Failed> {
                 let mut byte = [0];
                 loop {
                     (&theirs).read_exact(&mut byte)?;
-                    // Of its own time: on a busy machine others take theirs in between.
+                    // By its own processor time: on a busy machine others run in between.
                     let spent = || rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).tv_nsec;
                     let start = spent();
                     while (spent() - start).rem_euclid(1_000_000_000) < 300_000 {}

@@ -1,4 +1,4 @@
-//! Operations that go wrong in every way a child can.
+//! Operations that fail in every way a child can fail.
 
 use libtest_mimic::{Failed, Trial};
 use operation::{Failure, Need, Operation, repeat};
@@ -140,7 +140,7 @@ fn daemons() -> Result<(), Failed> {
         },
         ..HARMLESS
     }];
-    // That none is left is checked by `taken`.
+    // `taken` checks that none is left.
     measured(&taken(OPERATIONS)?, "test.daemon").map(|_| ())
 }
 

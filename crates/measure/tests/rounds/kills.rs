@@ -56,7 +56,7 @@ fn parent(root: &Path) -> libc::pid_t {
     unsafe { libc::_exit(status) }
 }
 
-/// Until the file is there, the round is not under way.
+/// The round runs once the file exists.
 fn under_way(root: &Path) -> Result<(), Failed> {
     wait_until("the round to begin", || {
         let run = std::fs::read_dir(root).ok()?.flatten().next()?;

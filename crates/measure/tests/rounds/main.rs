@@ -1,6 +1,6 @@
-//! Rounds in real processes: what crashes, hangs, multiplies or is killed loses its round and leaves nothing behind.
+//! Rounds in real processes: a round that crashes, hangs, multiplies or is killed is lost, and leaves nothing behind.
 //!
-//! The harness runs one test after the other in the only thread there is: taking costs forks.
+//! The harness runs the tests one after the other in its only thread, because measuring forks.
 
 mod apart;
 mod count;

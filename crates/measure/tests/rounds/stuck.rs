@@ -1,4 +1,4 @@
-//! Children that no signal ends: they are abandoned in time, with the reason.
+//! Children that no signal can end: they are abandoned in time, with the reason.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::support::{contains, equal, processes_of_ours, trial};
 
-/// What may be given to any of this: a stuck child is looked at for 2 s, and again for as long with what it left.
+/// Time limit for each test: a stuck child is watched for 2 s, and then its descendants for the same time.
 const SOON: Duration = Duration::from_secs(12);
 
 pub fn tests() -> Vec<Trial> {
@@ -17,7 +17,8 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// A child that a tracer holds at its very end: killed, it stays until the tracer lets it go, which it does not.
+/// A child that a tracer holds at its exit: after it is killed, it stays until the tracer releases it, which it does
+/// not.
 fn held_by_a_tracer() -> Result<(), Failed> {
     let before = processes_of_ours();
     let start = Instant::now();
@@ -33,7 +34,7 @@ fn held_by_a_tracer() -> Result<(), Failed> {
     equal(processes_of_ours(), before, "processes of ours")
 }
 
-/// Has a process of another group hold this one at its end.
+/// Makes a process of another group hold this one at its exit.
 fn traced() {
     let ours = std::process::id() as libc::pid_t;
     // Any process may trace this one, where only its ancestors may otherwise.
@@ -45,7 +46,7 @@ fn traced() {
     }
     // SAFETY: moves only this process, which the group's end then does not reach.
     unsafe { libc::setsid() };
-    // Should the test be killed, nobody is held for long.
+    // If the test is killed, this limits how long the child is held.
     // SAFETY: ends this process alone.
     unsafe { libc::alarm(30) };
     // SAFETY: traces our parent; the address is ignored.
@@ -55,7 +56,7 @@ fn traced() {
     }
 }
 
-/// The freezer of the first version of control groups lets no signal through.
+/// The freezer of cgroup version 1 lets no signal through.
 const FREEZER: &str = "/sys/fs/cgroup/freezer";
 
 fn frozen() -> Result<(), Failed> {
@@ -67,14 +68,14 @@ fn frozen() -> Result<(), Failed> {
     let start = Instant::now();
     let folder = group.clone();
     let end: Result<u32, String> = apart(Duration::from_millis(300), move || {
-        // Frozen by itself as it writes the second, it never returns from it.
+        // It freezes itself with the second write, and never returns from it.
         let joined = std::fs::write(folder.join("cgroup.procs"), std::process::id().to_string());
         let frozen = joined.and_then(|()| std::fs::write(folder.join("freezer.state"), "FROZEN"));
         u32::from(frozen.is_ok())
     });
     let took = start.elapsed();
     let left = std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-    // The kernel lets it go.
+    // The kernel releases it.
     let thawed = std::fs::write(group.join("freezer.state"), "THAWED");
     let gone = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! What the tests share: operations, an order, a look at what is left behind.
+//! Shared by the tests: operations, a plan, a check for leftovers.
 
 use std::path::Path;
 
@@ -19,7 +19,8 @@ pub fn trial(name: &str, run: fn() -> Result<(), Failed>) -> Trial {
     Trial::test(name, run)
 }
 
-/// Takes these operations, two seconds at most, in a scratch root of their own, and checks that nothing is left.
+/// Measures these operations, for two seconds at most, in their own scratch root, and checks that nothing is left
+/// behind.
 pub fn taken(operations: &'static [Operation]) -> Result<Measurement, Failed> {
     let root = tempfile::tempdir()?;
     let before = processes_of_ours();
@@ -48,14 +49,14 @@ pub fn nothing_left(root: &Path) -> Result<(), Failed> {
     if left.is_empty() { Ok(()) } else { Err(format!("left in the scratch root: {left:?}").into()) }
 }
 
-/// Processes whose program is this test's own.
+/// The number of processes that run this test's own program.
 pub fn processes_of_ours() -> usize {
     let own = std::fs::read_link("/proc/self/exe").ok();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter(|process| own.is_some() && std::fs::read_link(process.path().join("exe")).ok() == own).count()
 }
 
-/// Why every round of this operation was lost.
+/// The reason why every round of this operation was lost.
 pub fn lost(taken: &Measurement, id: &str) -> Result<String, Failed> {
     let skip = taken.skipped.iter().find(|skip| skip.operation == id);
     skip.map(|skip| skip.reason.clone()).ok_or_else(|| format!("{id} was not skipped").into())
@@ -74,7 +75,7 @@ pub fn equal<T: PartialEq + std::fmt::Debug>(found: T, expected: T, what: &str) 
     if found == expected { Ok(()) } else { Err(format!("{what}: found {found:?}, expected {expected:?}").into()) }
 }
 
-/// A loop that does something once and never comes back.
+/// A loop that does something once and never returns.
 pub fn never(work: fn()) -> Loop {
     repeat(move || {
         work();

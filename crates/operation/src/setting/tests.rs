@@ -30,12 +30,12 @@ fn both_cpus_are_kept_awake_by_tasks_that_give_way() {
     };
     let both = [(libc::SCHED_IDLE, vec![1]), (libc::SCHED_IDLE, vec![0])];
     let start = std::time::Instant::now();
-    // They make themselves what they are.
+    // The tasks set themselves up, so wait for both.
     while places() != both {
         assert!(start.elapsed().as_secs() < 10, "{:?}", places());
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    // Their processor time is nobody's cost.
+    // Their processor time belongs to no cost.
     assert!(setting.partners.borrow().is_empty());
 }
 

@@ -1,18 +1,18 @@
-//! Printed figures that follow from others, and those that do not follow as printed.
+//! Printed figures that follow from others, and those that differ from the recomputed value.
 
 use serde::Deserialize;
 
 use super::figure::{decimals, number};
 
-/// A printed figure that is no cost and follows from nothing printed: a size, a guess.
+/// A printed figure that is no cost and follows from no other: a size, a guess.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fact {
-    /// What it is of.
+    /// The name of the quantity.
     pub name: String,
     /// As printed.
     pub printed: String,
-    /// What it counts.
+    /// The unit.
     pub unit: String,
 }
 
@@ -30,40 +30,40 @@ impl Fact {
     }
 }
 
-/// A printed figure that belongs to no single cost: the quotient, the product or the difference of printed ones.
+/// A printed figure that belongs to no single cost: the quotient, the product or the difference of printed figures.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Check {
-    /// The row it stands in.
+    /// Its row.
     pub name: String,
-    /// The column it stands in.
+    /// Its column.
     pub column: String,
     /// As printed.
     pub printed: String,
-    /// What is divided, as printed.
+    /// The dividend, as printed.
     pub over: Option<String>,
-    /// What that is multiplied by, as printed.
+    /// A factor on the dividend, as printed.
     pub by: Option<String>,
-    /// What it is divided by, as printed.
+    /// The divisor, as printed.
     pub under: Option<String>,
-    /// What is subtracted from, as printed.
+    /// The minuend, as printed.
     pub of: Option<String>,
-    /// What is subtracted, as printed.
+    /// The subtrahend, as printed.
     pub less: Option<String>,
 }
 
-/// A printed figure that is not what the others give when rounded.
+/// A printed figure that differs from the recomputed one after rounding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Departure {
     /// The cost; empty for a check.
     pub operation: String,
-    /// As the publication calls it.
+    /// The name in the publication.
     pub name: String,
-    /// `ns`, `ms`, `block moves`, `kbit/s`; of a check its column.
+    /// `ns`, `ms`, `block moves`, `kbit/s`; for a check its column.
     pub unit: String,
     /// As printed.
     pub printed: String,
-    /// From the others.
+    /// Recomputed from the other figures.
     pub recomputed: f64,
 }
 
@@ -81,7 +81,7 @@ impl Check {
         }
     }
 
-    /// What the figures give.
+    /// The value that follows from the other figures.
     pub fn recomputed(&self) -> Option<f64> {
         let figure = |text: &Option<String>| text.as_deref().and_then(number);
         match figure(&self.over) {
@@ -96,9 +96,9 @@ impl Check {
 }
 
 impl Departure {
-    /// Where the recomputed figure, rounded to the printed digits, is not the printed one.
+    /// The departure, if the recomputed figure, rounded to the printed digits, differs from the printed one.
     pub fn of(operation: &str, name: &str, unit: &str, printed: &str, recomputed: f64) -> Option<Departure> {
-        // Compared as printed: 0.55 is not a binary fraction. Some print no zero before the point.
+        // Compared as text, because 0.55 is not a binary fraction. Some print no zero before the point.
         let digits = |text: &str| text.trim_start_matches('0').to_string();
         let same = digits(&format!("{recomputed:.*}", decimals(printed))) == digits(printed);
         (!same).then(|| Departure {
@@ -110,7 +110,8 @@ impl Departure {
         })
     }
 
-    /// `SETF 0.55 ms is 0.559`, of a check `ada 645/6180 2.62 is 2.612`: with one digit more than was printed.
+    /// `SETF 0.55 ms is 0.559`; for a check `ada 645/6180 2.62 is 2.612`. The recomputed figure has one digit more than
+    /// the printed one.
     pub fn text(&self) -> String {
         let recomputed = format!("{:.*}", decimals(&self.printed) + 1, self.recomputed);
         let Departure { operation, name, unit, printed, .. } = self;

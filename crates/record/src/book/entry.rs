@@ -6,23 +6,23 @@ use super::figure::{Figure, MS, number};
 use crate::cost::Term;
 use crate::point::Point;
 
-/// One published cost. Figures are texts, because the digits printed tell how exact they are.
+/// One published cost. Figures are texts, because the printed digits tell how exact they are.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Entry {
-    /// Its id in the run; one of howslow's own where it is the same thing.
+    /// Its id in the run. It is one of howslow's ids if the operation is the same.
     pub operation: String,
     /// The point it was taken at.
     pub at: Point,
-    /// As the publication calls it.
+    /// The name in the publication.
     pub name: String,
-    /// One sentence on what it does; the name where nothing is said.
+    /// One sentence on what it does; the name by default.
     pub summary: String,
-    /// The table it stands in.
+    /// The table that contains it.
     pub group: String,
-    /// What one iteration is; a call where nothing is said.
+    /// What one iteration is; a call by default.
     pub per: String,
-    /// Where it was published, if not where the rest of the book was.
+    /// Where it was published, if it differs from the rest of the book.
     pub source: Option<String>,
     /// Operations per second, as printed.
     pub rate: Option<String>,
@@ -34,9 +34,9 @@ pub struct Entry {
     pub us: Option<String>,
     /// Milliseconds, as printed.
     pub ms: Option<String>,
-    /// Milliseconds of processor time in it, as printed.
+    /// Milliseconds of processor time included, as printed.
     pub cpu_ms: Option<String>,
-    /// Milliseconds of it without processor time, as printed.
+    /// Milliseconds included that are not processor time, as printed.
     pub delta_ms: Option<String>,
     /// Block moves, as printed.
     pub block_moves: Option<String>,
@@ -44,11 +44,11 @@ pub struct Entry {
     pub kbit_s: Option<String>,
     /// Payload.
     pub bytes: u64,
-    /// Names it shares with the registry's operations.
+    /// Names that it shares with operations of the registry.
     pub like: Vec<String>,
-    /// Operations of howslow that do the same on Linux, the nearest first; a point follows an `@`.
+    /// Operations of howslow that do the same on Linux, the nearest first. A point follows an `@`.
     pub analogues: Vec<String>,
-    /// What it is said to consist of.
+    /// The costs that it should consist of.
     pub explained_by: Vec<Term>,
     /// The two costs whose difference it is.
     pub difference: Option<Difference>,
@@ -58,9 +58,9 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
-    /// The dearer one.
+    /// The larger one.
     pub of: String,
-    /// The one subtracted.
+    /// The one that is subtracted.
     pub less: String,
 }
 
@@ -71,8 +71,8 @@ impl Entry {
         units.into_iter().find_map(|(unit, text)| Some((text.as_deref()?, unit)))
     }
 
-    /// Nanoseconds from the most exact of the printed figures, with what its digits leave open: cycles where there are any, else the
-    /// time or one over the rate, whichever is printed to more digits.
+    /// Nanoseconds from the most exact printed figure, with the uncertainty of its digits. Cycles come first, then the
+    /// one of time and rate with more digits.
     pub(crate) fn quoted(&self, ghz: Option<f64>) -> Option<Figure> {
         if let Some(text) = &self.cycles {
             return Some(Figure::cycles(text)?.times(1.0 / ghz?));
@@ -86,7 +86,7 @@ impl Entry {
         }
     }
 
-    /// The first of its figures that is none: a time may be a range, the others are single numbers.
+    /// The first field that is not a figure. A time may be a range; the others are single numbers.
     pub(super) fn wrong_figure(&self) -> Option<&String> {
         let single = [&self.rate, &self.cpu_ms, &self.delta_ms, &self.block_moves, &self.kbit_s];
         let single = single.into_iter().flatten().find(|text| number(text).is_none_or(|figure| figure <= 0.0));
@@ -99,7 +99,7 @@ impl Entry {
         number(self.cpu_ms.as_deref()?)
     }
 
-    /// Processor time in ns, with what its digits leave open.
+    /// Processor time in ns, with the uncertainty of its digits.
     pub(super) fn processor(&self) -> Option<Figure> {
         Some(Figure::of(self.cpu_ms.as_deref()?)?.times(MS))
     }

@@ -1,9 +1,9 @@
-//! Printed figures as numbers: their digits tell how exact they are.
+//! Printed figures as numbers. Their digits tell how exact they are.
 
 /// Nanoseconds in a millisecond.
 pub(super) const MS: f64 = 1e6;
 
-/// A figure and what its print leaves open.
+/// A figure and the uncertainty of its digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) value: f64,
@@ -14,8 +14,8 @@ pub(crate) struct Figure {
 impl Figure {
     /// `1.36`: half a unit of the last digit to either side.
     ///
-    /// `4-5`: several alternatives or a range, from one to the other. It is quoted at the geometric mean, from which
-    /// both ends are the same ratio away, because books are compared by ratios.
+    /// `4-5`: several alternatives or a range, from one to the other. It is quoted at the geometric mean, because
+    /// books are compared by ratios and both ends have the same ratio to this mean.
     pub(super) fn of(text: &str) -> Option<Figure> {
         if let Some((low, high)) = text.split_once('-') {
             let (low, high) = (number(low)?, number(high)?);
@@ -25,7 +25,7 @@ impl Figure {
         (value > 0.0).then_some(Figure { value, low: value - open, high: value + open })
     }
 
-    /// Of a whole number of cycles nothing is left open: a pipeline has no other.
+    /// A whole number of cycles is exact, because a pipeline has no others.
     pub(super) fn cycles(text: &str) -> Option<Figure> {
         let figure = Figure::of(text)?;
         let whole = !text.contains(['.', '-']);
@@ -36,7 +36,7 @@ impl Figure {
         Figure { value: self.value * factor, low: self.low * factor, high: self.high * factor }
     }
 
-    /// What is left open, as a share of the figure.
+    /// The uncertainty, as a share of the figure.
     pub(super) fn open(self) -> f64 {
         (self.high - self.low) / self.value
     }

@@ -8,7 +8,7 @@ use crate::run::{Noise, Run, SCHEMA, Settings};
 use crate::units::{Bytes, Nanoseconds};
 
 impl Book {
-    /// The book in the form of a run: each cost as printed, its interval what the print leaves open.
+    /// The book in the form of a run. Each cost is as printed; its interval is the uncertainty of the printed digits.
     pub fn run(&self) -> Run {
         let cycle_ns = self.ghz().map_or(0.0, |ghz| 1.0 / ghz);
         let clock = self.clock.iter().map(|clock| format!("clock: {}", clock.source));
@@ -37,7 +37,7 @@ impl Book {
         let net = match &entry.difference {
             None => printed,
             Some(difference) => {
-                // A difference of two rounded figures is no more exact than both of them together.
+                // A difference of two rounded figures is as uncertain as both of them together.
                 let reach = |id: &str| self.entry(id)?.quoted(ghz).map(|figure| (figure.high - figure.low) / 2.0);
                 let open = reach(&difference.of)? + reach(&difference.less)?;
                 Figure { low: printed.value - open, high: printed.value + open, ..printed }
@@ -66,7 +66,7 @@ impl Book {
             net_ns: figures(net),
             headline: Estimate::Typical,
             gross_ns: figures(gross),
-            // What a publication does not split counts as time in user mode.
+            // Time that a publication does not split counts as time in user mode.
             cpu_ns: Cpu { user: Nanoseconds(entry.cpu().unwrap_or(0.0) * MS), system: Nanoseconds(0.0) },
             wait_ns: Nanoseconds(self.recomputed_delta_ms(entry).unwrap_or(0.0) * MS),
             cpu_interval_ns: entry.processor().map(|cpu| Ends { low: cpu.low, high: cpu.high }),
@@ -86,7 +86,7 @@ impl Book {
     }
 }
 
-/// The interval of what is left of a time without its processor time: no more exact than the digits of both together.
+/// The interval of a time minus its processor time. It is as uncertain as the digits of both together.
 fn waiting(time: Figure, cpu: Figure) -> Ends {
     Ends { low: time.low - cpu.high, high: time.high - cpu.low }
 }

@@ -1,4 +1,4 @@
-//! Books from texts: figures, intervals, departures, and what is refused.
+//! Books from texts: figures, intervals, departures, refusals.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn printed_digits_become_figures_and_intervals() {
         let net = run.costs[index].net_ns;
         [net.low.0, net.typical.0, net.high.0].map(|ns| (ns * 1000.0).round() / 1000.0)
     };
-    // 733 a second is ten times as exact as 1.36 ms, and 7.94 ms as 126 a second.
+    // 733 a second is ten times as exact as 1.36 ms, and 7.94 ms is ten times as exact as 126 a second.
     assert_eq!(figures(0), [1_363_326.517, 1_364_256.480, 1_365_187.713]);
     assert_eq!(figures(1), [7_935_000.0, 7_940_000.0, 7_945_000.0]);
     assert_eq!(figures(2), [17_500.109, 17_500.263, 17_500.416]);

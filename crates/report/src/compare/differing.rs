@@ -1,4 +1,4 @@
-//! What differs between runs besides their costs: the suspects.
+//! What differs between runs in addition to their costs: the possible causes.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use super::View;
 use crate::Style;
 use crate::grid::{Grid, Kind};
 
-/// Items of a list that a cell names.
+/// Items of a list that a cell shows.
 const ITEMS: usize = 4;
-/// Characters of a cell.
+/// Characters in a cell.
 const MOST: usize = 40;
 
 pub(super) fn table(it: &Comparison<'_>, differing: &[Difference], view: &View<'_>, style: Style) -> String {
@@ -44,7 +44,7 @@ fn cell(value: &Value, all: &[Value], place: usize) -> String {
     if long { text.chars().take(MOST - 1).chain(['…']).collect() } else { text }
 }
 
-/// A short list whole; of a long one what the others lack.
+/// A short list in full. For a long list, the items that the others lack.
 fn list(items: &[Value], all: &[Value], place: usize) -> String {
     let words = |items: &[Value]| -> Vec<String> {
         items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), String::from)).collect()

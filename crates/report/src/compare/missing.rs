@@ -1,14 +1,14 @@
-//! What stands in no row: costs of other versions, costs that one run only has, and why another does not have them.
+//! Costs without a row: costs of other versions, costs of one run only, and the reason why another run lacks them.
 
 use analysis::compare::{Comparison, Only};
 
 use super::View;
 use crate::{Style, in_table, paragraph};
 
-/// Names that a line gives before it counts.
+/// Names that a line shows before it only counts.
 const NAMED: usize = 8;
 
-/// Costs that were not compared because their work is not the same.
+/// Costs that were not compared because their work differs.
 pub(super) fn versions(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
     if it.versions.is_empty() {
         return String::new();
@@ -29,7 +29,7 @@ pub(super) fn versions(it: &Comparison<'_>, view: &View<'_>, style: Style) -> St
     text
 }
 
-/// What each run has alone: by family with counts, then what another run says of it.
+/// The costs of each run alone: by family with counts, then the reasons of the other runs.
 pub(super) fn only(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
     let mut text = String::new();
     for (place, only) in it.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
@@ -57,7 +57,7 @@ fn by_family<'o, 'a>(only: &'o [Only<'a>]) -> Vec<(&'a str, Vec<&'o Only<'a>>)> 
     grouped(only.iter().map(|it| (it.cost.heading(), it)))
 }
 
-/// Every reason with the costs that it is given for.
+/// Each reason with its costs.
 fn reasons(only: &[Only<'_>], view: &View<'_>) -> Vec<(String, String)> {
     let told = only.iter().flat_map(|it| {
         it.skipped.iter().map(move |(run, skip)| {
@@ -73,7 +73,7 @@ fn reasons(only: &[Only<'_>], view: &View<'_>) -> Vec<(String, String)> {
     grouped(told).into_iter().map(|(why, names)| (why, joined(names))).collect()
 }
 
-/// Items under their keys, in the order in which the keys come.
+/// Items grouped by key, in the order of the keys' first appearance.
 fn grouped<K: std::hash::Hash + Eq + Clone, V>(items: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut places = std::collections::HashMap::new();
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Runs beside each other as a page: who is compared, what differs between them, ratios by family, what has no like.
+//! Runs beside each other as a page: the runs, the differences between them, ratios by family, costs without a partner.
 
 mod differing;
 mod missing;
@@ -11,15 +11,15 @@ use record::units::percent;
 use crate::head::conditions;
 use crate::{Style, head_line, paragraph};
 
-/// Where two runs differ by so much though nothing changed, hardly any change can be told.
+/// If two unchanged runs differ by this much, hardly any change can be seen.
 const HOPELESS: f64 = 0.2;
 
 /// The order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
-    /// By family, both families and costs in the order of the first run.
+    /// By family. Families and costs have the order of the first run.
     Family,
-    /// The dearest ratio first.
+    /// The largest ratio first.
     Ratio,
     /// By name.
     Name,
@@ -34,10 +34,10 @@ pub enum Shown {
     Changed,
 }
 
-/// How a comparison is looked at.
+/// How a comparison is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The runs as they were asked for.
+    /// The names of the runs as typed.
     pub names: &'a [String],
     /// The order of the rows.
     pub sort: Sort,
@@ -46,7 +46,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// A run's name where there is little room: a path's last part without its ending.
+    /// A short name of a run: the last part of its path, without the ending.
     fn label(&self, place: usize) -> String {
         const MOST: usize = 20;
         let name = self.names.get(place).map_or("", String::as_str);
@@ -62,7 +62,7 @@ impl View<'_> {
     }
 }
 
-/// A comparison as a page, in parts that follow each other.
+/// A comparison as a page, as a sequence of parts.
 pub fn comparison(it: &Comparison<'_>, differing: &[Difference], view: &View<'_>, style: Style) -> Vec<String> {
     let mut notes = notes::Notes::default();
     let rows = rows::rows(it, view, &mut notes, style);
@@ -92,7 +92,7 @@ fn heads(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
     text
 }
 
-/// How many changed, what counts as a change, and what a mean over all is worth.
+/// The number of changes, the criterion for a change, and the limits of a mean over all.
 fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
     let mut text = String::new();
     for (column, joint) in it.noise.iter().enumerate() {
@@ -138,7 +138,7 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
     text
 }
 
-/// By how much two costs of the first run and another must differ, and why by so much.
+/// The least difference between costs of the first run and of another that counts, and the reason for it.
 fn least(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
     let published = [0, column + 1].map(|place| it.runs[place].howslow.is_empty());
     if published == [true, true] {

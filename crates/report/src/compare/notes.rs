@@ -1,5 +1,5 @@
-//! What must be known of a row: doubts of its costs, other names, other estimates, why no ratio can be told. Numbered,
-//! each told once, in words short enough for many rows.
+//! Notes on a row: doubts of its costs, other names, other estimates, why there is no ratio. They are numbered, shown
+//! once each, and short enough for many rows.
 
 use analysis::compare::{Row, Told};
 use record::{Cost, Doubt, Estimate};
@@ -13,7 +13,7 @@ use crate::{Style, in_table};
 pub(super) struct Notes(Footnotes);
 
 impl Notes {
-    /// The numbers of a row's notes, and the name of its like where that is another.
+    /// The numbers of a row's notes, and the name of its partner if it differs.
     pub(super) fn of(&mut self, row: &Row<'_>, view: &View<'_>) -> String {
         let mut texts = doubts(row.base, &view.label(0));
         let mut beside = Vec::new();
@@ -23,7 +23,7 @@ impl Notes {
             if let Told::Untold(why) = &against.ratio {
                 texts.push(why.clone());
             }
-            // A published figure says of itself what it is; it has no other to be quoted by.
+            // A published figure is quoted by the only estimate it has.
             let published = cost.rounds.is_empty() || row.base.rounds.is_empty();
             if cost.headline != row.base.headline && !published {
                 let [one, other] = [row.base, *cost].map(|cost| word(cost.headline));
@@ -50,15 +50,15 @@ impl Notes {
 }
 
 fn doubts(cost: &Cost, label: &str) -> Vec<String> {
-    // The row says "at most" itself.
+    // The row itself says "at most".
     let told = cost.doubts.iter().filter(|doubt| !matches!(doubt, Doubt::AtMost { .. }) || !cost.holds_zero());
     told.map(|doubt| format!("{label}: {}", short(doubt))).collect()
 }
 
-/// A doubt without its figures, which `howslow show` gives.
+/// A doubt without its figures. `howslow show` has them.
 fn short(doubt: &Doubt) -> &'static str {
     match doubt {
-        Doubt::NeverQuiet => "the core was never ours alone",
+        Doubt::NeverQuiet => "the core was never undisturbed",
         Doubt::FewQuiet { .. } => "few quiet batches",
         Doubt::Wide { .. } => "the interval is wider than was asked for",
         Doubt::FewRounds { .. } => "few rounds: the interval is a guess, or there is none",
@@ -74,7 +74,7 @@ fn short(doubt: &Doubt) -> &'static str {
         Doubt::Drift { .. } => "it drifted from the first rounds to the last",
         Doubt::OwnClock { .. } => "its batches ran at a clock of their own",
         Doubt::Inherited { doubt, .. } => short(doubt),
-        Doubt::Implausible { .. } => "impossible beside another cost of its run",
+        Doubt::Implausible { .. } => "contradicts another cost of its run",
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Shown, Sort, View};
 use crate::grid::{Grid, Kind};
 use crate::{Style, in_table};
 
-/// The rows in the order asked for, families with their means.
+/// The rows in the chosen order, and families with their means.
 pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, style: Style) -> String {
     let mut shown: Vec<&Row<'_>> = it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
     let table = Table { it, view };
@@ -42,7 +42,7 @@ pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, styl
     grid.render(style)
 }
 
-/// What a row is sorted by: its first ratio, or the bound of one; what cannot be told comes last.
+/// The sort key of a row: its first ratio, or the bound of one. Unknown ratios come last.
 fn weight(row: &Row<'_>) -> f64 {
     let ratio = row.others.iter().flatten().find_map(|(_, against)| match against.ratio {
         Told::Times(it) => Some(it.value),
@@ -58,7 +58,7 @@ struct Table<'t, 'a> {
 }
 
 impl Table<'_, '_> {
-    /// Two runs have room for both figures, more only for the base's.
+    /// Two runs have room for both figures. More runs have room for the base's only.
     fn is_pair(&self) -> bool {
         self.it.noise.len() == 1
     }
@@ -67,7 +67,7 @@ impl Table<'_, '_> {
         if self.is_pair() { "<>>>><<".into() } else { format!("<>{}<", ">><".repeat(self.it.noise.len())) }
     }
 
-    /// A line whose further cells are empty where there are none.
+    /// A line. Missing cells are empty.
     fn line(&self, name: String, cells: Vec<String>) -> Vec<String> {
         let mut line: Vec<String> = [name].into_iter().chain(cells).collect();
         line.resize(self.columns().len(), String::new());
@@ -86,7 +86,8 @@ impl Table<'_, '_> {
         self.line(heading.into(), titles)
     }
 
-    /// The clocks that the figures are quoted at, and their ratio: what a faster clock gives stands here and in no row below.
+    /// The clocks that the figures are quoted at, and their ratio. The effect of a faster clock is here and in no row
+    /// below.
     fn clocks(&self, grid: &mut Grid) {
         let Some(clocks) = self.it.clocks.as_ref().filter(|_| self.it.unit.is_none()) else { return };
         grid.add(Kind::Heading, self.titles("core clock"));
@@ -106,7 +107,7 @@ impl Table<'_, '_> {
         }
         for family in families {
             let rows = rows.get(family.name).map_or(&[][..], Vec::as_slice);
-            // Without a row of its own a family is still told by its mean.
+            // Without a row of its own, a family is shown by its mean.
             grid.add(Kind::Heading, self.titles(family.name));
             for row in rows {
                 self.row(row, notes, grid);
@@ -136,7 +137,7 @@ impl Table<'_, '_> {
     fn figure(&self, run: &Run, cost: &Cost, unit: CountedIn) -> String {
         let text = |value: f64| match (unit, self.it.unit) {
             (CountedIn::Nanoseconds, _) => Nanoseconds(value).to_string(),
-            // The column's title names the unit where all rows have it.
+            // If all rows have one unit, the column's title names it.
             (CountedIn::Cycles, Some(_)) => grouped(value),
             (CountedIn::Cycles, None) => format!("{} cycles", grouped(value)),
         };
@@ -179,7 +180,7 @@ fn ends(it: &Interval) -> String {
     format!("{} - {}", times(it.low), times(it.high))
 }
 
-/// A ratio: near 1 with as many digits on either side of it.
+/// A ratio, with the same number of digits on both sides of 1.
 fn times(value: f64) -> String {
     match value {
         v if (0.1..9.9995).contains(&v) => format!("{v:.3}"),
@@ -188,7 +189,7 @@ fn times(value: f64) -> String {
     }
 }
 
-/// A row is coloured as a change only where all that changed did so in one direction.
+/// A row is coloured as a change only if all its changes have one direction.
 fn kind(row: &Row<'_>) -> Kind {
     let verdicts = || row.others.iter().flatten().map(|(_, against)| against.verdict);
     match (verdicts().any(|it| it == Verdict::Slower), verdicts().any(|it| it == Verdict::Faster)) {

@@ -1,4 +1,4 @@
-//! The pages as people read them, of figures made up.
+//! The pages as people read them, with made-up figures.
 
 use analysis::prefetch::{Beside, axis};
 

@@ -1,4 +1,4 @@
-//! What holds of every comparison, whatever the costs.
+//! Properties that hold for every comparison, whatever the costs.
 
 use proptest::prelude::*;
 use record::{Estimate, Run};

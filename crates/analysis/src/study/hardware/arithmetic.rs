@@ -1,5 +1,5 @@
-//! The paper's arithmetic done again from the printed times: the mysteries, the buffer memory, the consequences, and its
-//! factors for the one program whose whole it timed.
+//! The paper's arithmetic repeated from the printed times: the mysteries, the buffer memory, the consequences, and its
+//! factors for the one program that it timed as a whole.
 
 use crate::statistics::ratio;
 use crate::study::Paper;
@@ -21,7 +21,7 @@ const STORE_LENGTH: &str = "multics-6180-adjusted/ge600.sarl";
 const OTHER_STORE: &str = "gcos-6080/ge600.sta";
 const OTHER_STORE_LENGTH: &str = "gcos-6080/ge600.sarl";
 
-/// The costs of the paper that the sums are made of.
+/// The costs of the paper in these sums.
 pub(super) const PRINTED: &[&str] = &[
     OLD_CALL,
     CALL,
@@ -45,10 +45,10 @@ pub(super) const BUFFER: f64 = 70.0;
 /// References of the call-save-return sequence that wait for memory: 39 inhibited overlaps, and two for each of the 13
 /// indirect addresses.
 pub(super) const REFERENCES: f64 = 39.0 + 2.0 * 13.0;
-/// The speed-up the paper settles on, and the one that had been promised.
+/// The paper's final speed-up, and the one that had been promised.
 const ACHIEVED: f64 = 1.8;
 const PROMISED: f64 = 2.5;
-/// The paper's estimate of what removing the handicap gives a whole program.
+/// The paper's estimate of the effect on a whole program when the handicap is removed.
 const ADJUSTMENT: f64 = 1.1;
 
 /// A sum of the paper.
@@ -57,7 +57,7 @@ struct Sum {
     formula: &'static str,
     printed: &'static str,
     unit: &'static str,
-    /// What the printed figure was rounded to.
+    /// The rounding step of the printed figure.
     step: f64,
     /// In `unit`.
     value: fn(&Printed) -> f64,
@@ -107,7 +107,7 @@ const SUMS: &[Sum] = &[
 
 impl Sum {
     fn row(&self, paper: &Paper) -> Vec<Cell> {
-        // A cost that the books lack gives no number, which the cell then says.
+        // If the books lack a cost, the value is not a number, and the cell says so.
         let value = (self.value)(&|id| paper.cost(id).map_or(f64::NAN, |cost| cost.value));
         let printed: Option<f64> = self.printed.parse().ok();
         let follows =
@@ -175,5 +175,5 @@ pub(super) fn factors(paper: &Paper) -> TableAnswer {
     }
 }
 
-/// The column that only a document has, where a row is of the paper or of here.
+/// A column for documents only, which says whether a row is from the paper or from here.
 pub(super) const WHERE: crate::study::table::Column = told("where");

@@ -1,5 +1,5 @@
-//! The what-if of the paper's second recommendation, there and here: the references of the call-save-return sequence
-//! served by another memory.
+//! The what-if of the paper's second recommendation, on its machine and here: another memory serves the references of
+//! the call-save-return sequence.
 
 use record::{Bytes, Run};
 
@@ -11,7 +11,7 @@ use crate::study::Paper;
 use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, words};
 use crate::sums::{quotient, sum};
 
-/// A load whose data lie in a set of so many bytes.
+/// A load from a working set of this many bytes.
 macro_rules! load {
     ($bytes:literal) => {
         cost("memory.load").at(&[("set", At::Number($bytes))])
@@ -29,12 +29,12 @@ const ROUTES: [Route; 5] = [
     Route::of(&[SEQUENCE]),
 ];
 
-/// The costs it needs of a run.
+/// The costs of a run that it needs.
 pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter()
 }
 
-/// The same references from each memory there is, and what becomes of the sequence.
+/// The same references served by each available memory, and the resulting time of the sequence.
 pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
     let mut rows = there(paper);
     rows.extend(here(run));
@@ -58,7 +58,7 @@ pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
     }
 }
 
-/// The 6180 with a buffer memory, and as it was.
+/// The 6180 as it was, and with a buffer memory.
 fn there(paper: &Paper) -> Vec<Vec<Cell>> {
     let sequence = paper.cost("multics-6180/multics.call");
     let access = paper.cost(ACCESS);
@@ -72,7 +72,7 @@ fn there(paper: &Paper) -> Vec<Vec<Cell>> {
     ]
 }
 
-/// This machine's levels; the first is what the sequence was measured with.
+/// This machine's levels. The sequence was measured with the first.
 fn here(run: &Run) -> Vec<Vec<Cell>> {
     let sequence = followed(&Route::of(&[SEQUENCE]), run).ok();
     let loads: Vec<_> = ROUTES[..LEVELS.len()].iter().map(|route| followed(route, run)).collect();

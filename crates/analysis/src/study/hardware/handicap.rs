@@ -1,5 +1,5 @@
-//! A known handicap removed: the paper subtracted what slowing the associative memory cost each instruction. Here the
-//! handicaps that a run knows are its neighbours and the wall around the kernel; what it cannot know is said.
+//! Removes known handicaps. The paper subtracted the slowdown of each instruction by the associative memory. A run here
+//! knows two handicaps: its neighbours and the wall around the kernel. The page names those that a run cannot know.
 
 use record::{Cost, Run};
 
@@ -21,10 +21,10 @@ const THERE: [(&str, &str); 7] = [
     ("larl", "ge600.larl"),
 ];
 
-/// Costs whose neighbours are told.
+/// Costs whose neighbours are shown.
 const HERE: [Part; 9] = [ADD, LOAD, LOADS, LOAD_INDIRECT, STORES, STORES_OF_TWO, SEQUENCE, KERNEL, NOTHING];
 
-/// What was measured, what is left without the handicap, and the handicap.
+/// The measured time, the time without the handicap, and the handicap.
 pub(super) fn table(paper: &Paper, run: &Run) -> TableAnswer {
     let there = THERE.into_iter().map(|(name, id)| {
         let now = paper.cost(&format!("multics-6180/{id}"));
@@ -89,8 +89,8 @@ fn row(
     ]
 }
 
-/// The gross cost among neighbours and undisturbed, where the run tells what they add: the second is the unit of the first, so that
-/// all that is not known of them is how they compare.
+/// The gross cost with neighbours and undisturbed, if the run states what they add. The second is the unit of the
+/// first, so the only uncertainty is their ratio.
 fn neighbours(cost: &Cost) -> Option<(Interval, Interval)> {
     let tax = cost.neighbours.filter(|tax| tax.low.is_finite() && tax.high.is_finite())?;
     let quiet = cost.gross_ns.quiet.0;
@@ -98,7 +98,7 @@ fn neighbours(cost: &Cost) -> Option<(Interval, Interval)> {
     Some((with.times(quiet), Interval::exactly(quiet)))
 }
 
-/// What a run cannot tell of its own handicaps.
+/// What a run does not know about its own handicaps.
 fn notes(run: &Run) -> Vec<String> {
     let kernel = &run.machine.kernel;
     let paid = kernel.mitigations.iter().filter(|(_, state)| state.starts_with("Mitigation"));

@@ -1,4 +1,4 @@
-//! Table I and the two whole programs, with what does the same here beside them.
+//! Table I and the two whole programs, beside the nearest operations here.
 
 use record::Run;
 
@@ -55,12 +55,12 @@ const NEW: &str = "multics-6180";
 const ADJUSTED: &str = "multics-6180-adjusted";
 const OTHER: &str = "gcos-6080";
 
-/// The routes of both tables.
+/// The routes in both tables.
 pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
     INSTRUCTIONS.iter().chain(PROGRAMS).flat_map(|row| row.here)
 }
 
-/// The costs of the paper that both tables show.
+/// The costs of the paper in both tables.
 pub(super) fn printed() -> impl Iterator<Item = String> {
     let of = |row: &Row, book: &str| format!("{book}/{}", row.paper);
     let old = INSTRUCTIONS[..5].iter().map(move |row| of(row, OLD));
@@ -103,7 +103,7 @@ pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
     }
 }
 
-/// The two whole programs, and the wall-crossing that one of them holds.
+/// The two whole programs, and the wall-crossing that is part of one of them.
 pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
     let mut columns = vec![
         words("program", ""),
@@ -130,7 +130,7 @@ pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
     }
 }
 
-/// The columns of what was measured here.
+/// The columns of this machine's measurements.
 fn measured() -> [Column; 8] {
     [
         shown("here", false),
@@ -144,7 +144,7 @@ fn measured() -> [Column; 8] {
     ]
 }
 
-/// A row for every analogue; the paper's cells stand in the first.
+/// A row for every analogue. The first row has the paper's cells.
 fn rows(row: &Row, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.cost(&format!("{NEW}/{}", row.paper));
     let cells = |(index, route): (usize, &Route)| {
@@ -168,7 +168,7 @@ fn cycles(figure: Option<Interval>, run: &Run) -> Cell {
     told.map_or(Cell::Unknown, |figure| Cell::Number(figure.value / cycle))
 }
 
-/// What the paper calls it.
+/// The name in the paper.
 fn name(paper: &Paper, id: &str) -> String {
     let entry = [OLD, NEW].into_iter().find_map(|book| paper.entry(&format!("{book}/{id}")));
     entry.map_or_else(String::new, |(_, entry)| entry.name.clone())
@@ -180,7 +180,7 @@ fn time(paper: &Paper, book: &str, id: &str) -> (Cell, &'static str) {
     printed.map_or((Cell::Empty, ""), |(text, unit)| (Cell::Printed(text.into()), unit))
 }
 
-/// A printed ratio and what the printed times give.
+/// A printed ratio, and the ratio of the printed times.
 fn checked(paper: &Paper, id: &str, book: &str, column: &str) -> [Cell; 2] {
     let found = paper.entry(&format!("{book}/{id}")).and_then(|(book, entry)| book.check_of(&entry.name, column));
     found.map_or([Cell::Empty, Cell::Empty], |check| {

@@ -1,5 +1,5 @@
-//! The paper's arithmetic done again and with this machine's figures: reads from waiting, how much a read brings, how far
-//! ahead to ask.
+//! The paper's arithmetic repeated, also with this machine's figures: reads from waiting, bytes per read, how far ahead
+//! to request.
 
 use record::{Nanoseconds, Run};
 
@@ -14,18 +14,18 @@ const READ: Part = cost("read.read").at(LARGE.in_order);
 const MIDDLE_PAGED: Part = cost("read.mmap.random").at(MIDDLE.plain);
 const RESIDENT: Part = cost("read.mmap.kept").at(SMALL.plain);
 
-/// The costs it needs of a run.
+/// The costs of a run that it needs.
 pub(super) const PARTS: [&Part; 4] = [&PAGED, &READ, &MIDDLE_PAGED, &RESIDENT];
 
 /// Nanoseconds in a millisecond.
 const MS: f64 = 1e6;
 
-/// What the paper took one read of its disc for, in ms.
+/// The paper's assumed time of one read of its disc, in ms.
 pub(super) fn guessed_read(paper: &Paper) -> Option<f64> {
     paper.books.iter().find_map(|book| book.fact("one disc read"))?.value()
 }
 
-/// What this machine's passes came to.
+/// The results of this machine's passes.
 struct Here<'a> {
     run: &'a Run,
     /// One read of a page in ns.
@@ -41,12 +41,12 @@ impl Here<'_> {
         Some(part.find(self.run)?.reads?.count)
     }
 
-    /// Pages that one of so many reads of the file brings.
+    /// Pages per read of the file.
     fn pages(bytes: u64, reads: Option<f64>) -> Option<f64> {
         reads.filter(|reads| *reads > 0.0).map(|reads| bytes as f64 / PAGE / reads)
     }
 
-    /// Bytes used in a ms, of data in memory.
+    /// Bytes used in a ms, for data in memory.
     fn consumption(&self) -> Option<f64> {
         let time = net(RESIDENT.find(self.run)?).value;
         (time > 0.0).then(|| SMALL_BYTES as f64 * MS / time)
@@ -116,7 +116,7 @@ pub(super) fn table(paper: &Paper, run: &Run, one: Option<f64>) -> TableAnswer {
 /// NL.PUB.SYS: 64,275 records of 256 bytes.
 const NL_BYTES: u64 = 64_275 * 256;
 
-/// A time that the paper guessed, beside the one measured.
+/// A time that the paper guessed, beside the measured one.
 fn guess(what: &str, fact: &str, paper: &Paper, one: Option<f64>) -> Vec<Cell> {
     let fact = paper.books.iter().find_map(|book| book.fact(fact));
     vec![

@@ -1,4 +1,4 @@
-//! The paper's other subjects, each beside what does the same here: keyed files, conversions, sparse files, memory at its
+//! The paper's other subjects, each beside the same thing here: keyed files, conversions, sparse files, memory at its
 //! first touch, alignment and sorting.
 
 use record::Run;
@@ -15,19 +15,19 @@ pub(super) struct Beside {
     notes: &'static [&'static str],
 }
 
-/// One thing, there and here.
+/// One subject, there and here.
 struct Row {
     what: &'static str,
     there: There,
     here: &'static [Part],
-    /// What its costs here are quoted in.
+    /// The unit of its costs here.
     unit: Part,
 }
 
-/// What the paper says of it.
+/// What the paper says about it.
 enum There {
     Nothing,
-    /// A cost, and the one that it is quoted in.
+    /// A cost, and its unit.
     Cost(Route, Route),
     /// A fact of the book.
     Fact(&'static str),
@@ -37,14 +37,14 @@ const fn row(what: &'static str, there: There, here: &'static [Part], unit: Part
     Row { what, there, here, unit }
 }
 
-/// A cost of the book for each of its records.
+/// A cost of the book, divided by its number of records.
 macro_rules! each {
     ($id:literal, $records:literal) => {
         Route { name: "", plus: &[cost($id)], minus: &[], divide_by: $records }
     };
 }
 
-/// A choice of one axis.
+/// A choice on one axis.
 macro_rules! by {
     ($id:literal, $by:literal $(, $axis:literal = $number:expr)*) => {
         cost($id).at(&[("by", At::Word($by)) $(, ($axis, At::Number($number)))*])
@@ -171,12 +171,12 @@ pub(super) const TABLES: &[Beside] = &[
 ];
 
 impl Beside {
-    /// The costs it needs of a run.
+    /// The costs of a run that it needs.
     pub fn parts(&self) -> impl Iterator<Item = &'static Part> + use<> {
         self.rows.iter().flat_map(|row| row.here.iter().chain([&row.unit]))
     }
 
-    /// The costs it needs of the book.
+    /// The costs of the book that it needs.
     pub fn printed(&self) -> impl Iterator<Item = &'static str> + use<> {
         let routes = self.rows.iter().filter_map(|row| match &row.there {
             There::Cost(cost, unit) => Some([cost, unit]),
@@ -209,7 +209,7 @@ impl Beside {
 }
 
 impl Row {
-    /// A row for each way here; the paper's figures stand in the first.
+    /// A row for each way here. The first row has the paper's figures.
     fn rows(&self, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
         let unit = self.unit.find(run).map(|cost| self.unit.figure(cost));
         let cells = |(place, part): (usize, &'static Part)| {

@@ -1,5 +1,5 @@
-//! The tables of the modes: native, translated and emulated there; native, translated while it runs (JIT) and
-//! interpreted here, and beside the paper's three the native code under an emulator of this processor, where a run has it.
+//! The tables of the modes. There: native, translated and emulated. Here: native, translated at run time (JIT) and
+//! interpreted, and, if a run has it, native code under an emulator of this processor.
 
 use record::Run;
 
@@ -13,12 +13,12 @@ pub(super) struct Modes {
     title: &'static str,
     /// Its rows, in the paper's order.
     rows: &'static [Row],
-    /// What only this machine has: native code emulated, and the native code itself.
+    /// The mode that only this machine has: native code emulated, and the native code itself.
     emulated: (Route, Route),
     notes: &'static [&'static str],
 }
 
-/// One row: a cost of the paper, the mode it ran in, its native row, and the same here with its own.
+/// One row: a cost of the paper, its mode, its native row, and the same here.
 struct Row {
     paper: &'static str,
     mode: &'static str,
@@ -110,20 +110,21 @@ pub(super) const TABLES: &[Modes] = &[
 ];
 
 impl Modes {
-    /// The costs it needs of a run.
+    /// The costs of a run that it needs.
     pub fn parts(&'static self) -> impl Iterator<Item = &'static Part> + use<> {
         let routes = self.rows.iter().filter_map(|row| row.here.as_ref()).chain([&self.emulated]);
         routes.flat_map(|(here, native)| [here, native]).flat_map(Route::parts).map(|(_, part)| part)
     }
 
-    /// The costs it needs of the book.
+    /// The costs of the book that it needs.
     pub fn printed(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.rows.iter().map(|row| row.paper)
     }
 
     /// Its rows beside a run.
     pub fn table(&self, paper: &Paper, run: &Run) -> TableAnswer {
-        // Few machines have an emulator of their own processor, and the paper had none: no row says that it is lacking.
+        // Few machines have an emulator of their own processor, and the paper had none, so no row says that it is
+        // missing.
         let measured = followed(&self.emulated.0, run).is_ok();
         let emulated = measured.then(|| [vec![Cell::Empty; 5], beside(&self.emulated, run)].concat());
         let notes = self.notes.iter().chain(measured.then_some(&EMULATED));
@@ -165,7 +166,7 @@ impl Row {
     }
 }
 
-/// A cost of this machine, and how many times the native one it is.
+/// A cost of this machine, and its ratio to the native one.
 fn beside((here, of): &(Route, Route), run: &Run) -> Vec<Cell> {
     let (figure, native) = (followed(here, run), followed(of, run));
     let both = figure.as_ref().ok().copied().zip(native.ok());

@@ -1,4 +1,4 @@
-//! The points at which the study looks at the readers, and the time of one read.
+//! The points of the readers in the study, and the time of one read.
 
 use record::Run;
 
@@ -7,11 +7,11 @@ use crate::derived::{At, Part, cost, net};
 /// Bytes of the paper's files: 89,867 records of 256 bytes, and 7,040 of 80.
 pub(super) const LARGE_BYTES: u64 = 89_867 * 256;
 pub(super) const SMALL_BYTES: u64 = 7_040 * 80;
-/// A file of the size of NL.PUB.SYS, in today's records.
+/// A file of the size of NL.PUB.SYS, in today's record size.
 pub(super) const MIDDLE_BYTES: u64 = 16 << 20;
-/// A file that takes its time.
+/// A file that takes long to read.
 pub(super) const HUGE_BYTES: u64 = 256 << 20;
-/// What a page holds, there and here.
+/// The size of a page, there and here.
 pub(super) const PAGE: f64 = 4096.0;
 
 const BLOCK: u64 = 128 << 10;
@@ -31,7 +31,8 @@ macro_rules! point {
     };
 }
 
-/// The points of one file and state: of methods without an order, with one, with a window, and with requests under way.
+/// The points of one file and state: for methods without an order, with one, with a window, and with requests in
+/// flight.
 pub(super) struct Points {
     pub plain: Point,
     pub in_order: Point,
@@ -56,14 +57,14 @@ pub(super) const SMALL: Points = points!(SMALL_BYTES, 80, "warm");
 pub(super) const HUGE_COLD: Points = points!(HUGE_BYTES, BLOCK, "cold");
 pub(super) const HUGE_WARM: Points = points!(HUGE_BYTES, BLOCK, "warm");
 
-/// The paper's first prefetching: four records ahead, which is a page at a time.
+/// The paper's first prefetching: four records ahead, one page at a time.
 pub(super) const LARGE_NEAR: Point =
     point!(LARGE_BYTES, 256, "cold", "ahead" = At::Number(1024), "quantity" = At::Number(4096));
 pub(super) const SMALL_NEAR: Point =
     point!(SMALL_BYTES, 80, "warm", "ahead" = At::Number(1024), "quantity" = At::Number(4096));
 
-/// Pages read one after another from anywhere in a file, past the page cache: nothing is read ahead, and each read waits
-/// for the device.
+/// Pages read one after another from random places in a file, past the page cache: nothing is read ahead, and each read
+/// waits for the device.
 pub(super) const ONE_READ: Part =
     cost("read.direct").at(point!(MIDDLE_BYTES, 4096, "cold", "order" = At::Word("random")));
 

@@ -1,4 +1,4 @@
-//! The tables of readers: the paper's rows with today's methods beside them, and what each of these asked of the device.
+//! The tables of readers: the paper's rows with today's methods beside them, and the reads that each of these caused.
 
 use record::{Book, Cost, Entry, Nanoseconds, Run};
 
@@ -9,16 +9,16 @@ use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, shown, tol
 use crate::study::why_missing;
 use crate::sums::quotient;
 
-/// A table of the paper and what is beside it.
+/// A table of the paper with today's methods.
 pub(super) struct Reading {
     title: &'static str,
-    /// What its reads are headed with; nothing where the file is in memory and the device has no part in it.
+    /// The heading of its reads; empty if the file is in memory and the device is not used.
     reads: Option<&'static str>,
     methods: &'static [Method],
     notes: &'static [&'static str],
 }
 
-/// A method of the paper, none for those it did not have, and those of today.
+/// A method of the paper (none if it had no such method) and those of today.
 struct Method {
     paper: &'static str,
     here: &'static [Part],
@@ -156,7 +156,7 @@ pub(super) const TABLES: &[Reading] = &[
     },
 ];
 
-/// Every method over a file that takes its time.
+/// Every method over a file that takes long to read.
 pub(super) const HUGE: &[Reading] = &[
     Reading {
         title: "256 MiB, cold",
@@ -177,17 +177,17 @@ pub(super) const HUGE: &[Reading] = &[
 ];
 
 impl Reading {
-    /// The costs it needs of a run.
+    /// The costs of a run that it needs.
     pub fn parts(&self) -> impl Iterator<Item = &'static Part> + use<> {
         self.methods.iter().flat_map(|method| method.here)
     }
 
-    /// The costs it needs of the book.
+    /// The costs of the book that it needs.
     pub fn printed(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.methods.iter().map(|method| method.paper).filter(|id| !id.is_empty())
     }
 
-    /// The times, and for a cold file what the device did.
+    /// The times, and for a cold file the reads from the device.
     pub fn tables(&self, paper: &Paper, run: &Run, one: Option<f64>) -> Vec<TableAnswer> {
         let times = TableAnswer {
             title: self.title.into(),
@@ -209,7 +209,7 @@ impl Reading {
         vec![times, device]
     }
 
-    /// A row for each method here; the paper's figures stand in the first of theirs.
+    /// A row for each method here. The first row of a method has the paper's figures.
     fn rows(&self, row: impl Fn(Option<&str>, &Part) -> Vec<Cell>) -> Vec<Vec<Cell>> {
         let of = |method: &Method| {
             let parts = method.here.iter().enumerate();
@@ -314,7 +314,8 @@ fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f
     cells
 }
 
-/// The paper's inference: waiting, in reads of this time. A pass that overlapped its waiting with work waited for none.
+/// The paper's inference: waiting time divided by the time of one read. A pass that overlapped its waiting with work
+/// waited for none.
 pub(super) fn inferred(waited: Nanoseconds, one: f64) -> f64 {
     waited.0.max(0.0) / one
 }
