@@ -16,15 +16,6 @@ use crate::sums::{doubts_in, doubts_of, join, quotient, sum};
 /// the cost of an AST do.
 pub const AGREE: f64 = 1.25;
 
-/// A value an axis takes, as data writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
-    /// Bytes or a count.
-    Number(u64),
-    /// A named choice.
-    Word(&'static str),
-}
-
 /// What is taken of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
@@ -44,7 +35,7 @@ pub struct Part {
     /// The operation's id.
     pub operation: &'static str,
     /// The whole point.
-    pub at: &'static [(&'static str, At)],
+    pub at: &'static [(&'static str, Value<&'static str>)],
     /// What of it.
     pub of: Quantity,
 }
@@ -56,7 +47,7 @@ pub const fn cost(operation: &'static str) -> Part {
 
 impl Part {
     /// At this point.
-    pub const fn at(self, at: &'static [(&'static str, At)]) -> Part {
+    pub const fn at(self, at: &'static [(&'static str, Value<&'static str>)]) -> Part {
         Part { at, ..self }
     }
 
@@ -100,13 +91,7 @@ impl Part {
 
     /// The point as a record holds it.
     pub fn point(&self) -> Point {
-        self.at.iter().fold(Point::default(), |point, (axis, value)| {
-            let value = match value {
-                At::Number(number) => Value::Number(*number),
-                At::Word(word) => Value::Word((*word).into()),
-            };
-            point.with(axis, value)
-        })
+        self.at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.value()))
     }
 
     /// Id and point as typed on the command line.

@@ -174,15 +174,15 @@ pub(crate) fn nearest_of(wanted: &str, mut names: Vec<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use operation::{Choice, size, word};
+    use operation::{Value, size, word};
 
     use super::*;
 
     const PIPE: Operation = Operation {
         id: "pipe.roundtrip",
         axes: &[
-            word("distance", &[Choice::Word("same"), Choice::Word("other")]),
-            size(&[Choice::Number(1), Choice::Number(64), Choice::Number(4096)]).headline(&[Choice::Number(64)]),
+            word("distance", &[Value::Word("same"), Value::Word("other")]),
+            size(&[Value::Number(1), Value::Number(64), Value::Number(4096)]).headline(&[Value::Number(64)]),
         ],
         ..Operation::DEFAULT
     };

@@ -138,49 +138,30 @@ pub struct Axis {
     /// Its name: `size`, `tasks`, `distance`.
     pub name: &'static str,
     /// All values of a full run.
-    pub values: &'static [Choice],
+    pub values: &'static [Value<&'static str>],
     /// The values of the headline run; empty means all.
-    pub headline: &'static [Choice],
+    pub headline: &'static [Value<&'static str>],
 }
 
 impl Axis {
     /// The same axis, of which the headline run takes only these values.
-    pub const fn headline(self, headline: &'static [Choice]) -> Axis {
+    pub const fn headline(self, headline: &'static [Value<&'static str>]) -> Axis {
         Axis { headline, ..self }
     }
 }
 
-/// One value of an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// Bytes or a count.
-    Number(u64),
-    /// A named choice.
-    Word(&'static str),
-}
-
-impl Choice {
-    /// As a point holds it.
-    pub fn value(self) -> Value {
-        match self {
-            Choice::Number(number) => Value::Number(number),
-            Choice::Word(word) => Value::Word(word.into()),
-        }
-    }
-}
-
 /// An axis of sizes in bytes.
-pub const fn size(values: &'static [Choice]) -> Axis {
+pub const fn size(values: &'static [Value<&'static str>]) -> Axis {
     Axis { name: "size", values, headline: &[] }
 }
 
 /// An axis of counts.
-pub const fn count(name: &'static str, values: &'static [Choice]) -> Axis {
+pub const fn count(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
     Axis { name, values, headline: &[] }
 }
 
 /// An axis of named choices.
-pub const fn word(name: &'static str, values: &'static [Choice]) -> Axis {
+pub const fn word(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
     Axis { name, values, headline: &[] }
 }
 
@@ -193,7 +174,7 @@ pub struct TermOf {
     /// The operation's id.
     pub operation: &'static str,
     /// The point it is taken at.
-    pub at: &'static [(&'static str, Choice)],
+    pub at: &'static [(&'static str, Value<&'static str>)],
     /// Axes whose value it shares with the operation.
     pub same: &'static [&'static str],
 }
@@ -205,7 +186,7 @@ pub const fn term(times: f64, operation: &'static str) -> TermOf {
 
 impl TermOf {
     /// Taken at this point.
-    pub const fn at(self, at: &'static [(&'static str, Choice)]) -> TermOf {
+    pub const fn at(self, at: &'static [(&'static str, Value<&'static str>)]) -> TermOf {
         TermOf { at, ..self }
     }
 

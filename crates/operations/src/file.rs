@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::Choice::Number;
+use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, count, repeat, size, term};
 use record::{Estimate, Point};
 use rustix::fd::OwnedFd;
@@ -287,9 +287,7 @@ mod tests {
 
     fn setting(folder: &std::path::Path, size: u64, filled: u64) -> Setting {
         let numbers = [("size", size), ("file", 4 << 20), ("filled", filled)];
-        let point = numbers
-            .iter()
-            .fold(Point::default(), |point, (axis, number)| point.with(axis, record::Value::Number(*number)));
+        let point = numbers.iter().fold(Point::default(), |point, (axis, number)| point.with(axis, Number(*number)));
         Setting::new(point, folder.into(), 0, None, 1)
     }
 

@@ -15,7 +15,7 @@ pub(crate) mod sum;
 mod unused;
 pub(crate) mod view;
 
-use operation::Choice::{Number, Word};
+use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Operation, TermOf, count, repeat, term, word};
 use record::{Estimate, Point};
 
@@ -218,7 +218,7 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a folder");
         let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
         for operation in OPERATIONS {
-            let small = |point: Point| point.with("file", record::Value::Number(MIB));
+            let small = |point: Point| point.with("file", Number(MIB));
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
             for point in points {
                 let setting = Setting::new(point.clone(), scratch.path().into(), 0, other_cpu, 1);

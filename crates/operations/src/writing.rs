@@ -11,7 +11,7 @@ mod plain;
 mod ring;
 mod target;
 
-use operation::Choice::{Number, Word};
+use operation::Value::{Number, Word};
 use operation::{Axis, Operation, TermOf, count, term, word};
 use record::{Estimate, Point};
 
@@ -119,7 +119,7 @@ mod tests {
     fn every_writer_writes_the_whole_file() {
         let scratch = tempfile::tempdir().expect("a folder");
         for operation in OPERATIONS {
-            let small = |point: Point| point.with("file", record::Value::Number(MIB + 4096));
+            let small = |point: Point| point.with("file", Number(MIB + 4096));
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
             for point in points {
                 let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
@@ -134,12 +134,10 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a folder");
         for over in ["new", "old"] {
             let words = [("over", over), ("sync", "none")];
-            let point = words
-                .iter()
-                .fold(Point::default(), |point, (axis, word)| point.with(axis, record::Value::Word((*word).into())));
-            let numbers = [("record", 4096), ("file", 16384)];
             let point =
-                numbers.iter().fold(point, |point, (axis, number)| point.with(axis, record::Value::Number(*number)));
+                words.iter().fold(Point::default(), |point, (axis, word)| point.with(axis, Word((*word).into())));
+            let numbers = [("record", 4096), ("file", 16384)];
+            let point = numbers.iter().fold(point, |point, (axis, number)| point.with(axis, Number(*number)));
             let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
             let lazy = |passes: u64, left_out: u64| {
                 pass::writing(&setting, move |target| {
@@ -168,8 +166,7 @@ mod tests {
         for operation in OPERATIONS {
             for point in operation.points(true).into_iter().filter(|_| operation.id != generate::GENERATE.id) {
                 let over = point.word("over").map(String::from);
-                let point =
-                    point.with("file", record::Value::Number(MIB)).with("sync", record::Value::Word("none".into()));
+                let point = point.with("file", Number(MIB)).with("sync", Word("none".into()));
                 let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
                 let target = target::Target::of(&setting).expect("a file");
                 target.restore(false).expect("restored");

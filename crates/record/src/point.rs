@@ -9,13 +9,25 @@ use serde::{Deserialize, Serialize};
 use crate::units::Bytes;
 
 /// The value an axis takes at a point: a number (bytes, a count) or a word.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+// In constants the word is a `&'static str`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Value")]
 #[serde(untagged)]
-pub enum Value {
+pub enum Value<Word = String> {
     /// A number: bytes on the axes `size` and `resident`, a count elsewhere.
     Number(u64),
     /// A named choice, e.g. `distance=other`.
-    Word(String),
+    Word(Word),
+}
+
+impl Value<&'static str> {
+    /// The same value, as a point holds it.
+    pub fn value(self) -> Value {
+        match self {
+            Value::Number(number) => Value::Number(number),
+            Value::Word(word) => Value::Word(word.into()),
+        }
+    }
 }
 
 /// Axis name to value; empty for an operation without axes.

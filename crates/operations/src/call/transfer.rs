@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use libc::iovec;
-use operation::Choice::Number;
+use operation::Value::Number;
 use operation::{Failure, Operation, Setting, count, repeat};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 

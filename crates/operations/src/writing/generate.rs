@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Choice::Number;
+use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, count};
 use record::Estimate;
 
@@ -65,13 +65,13 @@ fn making(setting: &Setting, make: impl Fn(&mut Content, u64) + 'static) -> Loop
 
 #[cfg(test)]
 mod tests {
-    use record::{Point, Value};
+    use record::Point;
 
     use super::*;
 
     fn setting(depth: u64) -> Setting {
         let numbers = [("depth", depth), ("record", 4096), ("file", 1 << 20)];
-        let point = numbers.iter().fold(Point::default(), |at, (axis, number)| at.with(axis, Value::Number(*number)));
+        let point = numbers.iter().fold(Point::default(), |at, (axis, number)| at.with(axis, Number(*number)));
         Setting::new(point, std::env::temp_dir(), 0, None, 1)
     }
 

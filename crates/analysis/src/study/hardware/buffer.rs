@@ -1,11 +1,11 @@
 //! The what-if of the paper's second recommendation, there and here: the references of the call-save-return sequence
 //! served by another memory.
 
-use record::{Bytes, Run};
+use record::{Bytes, Run, Value};
 
 use super::SEQUENCE;
 use super::arithmetic::{ACCESS, BUFFER, REFERENCES, WHERE};
-use crate::derived::{At, Part, Route, cost};
+use crate::derived::{Part, Route, cost};
 use crate::statistics::Interval;
 use crate::study::Paper;
 use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, words};
@@ -14,7 +14,7 @@ use crate::sums::{quotient, sum};
 /// A load whose data lie in a set of so many bytes.
 macro_rules! load {
     ($bytes:literal) => {
-        cost("memory.load").at(&[("set", At::Number($bytes))])
+        cost("memory.load").at(&[("set", Value::Number($bytes))])
     };
 }
 
