@@ -42,7 +42,7 @@ impl Shared {
     /// Of a cost as its run quotes it: the A/A band of the run, but no less than two runs differ by; and the clock's range for a
     /// quiet figure that follows the clock. The costs of a book share nothing.
     pub fn of(run: &Run, cost: &Cost) -> Shared {
-        if run.howslow.is_empty() {
+        if run.is_published() {
             return Shared::default();
         }
         let noise = &run.noise;
@@ -169,7 +169,7 @@ pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cos
             likes.filter(|cost| means(cost, true)).collect::<Vec<_>>()
         };
         meant = called(id);
-        if meant.is_empty() && run.howslow.is_empty() {
+        if meant.is_empty() && run.is_published() {
             meant = names(id).iter().map(|name| called(name)).find(|found| !found.is_empty()).unwrap_or_default();
         }
     }

@@ -5,7 +5,7 @@ use analysis::mix::Lack;
 use analysis::predict::{Prediction, State, predict, predict_in};
 use analysis::statistics::Interval;
 use analysis::whatif::{Change, Supposed, difference, suppose};
-use record::{Doubt, Ends, Estimate, Mix, Run};
+use record::{Doubt, Ends, Estimate, Mix, Origin, Run};
 
 fn mix(lines: &[(&str, f64)]) -> Mix {
     let lines: String =
@@ -166,7 +166,7 @@ fn a_prediction_is_no_surer_than_its_run_and_its_clock() {
         .sum();
     let share = following / total(&priced(&work(), &run, 0));
     assert!((half(&run) - (without * without + (0.1 * share).powi(2)).sqrt()).abs() < 1e-9, "{} {share}", half(&run));
-    run.howslow = String::new();
+    run.origin = Origin::Published;
     assert_eq!(half(&run), 0.0, "printed figures share nothing");
 }
 

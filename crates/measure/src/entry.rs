@@ -8,8 +8,7 @@ use record::{Estimate, Point, Skip, Term};
 use crate::batch::RoundSamples;
 use crate::quiet::Guard;
 use crate::round::RoundEnd;
-use operation::Item;
-use operation::Operation;
+use operation::{Item, Operation, PartnerPlace};
 
 /// Why an item is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +84,11 @@ impl Entry {
     pub fn follows_clock(&self) -> bool {
         let Item { operation, point } = &self.item;
         (operation.follows_clock)(point) && !operation.uses_other_cpu(point)
+    }
+
+    /// Where its partner runs.
+    pub fn partner_place(&self) -> PartnerPlace {
+        PartnerPlace::at(self.item.operation.axes, &self.item.point)
     }
 
     /// How many CPUs it keeps busy.

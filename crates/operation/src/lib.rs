@@ -1,6 +1,7 @@
 //! What an operation is: the block, its axes, its loop, its setting and the ways it can fail. Knows no operation, and nothing
 //! of how often or how well one is timed.
 
+mod axis;
 mod clock;
 mod device;
 mod failure;
@@ -11,10 +12,11 @@ mod setting;
 mod stopwatch;
 mod usage;
 
+pub use axis::{Axis, PartnerPlace, Role, bytes, count, cpus, partner, size, word};
 pub use clock::Clock;
 pub use device::{Device, DeviceWrites, between, together};
 pub use failure::Failure;
-pub use operation::{Axis, Item, Need, Operation, TermOf, count, size, term, word};
+pub use operation::{Item, Need, Operation, TermOf, term};
 pub use pauses::{Paused, Pauses};
 pub use record::Value;
 pub use repeat::{Loop, opaque, repeat};

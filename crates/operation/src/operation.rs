@@ -4,6 +4,7 @@ use std::any::Any;
 
 use record::{Bytes, Estimate, Point, Term, Value};
 
+use crate::axis::{Axis, PartnerPlace, Role};
 use crate::failure::Failure;
 use crate::repeat::Loop;
 use crate::setting::Setting;
@@ -106,7 +107,9 @@ impl Operation {
             let values = if headline_only && !axis.headline.is_empty() { axis.headline } else { axis.values };
             points = points
                 .iter()
-                .flat_map(|point| values.iter().map(move |value| point.clone().with(axis.name, value.value())))
+                .flat_map(|point| {
+                    values.iter().map(move |value| point.clone().with(axis.name, value.value().in_unit(axis.unit)))
+                })
                 .collect();
         }
         points.retain(self.has_point);
@@ -115,54 +118,26 @@ impl Operation {
 
     /// Whether a partner works on another CPU at this point.
     pub fn uses_other_cpu(&self, point: &Point) -> bool {
-        point.word("distance").is_some_and(|distance| distance != "same")
+        PartnerPlace::at(self.axes, point) != PartnerPlace::Same
             || self.needs.contains(&Need::TwoCpus)
-            || point.number("cpus").is_some_and(|cpus| cpus > 1)
+            || self.busy_cpus(point).is_some_and(|cpus| cpus > 1)
     }
 
-    /// How many CPUs it keeps busy at this point: what its axis `cpus` says, or two where a partner has one of its own.
+    /// How many CPUs it keeps busy at this point: what an axis of CPUs says, or two where a partner has one of its own.
     pub fn cpus(&self, point: &Point) -> u32 {
-        let said = point.number("cpus").map(|cpus| u32::try_from(cpus).unwrap_or(u32::MAX).max(1));
-        said.unwrap_or(if self.uses_other_cpu(point) { 2 } else { 1 })
+        self.busy_cpus(point).unwrap_or(if self.uses_other_cpu(point) { 2 } else { 1 })
+    }
+
+    /// How many CPUs an axis of CPUs says, at least one.
+    fn busy_cpus(&self, point: &Point) -> Option<u32> {
+        let axis = self.axes.iter().find(|axis| axis.role == Role::Cpus)?;
+        Some(u32::try_from(point.number(axis.name)?).unwrap_or(u32::MAX).max(1))
     }
 
     /// The payload at this point.
     pub fn payload(&self, point: &Point) -> Bytes {
         Bytes((self.moves)(point))
     }
-}
-
-/// A named parameter an operation is measured over.
-#[derive(Clone, Copy, Debug)]
-pub struct Axis {
-    /// Its name: `size`, `tasks`, `distance`.
-    pub name: &'static str,
-    /// All values of a full run.
-    pub values: &'static [Value<&'static str>],
-    /// The values of the headline run; empty means all.
-    pub headline: &'static [Value<&'static str>],
-}
-
-impl Axis {
-    /// The same axis, of which the headline run takes only these values.
-    pub const fn headline(self, headline: &'static [Value<&'static str>]) -> Axis {
-        Axis { headline, ..self }
-    }
-}
-
-/// An axis of sizes in bytes.
-pub const fn size(values: &'static [Value<&'static str>]) -> Axis {
-    Axis { name: "size", values, headline: &[] }
-}
-
-/// An axis of counts.
-pub const fn count(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
-    Axis { name, values, headline: &[] }
-}
-
-/// An axis of named choices.
-pub const fn word(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
-    Axis { name, values, headline: &[] }
 }
 
 /// A term as the registry writes it. At each point it is taken at `at`, plus those axes of `same` that the

@@ -7,7 +7,7 @@ mod region;
 mod team;
 mod work;
 
-use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, count, size, term, word};
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, cpus, size, term, word};
 use record::Point;
 use region::Pages;
 
@@ -208,7 +208,7 @@ const COPIED: Axis = size(&[
 .headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)]);
 
 /// Powers of two, as the chase needs them.
-const CHASED: Axis = count(
+const CHASED: Axis = bytes(
     "set",
     &[
         Value::Number(4 * KIB),
@@ -235,7 +235,7 @@ const CHASED_HEADLINE: &[Value<&str>] = &[
     Value::Number(256 * MIB),
 ];
 
-const PASSED: Axis = count(
+const PASSED: Axis = bytes(
     "set",
     &[
         Value::Number(16 * KIB),
@@ -248,14 +248,14 @@ const PASSED: Axis = count(
 .headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)]);
 
 /// Beyond the core's own caches, and beyond most shared ones.
-const STREAMED: Axis = count("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)]);
+const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)]);
 
 /// A core's own cache, the shared one, and memory.
-const SHARED: Axis = count("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)]);
+const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)]);
 
-const CPUS: Axis = count("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
+const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
 
-const FAR: Axis = count("set", &[Value::Number(256 * MIB)]);
+const FAR: Axis = bytes("set", &[Value::Number(256 * MIB)]);
 
 const LOADS: Axis = word(
     "load",

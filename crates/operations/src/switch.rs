@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, count, opaque, pin, repeat, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, opaque, pin, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
 use crate::channel::End;
@@ -17,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[WORK, PROCESS, THREAD, YIELD];
 /// holds of them. Of `half` of a cache both sets fit it. Of `most` (three quarters) one set fits and two do not, so that
 /// every switch refills the cache: there a switch costs what it costs programs that use their cache. Of `twice` not even
 /// one fits, so that the work costs the same without a switch.
-const SET: Axis = count(
+const SET: Axis = bytes(
     "set",
     &[
         Value::Number(0),

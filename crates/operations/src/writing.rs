@@ -12,7 +12,7 @@ mod ring;
 mod target;
 
 use operation::Value::{Number, Word};
-use operation::{Axis, Operation, TermOf, count, term, word};
+use operation::{Axis, Operation, TermOf, bytes, count, term, word};
 use record::{Estimate, Point};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -40,9 +40,9 @@ const SYNC: Axis = word("sync", &[Word("none"), Word("fsync"), Word("fdatasync")
     .headline(&[Word("none"), Word("fsync")]);
 const ORDER: Axis = word("order", &[Word("sequential"), Word("random")]).headline(&[Word("sequential")]);
 /// Bytes handed over at a time.
-const RECORD: Axis = count("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)]).headline(&[Number(128 * KIB)]);
+const RECORD: Axis = bytes("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)]).headline(&[Number(128 * KIB)]);
 /// Bytes of the file.
-const FILE: Axis = count("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]);
+const FILE: Axis = bytes("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]);
 /// Requests under way.
 const DEPTH: Axis = count("depth", &[Number(1), Number(16)]).headline(&[Number(16)]);
 
@@ -74,7 +74,7 @@ const DEEP_DIRECT_POINTS: fn(&Point) -> bool = DEEP_POINTS;
 const BUFFERED: &[Axis] = &[
     OVER,
     word("sync", &[Word("none"), Word("fsync")]),
-    count("record", &[Number(256), Number(4 * KIB), Number(128 * KIB)]).headline(&[Number(256)]),
+    bytes("record", &[Number(256), Number(4 * KIB), Number(128 * KIB)]).headline(&[Number(256)]),
     FILE,
 ];
 const BUFFERED_POINTS: fn(&Point) -> bool = |point| point.number("file") == Some(64 * MIB);

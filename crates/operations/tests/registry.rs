@@ -100,6 +100,17 @@ fn rules_of_plausibility_name_operations_and_axes() {
     }
 }
 
+/// Books, mixes and older runs do not say their units: there these axes hold bytes.
+#[test]
+fn axes_that_held_bytes_before_runs_said_units_still_do() {
+    const BYTES: [&str; 8] = ["size", "resident", "set", "file", "filled", "record", "ahead", "quantity"];
+    for axis in operations::all().flat_map(|operation| operation.axes) {
+        if BYTES.contains(&axis.name) {
+            assert_eq!(axis.unit, record::Unit::Bytes, "{}", axis.name);
+        }
+    }
+}
+
 #[test]
 fn the_headline_is_about_fifty_operations() {
     let headline: Vec<&Operation> = operations::all().filter(|operation| operation.headline).collect();

@@ -149,7 +149,7 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
     };
     let state = priced.first().map_or(State::Quiet, |it| it.state);
     // A book has one state only, of which it says nothing.
-    let books = priced.iter().all(|it| it.run.howslow.is_empty());
+    let books = priced.iter().all(|it| it.run.is_published());
     let title = if books { "sum".into() } else { format!("sum, by {} prices", state.word()) };
     let (kind, mut row) = whole(&title, &|it| {
         let total = it.prediction.total();

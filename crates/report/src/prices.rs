@@ -59,7 +59,7 @@ fn more(run: &Run, style: Style) -> String {
 
 /// Where a book's figures were published; a run's own need no source.
 fn sources(run: &Run) -> &[String] {
-    if run.howslow.is_empty() { &run.settings.patterns } else { &[] }
+    if run.is_published() { &run.settings.patterns } else { &[] }
 }
 
 fn prices(run: &Run, notes: &mut Footnotes) -> Grid {

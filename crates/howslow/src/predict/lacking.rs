@@ -104,7 +104,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
             };
             let _ = write!(text, "\n  {}{why}", line.name());
         }
-        if named.run.howslow.is_empty() {
+        if named.run.is_published() {
             text += "\nit is a book: nothing more can be measured there";
         } else {
             text += &to_measure(prediction);

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, word};
 use rustix::thread::{futex, sched_yield};
 
 use super::PURE;
@@ -112,7 +112,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 const TARGETS: Axis = count("targets", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(32)]);
 
-pub(super) const ELSEWHERE: Axis = word("distance", &[Value::Word("other")]);
+pub(super) const ELSEWHERE: Axis = partner("distance", &[Value::Word("other")]);
 
 /// A count that must be another.
 pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {

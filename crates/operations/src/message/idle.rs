@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use operation::{Axis, Operation, Pauses, Setting, Value, count, repeat, term, word};
+use operation::{Axis, Operation, Pauses, Setting, Value, count, partner, repeat, term};
 
 use super::{EXOTIC, RSX, not_answered, there_and_back};
 use crate::channel::End;
@@ -15,7 +15,7 @@ const IDLE: Axis = count(
 );
 
 /// A partner on another CPU.
-const OTHER: Axis = word("distance", &[Value::Word("other")]);
+const OTHER: Axis = partner("distance", &[Value::Word("other")]);
 
 /// Bytes of a message.
 const BYTES: usize = 26;

@@ -16,7 +16,7 @@ mod task;
 mod vm;
 mod woken;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, repeat, size, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, repeat, size};
 use record::Point;
 
 use crate::block::Block;
@@ -81,12 +81,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// message wakes a CPU that may have gone idle.
 /// `awake` is another CPU, where idle tasks keep both CPUs from halting: what is left of `other` when nobody has to be
 /// woken from a halt.
-const DISTANCE: Axis = word("distance", &[Value::Word("same"), Value::Word("other"), Value::Word("awake")])
+const DISTANCE: Axis = partner("distance", &[Value::Word("same"), Value::Word("other"), Value::Word("awake")])
     .headline(&[Value::Word("same"), Value::Word("other")]);
 
 /// The same, and every distance by itself that the machine has: another hardware thread of our core, another core of the
 /// same last level of cache, of another one in the same socket, of another socket.
-const DISTANCE_AND_FURTHER: Axis = word(
+const DISTANCE_AND_FURTHER: Axis = partner(
     "distance",
     &[
         Value::Word("same"),
@@ -101,7 +101,7 @@ const DISTANCE_AND_FURTHER: Axis = word(
 .headline(&[Value::Word("same"), Value::Word("other")]);
 
 /// The same, where an idle task beside the partner would show no more than it does for the mechanisms above.
-const NEAR_OR_FAR: Axis = word("distance", &[Value::Word("same"), Value::Word("other")]);
+const NEAR_OR_FAR: Axis = partner("distance", &[Value::Word("same"), Value::Word("other")]);
 
 /// The message of 13 words of RSX-11M, the one of 256 words of RSX-11M-Plus, a page, and the largest that fits a pipe.
 const RSX: Value<&str> = Value::Number(26);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use io_uring::{opcode, types};
 use libc::c_int;
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, pin, repeat, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, pin, repeat, term, word};
 use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::net::SocketType;
 
@@ -34,7 +34,7 @@ const WOKEN: Axis = word(
 const ENTRIES: u32 = 8;
 
 /// Where a partner on another CPU is woken as one at a pipe is.
-const NEAR: Axis = word("distance", &[Value::Word("same")]);
+const NEAR: Axis = partner("distance", &[Value::Word("same")]);
 
 /// The paper's messages of 256 words, to the partners that it sends them to. One asleep in the receiving call is
 /// `pipe.roundtrip` at this size.

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use libc::{CLONE_VFORK, CLONE_VM, SIGCHLD, c_int};
-use operation::{Failure, Need, Operation, Value, count, repeat, term, word};
+use operation::{Failure, Need, Operation, Value, bytes, repeat, term, word};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use syscalls::Sysno;
 
@@ -16,7 +16,7 @@ const CHILD: Operation = Operation { per: "process", ..crate::DEFAULT };
 pub(crate) const FORK_RESIDENT: Operation = Operation {
     id: "process.fork.resident",
     summary: "copy a process that has touched this much memory, let the copy end at once, wait for it (fork, wait)",
-    axes: &[count(
+    axes: &[bytes(
         "resident",
         &[Value::Number(1 << 20), Value::Number(16 << 20), Value::Number(256 << 20), Value::Number(1 << 30)],
     )],

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use operation::Value::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, count};
+use operation::{Axis, Failure, Loop, Operation, Setting, bytes};
 use record::Estimate;
 
 use super::content::Content;
 use super::{DEPTH, FILE, KIB, MIB, WRITE};
 
 /// Every record of the writers.
-const RECORD: Axis = count("record", &[Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
+const RECORD: Axis = bytes("record", &[Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
     .headline(&[Number(256), Number(128 * KIB)]);
 
 /// A term of every writer: it has the axes of theirs that it depends on.
