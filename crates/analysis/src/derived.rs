@@ -3,7 +3,7 @@
 
 mod derivations;
 
-use record::{Cost, Doubt, Ends, Point, Run, Value};
+use record::{Cost, Doubt, Ends, FixedPoint, FixedTerm, Run};
 
 pub use derivations::{DERIVATIONS, RSX_DERIVATIONS, SIGNAL, SWITCH};
 
@@ -27,33 +27,29 @@ pub enum Quantity {
     Waiting,
 }
 
-/// So many times the cost of an operation at a point.
+/// A term of a derivation, and what is taken of its cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// How often.
-    pub times: f64,
-    /// The operation's id.
-    pub operation: &'static str,
-    /// The whole point.
-    pub at: &'static [(&'static str, Value<&'static str>)],
+    /// How often, the operation and its whole point.
+    pub term: FixedTerm,
     /// What of it.
     pub of: Quantity,
 }
 
 /// Once the cost of an operation without axes.
 pub const fn cost(operation: &'static str) -> Part {
-    Part { times: 1.0, operation, at: &[], of: Quantity::Time }
+    Part { term: FixedTerm { times: 1.0, operation, at: &[] }, of: Quantity::Time }
 }
 
 impl Part {
     /// At this point.
-    pub const fn at(self, at: &'static [(&'static str, Value<&'static str>)]) -> Part {
-        Part { at, ..self }
+    pub const fn at(self, at: FixedPoint) -> Part {
+        Part { term: FixedTerm { at, ..self.term }, ..self }
     }
 
     /// So many times.
     pub const fn times(self, times: f64) -> Part {
-        Part { times, ..self }
+        Part { term: FixedTerm { times, ..self.term }, ..self }
     }
 
     /// Its processor time.
@@ -89,25 +85,19 @@ impl Part {
         Interval { value, low: value - (time.value - time.low) * part, high: value + (time.high - time.value) * part }
     }
 
-    /// The point as a record holds it.
-    pub fn point(&self) -> Point {
-        self.at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.value()))
-    }
-
     /// Id and point as typed on the command line.
     pub fn name(&self) -> String {
-        format!("{}{}", self.operation, self.point())
+        self.term.term().name()
     }
 
     /// Id and the point's values, for tables.
     pub fn short(&self) -> String {
-        format!("{} {}", self.operation, self.point().values()).trim_end().into()
+        format!("{} {}", self.term.operation, self.term.term().at.values()).trim_end().into()
     }
 
     /// The cost it names in this run.
     pub fn find<'a>(&self, run: &'a Run) -> Option<&'a Cost> {
-        let point = self.point();
-        run.costs.iter().find(|cost| cost.operation == self.operation && cost.at == point)
+        self.term.term().find(&run.costs)
     }
 }
 
@@ -161,7 +151,7 @@ impl Route {
     fn found<'a>(&self, run: &'a Run) -> impl Iterator<Item = (f64, Interval, &'a Cost)> {
         self.parts().filter_map(|(sign, part)| {
             let cost = part.find(run)?;
-            Some((sign * part.times / self.divide_by, part.figure(cost), cost))
+            Some((sign * part.term.times / self.divide_by, part.figure(cost), cost))
         })
     }
 
@@ -184,8 +174,8 @@ impl Route {
                 (false, true) => " + ",
                 (false, false) => " - ",
             };
-            if part.times != 1.0 {
-                text += &format!("{} x ", part.times);
+            if part.term.times != 1.0 {
+                text += &format!("{} x ", part.term.times);
             }
             text += match part.of {
                 Quantity::Time => "",

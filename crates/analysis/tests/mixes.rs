@@ -45,7 +45,7 @@ fn total(prediction: &Prediction) -> f64 {
 }
 
 fn places(prediction: &Prediction, name: &str) -> Vec<usize> {
-    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.operation == name).collect()
+    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.term.operation == name).collect()
 }
 
 fn close(one: f64, other: f64) -> bool {

@@ -3,6 +3,9 @@
 use machine::Distance;
 use record::{Point, Unit, Value};
 
+/// The values of an axis, in the registry's constants.
+pub type Values = &'static [Value<&'static str>];
+
 /// A named parameter an operation is measured over.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
@@ -13,9 +16,9 @@ pub struct Axis {
     /// What it decides beside the work of the operation.
     pub role: Role,
     /// All values of a full run.
-    pub values: &'static [Value<&'static str>],
+    pub values: Values,
     /// The values of the headline run; empty means all.
-    pub headline: &'static [Value<&'static str>],
+    pub headline: Values,
 }
 
 /// What an axis decides beside the work of the operation.
@@ -31,42 +34,42 @@ pub enum Role {
 
 impl Axis {
     /// The same axis, of which the headline run takes only these values.
-    pub const fn headline(self, headline: &'static [Value<&'static str>]) -> Axis {
+    pub const fn headline(self, headline: Values) -> Axis {
         Axis { headline, ..self }
     }
 
-    const fn of(name: &'static str, unit: Unit, role: Role, values: &'static [Value<&'static str>]) -> Axis {
+    const fn of(name: &'static str, unit: Unit, role: Role, values: Values) -> Axis {
         Axis { name, unit, role, values, headline: &[] }
     }
 }
 
 /// The axis `size`, in bytes.
-pub const fn size(values: &'static [Value<&'static str>]) -> Axis {
+pub const fn size(values: Values) -> Axis {
     bytes("size", values)
 }
 
 /// An axis of bytes.
-pub const fn bytes(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
+pub const fn bytes(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Bytes, Role::None, values)
 }
 
 /// An axis of counts.
-pub const fn count(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
+pub const fn count(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Count, Role::None, values)
 }
 
 /// An axis of named choices.
-pub const fn word(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
+pub const fn word(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Count, Role::None, values)
 }
 
 /// An axis that says how many CPUs are kept busy.
-pub const fn cpus(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
+pub const fn cpus(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Count, Role::Cpus, values)
 }
 
 /// An axis that says where the partner runs, in the words of [`PartnerPlace`].
-pub const fn partner(name: &'static str, values: &'static [Value<&'static str>]) -> Axis {
+pub const fn partner(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Count, Role::Partner, values)
 }
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use record::{Bytes, Estimate, Point, Term, Value};
+use record::{Bytes, Estimate, FixedPoint, FixedTerm, Point, Term};
 
 use crate::axis::{Axis, PartnerPlace, Role};
 use crate::failure::Failure;
@@ -140,29 +140,25 @@ impl Operation {
     }
 }
 
-/// A term as the registry writes it. At each point it is taken at `at`, plus those axes of `same` that the
+/// A term as the registry writes it. At each point it is taken at its own point, plus those axes of `same` that the
 /// operation's own point has.
 #[derive(Clone, Copy, Debug)]
 pub struct TermOf {
-    /// How often one operation contains it.
-    pub times: f64,
-    /// The operation's id.
-    pub operation: &'static str,
-    /// The point it is taken at.
-    pub at: &'static [(&'static str, Value<&'static str>)],
+    /// How often one operation contains it, its operation and its point.
+    pub term: FixedTerm,
     /// Axes whose value it shares with the operation.
     pub same: &'static [&'static str],
 }
 
 /// So many times this operation, which has no axes.
 pub const fn term(times: f64, operation: &'static str) -> TermOf {
-    TermOf { times, operation, at: &[], same: &[] }
+    TermOf { term: FixedTerm { times, operation, at: &[] }, same: &[] }
 }
 
 impl TermOf {
     /// Taken at this point.
-    pub const fn at(self, at: &'static [(&'static str, Value<&'static str>)]) -> TermOf {
-        TermOf { at, ..self }
+    pub const fn at(self, at: FixedPoint) -> TermOf {
+        TermOf { term: FixedTerm { at, ..self.term }, ..self }
     }
 
     /// Taken at the operation's own value on these axes.
@@ -172,16 +168,13 @@ impl TermOf {
 
     /// The term of an operation at `point`.
     pub fn resolve(&self, point: &Point) -> Term {
-        let mut at = Point::default();
-        for (axis, choice) in self.at {
-            at = at.with(axis, choice.value());
-        }
+        let mut term = self.term.term();
         for axis in self.same {
             if let Some(value) = point.0.get(*axis) {
-                at = at.with(axis, value.clone());
+                term.at.0.insert((*axis).into(), value.clone());
             }
         }
-        Term { times: self.times, operation: self.operation.into(), at }
+        term
     }
 }
 

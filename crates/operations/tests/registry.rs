@@ -77,7 +77,7 @@ fn terms_form_no_cycle() {
     type Of = fn(&'static Operation) -> &'static [TermOf];
     for of in [(|operation| operation.terms) as Of, |operation| operation.explained_by] {
         let mut left: BTreeMap<&str, BTreeSet<&str>> = operations::all()
-            .map(|operation| (operation.id, of(operation).iter().map(|term| term.operation).collect()))
+            .map(|operation| (operation.id, of(operation).iter().map(|of| of.term.operation).collect()))
             .collect();
         while let Some(free) =
             left.iter().find(|(_, needs)| needs.iter().all(|id| !left.contains_key(id))).map(|(id, _)| *id)

@@ -10,10 +10,11 @@ mod point;
 mod present;
 mod read;
 mod run;
+mod term;
 pub mod units;
 
 pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry, Fact};
-pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches, Term};
+pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
@@ -23,4 +24,5 @@ pub use read::{ReadError, printable, read_run, run_from_bytes};
 pub use run::{
     BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Origin, Run, SCHEMA, Settings, Skip, run_schema,
 };
+pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};

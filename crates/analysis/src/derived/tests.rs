@@ -1,6 +1,6 @@
 //! Routes, their agreement and the kernel entry's share, on runs made up for it.
 
-use record::Nanoseconds;
+use record::{Nanoseconds, Point, Value};
 
 use super::*;
 

@@ -187,7 +187,7 @@ mod tests {
         let books = books();
         let mut run = books[0].run();
         let cost = &mut run.costs[0];
-        (cost.operation, cost.at) = (KERNEL.operation.into(), KERNEL.point());
+        (cost.operation, cost.at) = (KERNEL.term.operation.into(), KERNEL.term.term().at);
         cost.gross_ns.quiet = record::Nanoseconds(100.0);
         cost.doubts = vec![record::Doubt::NeverQuiet];
         let paper = Paper::new(&books).expect("books");

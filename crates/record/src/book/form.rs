@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::figure::{Figure, MS};
 use super::{Book, Entry};
-use crate::cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Switches, Term};
+use crate::cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Switches};
 use crate::point::Point;
 use crate::run::{Noise, Origin, Run, SCHEMA, Settings};
+use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
 impl Book {

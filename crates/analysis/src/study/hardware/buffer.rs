@@ -84,7 +84,7 @@ fn here(run: &Run) -> Vec<Vec<Cell>> {
             }
             sum(&[(1.0, sequence), (REFERENCES, *load), (-REFERENCES, nearest)])
         });
-        let set = level.point().number("set").unwrap_or(0);
+        let set = level.term.term().at.number("set").unwrap_or(0);
         let doubts = Cell::doubts_of([level.find(run), LEVELS[0].find(run), SEQUENCE.find(run)]);
         row(format!("a set of {} here", Bytes(set)), "here", load, [more, sequence], doubts)
     };

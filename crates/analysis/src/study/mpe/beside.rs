@@ -183,7 +183,7 @@ impl Beside {
             There::Cost(cost, unit) => Some([cost, unit]),
             _ => None,
         });
-        routes.flatten().flat_map(Route::parts).map(|(_, part)| part.operation)
+        routes.flatten().flat_map(Route::parts).map(|(_, part)| part.term.operation)
     }
 
     /// Its rows beside a run.

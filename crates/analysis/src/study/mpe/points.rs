@@ -1,6 +1,6 @@
 //! The points at which the study looks at the readers, and the time of one read.
 
-use record::{Run, Value};
+use record::{FixedPoint, Run, Value};
 
 use crate::derived::{Part, cost, net};
 
@@ -17,8 +17,6 @@ pub(super) const PAGE: f64 = 4096.0;
 const BLOCK: u64 = 128 << 10;
 const WINDOW: u64 = 2 << 20;
 
-type Point = &'static [(&'static str, Value<&'static str>)];
-
 /// A point of the readers.
 macro_rules! point {
     ($file:expr, $record:expr, $state:literal $(, $axis:literal = $value:expr)*) => {
@@ -33,10 +31,10 @@ macro_rules! point {
 
 /// The points of one file and state: of methods without an order, with one, with a window, and with requests under way.
 pub(super) struct Points {
-    pub plain: Point,
-    pub in_order: Point,
-    pub ahead: Point,
-    pub deep: Point,
+    pub plain: FixedPoint,
+    pub in_order: FixedPoint,
+    pub ahead: FixedPoint,
+    pub deep: FixedPoint,
 }
 
 macro_rules! points {
@@ -57,9 +55,9 @@ pub(super) const HUGE_COLD: Points = points!(HUGE_BYTES, BLOCK, "cold");
 pub(super) const HUGE_WARM: Points = points!(HUGE_BYTES, BLOCK, "warm");
 
 /// The paper's first prefetching: four records ahead, which is a page at a time.
-pub(super) const LARGE_NEAR: Point =
+pub(super) const LARGE_NEAR: FixedPoint =
     point!(LARGE_BYTES, 256, "cold", "ahead" = Value::Number(1024), "quantity" = Value::Number(4096));
-pub(super) const SMALL_NEAR: Point =
+pub(super) const SMALL_NEAR: FixedPoint =
     point!(SMALL_BYTES, 80, "warm", "ahead" = Value::Number(1024), "quantity" = Value::Number(4096));
 
 /// Pages read one after another from anywhere in a file, past the page cache: nothing is read ahead, and each read waits
