@@ -3,7 +3,7 @@
 
 mod derivations;
 
-use record::{Cost, Doubt, Ends, Point, Run, Value};
+use record::{Cost, Doubt, Ends, FixedPoint, FixedTerm, Run};
 
 pub use derivations::{DERIVATIONS, RSX_DERIVATIONS, SIGNAL, SWITCH};
 
@@ -16,16 +16,7 @@ use crate::sums::{doubts_in, doubts_of, join, quotient, sum};
 /// to the cost of an AST meet this.
 pub const AGREE: f64 = 1.25;
 
-/// A value an axis takes, as data writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
-    /// Bytes or a count.
-    Number(u64),
-    /// A named choice.
-    Word(&'static str),
-}
-
-/// The quantity taken from a cost.
+/// What is taken of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// The figure it is quoted by, net.
@@ -36,33 +27,29 @@ pub enum Quantity {
     Waiting,
 }
 
-/// The cost of an operation at a point, multiplied by a factor.
+/// A term of a derivation, and what is taken of its cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// The factor.
-    pub times: f64,
-    /// The operation's id.
-    pub operation: &'static str,
-    /// The whole point.
-    pub at: &'static [(&'static str, At)],
-    /// The quantity.
+    /// How often, the operation and its whole point.
+    pub term: FixedTerm,
+    /// What of it.
     pub of: Quantity,
 }
 
 /// The cost of an operation without axes, once.
 pub const fn cost(operation: &'static str) -> Part {
-    Part { times: 1.0, operation, at: &[], of: Quantity::Time }
+    Part { term: FixedTerm { times: 1.0, operation, at: &[] }, of: Quantity::Time }
 }
 
 impl Part {
-    /// The same at this point.
-    pub const fn at(self, at: &'static [(&'static str, At)]) -> Part {
-        Part { at, ..self }
+    /// At this point.
+    pub const fn at(self, at: FixedPoint) -> Part {
+        Part { term: FixedTerm { at, ..self.term }, ..self }
     }
 
     /// The same with this factor.
     pub const fn times(self, times: f64) -> Part {
-        Part { times, ..self }
+        Part { term: FixedTerm { times, ..self.term }, ..self }
     }
 
     /// Its processor time.
@@ -99,31 +86,19 @@ impl Part {
         Interval { value, low: value - (time.value - time.low) * part, high: value + (time.high - time.value) * part }
     }
 
-    /// The point in the form of a record.
-    pub fn point(&self) -> Point {
-        self.at.iter().fold(Point::default(), |point, (axis, value)| {
-            let value = match value {
-                At::Number(number) => Value::Number(*number),
-                At::Word(word) => Value::Word((*word).into()),
-            };
-            point.with(axis, value)
-        })
-    }
-
     /// Id and point as typed on the command line.
     pub fn name(&self) -> String {
-        format!("{}{}", self.operation, self.point())
+        self.term.term().name()
     }
 
     /// Id and the point's values, for tables.
     pub fn short(&self) -> String {
-        format!("{} {}", self.operation, self.point().values()).trim_end().into()
+        format!("{} {}", self.term.operation, self.term.term().at.values()).trim_end().into()
     }
 
     /// The cost it names in this run.
     pub fn find<'a>(&self, run: &'a Run) -> Option<&'a Cost> {
-        let point = self.point();
-        run.costs.iter().find(|cost| cost.operation == self.operation && cost.at == point)
+        self.term.term().find(&run.costs)
     }
 }
 
@@ -177,7 +152,7 @@ impl Route {
     fn found<'a>(&self, run: &'a Run) -> impl Iterator<Item = (f64, Interval, &'a Cost)> {
         self.parts().filter_map(|(sign, part)| {
             let cost = part.find(run)?;
-            Some((sign * part.times / self.divide_by, part.figure(cost), cost))
+            Some((sign * part.term.times / self.divide_by, part.figure(cost), cost))
         })
     }
 
@@ -200,8 +175,8 @@ impl Route {
                 (false, true) => " + ",
                 (false, false) => " - ",
             };
-            if part.times != 1.0 {
-                text += &format!("{} x ", part.times);
+            if part.term.times != 1.0 {
+                text += &format!("{} x ", part.term.times);
             }
             text += match part.of {
                 Quantity::Time => "",

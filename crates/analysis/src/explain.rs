@@ -57,7 +57,7 @@ pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
     if cost.explained_by.is_empty() {
         return None;
     }
-    let of = |term: &Term| run.costs.iter().find(|it| it.operation == term.operation && it.at == term.at);
+    let of = |term: &Term| term.find(&run.costs);
     let explained = |term: &Term| {
         let each = of(term).map(net);
         let total = each.map(|each| sum(&[(term.times, each)]));

@@ -180,7 +180,7 @@ fn doubts(sides: [&Prediction; 2], family: &str) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for side in sides {
         let total = side.total().figure();
-        let counts = |row: &&crate::predict::Row| matters(&total, row.line.times, &row.each.figure());
+        let counts = |row: &&crate::predict::Row| matters(&total, row.line.term.times, &row.each.figure());
         for row in side.rows.iter().filter(|row| row.line.family == family).filter(counts) {
             join(&mut doubts, row.doubts.iter().cloned());
         }
@@ -202,7 +202,7 @@ fn pairs(before: &Prediction, after: &Prediction) -> Split {
             known.insert(key, place);
             by_name.entry(name).or_insert(place);
             let pair = &mut split.pairs[place];
-            pair.sides[side].times += row.line.times;
+            pair.sides[side].times += row.line.term.times;
             pair.sides[side].price = row.each.figure().value;
             pair.sources[side] = row.by.as_ref().map(|by| by.source.clone());
             pair.clocks[side] = row.clock.clone();

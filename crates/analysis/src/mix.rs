@@ -44,7 +44,7 @@ impl Shared {
     /// two runs. The second is the clock's range, for a quiet figure that follows the clock. The costs of a book share
     /// nothing.
     pub fn of(run: &Run, cost: &Cost) -> Shared {
-        if run.howslow.is_empty() {
+        if run.is_published() {
             return Shared::default();
         }
         let noise = &run.noise;
@@ -158,10 +158,10 @@ impl Sum {
 /// # Errors
 /// If there is no such cost, or several, or one that is no time.
 pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cost, Lack> {
-    let id = line.operation.as_str();
+    let id = line.term.operation.as_str();
     let by_id: Vec<&Cost> = run.costs.iter().filter(|cost| cost.operation == id).collect();
     let means = |cost: &&Cost, lenient: bool| {
-        line.at.0.iter().all(|(axis, value)| cost.at.0.get(axis).map_or(lenient, |is| is == value))
+        line.term.at.0.iter().all(|(axis, value)| cost.at.0.get(axis).map_or(lenient, |is| is == value))
     };
     let mut meant: Vec<&Cost> = by_id.iter().copied().filter(|cost| means(cost, false)).collect();
     if by_id.is_empty() {
@@ -171,7 +171,7 @@ pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cos
             likes.filter(|cost| means(cost, true)).collect::<Vec<_>>()
         };
         meant = called(id);
-        if meant.is_empty() && run.howslow.is_empty() {
+        if meant.is_empty() && run.is_published() {
             meant = names(id).iter().map(|name| called(name)).find(|found| !found.is_empty()).unwrap_or_default();
         }
     }
@@ -191,8 +191,8 @@ pub fn cost_of<'a>(run: &'a Run, line: &MixLine, names: Names) -> Result<&'a Cos
 fn skipped(run: &Run, line: &MixLine) -> Option<String> {
     let spoken = |skip: &&record::Skip| {
         let free = skip.at.0.is_empty();
-        skip.operation == line.operation
-            && line.at.0.iter().all(|(axis, value)| free || skip.at.0.get(axis) == Some(value))
+        skip.operation == line.term.operation
+            && line.term.at.0.iter().all(|(axis, value)| free || skip.at.0.get(axis) == Some(value))
     };
     let skip = run.skipped.iter().find(spoken)?;
     let remedy = if skip.remedy.is_empty() { String::new() } else { format!(" ({})", skip.remedy) };

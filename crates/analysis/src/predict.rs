@@ -84,7 +84,7 @@ impl Row {
 
     /// Its total in one unit of work.
     pub fn total(&self) -> Sum {
-        Sum::default().plus(self.line.times, &self.each)
+        Sum::default().plus(self.line.term.times, &self.each)
     }
 }
 
@@ -143,8 +143,8 @@ pub fn predict_in(state: State, mix: &Mix, run: &Run, place: usize, names: Names
                 row.doubts = doubts_of(cost);
                 row.clock = clock(run, cost).filter(|_| state == State::Quiet);
             }
-            // An operation with the count zero costs nothing, whatever its price.
-            Err(_) if line.times == 0.0 => {}
+            // What is never done costs nothing, whatever it would cost.
+            Err(_) if line.term.times == 0.0 => {}
             Err(lack) => lacking.push((line.clone(), lack)),
         }
         rows.push(row);
@@ -188,7 +188,7 @@ pub fn whole(state: State, mix: &Mix, run: &Run) -> Option<Interval> {
 impl Prediction {
     /// The sum of all rows. It is a lower bound if something is missing.
     pub fn total(&self) -> Sum {
-        self.rows.iter().fold(Sum::default(), |sum, row| sum.plus(row.line.times, &row.each))
+        self.rows.iter().fold(Sum::default(), |sum, row| sum.plus(row.line.term.times, &row.each))
     }
 
     /// Families in the order of the mix.
@@ -200,7 +200,7 @@ impl Prediction {
                 families.len() - 1
             });
             let total = std::mem::take(&mut families[place].total);
-            families[place].total = total.plus(row.line.times, &row.each);
+            families[place].total = total.plus(row.line.term.times, &row.each);
         }
         families
     }
@@ -236,7 +236,7 @@ impl Prediction {
     pub fn doubts(&self) -> Vec<Doubt> {
         let total = self.total().figure();
         let mut doubts = Vec::new();
-        for row in self.rows.iter().filter(|row| matters(&total, row.line.times, &row.each.figure())) {
+        for row in self.rows.iter().filter(|row| matters(&total, row.line.term.times, &row.each.figure())) {
             join(&mut doubts, row.doubts.iter().cloned());
         }
         doubts
@@ -245,7 +245,7 @@ impl Prediction {
     /// Processor time and waiting time, if every cost states them.
     pub fn split(&self) -> Option<Split> {
         let mut split = Split { cpu: 0.0, wait: 0.0 };
-        for row in self.rows.iter().filter(|row| row.line.times > 0.0) {
+        for row in self.rows.iter().filter(|row| row.line.term.times > 0.0) {
             let total = row.total().figure().value;
             let busy = row.busy?;
             split.cpu += total * busy;

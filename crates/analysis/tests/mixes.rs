@@ -6,7 +6,7 @@ use analysis::predict::{Prediction, predict};
 use analysis::statistics::Interval;
 use analysis::whatif::{Change, Impossible, Supposed, difference, suppose};
 use proptest::prelude::*;
-use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Point, Run, Skip, Value};
+use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Value};
 
 /// Table I of the memo, in ns, in the form of a book.
 fn machine(name: &str, figures: [f64; 4]) -> Run {
@@ -45,7 +45,7 @@ fn total(prediction: &Prediction) -> f64 {
 }
 
 fn places(prediction: &Prediction, name: &str) -> Vec<usize> {
-    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.operation == name).collect()
+    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.term.operation == name).collect()
 }
 
 fn close(one: f64, other: f64) -> bool {
@@ -114,7 +114,7 @@ fn what_is_lacking_is_told() {
 #[test]
 fn a_point_chooses_and_axes_left_out_are_free() {
     let [_, mut run] = multics();
-    run.howslow = "0.1.0".into();
+    run.origin = Origin::Measured;
     let sized =
         |size: u64, word: &str| Point::default().with("size", Value::Number(size)).with("to", Value::Word(word.into()));
     for (cost, at) in run.costs.iter_mut().zip([sized(1, "a"), sized(4096, "a"), sized(4096, "b"), sized(8192, "b")]) {
@@ -133,7 +133,7 @@ fn published_costs_answer_to_the_registrys_names_and_measured_ones_do_not() {
     let wanted = mix(&[("instruction.add@unit=1", 2.0)]);
     let names = |id: &str| -> &'static [&'static str] { if id == "instruction.add" { &["ada"] } else { &[] } };
     assert!(close(total(&predict(&wanted, &run, 0, &names)), 2.0 * 832.0));
-    run.howslow = "0.1.0".into();
+    run.origin = Origin::Measured;
     assert_eq!(predict(&wanted, &run, 0, &names).lacking.len(), 1, "another operation is no substitute");
 }
 

@@ -6,7 +6,7 @@ use analysis::mix::Lack;
 use analysis::predict::{Prediction, State, predict, predict_in};
 use analysis::statistics::Interval;
 use analysis::whatif::{Change, Supposed, difference, suppose};
-use record::{Doubt, Ends, Estimate, Mix, Run};
+use record::{Doubt, Ends, Estimate, Mix, Origin, Run};
 
 fn mix(lines: &[(&str, f64)]) -> Mix {
     let lines: String =
@@ -23,7 +23,7 @@ fn total(prediction: &Prediction) -> f64 {
 }
 
 fn places(prediction: &Prediction, name: &str) -> Vec<usize> {
-    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.operation == name).collect()
+    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.term.operation == name).collect()
 }
 
 fn close(one: f64, other: f64) -> bool {
@@ -167,7 +167,7 @@ fn a_prediction_is_no_surer_than_its_run_and_its_clock() {
         .sum();
     let share = following / total(&priced(&work(), &run, 0));
     assert!((half(&run) - (without * without + (0.1 * share).powi(2)).sqrt()).abs() < 1e-9, "{} {share}", half(&run));
-    run.howslow = String::new();
+    run.origin = Origin::Published;
     assert_eq!(half(&run), 0.0, "printed figures share nothing");
 }
 

@@ -1,12 +1,13 @@
 //! Between the command line and the instrument: settings in, a run out.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use analysis::history;
 use jiff::Timestamp;
 use measure::{Plan, Width};
 use operation::Item;
-use record::{Cost, CountedIn, Machine, Point, Run, SCHEMA, Settings, Value};
+use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Value};
 use store::{Figures, Known, Store};
 
 use crate::cli::How;
@@ -74,11 +75,12 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
     taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
     // Baselines come after what was asked for; on the page everything stands in the order of the registry.
     taken.costs.sort_by_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
-    let run = Run {
+    let mut run = Run {
         schema: SCHEMA.into(),
         id: id(started),
         started: format!("{started:.3}"),
         finished: format!("{:.3}", Timestamp::now()),
+        origin: Origin::Measured,
         howslow: env!("CARGO_PKG_VERSION").into(),
         build,
         counted_in: CountedIn::Nanoseconds,
@@ -87,7 +89,9 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
         noise: taken.noise,
         costs: taken.costs,
         skipped: taken.skipped,
+        units: BTreeMap::new(),
     };
+    run.note_units();
     Ok(Measured { run, interrupted: taken.interrupted, width: taken.width })
 }
 

@@ -1,8 +1,8 @@
 //! Patterns: which operations, at which points, are meant by what was typed.
 
 use operation::{Item, Operation};
+use record::Point;
 use record::units::bytes_of;
-use record::{Point, Value};
 
 use crate::output::Misuse;
 
@@ -74,11 +74,9 @@ impl Pattern {
     }
 
     fn means_point(&self, point: &Point) -> bool {
-        self.at.iter().all(|(axis, wanted)| match point.0.get(axis) {
-            Some(Value::Number(number)) => wanted.matches(&number.to_string()),
-            Some(Value::Word(word)) => wanted.matches(word),
-            None => false,
-        })
+        let meets =
+            |axis: &str, wanted: &glob::Pattern| point.0.get(axis).is_some_and(|at| wanted.matches(&at.to_string()));
+        self.at.iter().all(|(axis, wanted)| meets(axis, wanted))
     }
 
     /// The points of an operation that it means: axes it does not speak of take their headline values, or all.
@@ -174,15 +172,15 @@ pub(crate) fn nearest_of(wanted: &str, mut names: Vec<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use operation::{Choice, size, word};
+    use operation::{Value, size, word};
 
     use super::*;
 
     const PIPE: Operation = Operation {
         id: "pipe.roundtrip",
         axes: &[
-            word("distance", &[Choice::Word("same"), Choice::Word("other")]),
-            size(&[Choice::Number(1), Choice::Number(64), Choice::Number(4096)]).headline(&[Choice::Number(64)]),
+            word("distance", &[Value::Word("same"), Value::Word("other")]),
+            size(&[Value::Number(1), Value::Number(64), Value::Number(4096)]).headline(&[Value::Number(64)]),
         ],
         ..Operation::DEFAULT
     };

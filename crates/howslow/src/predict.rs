@@ -89,7 +89,7 @@ fn show<'a>(
     let (run, prediction) = (runs[place].run, &all[place]);
     let other = if state == State::Quiet { State::Typical } else { State::Quiet };
     // A book has one state, and of what is lacking there is no sum.
-    let told = prediction.lacking.is_empty() && !run.howslow.is_empty();
+    let told = prediction.lacking.is_empty() && !run.is_published();
     let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
     Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
 }

@@ -58,7 +58,7 @@ fn every_operation_that_studies_and_derivations_name_exists() {
         }
     }
     for (_, part) in DERIVATIONS.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
-        missing.check(part.operation, &part.point());
+        missing.check(part.term.operation, &part.term.term().at);
     }
     missing.report();
 }

@@ -84,7 +84,7 @@ mod tests {
     fn the_kernels_list_is_sorted_by_level() {
         let mut files = Vec::new();
         for (index, level, kind, size) in
-            [(0, "2", "Unified", "1024K\n"), (1, "1", "Instruction", "32K\n"), (2, "1", "Data", "32K\n")]
+            [(0, "2", "Unified", "1536K\n"), (1, "1", "Instruction", "32K\n"), (2, "1", "Data", "32K\n")]
         {
             for (file, text) in [("level", level), ("type", kind), ("size", size), ("shared_cpu_list", "0,48\n")] {
                 files.push((format!("sys/devices/system/cpu/cpu3/cache/index{index}/{file}"), text));
@@ -93,11 +93,11 @@ mod tests {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let recorded = Recorded::new(&files);
         let host = recorded.host();
-        assert!(describe(&host).iter().all(|cache| cache.size != Bytes(1 << 20)));
+        assert!(describe(&host).iter().all(|cache| cache.size != Bytes(1536 << 10)));
         let caches = describe_for(&host, 3);
         let seen: Vec<(u32, &str)> = caches.iter().map(|cache| (cache.level, cache.kind.as_str())).collect();
         assert_eq!(seen, [(1, "data"), (1, "instruction"), (2, "unified")]);
-        assert_eq!(caches[2].size, Bytes(1 << 20));
+        assert_eq!(caches[2].size, Bytes(1536 << 10));
         assert_eq!((caches[0].shared_by.as_deref(), caches[0].line), (Some("0,48"), None));
     }
 }

@@ -24,12 +24,12 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// The meaning of `distance=other`: the first of these that the machine has, in this order. The sibling comes last,
-    /// because two tasks on one core disturb each other.
+    /// What another CPU means where no distance is asked for, in this order: the first of these that the machine has. The sibling comes last, because
+    /// two tasks on one core disturb each other.
     const OTHER: [Distance; 5] =
         [Distance::Core, Distance::Cache, Distance::Socket, Distance::Unknown, Distance::Sibling];
 
-    /// The distance that this word of the axis `distance` names; `None` for `other`, `awake` and all other words.
+    /// The distance that this word names, if it names one.
     pub fn named(word: &str) -> Option<Distance> {
         match word {
             "sibling" => Some(Distance::Sibling),
@@ -157,9 +157,10 @@ impl Topology {
         order().find(for_all).or_else(|| order().find(|&distance| has(cpu, distance)))
     }
 
-    /// The possible CPUs of a partner for this word of the axis `distance`; empty if the machine has none.
-    pub fn partners_at(&self, cpu: u32, usable: &[u32], word: &str) -> Vec<u32> {
-        let distance = Distance::named(word).or_else(|| self.other(cpu, usable));
+    /// The CPUs that a partner may be on: those at this distance, or at the one that the machine prefers. None where the
+    /// machine has none.
+    pub fn partners_at(&self, cpu: u32, usable: &[u32], distance: Option<Distance>) -> Vec<u32> {
+        let distance = distance.or_else(|| self.other(cpu, usable));
         distance.map(|distance| self.partners(cpu, usable, distance)).unwrap_or_default()
     }
 

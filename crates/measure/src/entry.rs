@@ -8,8 +8,7 @@ use record::{Estimate, Point, Skip, Term};
 use crate::batch::RoundSamples;
 use crate::quiet::Guard;
 use crate::round::RoundEnd;
-use operation::Item;
-use operation::Operation;
+use operation::{Item, Operation, PartnerPlace};
 
 /// Why an item is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +86,12 @@ impl Entry {
         (operation.follows_clock)(point) && !operation.uses_other_cpu(point)
     }
 
-    /// The number of CPUs it keeps busy.
+    /// Where its partner runs.
+    pub fn partner_place(&self) -> PartnerPlace {
+        PartnerPlace::at(self.item.operation.axes, &self.item.point)
+    }
+
+    /// How many CPUs it keeps busy.
     pub fn cpus(&self) -> u32 {
         self.item.operation.cpus(&self.item.point)
     }

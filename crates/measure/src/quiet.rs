@@ -9,7 +9,7 @@ use rustix::thread::CpuSet;
 use crate::batch::{RoundSamples, Sample};
 use crate::error::MeasureError;
 use crate::speed::{Checker, Speed};
-use machine::Topology;
+use machine::{Distance, Topology};
 use operation::pin;
 
 /// More CPUs than this are not needed to find a quiet one.
@@ -213,8 +213,8 @@ impl Quietness {
         best.1
     }
 
-    /// The CPU for a partner of a task on `cpu`, at the distance that this word of the axis names, if there is one.
-    pub fn other_than(&self, cpu: u32, distance: &str, random: &mut fastrand::Rng) -> Option<u32> {
+    /// The CPU for a partner of a task on `cpu`, at this distance or at any, if there is one.
+    pub fn other_than(&self, cpu: u32, distance: Option<Distance>, random: &mut fastrand::Rng) -> Option<u32> {
         random.choice(Topology::here().partners_at(cpu, &self.usable, distance))
     }
 

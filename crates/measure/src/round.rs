@@ -79,6 +79,7 @@ fn measured(item: &Item, order: &RoundRequest, checker: Checker, folders: Folder
     }
     let partners_cpus = item.operation.cpus(&item.point) as usize - 1;
     let setting = Setting::new(item.point.clone(), folders.own, order.cpu, order.other_cpu, order.seed)
+        .with_axes(item.operation.axes)
         .with_shared(folders.shared)
         .with_more_cpus(order.more_cpus.clone())
         .with_argument(item.operation.argument);

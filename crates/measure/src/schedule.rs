@@ -202,8 +202,8 @@ impl Schedule<'_> {
             most: MOST_BATCHES,
             quiet_below: (!next.survey).then(|| self.quietness.limit()),
         };
-        let distance = self.entries[next.entry].item.point.word("distance").unwrap_or_default().to_owned();
-        let other_cpu = self.quietness.other_than(cpu, &distance, random);
+        let distance = self.entries[next.entry].partner_place().distance();
+        let other_cpu = self.quietness.other_than(cpu, distance, random);
         let busy = self.entries[next.entry].cpus();
         let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
         let round = RoundRequest { item: next.entry, cpu, other_cpu, more_cpus, seed: random.u64(..), plan };

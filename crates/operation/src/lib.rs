@@ -15,6 +15,7 @@
 //! # Ok::<(), Failure>(())
 //! ```
 
+mod axis;
 mod clock;
 mod device;
 mod failure;
@@ -25,11 +26,13 @@ mod setting;
 mod stopwatch;
 mod usage;
 
+pub use axis::{Axis, PartnerPlace, Role, bytes, count, cpus, partner, size, word};
 pub use clock::Clock;
 pub use device::{Device, DeviceWrites, between, together};
 pub use failure::Failure;
-pub use operation::{Axis, Choice, Item, Need, Operation, TermOf, count, size, term, word};
+pub use operation::{Item, Need, Operation, TermOf, term};
 pub use pauses::{Paused, Pauses};
+pub use record::Value;
 pub use repeat::{Loop, opaque, repeat};
 pub use setting::{Doubts, Partner, Setting, Tally, pin};
 pub use stopwatch::{Stopwatch, Took};

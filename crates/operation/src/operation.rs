@@ -2,8 +2,9 @@
 
 use std::any::Any;
 
-use record::{Bytes, Estimate, Point, Term, Value};
+use record::{Bytes, Estimate, FixedPoint, FixedTerm, Point, Term};
 
+use crate::axis::{Axis, PartnerPlace, Role};
 use crate::failure::Failure;
 use crate::repeat::Loop;
 use crate::setting::Setting;
@@ -106,7 +107,9 @@ impl Operation {
             let values = if headline_only && !axis.headline.is_empty() { axis.headline } else { axis.values };
             points = points
                 .iter()
-                .flat_map(|point| values.iter().map(move |value| point.clone().with(axis.name, value.value())))
+                .flat_map(|point| {
+                    values.iter().map(move |value| point.clone().with(axis.name, value.value().in_unit(axis.unit)))
+                })
                 .collect();
         }
         points.retain(self.has_point);
@@ -115,16 +118,20 @@ impl Operation {
 
     /// True if a partner works on another CPU at this point.
     pub fn uses_other_cpu(&self, point: &Point) -> bool {
-        point.word("distance").is_some_and(|distance| distance != "same")
+        PartnerPlace::at(self.axes, point) != PartnerPlace::Same
             || self.needs.contains(&Need::TwoCpus)
-            || point.number("cpus").is_some_and(|cpus| cpus > 1)
+            || self.busy_cpus(point).is_some_and(|cpus| cpus > 1)
     }
 
-    /// The number of CPUs it keeps busy at this point: the value of its axis `cpus`, or two if a partner has a CPU of
-    /// its own.
+    /// How many CPUs it keeps busy at this point: what an axis of CPUs says, or two where a partner has one of its own.
     pub fn cpus(&self, point: &Point) -> u32 {
-        let said = point.number("cpus").map(|cpus| u32::try_from(cpus).unwrap_or(u32::MAX).max(1));
-        said.unwrap_or(if self.uses_other_cpu(point) { 2 } else { 1 })
+        self.busy_cpus(point).unwrap_or(if self.uses_other_cpu(point) { 2 } else { 1 })
+    }
+
+    /// How many CPUs an axis of CPUs says, at least one.
+    fn busy_cpus(&self, point: &Point) -> Option<u32> {
+        let axis = self.axes.iter().find(|axis| axis.role == Role::Cpus)?;
+        Some(u32::try_from(point.number(axis.name)?).unwrap_or(u32::MAX).max(1))
     }
 
     /// The payload at this point.
@@ -133,81 +140,25 @@ impl Operation {
     }
 }
 
-/// A named parameter an operation is measured over.
-#[derive(Clone, Copy, Debug)]
-pub struct Axis {
-    /// Its name: `size`, `tasks`, `distance`.
-    pub name: &'static str,
-    /// All values of a full run.
-    pub values: &'static [Choice],
-    /// The values of the headline run; empty means all.
-    pub headline: &'static [Choice],
-}
-
-impl Axis {
-    /// The same axis, limited to these values in the headline run.
-    pub const fn headline(self, headline: &'static [Choice]) -> Axis {
-        Axis { headline, ..self }
-    }
-}
-
-/// One value of an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// Bytes or a count.
-    Number(u64),
-    /// A named choice.
-    Word(&'static str),
-}
-
-impl Choice {
-    /// The value in the form that a point stores.
-    pub fn value(self) -> Value {
-        match self {
-            Choice::Number(number) => Value::Number(number),
-            Choice::Word(word) => Value::Word(word.into()),
-        }
-    }
-}
-
-/// An axis of sizes in bytes.
-pub const fn size(values: &'static [Choice]) -> Axis {
-    Axis { name: "size", values, headline: &[] }
-}
-
-/// An axis of counts.
-pub const fn count(name: &'static str, values: &'static [Choice]) -> Axis {
-    Axis { name, values, headline: &[] }
-}
-
-/// An axis of named choices.
-pub const fn word(name: &'static str, values: &'static [Choice]) -> Axis {
-    Axis { name, values, headline: &[] }
-}
-
-/// A term as the registry writes it. At each point, its own point is `at` plus those axes of `same` that the
-/// operation's point has.
+/// A term as the registry writes it. At each point it is taken at its own point, plus those axes of `same` that the
+/// operation's own point has.
 #[derive(Clone, Copy, Debug)]
 pub struct TermOf {
-    /// How often one operation contains it.
-    pub times: f64,
-    /// The operation's id.
-    pub operation: &'static str,
-    /// The point it is taken at.
-    pub at: &'static [(&'static str, Choice)],
+    /// How often one operation contains it, its operation and its point.
+    pub term: FixedTerm,
     /// Axes whose value it shares with the operation.
     pub same: &'static [&'static str],
 }
 
 /// A term: `times` times this operation, which has no axes.
 pub const fn term(times: f64, operation: &'static str) -> TermOf {
-    TermOf { times, operation, at: &[], same: &[] }
+    TermOf { term: FixedTerm { times, operation, at: &[] }, same: &[] }
 }
 
 impl TermOf {
     /// Taken at this point.
-    pub const fn at(self, at: &'static [(&'static str, Choice)]) -> TermOf {
-        TermOf { at, ..self }
+    pub const fn at(self, at: FixedPoint) -> TermOf {
+        TermOf { term: FixedTerm { at, ..self.term }, ..self }
     }
 
     /// Taken at the operation's own value on these axes.
@@ -217,16 +168,13 @@ impl TermOf {
 
     /// The term of an operation at `point`.
     pub fn resolve(&self, point: &Point) -> Term {
-        let mut at = Point::default();
-        for (axis, choice) in self.at {
-            at = at.with(axis, choice.value());
-        }
+        let mut term = self.term.term();
         for axis in self.same {
             if let Some(value) = point.0.get(*axis) {
-                at = at.with(axis, value.clone());
+                term.at.0.insert((*axis).into(), value.clone());
             }
         }
-        Term { times: self.times, operation: self.operation.into(), at }
+        term
     }
 }
 

@@ -8,15 +8,17 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use machine::Topology;
+use machine::{Distance, Topology};
 use record::{Doubt, Point};
 
+use crate::axis::{Axis, PartnerPlace};
 use crate::device::Device;
 use crate::failure::Failure;
 
 /// What an operation receives for its set-up.
 pub struct Setting {
     point: Point,
+    axes: &'static [Axis],
     argument: Option<&'static (dyn Any + Send + Sync)>,
     scratch: PathBuf,
     shared: Option<PathBuf>,
@@ -38,6 +40,7 @@ impl Setting {
     pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
         Setting {
             point,
+            axes: &[],
             argument: None,
             scratch,
             shared: None,
@@ -51,6 +54,11 @@ impl Setting {
             device: Rc::default(),
             tallies: Rc::default(),
         }
+    }
+
+    /// The same setting, for an operation with these axes.
+    pub fn with_axes(self, axes: &'static [Axis]) -> Setting {
+        Setting { axes, ..self }
     }
 
     /// The same setting, in a run whose rounds share this existing folder.
@@ -178,19 +186,19 @@ impl Setting {
         Ok(bytes as usize)
     }
 
-    /// The CPU for a partner. It is our own if the point says `distance=same` or nothing. Otherwise the run chose it by
-    /// topology (see `docs/TASKS.md`), and the cost reports its place. At `distance=awake`, idle tasks keep that CPU
-    /// and ours from halting.
+    /// The CPU a partner belongs on, by the axis that says so: our own ([`PartnerPlace::Same`]), or the one that the run
+    /// chose (see `docs/TASKS.md`), which the cost tells. At [`PartnerPlace::Awake`] idle tasks keep that CPU and ours from
+    /// halting.
     ///
     /// # Errors
     /// A skip if the point needs another CPU and there is none at that distance.
     pub fn partner_cpu(&self) -> Result<u32, Failure> {
-        let distance = self.word("distance");
-        if matches!(distance, "" | "same") {
+        let place = self.partner_place();
+        if place == PartnerPlace::Same {
             return Ok(self.cpu);
         }
         let cpu = self.other_cpu()?;
-        if distance == "awake" && self.awake.borrow().is_empty() {
+        if place == PartnerPlace::Awake && self.awake.borrow().is_empty() {
             for cpu in [cpu, self.cpu] {
                 let sleepless = self.sleepless(cpu)?;
                 self.awake.borrow_mut().push(sleepless);
@@ -199,7 +207,11 @@ impl Setting {
         Ok(cpu)
     }
 
-    /// A task on `cpu` that yields to every other task and never lets the CPU halt.
+    fn partner_place(&self) -> PartnerPlace {
+        PartnerPlace::at(self.axes, &self.point)
+    }
+
+    /// A task on `cpu` that gives way to every other and never lets the CPU halt.
     fn sleepless(&self, cpu: u32) -> Result<Partner, Failure> {
         let partner = self.partner(cpu, || {
             // SAFETY: all bits zero is a valid sched_param.
@@ -225,11 +237,11 @@ impl Setting {
     /// A skip if there is none.
     pub fn other_cpu(&self) -> Result<u32, Failure> {
         let Some(cpu) = self.other_cpu else {
-            let reason = match self.word("distance") {
-                "sibling" => "no hardware thread beside ours on this core may be used",
-                "core" => "no other core that shares the last level of cache may be used",
-                "cache" => "no core of this socket without a shared cache may be used",
-                "socket" => "no other socket may be used",
+            let reason = match self.partner_place().distance() {
+                Some(Distance::Sibling) => "no hardware thread beside ours on this core may be used",
+                Some(Distance::Core) => "no other core that shares the last level of cache may be used",
+                Some(Distance::Cache) => "no core of this socket without a shared cache may be used",
+                Some(Distance::Socket) => "no other socket may be used",
                 _ => return Err(Failure::skip("only one CPU may be used", "allow a second CPU (taskset, cpuset)")),
             };
             return Err(Failure::skip(reason, "a machine that has one, or allow its CPUs (taskset, cpuset)"));

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::Choice::{Number, Word};
+use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, TermOf, count, opaque, word};
 
 use crate::DEFAULT;

@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use operation::Choice::Word;
+use operation::Value::Word;
 use operation::{Axis, Failure, Loop, Operation, Setting, word};
 
 use crate::DEFAULT;

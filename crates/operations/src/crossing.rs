@@ -8,7 +8,7 @@ mod signal;
 mod text;
 mod vdso;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, term};
 
 use crate::DEFAULT;
 
@@ -22,18 +22,18 @@ const MOST: usize = 6;
 const ARGUMENTS: Axis = count(
     "arguments",
     &[
-        Choice::Number(0),
-        Choice::Number(1),
-        Choice::Number(2),
-        Choice::Number(3),
-        Choice::Number(4),
-        Choice::Number(5),
-        Choice::Number(6),
+        Value::Number(0),
+        Value::Number(1),
+        Value::Number(2),
+        Value::Number(3),
+        Value::Number(4),
+        Value::Number(5),
+        Value::Number(6),
     ],
 );
 
 /// How many words cross, where the counts between add nothing to what the ends and the middle show.
-const FEW_ARGUMENTS: Axis = count("arguments", &[Choice::Number(0), Choice::Number(3), Choice::Number(6)]);
+const FEW_ARGUMENTS: Axis = count("arguments", &[Value::Number(0), Value::Number(3), Value::Number(6)]);
 
 /// What all of them are.
 const CROSSING: Operation = Operation { per: "crossing", ..DEFAULT };
@@ -52,7 +52,7 @@ const PROCEDURE: Operation = Operation {
 const SHARED: Operation = Operation {
     id: "crossing.shared",
     summary: "call a procedure as one of a shared object is: by a stub that jumps by a table of addresses",
-    axes: &[count("arguments", &[Choice::Number(0), Choice::Number(2), Choice::Number(3), Choice::Number(6)])],
+    axes: &[count("arguments", &[Value::Number(0), Value::Number(2), Value::Number(3), Value::Number(6)])],
     terms: text::OF_A_TURN,
     explained_by: &[term(1.0, "crossing.procedure").same(&["arguments"])],
     at_least: &["crossing.procedure"],
@@ -64,7 +64,7 @@ const SEQUENCE: Operation = Operation {
     id: "crossing.sequence",
     summary: "call a procedure that saves every register it owes its caller, uses a frame of 256 bytes, restores and returns",
     terms: text::OF_A_TURN,
-    explained_by: &[term(1.0, "crossing.procedure").at(&[("arguments", Choice::Number(1))])],
+    explained_by: &[term(1.0, "crossing.procedure").at(&[("arguments", Value::Number(1))])],
     at_least: &["crossing.procedure"],
     prepare: |setting| Ok(text::sequence(words(setting))),
     ..CROSSING

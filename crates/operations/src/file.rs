@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::Choice::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, count, repeat, size, term};
+use operation::Value::Number;
+use operation::{Axis, Failure, Loop, Operation, Setting, bytes, repeat, size, term};
 use record::{Estimate, Point};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fstatfs, fsync, openat, unlinkat};
@@ -24,13 +24,13 @@ use crate::syscall::{exactly, new_file, scratch};
 /// one piece of memory (a large folio), which it finds, locks and marks at once.
 const BLOCKS: &[Axis] = &[
     size(&[Number(4 << 10), Number(64 << 10)]).headline(&[Number(4 << 10)]),
-    count("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]),
+    bytes("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]),
     FILLED,
 ];
 
 /// Up to a large folio of every size: where a page is overwritten ext4 looks at every block of its folio, 4 KiB each.
 pub(crate) const FILLED: Axis =
-    count("filled", &[Number(4 << 10), Number(128 << 10), Number(1 << 20), Number(2 << 20)])
+    bytes("filled", &[Number(4 << 10), Number(128 << 10), Number(1 << 20), Number(2 << 20)])
         .headline(&[Number(128 << 10)]);
 
 /// A file that the core's own cache holds, one that it does not, and one that few shared ones do; the second also filled
@@ -287,9 +287,7 @@ mod tests {
 
     fn setting(folder: &std::path::Path, size: u64, filled: u64) -> Setting {
         let numbers = [("size", size), ("file", 4 << 20), ("filled", filled)];
-        let point = numbers
-            .iter()
-            .fold(Point::default(), |point, (axis, number)| point.with(axis, record::Value::Number(*number)));
+        let point = numbers.iter().fold(Point::default(), |point, (axis, number)| point.with(axis, Number(*number)));
         Setting::new(point, folder.into(), 0, None, 1)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use operation::Choice::Word;
+use operation::Value::Word;
 use operation::{Axis, Operation, repeat, term, word};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::thread::futex::{Flags, wake};

@@ -17,7 +17,7 @@ mod lanes;
 mod special;
 mod vectors;
 
-use operation::{Choice, Operation, TermOf, count, term};
+use operation::{Operation, TermOf, Value, count, term};
 
 use crate::DEFAULT;
 
@@ -30,8 +30,7 @@ const CHAIN: u64 = 256;
 const BESIDE_THE_CHAIN: &[TermOf] = &[];
 
 /// Integers of 32 and of 64 bits; the headline is the register's full width.
-const WIDTH: operation::Axis =
-    count("width", &[Choice::Number(32), Choice::Number(64)]).headline(&[Choice::Number(64)]);
+const WIDTH: operation::Axis = count("width", &[Value::Number(32), Value::Number(64)]).headline(&[Value::Number(64)]);
 
 /// An instruction whose text holds nothing but copies of it.
 const PURE: Operation = Operation { per: "instruction", terms: BESIDE_THE_CHAIN, ..DEFAULT };

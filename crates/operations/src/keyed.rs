@@ -9,7 +9,7 @@ mod written;
 
 #[cfg(not(feature = "keyed"))]
 use absent as database;
-use operation::Choice::{Number, Word};
+use operation::Value::{Number, Word};
 use operation::{Axis, Operation, Setting, count, term, word};
 use record::Estimate;
 

@@ -7,7 +7,7 @@ mod region;
 mod team;
 mod work;
 
-use operation::{Axis, Choice, Failure, Loop, Need, Operation, Setting, count, size, term, word};
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, cpus, size, term, word};
 use record::Point;
 use region::Pages;
 
@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         summary: "the same in base pages, so that the address must be translated anew as well",
         per: "load",
-        axes: &[CHASED.headline(&[Choice::Number(64 * MIB)])],
+        axes: &[CHASED.headline(&[Value::Number(64 * MIB)])],
         headline: true,
         follows_clock: within_own_cache,
         monotonic_in: &["set"],
@@ -197,84 +197,84 @@ fn loaded(setting: &Setting) -> Result<Loop, Failure> {
 }
 
 const COPIED: Axis = size(&[
-    Choice::Number(64),
-    Choice::Number(512),
-    Choice::Number(4 * KIB),
-    Choice::Number(64 * KIB),
-    Choice::Number(MIB),
-    Choice::Number(16 * MIB),
-    Choice::Number(64 * MIB),
+    Value::Number(64),
+    Value::Number(512),
+    Value::Number(4 * KIB),
+    Value::Number(64 * KIB),
+    Value::Number(MIB),
+    Value::Number(16 * MIB),
+    Value::Number(64 * MIB),
 ])
-.headline(&[Choice::Number(512), Choice::Number(4 * KIB), Choice::Number(MIB), Choice::Number(64 * MIB)]);
+.headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)]);
 
 /// Powers of two, as the chase needs them.
-const CHASED: Axis = count(
+const CHASED: Axis = bytes(
     "set",
     &[
-        Choice::Number(4 * KIB),
-        Choice::Number(16 * KIB),
-        Choice::Number(64 * KIB),
-        Choice::Number(256 * KIB),
-        Choice::Number(MIB),
-        Choice::Number(2 * MIB),
-        Choice::Number(4 * MIB),
-        Choice::Number(8 * MIB),
-        Choice::Number(16 * MIB),
-        Choice::Number(32 * MIB),
-        Choice::Number(64 * MIB),
-        Choice::Number(256 * MIB),
+        Value::Number(4 * KIB),
+        Value::Number(16 * KIB),
+        Value::Number(64 * KIB),
+        Value::Number(256 * KIB),
+        Value::Number(MIB),
+        Value::Number(2 * MIB),
+        Value::Number(4 * MIB),
+        Value::Number(8 * MIB),
+        Value::Number(16 * MIB),
+        Value::Number(32 * MIB),
+        Value::Number(64 * MIB),
+        Value::Number(256 * MIB),
     ],
 );
 
 /// One within each level of most machines of today, and beyond the last.
-const CHASED_HEADLINE: &[Choice] = &[
-    Choice::Number(16 * KIB),
-    Choice::Number(256 * KIB),
-    Choice::Number(8 * MIB),
-    Choice::Number(64 * MIB),
-    Choice::Number(256 * MIB),
+const CHASED_HEADLINE: &[Value<&str>] = &[
+    Value::Number(16 * KIB),
+    Value::Number(256 * KIB),
+    Value::Number(8 * MIB),
+    Value::Number(64 * MIB),
+    Value::Number(256 * MIB),
 ];
 
-const PASSED: Axis = count(
+const PASSED: Axis = bytes(
     "set",
     &[
-        Choice::Number(16 * KIB),
-        Choice::Number(256 * KIB),
-        Choice::Number(4 * MIB),
-        Choice::Number(64 * MIB),
-        Choice::Number(256 * MIB),
+        Value::Number(16 * KIB),
+        Value::Number(256 * KIB),
+        Value::Number(4 * MIB),
+        Value::Number(64 * MIB),
+        Value::Number(256 * MIB),
     ],
 )
-.headline(&[Choice::Number(16 * KIB), Choice::Number(4 * MIB), Choice::Number(64 * MIB)]);
+.headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)]);
 
 /// Beyond the core's own caches, and beyond most shared ones.
-const STREAMED: Axis = count("set", &[Choice::Number(4 * MIB), Choice::Number(64 * MIB), Choice::Number(256 * MIB)]);
+const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)]);
 
 /// A core's own cache, the shared one, and memory.
-const SHARED: Axis = count("set", &[Choice::Number(256 * KIB), Choice::Number(4 * MIB), Choice::Number(128 * MIB)]);
+const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)]);
 
-const CPUS: Axis = count("cpus", &[Choice::Number(1), Choice::Number(2), Choice::Number(4), Choice::Number(8)]);
+const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
 
-const FAR: Axis = count("set", &[Choice::Number(256 * MIB)]);
+const FAR: Axis = bytes("set", &[Value::Number(256 * MIB)]);
 
 const LOADS: Axis = word(
     "load",
     &[
-        Choice::Word("idle"),
-        Choice::Word("half-reading"),
-        Choice::Word("reading"),
-        Choice::Word("half-writing"),
-        Choice::Word("writing"),
+        Value::Word("idle"),
+        Value::Word("half-reading"),
+        Value::Word("reading"),
+        Value::Word("half-writing"),
+        Value::Word("writing"),
     ],
 );
 
 /// Powers of two; translation caches of today hold some tens of pages near, and one to four thousand further off.
 const TRANSLATED: Axis = count(
     "pages",
-    &[Choice::Number(32), Choice::Number(256), Choice::Number(1024), Choice::Number(4096), Choice::Number(16384)],
+    &[Value::Number(32), Value::Number(256), Value::Number(1024), Value::Number(4096), Value::Number(16384)],
 );
 
-const PAGES: Axis = word("in", &[Choice::Word("base"), Choice::Word("huge")]);
+const PAGES: Axis = word("in", &[Value::Word("base"), Value::Word("huge")]);
 
 /// What the core's own caches hold on most machines of today: beyond, the clock is that of the shared cache.
 const OWN_CACHE: u64 = MIB;
@@ -324,7 +324,7 @@ mod tests {
     /// Their own points are large: these are not, and pass over every piece more than once.
     #[test]
     fn what_goes_past_the_caches_or_beside_a_load_does_its_work() {
-        let set = |set| Point::default().with("set", record::Value::Number(set));
+        let set = |set| Point::default().with("set", Value::Number(set));
         for id in ["memory.write.streaming", "memory.copy.streaming", "memory.clear", "memory.read", "memory.write"] {
             performs(id, &set(16 * KIB));
             performs(id, &set(MIB));

@@ -13,7 +13,7 @@ mod wasi;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::Choice::{Number, Word};
+use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, size, term, word};
 use rustix::fd::OwnedFd;
 

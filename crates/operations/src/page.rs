@@ -8,7 +8,7 @@ mod mapping;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Choice::Number;
+use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, repeat, size, term};
 use rustix::fd::AsFd;
 use rustix::io::pwrite;

@@ -3,7 +3,7 @@
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-use operation::Choice::Number;
+use operation::Value::Number;
 use operation::{Axis, Failure, Operation, Setting, count, repeat, term};
 use rustix::event::{EventfdFlags, FdSetElement, PollFd, PollFlags, epoll, eventfd};
 use rustix::event::{fd_set_insert, fd_set_num_elements, poll, select};

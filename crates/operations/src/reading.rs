@@ -15,8 +15,8 @@ pub(crate) mod sum;
 mod unused;
 pub(crate) mod view;
 
-use operation::Choice::{Number, Word};
-use operation::{Axis, Failure, Operation, TermOf, count, repeat, term, word};
+use operation::Value::{Number, Word};
+use operation::{Axis, Failure, Operation, TermOf, bytes, count, repeat, term, word};
 use record::{Estimate, Point};
 
 use crate::block::Block;
@@ -87,30 +87,21 @@ const SMALL: u64 = 7_040 * 80;
 
 /// Where the file is when a pass begins.
 const STATE: Axis = word("state", &[Word("cold"), Word("warm")]);
-const ORDER: Axis = Axis {
-    name: "order",
-    values: &[Word("sequential"), Word("reverse"), Word("strided"), Word("random")],
-    headline: &[Word("sequential")],
-};
+const ORDER: Axis = word("order", &[Word("sequential"), Word("reverse"), Word("strided"), Word("random")])
+    .headline(&[Word("sequential")]);
 /// Bytes asked for at a time.
-const RECORD: Axis = Axis {
-    name: "record",
-    values: &[Number(80), Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)],
-    headline: &[Number(128 * KIB)],
-};
+const RECORD: Axis = bytes("record", &[Number(80), Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
+    .headline(&[Number(128 * KIB)]);
 /// Bytes of the file.
-const FILE: Axis = Axis {
-    name: "file",
-    values: &[Number(SMALL), Number(16 * MIB), Number(LARGE), Number(256 * MIB)],
-    headline: &[Number(256 * MIB)],
-};
+const FILE: Axis =
+    bytes("file", &[Number(SMALL), Number(16 * MIB), Number(LARGE), Number(256 * MIB)]).headline(&[Number(256 * MIB)]);
 
 /// Bytes that have been asked for beyond those read.
 const DISTANCE: Axis =
-    count("ahead", &[Number(KIB), Number(512 * KIB), Number(2 * MIB), Number(8 * MIB)]).headline(&[Number(2 * MIB)]);
+    bytes("ahead", &[Number(KIB), Number(512 * KIB), Number(2 * MIB), Number(8 * MIB)]).headline(&[Number(2 * MIB)]);
 /// Bytes asked for at a time.
 const QUANTITY: Axis =
-    count("quantity", &[Number(4 * KIB), Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
+    bytes("quantity", &[Number(4 * KIB), Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
 /// Requests under way.
 const DEPTH: Axis = count("depth", &[Number(1), Number(4), Number(16), Number(64)]).headline(&[Number(16)]);
 
@@ -218,7 +209,7 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a folder");
         let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
         for operation in OPERATIONS {
-            let small = |point: Point| point.with("file", record::Value::Number(MIB));
+            let small = |point: Point| point.with("file", Number(MIB));
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
             for point in points {
                 let setting = Setting::new(point.clone(), scratch.path().into(), 0, other_cpu, 1);

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use operation::Choice::{Number, Word};
+use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, word};
 use record::Estimate;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, TermOf, count, opaque, pin, repeat, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, opaque, pin, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
 use crate::channel::End;
@@ -17,23 +17,23 @@ pub(crate) const OPERATIONS: &[Operation] = &[WORK, PROCESS, THREAD, YIELD];
 /// holds of them. Of `half` of a cache both sets fit it. Of `most` (three quarters) one set fits and two do not, so that
 /// every switch refills the cache: there a switch costs what it costs programs that use their cache. Of `twice` not even
 /// one fits, so that the work costs the same without a switch.
-const SET: Axis = count(
+const SET: Axis = bytes(
     "set",
     &[
-        Choice::Number(0),
-        Choice::Number(16 << 10),
-        Choice::Number(256 << 10),
-        Choice::Word("half-l1"),
-        Choice::Word("most-l1"),
-        Choice::Word("half-l2"),
+        Value::Number(0),
+        Value::Number(16 << 10),
+        Value::Number(256 << 10),
+        Value::Word("half-l1"),
+        Value::Word("most-l1"),
+        Value::Word("half-l2"),
         MOST_OF_L2,
-        Choice::Word("twice-l2"),
+        Value::Word("twice-l2"),
     ],
 )
-.headline(&[Choice::Number(0), Choice::Number(256 << 10), MOST_OF_L2]);
+.headline(&[Value::Number(0), Value::Number(256 << 10), MOST_OF_L2]);
 
 /// The set at which the difference is largest on most machines.
-const MOST_OF_L2: Choice = Choice::Word("most-l2");
+const MOST_OF_L2: Value<&str> = Value::Word("most-l2");
 
 /// A turn of the ring is two switches and twice the work of one task alone; costs are of half a turn.
 const HALF_A_TURN: &[TermOf] = &[term(0.5, "loop.empty"), term(1.0, "switch.work").same(&["set"])];
@@ -84,7 +84,7 @@ const THREAD: Operation = Operation {
     summary: "switch from a thread to another of the same process and CPU, and refill the caches with its working set",
     per: "switch",
     headline: true,
-    axes: &[SET.headline(&[Choice::Number(0), Choice::Number(256 << 10)])],
+    axes: &[SET.headline(&[Value::Number(0), Value::Number(256 << 10)])],
     terms: HALF_A_TURN,
     prepare: |setting| {
         let (ours, theirs) = End::pipes()?;
@@ -110,7 +110,7 @@ const YIELD: Operation = Operation {
     per: "switch",
     headline: true,
     terms: &[term(0.5, "loop.empty")],
-    explained_by: &[term(1.0, "switch.process").at(&[("set", Choice::Number(0))])],
+    explained_by: &[term(1.0, "switch.process").at(&[("set", Value::Number(0))])],
     prepare: |setting| {
         let board = Rc::new(Shared::new(Board::default())?);
         let partner = setting.partner(setting.cpu(), || board.play())?;

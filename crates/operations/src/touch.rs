@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Choice::{Number, Word};
+use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, TermOf, repeat, term, word};
 use rustix::io::Errno;
 use rustix::mm::Advice;

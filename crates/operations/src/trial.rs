@@ -12,7 +12,7 @@ pub(crate) struct Trial {
 /// Prepares `operation` at `point`.
 pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Failure> {
     let scratch = tempfile::tempdir()?;
-    let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
+    let setting = Setting::new(point, scratch.path().into(), 0, None, 1).with_axes(operation.axes);
     Ok(Trial { looped: (operation.prepare)(&setting)?, _scratch: scratch })
 }
 

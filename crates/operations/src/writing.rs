@@ -11,8 +11,8 @@ mod plain;
 mod ring;
 mod target;
 
-use operation::Choice::{Number, Word};
-use operation::{Axis, Operation, TermOf, count, term, word};
+use operation::Value::{Number, Word};
+use operation::{Axis, Operation, TermOf, bytes, count, term, word};
 use record::{Estimate, Point};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -40,9 +40,9 @@ const SYNC: Axis = word("sync", &[Word("none"), Word("fsync"), Word("fdatasync")
     .headline(&[Word("none"), Word("fsync")]);
 const ORDER: Axis = word("order", &[Word("sequential"), Word("random")]).headline(&[Word("sequential")]);
 /// Bytes handed over at a time.
-const RECORD: Axis = count("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)]).headline(&[Number(128 * KIB)]);
+const RECORD: Axis = bytes("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)]).headline(&[Number(128 * KIB)]);
 /// Bytes of the file.
-const FILE: Axis = count("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]);
+const FILE: Axis = bytes("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]);
 /// Requests under way.
 const DEPTH: Axis = count("depth", &[Number(1), Number(16)]).headline(&[Number(16)]);
 
@@ -74,7 +74,7 @@ const DEEP_DIRECT_POINTS: fn(&Point) -> bool = DEEP_POINTS;
 const BUFFERED: &[Axis] = &[
     OVER,
     word("sync", &[Word("none"), Word("fsync")]),
-    count("record", &[Number(256), Number(4 * KIB), Number(128 * KIB)]).headline(&[Number(256)]),
+    bytes("record", &[Number(256), Number(4 * KIB), Number(128 * KIB)]).headline(&[Number(256)]),
     FILE,
 ];
 const BUFFERED_POINTS: fn(&Point) -> bool = |point| point.number("file") == Some(64 * MIB);
@@ -119,7 +119,7 @@ mod tests {
     fn every_writer_writes_the_whole_file() {
         let scratch = tempfile::tempdir().expect("a folder");
         for operation in OPERATIONS {
-            let small = |point: Point| point.with("file", record::Value::Number(MIB + 4096));
+            let small = |point: Point| point.with("file", Number(MIB + 4096));
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
             for point in points {
                 let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
@@ -134,12 +134,10 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a folder");
         for over in ["new", "old"] {
             let words = [("over", over), ("sync", "none")];
-            let point = words
-                .iter()
-                .fold(Point::default(), |point, (axis, word)| point.with(axis, record::Value::Word((*word).into())));
-            let numbers = [("record", 4096), ("file", 16384)];
             let point =
-                numbers.iter().fold(point, |point, (axis, number)| point.with(axis, record::Value::Number(*number)));
+                words.iter().fold(Point::default(), |point, (axis, word)| point.with(axis, Word((*word).into())));
+            let numbers = [("record", 4096), ("file", 16384)];
+            let point = numbers.iter().fold(point, |point, (axis, number)| point.with(axis, Number(*number)));
             let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
             let lazy = |passes: u64, left_out: u64| {
                 pass::writing(&setting, move |target| {
@@ -168,8 +166,7 @@ mod tests {
         for operation in OPERATIONS {
             for point in operation.points(true).into_iter().filter(|_| operation.id != generate::GENERATE.id) {
                 let over = point.word("over").map(String::from);
-                let point =
-                    point.with("file", record::Value::Number(MIB)).with("sync", record::Value::Word("none".into()));
+                let point = point.with("file", Number(MIB)).with("sync", Word("none".into()));
                 let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
                 let target = target::Target::of(&setting).expect("a file");
                 target.restore(false).expect("restored");

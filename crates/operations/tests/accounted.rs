@@ -68,7 +68,7 @@ fn an_operation_that_sleeps_is_found() {
 /// The least part of a batch in which none of the operation's tasks had the CPU; 0 where it cannot be measured here.
 fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f64 {
     operation::pin(0).expect("CPU 0 may be used");
-    let setting = Setting::new(point.clone(), scratch.into(), 0, None, 1);
+    let setting = Setting::new(point.clone(), scratch.into(), 0, None, 1).with_axes(operation.axes);
     let Ok(mut work) = (operation.prepare)(&setting) else { return 0.0 };
     let mut times = 1;
     loop {

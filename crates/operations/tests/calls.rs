@@ -62,7 +62,7 @@ fn perform(operation: &Operation, scratch: &Path) -> Result<(), Failure> {
     unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const memory) };
     let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
     for point in operation.points(false) {
-        let setting = Setting::new(point, scratch.into(), 0, other_cpu, 1);
+        let setting = Setting::new(point, scratch.into(), 0, other_cpu, 1).with_axes(operation.axes);
         // A refusal while setting up is a skip; one while running is a failure.
         let mut work = (operation.prepare)(&setting).map_err(Failure::into_skip)?;
         [3, 1, 40].into_iter().try_for_each(|times| work.perform(times))?;

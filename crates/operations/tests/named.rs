@@ -41,7 +41,9 @@ fn refused_in_a_child(operation: &Operation, name: &str) -> i32 {
         // SAFETY: the alarm ends this process alone.
         unsafe { libc::alarm(20) };
         let point = operation.points(false).remove(0);
-        let end = match (operation.prepare)(&Setting::new(point, scratch.path().into(), 0, None, 1)) {
+        let end = match (operation.prepare)(
+            &Setting::new(point, scratch.path().into(), 0, None, 1).with_axes(operation.axes),
+        ) {
             Ok(mut looped) => match refuse(number) {
                 Ok(()) if looped.perform(1) == Err(Failure::Errno { errno: REFUSED }) => 0,
                 Ok(()) => 1,

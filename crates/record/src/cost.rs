@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::doubt::Doubt;
 use crate::point::Point;
+use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
 /// Which figure a cost is quoted by.
@@ -70,18 +71,6 @@ pub struct Neighbours {
     pub low: f64,
     /// Upper end of its 95 % interval.
     pub high: f64,
-}
-
-/// A cost contained in another: this operation at this point, a number of times.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Term {
-    /// How often one iteration contains it; a half is allowed.
-    pub times: f64,
-    /// The operation's id.
-    pub operation: String,
-    /// The point it is taken at.
-    #[serde(default)]
-    pub at: Point,
 }
 
 /// Processor time per iteration, partners and children included.

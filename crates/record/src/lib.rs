@@ -23,15 +23,19 @@ mod point;
 mod present;
 mod read;
 mod run;
+mod term;
 pub mod units;
 
 pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry, Fact};
-pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches, Term};
+pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
-pub use point::{Point, Value};
+pub use point::{Point, Unit, Value};
 pub use present::{Counters, Present};
 pub use read::{ReadError, printable, read_run, run_from_bytes};
-pub use run::{BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Run, SCHEMA, Settings, Skip, run_schema};
+pub use run::{
+    BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Origin, Run, SCHEMA, Settings, Skip, run_schema,
+};
+pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};

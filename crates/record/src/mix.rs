@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::point::{Point, Value};
 use crate::read::printable;
+use crate::term::Term;
 use crate::units::{bytes_of, time_of};
 
 /// A longer text is not a mix.
@@ -75,13 +76,10 @@ pub enum WholeAs {
 /// One operation of a mix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MixLine {
-    /// Its id, or its name in a paper.
-    pub operation: String,
-    /// The axes that it sets. The others are free.
-    pub at: Point,
-    /// The number per unit of work. It may be a fraction.
-    pub times: f64,
-    /// The family that it is added to.
+    /// Its id, or a name that a paper gives it; the axes it speaks of, of which the others are free; how often one unit of
+    /// work performs it, where a fraction is allowed.
+    pub term: Term,
+    /// What it is added up with.
     pub family: String,
     /// The reason why it is in the mix.
     pub note: Option<String>,
@@ -90,7 +88,7 @@ pub struct MixLine {
 impl MixLine {
     /// Id and point as the mix writes them.
     pub fn name(&self) -> String {
-        format!("{}{}", self.operation, self.at)
+        self.term.name()
     }
 }
 
@@ -135,7 +133,7 @@ impl Mix {
             return Err(MixError::TooMany(written.operation.len()));
         }
         let lines = written.operation.iter().map(line).collect::<Result<Vec<_>, _>>()?;
-        if !lines.iter().any(|line| line.times > 0.0) {
+        if !lines.iter().any(|line| line.term.times > 0.0) {
             return Err(MixError::Empty);
         }
         let (name, unit) = (shown(&written.name), shown(&written.unit));
@@ -188,9 +186,7 @@ fn line(written: &WrittenLine) -> Result<MixLine, MixError> {
     let at = point.map_or(Ok(Point::default()), point_of).map_err(wrong)?;
     let family = written.family.as_deref().map(shown).filter(|family| !family.is_empty());
     Ok(MixLine {
-        operation: id.into(),
-        at,
-        times,
+        term: Term { times, operation: id.into(), at },
         family: family.unwrap_or_else(|| family_of(id).into()),
         note: written.note.as_deref().map(shown),
     })
@@ -256,7 +252,7 @@ mod tests {
         let mix = Mix::from_toml(SMALL).expect("a mix");
         assert_eq!((mix.name.as_str(), mix.unit.as_str(), mix.whole_as), ("echo", "request", WholeAs::Net));
         assert_eq!(mix.measured["@1"], "1.2ms");
-        let shown: Vec<_> = mix.lines.iter().map(|line| (line.name(), line.times, line.family.as_str())).collect();
+        let shown: Vec<_> = mix.lines.iter().map(|line| (line.name(), line.term.times, line.family.as_str())).collect();
         let expected = [
             ("pipe.roundtrip@distance=other,size=4096", 2.0, "pipe"),
             ("syscall.getppid", 0.5, "syscall"),
@@ -277,7 +273,7 @@ mod tests {
             assert_eq!(family_of(id), family);
         }
         let mix = SMALL.replace("syscall.getppid", "command: mail a@b.c");
-        assert_eq!(Mix::from_toml(&mix).expect("a mix").lines[1].operation, "command: mail a@b.c");
+        assert_eq!(Mix::from_toml(&mix).expect("a mix").lines[1].term.operation, "command: mail a@b.c");
     }
 
     #[test]

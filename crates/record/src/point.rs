@@ -1,21 +1,118 @@
 //! A point: one choice of all of an operation's axes.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// The value of an axis at a point: a number (bytes, a count) or a word.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+/// The value an axis takes at a point: a number (bytes, a count) or a word.
+// In constants the word is a `&'static str`. Values are compared without their unit, which only says how they print.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Value")]
 #[serde(untagged)]
-pub enum Value {
-    /// A number: bytes on the axes `size` and `resident`, a count elsewhere.
+pub enum Value<Word = String> {
+    /// A number: bytes on the axes that the run's `units` name, a count elsewhere.
     Number(u64),
+    /// A number of bytes; in a document a number like any other.
+    #[schemars(skip)]
+    Bytes(u64),
     /// A named choice, e.g. `distance=other`.
-    Word(String),
+    Word(Word),
+}
+
+impl<Word> Value<Word> {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Value::Number(number) | Value::Bytes(number) => Some(*number),
+            Value::Word(_) => None,
+        }
+    }
+
+    /// The word, if it is one.
+    pub fn word(&self) -> Option<&Word> {
+        match self {
+            Value::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// The same value; a number counts in this unit.
+    pub fn in_unit(self, unit: Unit) -> Value<Word> {
+        match (self, unit) {
+            (Value::Number(number) | Value::Bytes(number), Unit::Count) => Value::Number(number),
+            (Value::Number(number) | Value::Bytes(number), Unit::Bytes) => Value::Bytes(number),
+            (word, _) => word,
+        }
+    }
+
+    /// The number or the word, by which values are compared: numbers before words.
+    fn key(&self) -> Result<u64, Option<&Word>> {
+        self.number().ok_or(self.word())
+    }
+}
+
+impl<Word: PartialEq> PartialEq for Value<Word> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl<Word: Eq> Eq for Value<Word> {}
+
+impl<Word: Ord> PartialOrd for Value<Word> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<Word: Ord> Ord for Value<Word> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl<Word: Hash> Hash for Value<Word> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl Value<&'static str> {
+    /// The same value, as a point holds it.
+    pub fn value(self) -> Value {
+        match self {
+            Value::Number(number) => Value::Number(number),
+            Value::Bytes(bytes) => Value::Bytes(bytes),
+            Value::Word(word) => Value::Word(word.into()),
+        }
+    }
+}
+
+impl<Word: fmt::Display> fmt::Display for Value<Word> {
+    /// As it is typed on the command line: without its unit.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(number) | Value::Bytes(number) => write!(out, "{number}"),
+            Value::Word(word) => write!(out, "{word}"),
+        }
+    }
+}
+
+/// What the numbers of an axis count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Things that the axis names.
+    #[default]
+    Count,
+    /// Bytes.
+    Bytes,
 }
 
 /// Axis name to value; empty for an operation without axes.
@@ -23,24 +120,18 @@ pub enum Value {
 #[serde(transparent)]
 pub struct Point(pub BTreeMap<String, Value>);
 
-/// Axes whose numbers are bytes; every other number is a count.
+/// Axes whose numbers are bytes where nothing says their unit: in runs made before runs said so, in books and mixes.
 const BYTE_AXES: [&str; 8] = ["size", "resident", "set", "file", "filled", "record", "ahead", "quantity"];
 
 impl Point {
     /// The number on this axis, if the axis exists and holds one.
     pub fn number(&self, axis: &str) -> Option<u64> {
-        match self.0.get(axis) {
-            Some(Value::Number(number)) => Some(*number),
-            _ => None,
-        }
+        self.0.get(axis)?.number()
     }
 
     /// The word on this axis, if the axis exists and holds one.
     pub fn word(&self, axis: &str) -> Option<&str> {
-        match self.0.get(axis) {
-            Some(Value::Word(word)) => Some(word),
-            _ => None,
-        }
+        self.0.get(axis)?.word().map(String::as_str)
     }
 
     /// The same point with one axis set.
@@ -52,6 +143,7 @@ impl Point {
     /// The values alone, as a table shows them: `64 B`, `100 descriptors other`, `width 64`.
     pub fn values(&self) -> String {
         let shown = self.0.iter().map(|(axis, value)| match value {
+            Value::Bytes(bytes) => Bytes(*bytes).to_string(),
             Value::Number(number) if BYTE_AXES.contains(&axis.as_str()) => Bytes(*number).to_string(),
             // What is counted has a name in the plural.
             Value::Number(number) if axis.ends_with('s') => format!("{number} {axis}"),
@@ -67,10 +159,7 @@ impl fmt::Display for Point {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (axis, value)) in self.0.iter().enumerate() {
             out.write_str(if index == 0 { "@" } else { "," })?;
-            match value {
-                Value::Number(number) => write!(out, "{axis}={number}")?,
-                Value::Word(word) => write!(out, "{axis}={word}")?,
-            }
+            write!(out, "{axis}={value}")?;
         }
         Ok(())
     }
@@ -79,6 +168,17 @@ impl fmt::Display for Point {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_unit_shows_and_is_not_compared() {
+        let counted = Point::default().with("block", Value::Number(4096));
+        let bytes = Point::default().with("block", Value::Bytes(4096));
+        assert_eq!((counted.values(), bytes.values()), ("block 4096".into(), "4 KiB".into()));
+        assert_eq!(counted, bytes);
+        assert_eq!(serde_json::to_string(&bytes).expect("JSON"), r#"{"block":4096}"#);
+        let [less, more, word] = [Value::Bytes(2), Value::Number(3), Value::Word("2")];
+        assert!(less < more && more < word);
+    }
 
     #[test]
     fn points_print_for_people_and_for_the_command_line() {

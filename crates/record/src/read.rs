@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::run::{OLDER_SCHEMA, Run, SCHEMA};
+use crate::run::{OLDER_SCHEMA, Origin, Run, SCHEMA};
 
 /// Larger files are refused unread. A full run with all its samples has less than a tenth of this size.
 const MOST_BYTES: u64 = 256 << 20;
@@ -87,6 +87,11 @@ pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
         serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed(printable(&error.to_string())))?;
     check(&run)?;
     make_printable(&mut run);
+    run.apply_units();
+    // Before runs said so, books were known by their lack of a version.
+    if run.howslow.is_empty() {
+        run.origin = Origin::Published;
+    }
     Ok(run)
 }
 

@@ -1,11 +1,13 @@
 //! A run: the costs measured on one machine at one time, one JSON document.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cost::{Cost, Ends};
 use crate::machine::Machine;
-use crate::point::{Point, Value};
+use crate::point::{Point, Unit, Value};
 
 /// The name and version of the run document's format.
 pub const SCHEMA: &str = "howslow-run/2";
@@ -28,6 +30,9 @@ pub struct Run {
     pub started: String,
     /// When it finished, RFC 3339, UTC.
     pub finished: String,
+    /// Whether it was measured or published.
+    #[serde(default)]
+    pub origin: Origin,
     /// The version of howslow that measured; empty for a book.
     pub howslow: String,
     /// A fingerprint of the program that measured: runs of one build can be expected to agree. Empty for a book and in older runs.
@@ -36,7 +41,11 @@ pub struct Run {
     /// The unit in which its figures are exact.
     #[serde(default)]
     pub counted_in: CountedIn,
-    /// The machine it was taken on.
+    /// The unit of each axis whose numbers are not counts. Absent in older runs and in books. The numbers of `size`,
+    /// `resident`, `set`, `file`, `filled`, `record`, `ahead` and `quantity` are bytes in any case.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub units: BTreeMap<String, Unit>,
+    /// Where it was taken.
     pub machine: Machine,
     /// The settings of the run.
     pub settings: Settings,
@@ -49,7 +58,18 @@ pub struct Run {
     pub skipped: Vec<Skip>,
 }
 
-/// The unit in which the figures of a run are exact. Every cost has both units if the clock is known.
+/// Where the figures of a run come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// howslow measured them. Documents without this field are measured runs, unless `howslow` is empty.
+    #[default]
+    Measured,
+    /// A paper or manual printed them.
+    Published,
+}
+
+/// What the figures of a run are exact in. Every cost has both where the clock is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CountedIn {
@@ -174,6 +194,34 @@ pub struct Skip {
 }
 
 impl Run {
+    /// Whether its figures were published, not measured by howslow.
+    pub fn is_published(&self) -> bool {
+        self.origin == Origin::Published
+    }
+
+    /// Notes the unit of each axis whose numbers are not counts.
+    pub fn note_units(&mut self) {
+        let points = self.costs.iter().map(|cost| &cost.at).chain(self.skipped.iter().map(|skip| &skip.at));
+        let bytes = points.flat_map(|point| &point.0).filter(|(_, value)| matches!(value, Value::Bytes(_)));
+        self.units = bytes.map(|(axis, _)| (axis.clone(), Unit::Bytes)).collect();
+    }
+
+    /// Gives the numbers at all points the units that the run notes.
+    pub(crate) fn apply_units(&mut self) {
+        let Run { units, costs, skipped, .. } = self;
+        let of_costs = costs.iter_mut().flat_map(|cost| {
+            let terms = cost.terms.iter_mut().chain(&mut cost.explained_by).map(|term| &mut term.at);
+            std::iter::once(&mut cost.at).chain(terms)
+        });
+        for point in of_costs.chain(skipped.iter_mut().map(|skip| &mut skip.at)) {
+            for (axis, value) in &mut point.0 {
+                if let (Some(unit), Value::Number(number)) = (units.get(axis), &*value) {
+                    *value = Value::Number(*number).in_unit(*unit);
+                }
+            }
+        }
+    }
+
     /// The cost of this operation at this point, given as axis and value.
     pub fn cost(&self, operation: &str, at: &[(&str, Value)]) -> Option<&Cost> {
         self.costs.iter().find(|cost| {

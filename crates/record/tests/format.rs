@@ -58,6 +58,21 @@ fn the_example_survives_writing_and_reading() {
 }
 
 #[test]
+fn a_run_says_the_units_of_its_axes_and_where_it_comes_from() {
+    let mut run = example();
+    assert!(!run.is_published());
+    run.costs[0].at = Point::default().with("block", Value::Bytes(4096)).with("tasks", Value::Number(2));
+    run.note_units();
+    let text = serde_json::to_string(&run).expect("a run is JSON");
+    let read = run_from_bytes(text.as_bytes()).expect("what was written can be read");
+    assert_eq!(read.costs[0].at.values(), "4 KiB 2 tasks");
+    assert_eq!(read, run);
+    let mut older: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
+    older["howslow"] = "".into();
+    assert!(run_from_bytes(older.to_string().as_bytes()).expect("a run").is_published());
+}
+
+#[test]
 fn anything_else_is_one_clear_error() {
     let error = |text: &str| run_from_bytes(text.as_bytes()).expect_err("not a run");
     assert!(matches!(error(""), ReadError::Empty));

@@ -125,8 +125,8 @@ fn axes(points: &[Point]) -> Vec<String> {
     let mut axes: Vec<(&String, Vec<String>)> = Vec::new();
     for (axis, value) in points.iter().flat_map(|point| &point.0) {
         let text = match value {
-            Value::Number(number) => {
-                let alone = Point::default().with(axis, Value::Number(*number)).values();
+            Value::Number(_) | Value::Bytes(_) => {
+                let alone = Point::default().with(axis, value.clone()).values();
                 alone.strip_suffix(axis.as_str()).unwrap_or(&alone).trim_end().to_string()
             }
             Value::Word(word) => word.clone(),

@@ -108,7 +108,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     order.sort_by(|&one, &other| size(other).total_cmp(&size(one)));
     for place in order {
         let line = &rows[place].line;
-        let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), times(line.times)];
+        let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), times(line.term.times)];
         row.extend(one.then(|| if rows[place].by.is_none() { "-".into() } else { told(&rows[place].each.figure()) }));
         for it in priced {
             let total = it.prediction.rows[place].total();
@@ -148,8 +148,8 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
         (Kind::Row, [start, priced.iter().flat_map(of).collect()].concat())
     };
     let state = priced.first().map_or(State::Quiet, |it| it.state);
-    // A book has only one state, and does not say which.
-    let books = priced.iter().all(|it| it.run.howslow.is_empty());
+    // A book has one state only, of which it says nothing.
+    let books = priced.iter().all(|it| it.run.is_published());
     let title = if books { "sum".into() } else { format!("sum, by {} prices", state.word()) };
     let (kind, mut row) = whole(&title, &|it| {
         let total = it.prediction.total();
@@ -191,8 +191,8 @@ fn is_lacking(it: &Priced, line: &MixLine) -> bool {
 /// The line as the mix writes it, with the whole point if the mix leaves it to the run.
 fn name(row: &Row) -> String {
     match &row.by {
-        Some(by) if by.operation == row.line.operation => format!("{} {}", by.operation, by.at.values()),
-        _ => format!("{} {}", row.line.operation, row.line.at.values()),
+        Some(by) if by.operation == row.line.term.operation => format!("{} {}", by.operation, by.at.values()),
+        _ => format!("{} {}", row.line.term.operation, row.line.term.at.values()),
     }
     .trim_end()
     .into()
@@ -219,7 +219,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
     for (place, it) in priced.iter().enumerate() {
         let label = label(place, priced.len());
         let renamed = |row: &Row| {
-            let by = row.by.as_ref().filter(|by| by.operation != row.line.operation)?;
+            let by = row.by.as_ref().filter(|by| by.operation != row.line.term.operation)?;
             Some(format!("{} by {}", row.line.name(), by.source.1))
         };
         let renamed: Vec<String> = it.prediction.rows.iter().filter_map(renamed).collect();
@@ -288,7 +288,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
         let (from, to) = (row.total(), changed.total());
         let change = to.clone().plus(-1.0, &from).figure();
         let figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
-        let start = vec![format!("  {}", in_table(&name(row))), times(row.line.times)];
+        let start = vec![format!("  {}", in_table(&name(row))), times(row.line.term.times)];
         let doubts = vec![String::new(), notes.doubts(&changed.doubts)];
         grid.add(Kind::Row, [start, figures.to_vec(), doubts].concat());
     }

@@ -59,7 +59,7 @@ fn more(run: &Run, style: Style) -> String {
 
 /// The sources of a book's figures. A run's own figures need no source.
 fn sources(run: &Run) -> &[String] {
-    if run.howslow.is_empty() { &run.settings.patterns } else { &[] }
+    if run.is_published() { &run.settings.patterns } else { &[] }
 }
 
 fn prices(run: &Run, notes: &mut Footnotes) -> Grid {

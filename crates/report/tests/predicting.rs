@@ -146,7 +146,7 @@ fn factors_of_two_machines_and_of_two_mixes() {
 
     let mut fewer = mix.clone();
     fewer.name = "shorter".into();
-    fewer.lines[1].times = 3.0;
+    fewer.lines[1].term.times = 3.0;
     let sides = [priced(&mix, &runs[0], 0, None), priced(&fewer, &runs[1], 1, None)];
     let found = factors(&sides[0], &sides[1]).expect("factors");
     let of = FactorsOf { mixes: [&mix, &fewer], runs: [&runs[0], &runs[1]], factors: &found };

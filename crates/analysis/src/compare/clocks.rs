@@ -32,7 +32,7 @@ impl Clocks {
 pub fn comparable(base: &Run, other: &Run) -> bool {
     let known = |run: &Run| {
         let cycle = run.noise.cycle_ns;
-        !run.howslow.is_empty() && run.counted_in == CountedIn::Nanoseconds && cycle.is_finite() && cycle > 0.0
+        !run.is_published() && run.counted_in == CountedIn::Nanoseconds && cycle.is_finite() && cycle > 0.0
     };
     let model = &base.machine.cpu.signature;
     known(base)

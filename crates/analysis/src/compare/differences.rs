@@ -65,8 +65,8 @@ fn facts(run: &Run) -> BTreeMap<String, Value> {
     if run.noise.cycle_ns > 0.0 {
         whole["noise"] = json!({ "cycle_ns": run.noise.cycle_ns });
     }
-    // A book's costs were not measured with howslow's settings.
-    if !run.howslow.is_empty() {
+    // Nobody asked howslow for the costs of a book.
+    if !run.is_published() {
         whole["settings"] = json!(run.settings);
         whole["howslow"] = json!(run.howslow);
     }
@@ -103,7 +103,7 @@ fn said<'v>(run: &Run, value: Option<&'v Value>) -> Option<&'v Value> {
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
-    if run.howslow.is_empty() { value.filter(|value| !empty(value)) } else { value.or(Some(&Value::Null)) }
+    if run.is_published() { value.filter(|value| !empty(value)) } else { value.or(Some(&Value::Null)) }
 }
 
 fn alike(field: &str, one: &Value, other: &Value) -> bool {

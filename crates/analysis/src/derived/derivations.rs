@@ -1,14 +1,16 @@
 //! The derived costs and their routes: data only.
 
-use super::{At, Derivation, Route, cost};
+use record::Value;
 
-const SMALL_SAME: &[(&str, At)] = &[("size", At::Number(26)), ("distance", At::Word("same"))];
-const SMALL_OTHER: &[(&str, At)] = &[("size", At::Number(26)), ("distance", At::Word("other"))];
-const SMALL: &[(&str, At)] = &[("size", At::Number(26))];
-const SAME: &[(&str, At)] = &[("distance", At::Word("same"))];
-const OTHER: &[(&str, At)] = &[("distance", At::Word("other"))];
-const POLLED: &[(&str, At)] = &[("distance", At::Word("same")), ("woken", At::Word("poll"))];
-const SIGNALLED: &[(&str, At)] = &[("distance", At::Word("same")), ("woken", At::Word("signal"))];
+use super::{Derivation, Route, cost};
+
+const SMALL_SAME: &[(&str, Value<&str>)] = &[("size", Value::Number(26)), ("distance", Value::Word("same"))];
+const SMALL_OTHER: &[(&str, Value<&str>)] = &[("size", Value::Number(26)), ("distance", Value::Word("other"))];
+const SMALL: &[(&str, Value<&str>)] = &[("size", Value::Number(26))];
+const SAME: &[(&str, Value<&str>)] = &[("distance", Value::Word("same"))];
+const OTHER: &[(&str, Value<&str>)] = &[("distance", Value::Word("other"))];
+const POLLED: &[(&str, Value<&str>)] = &[("distance", Value::Word("same")), ("woken", Value::Word("poll"))];
+const SIGNALLED: &[(&str, Value<&str>)] = &[("distance", Value::Word("same")), ("woken", Value::Word("signal"))];
 
 /// The name of the derived cost of signal delivery.
 pub const SIGNAL: &str = "signal delivery";
@@ -58,7 +60,7 @@ pub const DERIVATIONS: &[Derivation] = &[
             },
             Route {
                 name: "ring of two through pipes, less the work of one alone",
-                plus: &[cost("switch.process").at(&[("set", At::Number(0))])],
+                plus: &[cost("switch.process").at(&[("set", Value::Number(0))])],
                 minus: &[],
                 divide_by: 1.0,
             },

@@ -6,8 +6,10 @@ mod buffer;
 mod handicap;
 mod instructions;
 
+use record::Value;
+
 use super::{Claim, Pair, Study, Test};
-use crate::derived::{At, Part, Route, cost};
+use crate::derived::{Part, Route, cost};
 
 /// The study.
 pub(super) const STUDY: Study = Study {
@@ -32,12 +34,12 @@ pub(super) const STUDY: Study = Study {
 };
 
 /// Words as wide as a register, and pairs of them.
-const WORD: &[(&str, At)] = &[("width", At::Number(8))];
-const PAIR: &[(&str, At)] = &[("width", At::Number(16))];
-const THREE: &[(&str, At)] = &[("arguments", At::Number(3))];
+const WORD: &[(&str, Value<&str>)] = &[("width", Value::Number(8))];
+const PAIR: &[(&str, Value<&str>)] = &[("width", Value::Number(16))];
+const THREE: &[(&str, Value<&str>)] = &[("arguments", Value::Number(3))];
 
-const ADD: Part = cost("instruction.add.latency").at(&[("width", At::Number(64))]);
-const LOAD: Part = cost("instruction.load.latency").at(&[("mode", At::Word("base"))]);
+const ADD: Part = cost("instruction.add.latency").at(&[("width", Value::Number(64))]);
+const LOAD: Part = cost("instruction.load.latency").at(&[("mode", Value::Word("base"))]);
 const LOADS: Part = cost("instruction.load.throughput").at(WORD);
 const LOADS_OF_TWO: Part = cost("instruction.load.throughput").at(PAIR);
 const LOAD_INDIRECT: Part = cost("instruction.load.indirect.latency");
@@ -46,7 +48,8 @@ const STORES_OF_TWO: Part = cost("instruction.store.throughput").at(PAIR);
 const PROCEDURE: Part = cost("crossing.procedure").at(THREE);
 const SEQUENCE: Part = cost("crossing.sequence");
 const KERNEL: Part = cost("crossing.call").at(THREE);
-const PROCESS: Part = cost("crossing.process").at(&[("arguments", At::Number(3)), ("distance", At::Word("same"))]);
+const PROCESS: Part =
+    cost("crossing.process").at(&[("arguments", Value::Number(3)), ("distance", Value::Word("same"))]);
 const NOTHING: Part = cost("process.shell");
 
 /// One measured cost of the 6180, by the paper's name for it.
@@ -184,7 +187,7 @@ mod tests {
         let books = books();
         let mut run = books[0].run();
         let cost = &mut run.costs[0];
-        (cost.operation, cost.at) = (KERNEL.operation.into(), KERNEL.point());
+        (cost.operation, cost.at) = (KERNEL.term.operation.into(), KERNEL.term.term().at);
         cost.gross_ns.quiet = record::Nanoseconds(100.0);
         cost.doubts = vec![record::Doubt::NeverQuiet];
         let paper = Paper::new(&books).expect("books");

@@ -103,7 +103,7 @@ impl Study {
         let claimed = pairs.flat_map(Route::parts).map(|(_, part)| part);
         let mut needs = Vec::new();
         for part in (self.parts)().into_iter().chain(claimed).chain(more) {
-            let need = (part.operation, part.point());
+            let need = (part.term.operation, part.term.term().at);
             if !needs.contains(&need) {
                 needs.push(need);
             }
@@ -114,7 +114,7 @@ impl Study {
     /// Every cost of the books that the study uses.
     pub fn printed(&self) -> Vec<String> {
         let pairs = self.claims.iter().flat_map(|claim| [&claim.there.one, &claim.there.other]);
-        let named = pairs.flat_map(Route::parts).map(|(_, part)| part.operation.to_string());
+        let named = pairs.flat_map(Route::parts).map(|(_, part)| part.term.operation.to_string());
         (self.printed)().into_iter().chain(named).collect()
     }
 

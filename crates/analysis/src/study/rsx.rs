@@ -1,8 +1,10 @@
 //! `rsx`: the price list of the system directives of RSX, and its sentences, beside Linux.
 
+use record::Value;
+
 use super::price_list::{self, Row, Table};
 use super::{Claim, Pair, Study, Test};
-use crate::derived::{At, DERIVATIONS, Part, Route, cost};
+use crate::derived::{DERIVATIONS, Part, Route, cost};
 
 /// The study.
 pub(super) const RSX: Study = Study {
@@ -28,17 +30,17 @@ fn parts() -> Vec<&'static Part> {
     std::iter::once(&BLOCK).chain(routes.flat_map(Route::parts).map(|(_, part)| part)).collect()
 }
 
-const BLOCK: Part = cost("memory.copy").at(&[("size", At::Number(512))]);
+const BLOCK: Part = cost("memory.copy").at(&[("size", Value::Number(512))]);
 
-const SMALL: &[(&str, At)] = &[("size", At::Number(26))];
-const LARGE: &[(&str, At)] = &[("size", At::Number(512))];
-const TEN: &[(&str, At)] = &[("descriptors", At::Number(10))];
-const ONE: &[(&str, At)] = &[("descriptors", At::Number(1))];
-const PAGE: &[(&str, At)] = &[("size", At::Number(4096))];
+const SMALL: &[(&str, Value<&str>)] = &[("size", Value::Number(26))];
+const LARGE: &[(&str, Value<&str>)] = &[("size", Value::Number(512))];
+const TEN: &[(&str, Value<&str>)] = &[("descriptors", Value::Number(10))];
+const ONE: &[(&str, Value<&str>)] = &[("descriptors", Value::Number(1))];
+const PAGE: &[(&str, Value<&str>)] = &[("size", Value::Number(4096))];
 
-const FLAG: Part = cost("flag.set").at(&[("scope", At::Word("private"))]);
-const SHARED_FLAG: Part = cost("flag.set").at(&[("scope", At::Word("shared"))]);
-const EVENT: Part = cost("flag.set").at(&[("scope", At::Word("event"))]);
+const FLAG: Part = cost("flag.set").at(&[("scope", Value::Word("private"))]);
+const SHARED_FLAG: Part = cost("flag.set").at(&[("scope", Value::Word("shared"))]);
+const EVENT: Part = cost("flag.set").at(&[("scope", Value::Word("event"))]);
 const WAIT_ONE: Part = cost("poll.poll").at(ONE);
 const WAIT_ANY: Part = cost("poll.poll").at(TEN);
 const MAPPING: Part = cost("page.map.unmap").at(PAGE);
@@ -50,7 +52,7 @@ const SIGNAL_BY_MESSAGE: Route = DERIVATIONS[0].routes[2];
 const SWITCH: Route = DERIVATIONS[1].routes[0];
 const SWITCH_BY_YIELD: Route = DERIVATIONS[1].routes[1];
 const SWITCH_IN_RING: Route = DERIVATIONS[1].routes[2];
-const TWO_TASKS: Part = cost("pipe.roundtrip").at(&[("size", At::Number(26)), ("distance", At::Word("same"))]);
+const TWO_TASKS: Part = cost("pipe.roundtrip").at(&[("size", Value::Number(26)), ("distance", Value::Word("same"))]);
 
 /// A message to a partner on the same CPU that is woken in this way, and the answer: of 13 words, or with another id of
 /// 256.
@@ -59,7 +61,7 @@ macro_rules! woken {
         woken!("pipe.woken", $how)
     };
     ($id:literal, $how:literal) => {
-        cost($id).at(&[("distance", At::Word("same")), ("woken", At::Word($how))])
+        cost($id).at(&[("distance", Value::Word("same")), ("woken", Value::Word($how))])
     };
 }
 
@@ -70,8 +72,9 @@ const WOKEN_STARTED: Part = woken!("start");
 const LARGE_POLL: Part = woken!("pipe.woken.block", "poll");
 const LARGE_SIGNAL: Part = woken!("pipe.woken.block", "signal");
 const LARGE_STARTED: Part = woken!("pipe.woken.block", "start");
-const LARGE_TO_OTHER: Part = cost("pipe.roundtrip").at(&[("size", At::Number(512)), ("distance", At::Word("same"))]);
-const RING: Part = cost("async.read.ring").at(&[("batch", At::Number(1))]);
+const LARGE_TO_OTHER: Part =
+    cost("pipe.roundtrip").at(&[("size", Value::Number(512)), ("distance", Value::Word("same"))]);
+const RING: Part = cost("async.read.ring").at(&[("batch", Value::Number(1))]);
 
 const fn row(paper: &'static str, here: &'static [Route]) -> Row {
     Row { paper, here }

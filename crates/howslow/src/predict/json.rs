@@ -49,7 +49,7 @@ pub(super) fn prediction(mix: &Mix, on: &str, it: &Priced, suppositions: &[Suppo
                 Lack::Missing(reason) => reason.clone(),
                 _ => None,
             };
-            json!({ "operation": line.operation, "at": line.at, "times": line.times, "reason": why, "command": command(line) })
+            json!({ "operation": line.term.operation, "at": line.term.at, "times": line.term.times, "reason": why, "command": command(line) })
         }).collect::<Vec<_>>(),
         "what_if": it.supposed.as_ref().map(|after| what_if(of, after, suppositions)),
     })
@@ -59,11 +59,11 @@ fn row_json(of: &Prediction, row: &Row) -> Value {
     let total = row.total();
     let lacking = of.lacking.iter().any(|(line, _)| *line == row.line);
     let mut said = json!({
-        "operation": row.line.operation,
-        "at": row.by.as_ref().map_or(&row.line.at, |by| &by.at),
+        "operation": row.line.term.operation,
+        "at": row.by.as_ref().map_or(&row.line.term.at, |by| &by.at),
         "priced_by": row.by.as_ref().map(|by| &by.operation),
         "family": row.line.family,
-        "times": row.line.times,
+        "times": row.line.term.times,
         "note": row.line.note,
         "doubts": row.doubts,
         "each": (!lacking).then(|| figure_json(&row.each.figure())),
@@ -108,8 +108,8 @@ fn what_if(before: &Prediction, after: &Prediction, suppositions: &[Supposed]) -
         "measured": measured.as_ref().map(figure_json),
         "measured_speedup": before.measured.zip(measured).and_then(|(from, to)| faster(from.value, to.value)),
         "rows": rows.map(|(row, changed)| json!({
-            "operation": row.line.operation,
-            "at": row.by.as_ref().map_or(&row.line.at, |by| &by.at),
+            "operation": row.line.term.operation,
+            "at": row.by.as_ref().map_or(&row.line.term.at, |by| &by.at),
             "before": figure_json(&row.total().figure()),
             "after": figure_json(&changed.total().figure()),
             "doubts": changed.doubts,

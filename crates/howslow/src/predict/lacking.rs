@@ -40,7 +40,7 @@ pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Re
 
 /// Whether a line that no run has names something that howslow measures.
 fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Misuse> {
-    let id = line.operation.as_str();
+    let id = line.term.operation.as_str();
     let Some(operation) = operations::all().find(|operation| operation.id == id) else {
         if own_work(id).is_some() {
             return Ok(());
@@ -56,7 +56,7 @@ fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Mi
         return Err(Misuse(format!("{text}; {hint}`howslow list` shows all")));
     };
     let points = operation.points(false);
-    let spoken = |point: &&Point| line.at.0.iter().all(|(axis, value)| point.0.get(axis) == Some(value));
+    let spoken = |point: &&Point| line.term.at.0.iter().all(|(axis, value)| point.0.get(axis) == Some(value));
     if points.iter().any(|point| spoken(&point)) {
         return Ok(());
     }
@@ -64,7 +64,7 @@ fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Mi
     let shown = shown.join(" ");
     let shown = if shown.trim().is_empty() { "without a point" } else { &shown };
     let more = if points.len() > 8 { " ..." } else { "" };
-    let text = format!("the mix '{}' names the point {}", mix.name, line.at);
+    let text = format!("the mix '{}' names the point {}", mix.name, line.term.at);
     Err(Misuse(format!("{text}, at which {id} is not measured; it is {shown}{more}")))
 }
 
@@ -82,7 +82,7 @@ fn own_work(id: &str) -> Option<String> {
 
 /// What measures a line; `None` where howslow cannot, because only a book has it.
 pub(super) fn command(line: &MixLine) -> Option<String> {
-    own_work(&line.operation)
+    own_work(&line.term.operation)
         .or_else(|| registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.name()))))
 }
 
@@ -104,7 +104,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
             };
             let _ = write!(text, "\n  {}{why}", line.name());
         }
-        if named.run.howslow.is_empty() {
+        if named.run.is_published() {
             text += "\nit is a book: nothing more can be measured there";
         } else {
             text += &to_measure(prediction);
@@ -129,7 +129,7 @@ fn to_measure(prediction: &Prediction) -> String {
     if !ids.is_empty() {
         let _ = write!(text, "\nmeasure there: howslow run {}", ids.join(" "));
     }
-    for own in prediction.lacking.iter().filter_map(|(line, _)| own_work(&line.operation)) {
+    for own in prediction.lacking.iter().filter_map(|(line, _)| own_work(&line.term.operation)) {
         let _ = write!(text, "\nmeasure there: {own}");
     }
     text
@@ -137,5 +137,5 @@ fn to_measure(prediction: &Prediction) -> String {
 
 /// Whether `howslow run` can be asked for it.
 fn registered(line: &MixLine) -> bool {
-    operations::all().any(|operation| operation.id == line.operation)
+    operations::all().any(|operation| operation.id == line.term.operation)
 }

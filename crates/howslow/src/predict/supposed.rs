@@ -33,7 +33,7 @@ pub(super) fn read(text: &str, index: usize, about: About) -> anyhow::Result<Sup
     };
     let rows = rows(pattern, of)?;
     if rows.is_empty() {
-        let mut all: Vec<&str> = mix.lines.iter().map(|line| line.operation.as_str()).collect();
+        let mut all: Vec<&str> = mix.lines.iter().map(|line| line.term.operation.as_str()).collect();
         all.sort_unstable();
         all.dedup();
         let some = all.iter().take(8).copied().collect::<Vec<_>>().join(", ");
@@ -87,7 +87,7 @@ fn rows(pattern: &str, of: &Prediction) -> Result<Vec<usize>, Misuse> {
     };
     let named = places(&|row| {
         let by = row.by.as_ref().is_some_and(|by| by.source.1 == pattern || by.operation == pattern);
-        row.line.name() == pattern || row.line.operation == pattern || by
+        row.line.name() == pattern || row.line.term.operation == pattern || by
     });
     if !named.is_empty() {
         return Ok(named);
@@ -95,8 +95,8 @@ fn rows(pattern: &str, of: &Prediction) -> Result<Vec<usize>, Misuse> {
     let pattern = Pattern::parse(pattern)?;
     Ok(places(&|row| {
         let by = row.by.as_ref().is_some_and(|by| pattern.means(&by.operation, &by.at));
-        by || row.by.as_ref().is_none_or(|by| by.operation != row.line.operation)
-            && pattern.means(&row.line.operation, &row.line.at)
+        by || row.by.as_ref().is_none_or(|by| by.operation != row.line.term.operation)
+            && pattern.means(&row.line.term.operation, &row.line.term.at)
     }))
 }
 

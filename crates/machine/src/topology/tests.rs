@@ -72,24 +72,24 @@ fn on_one_socket_other_is_another_core_and_never_the_sibling() {
     assert_eq!(topology.distance(0, 4), Distance::Sibling);
     assert_eq!(topology.distance(0, 5), Distance::Core);
     for cpu in EIGHT {
-        let others = topology.partners_at(cpu, &EIGHT, "other");
+        let others = topology.partners_at(cpu, &EIGHT, Distance::named("other"));
         assert_eq!(others.len(), 6, "{others:?}");
         assert!(!others.contains(&((cpu + 4) % 8)) && !others.contains(&cpu), "{others:?}");
-        assert_eq!(topology.partners_at(cpu, &EIGHT, "awake"), others);
-        assert_eq!(topology.partners_at(cpu, &EIGHT, "core"), others);
-        assert_eq!(topology.partners_at(cpu, &EIGHT, "sibling"), [(cpu + 4) % 8]);
-        assert!(topology.partners_at(cpu, &EIGHT, "cache").is_empty());
-        assert!(topology.partners_at(cpu, &EIGHT, "socket").is_empty());
+        assert_eq!(topology.partners_at(cpu, &EIGHT, Distance::named("awake")), others);
+        assert_eq!(topology.partners_at(cpu, &EIGHT, Distance::named("core")), others);
+        assert_eq!(topology.partners_at(cpu, &EIGHT, Distance::named("sibling")), [(cpu + 4) % 8]);
+        assert!(topology.partners_at(cpu, &EIGHT, Distance::named("cache")).is_empty());
+        assert!(topology.partners_at(cpu, &EIGHT, Distance::named("socket")).is_empty());
     }
 }
 
 #[test]
 fn only_the_cpus_that_may_be_used_count() {
     let topology = desktop().topology();
-    assert_eq!(topology.partners_at(0, &[0, 4], "other"), [4]);
+    assert_eq!(topology.partners_at(0, &[0, 4], Distance::named("other")), [4]);
     assert_eq!(topology.other(0, &[0, 4]), Some(Distance::Sibling));
-    assert_eq!(topology.partners_at(0, &[0, 2, 4], "other"), [2]);
-    assert!(topology.partners_at(0, &[0], "other").is_empty());
+    assert_eq!(topology.partners_at(0, &[0, 2, 4], Distance::named("other")), [2]);
+    assert!(topology.partners_at(0, &[0], Distance::named("other")).is_empty());
 }
 
 /// Two sockets of two caches each, of two cores each, without hardware threads.
@@ -106,11 +106,11 @@ fn server() -> Machine {
 #[test]
 fn two_sockets_and_several_caches_are_told_apart() {
     let topology = server().topology();
-    assert_eq!(topology.partners_at(0, &EIGHT, "other"), [1]);
-    assert_eq!(topology.partners_at(0, &EIGHT, "core"), [1]);
-    assert_eq!(topology.partners_at(0, &EIGHT, "cache"), [2, 3]);
-    assert_eq!(topology.partners_at(0, &EIGHT, "socket"), [4, 5, 6, 7]);
-    assert!(topology.partners_at(0, &EIGHT, "sibling").is_empty());
+    assert_eq!(topology.partners_at(0, &EIGHT, Distance::named("other")), [1]);
+    assert_eq!(topology.partners_at(0, &EIGHT, Distance::named("core")), [1]);
+    assert_eq!(topology.partners_at(0, &EIGHT, Distance::named("cache")), [2, 3]);
+    assert_eq!(topology.partners_at(0, &EIGHT, Distance::named("socket")), [4, 5, 6, 7]);
+    assert!(topology.partners_at(0, &EIGHT, Distance::named("sibling")).is_empty());
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn other_means_the_same_for_all_cpus_of_a_run() {
     // CPU 2 shares its cache with no other CPU here. All of them have a core of another cache.
     let usable = [0, 1, 2];
     assert_eq!(topology.other(0, &usable), Some(Distance::Cache));
-    assert_eq!(topology.partners_at(0, &usable, "other"), [2]);
-    assert_eq!(topology.partners_at(2, &usable, "other"), [0, 1]);
-    // There is no distance that all have, so each has its nearest.
+    assert_eq!(topology.partners_at(0, &usable, Distance::named("other")), [2]);
+    assert_eq!(topology.partners_at(2, &usable, Distance::named("other")), [0, 1]);
+    // With nothing that all have, each has its nearest.
     let usable = [0, 1, 2, 4];
     assert_eq!(topology.other(0, &usable), Some(Distance::Socket));
     let machine = Machine::new(4);
@@ -153,10 +153,10 @@ fn a_partner_is_of_the_same_kind_of_core_where_there_is_one() {
     machine.file("sys/devices/cpu_atom/cpus", "4-7");
     let topology = machine.topology();
     assert_eq!(EIGHT.map(|cpu| topology.kind_of(cpu)), [0, 0, 0, 0, 1, 1, 1, 1]);
-    assert_eq!(topology.partners_at(0, &EIGHT, "other"), [2, 3]);
-    assert_eq!(topology.partners_at(5, &EIGHT, "other"), [4, 6, 7]);
-    // The sibling is of the same kind. What remains are the cores of the other kind.
-    assert_eq!(topology.partners_at(0, &[0, 1, 6, 7], "core"), [6, 7]);
+    assert_eq!(topology.partners_at(0, &EIGHT, Distance::named("other")), [2, 3]);
+    assert_eq!(topology.partners_at(5, &EIGHT, Distance::named("other")), [4, 6, 7]);
+    // The sibling is of the same kind, and the cores of the other kind are what is left.
+    assert_eq!(topology.partners_at(0, &[0, 1, 6, 7], Distance::named("core")), [6, 7]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn the_nearest_cache_counts_where_cores_are_of_one_kind() {
     EIGHT.chunks(4).for_each(|cluster| machine.cache(cluster, 2, 2, "Unified"));
     machine.socket(&EIGHT);
     machine.cache(&EIGHT, 3, 3, "Unified");
-    assert_eq!(machine.topology().partners_at(0, &EIGHT, "other"), [1, 2, 3]);
+    assert_eq!(machine.topology().partners_at(0, &EIGHT, Distance::named("other")), [1, 2, 3]);
 }
 
 #[test]
@@ -190,10 +190,10 @@ fn without_files_any_other_cpu_is_somewhere_else() {
     let empty = tempfile::tempdir().expect("a temporary folder");
     let topology = Topology::read(empty.path());
     assert_eq!(topology, Topology::default());
-    assert_eq!(topology.partners_at(0, &[0, 1, 2], "other"), [1, 2]);
+    assert_eq!(topology.partners_at(0, &[0, 1, 2], Distance::named("other")), [1, 2]);
     assert_eq!(topology.other(0, &[0, 1, 2]), Some(Distance::Unknown));
-    assert!(topology.partners_at(0, &[0, 1, 2], "core").is_empty());
-    assert!(topology.partners_at(0, &[0], "other").is_empty());
+    assert!(topology.partners_at(0, &[0, 1, 2], Distance::named("core")).is_empty());
+    assert!(topology.partners_at(0, &[0], Distance::named("other")).is_empty());
     assert_eq!(topology.kind_of(2), 0);
 }
 
@@ -204,8 +204,8 @@ fn a_virtual_machine_that_lists_cores_and_no_caches_claims_nothing() {
     machine.files(&[1], "topology/core_cpus_list", "1");
     let topology = machine.topology();
     assert_eq!(topology.distance(0, 1), Distance::Unknown);
-    assert_eq!(topology.partners_at(0, &[0, 1], "other"), [1]);
-    // A list without the CPU itself is invalid and counts as missing.
+    assert_eq!(topology.partners_at(0, &[0, 1], Distance::named("other")), [1]);
+    // A list that does not hold the CPU itself is nonsense and counts as none.
     let machine = Machine::new(2);
     machine.files(&[0, 1], "topology/core_cpus_list", "5");
     assert_eq!(machine.topology().distance(0, 1), Distance::Unknown);

@@ -4,7 +4,8 @@ use super::*;
 use record::Value;
 
 fn setting(point: Point, other_cpu: Option<u32>) -> Setting {
-    Setting::new(point, std::env::temp_dir(), 0, other_cpu, 1)
+    const AXES: &[Axis] = &[crate::partner("distance", &[])];
+    Setting::new(point, std::env::temp_dir(), 0, other_cpu, 1).with_axes(AXES)
 }
 
 fn at(axis: &str, word: &str) -> Point {

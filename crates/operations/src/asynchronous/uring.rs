@@ -6,17 +6,17 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use io_uring::{IoUring, opcode, squeue, types};
-use operation::{Axis, Choice, Failure, Loop, Need, Operation, Setting, count, term};
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, count, term};
 
 use super::{READ, check, zeros};
 use crate::call::raw::call;
 use crate::syscall::exactly;
 
 /// Reads asked for by one call.
-const BATCH: Axis = count("batch", &[Choice::Number(1), Choice::Number(8), Choice::Number(64), Choice::Number(512)]);
+const BATCH: Axis = count("batch", &[Value::Number(1), Value::Number(8), Value::Number(64), Value::Number(512)]);
 
 /// The same, where its ends say enough.
-const FEWER: Axis = count("batch", &[Choice::Number(1), Choice::Number(64)]);
+const FEWER: Axis = count("batch", &[Value::Number(1), Value::Number(64)]);
 
 /// One call asks for a batch of reads and waits for them all.
 pub(super) const BATCHES: Operation = Operation {

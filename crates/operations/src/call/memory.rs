@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use libc::{PROT_READ, PROT_WRITE};
-use operation::{Choice, Failure, Loop, Operation, Setting, count, repeat};
+use operation::{Failure, Loop, Operation, Setting, Value, cpus, repeat};
 use record::{Doubt, Estimate};
 
 use super::area::{Area, PAGE, Places, mapped_anywhere, unmap};
@@ -264,7 +264,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "make all tasks of this memory see its writes in order: each other CPU that runs one is interrupted",
         version: 2,
         calls: &["membarrier"],
-        axes: &[count("cpus", &[Choice::Number(2), Choice::Number(1), Choice::Number(4)])],
+        axes: &[cpus("cpus", &[Value::Number(2), Value::Number(1), Value::Number(4)])],
         prepare: |setting| {
             let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, Running::InBatches)?;
             exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use operation::{Axis, Choice, Failure, Operation, Setting, repeat, word};
+use operation::{Axis, Failure, Operation, Setting, Value, repeat, word};
 use record::Estimate;
 
 use super::area::{Area, PAGE};
@@ -22,7 +22,7 @@ const NODES: usize = 64;
 /// Whether the other CPUs halt meanwhile or are kept from it. Either call waits until every CPU has passed a point where
 /// it holds nothing of the kernel's, which a thread of the kernel's finds out, on whatever CPU it is: one that halts has
 /// to be woken first, which under a hypervisor takes tens of microseconds.
-const OTHERS: &[Axis] = &[word("others", &[Choice::Word("halting"), Choice::Word("awake")])];
+const OTHERS: &[Axis] = &[word("others", &[Value::Word("halting"), Value::Word("awake")])];
 
 /// A call that moves pages and waits for the other CPUs.
 const MOVING: Operation = Operation {

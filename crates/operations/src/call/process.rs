@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Partner, Setting, TermOf, repeat, term, word};
+use operation::{Axis, Failure, Loop, Operation, Partner, Setting, TermOf, Value, repeat, term, word};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::own::{ended_child, ended_copy, namespaces, steadily, steady};
@@ -26,7 +26,7 @@ const IN_CHILD: Operation = Operation { terms: &[term(1.0, "loop.empty"), term(1
 const MANY_IN_CHILD: Operation = Operation { terms: A_SIXTY_FOURTH, ..CALL };
 
 /// What the child had while it ran: its own copy of this process's memory, or the memory itself.
-const ENDED: &[Axis] = &[word("child", &[Choice::Word("copied"), Choice::Word("lent")])];
+const ENDED: &[Axis] = &[word("child", &[Value::Word("copied"), Value::Word("lent")])];
 
 /// What one child does so often that its own cost hardly counts.
 const EACH: u64 = 64;

@@ -1,6 +1,6 @@
 //! Calls on clocks and timers, of the kernel itself: never its shortcuts in the process's own memory.
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, word};
 use record::Estimate;
 
 use super::own::{refusing, steady};
@@ -14,11 +14,11 @@ const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 pub(super) const SHORT: [u64; 2] = [0, 10_000];
 
 /// The slack that the kernel may add to what sleeps: what every process begins with, and the least there is.
-const SLACK: &[Axis] = &[word("slack", &[Choice::Word("50us"), Choice::Word("1ns")])];
+const SLACK: &[Axis] = &[word("slack", &[Value::Word("50us"), Value::Word("1ns")])];
 
 /// When a timer rings: so late that others ring first, or before the next tick of the kernel, so that the CPU's own timer
 /// must be set for it.
-pub(super) const EXPIRY: &[Axis] = &[word("expiry", &[Choice::Word("far"), Choice::Word("near")])];
+pub(super) const EXPIRY: &[Axis] = &[word("expiry", &[Value::Word("far"), Value::Word("near")])];
 
 /// A call that sleeps until a timer rings.
 pub(super) const SLEEP: Operation =

@@ -4,8 +4,8 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use libc::iovec;
-use operation::Choice::Number;
-use operation::{Failure, Operation, Setting, count, repeat};
+use operation::Value::Number;
+use operation::{Failure, Operation, Setting, bytes, repeat};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use super::raw::{BLOCK, CALL, PAIR, STOCK, call, device, enter, file_of, tried};
@@ -23,7 +23,7 @@ const MOVE: Operation = Operation { version: 2, moves: |_| BLOCK as u64, ..CALL 
 
 /// The same over a file: one of a page, and one of 4 MiB filled by writes of so many bytes (see `file`).
 const OF_A_FILE: Operation = Operation {
-    axes: &[count("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED],
+    axes: &[bytes("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED],
     has_point: |point| point.number("file") >= point.number("filled"),
     follows_clock: |point| point.number("file") == Some(PAGE as u64),
     ..MOVE

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use operation::{Choice, Failure, Operation, Pauses, Setting, repeat, term, word};
+use operation::{Failure, Operation, Pauses, Setting, Value, partner, repeat, term};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, words};
 use crate::message::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
@@ -14,8 +14,8 @@ pub(super) const PROCESS: Operation = Operation {
     id: "crossing.process",
     summary: "leave words in memory shared with a partner process, wake it, and sleep until it has added them up and answered",
     version: 2,
-    axes: &[word("distance", &[Choice::Word("same"), Choice::Word("other")]), FEW_ARGUMENTS],
-    explained_by: &[term(4.0, "crossing.call").at(&[("arguments", Choice::Number(0))])],
+    axes: &[partner("distance", &[Value::Word("same"), Value::Word("other")]), FEW_ARGUMENTS],
+    explained_by: &[term(4.0, "crossing.call").at(&[("arguments", Value::Number(0))])],
     at_least: &["crossing.call"],
     prepare: |setting: &Setting| {
         let count = setting.number("arguments") as usize;

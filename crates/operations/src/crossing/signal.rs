@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use operation::{Choice, Operation, repeat, term};
+use operation::{Operation, Value, repeat, term};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, added_up, answer, words};
 use crate::call::raw::{call, tried};
@@ -17,7 +17,7 @@ pub(super) const SIGNAL: Operation = Operation {
     summary: "send this thread a signal with a value, and have its handler add up the words that the value points to",
     axes: &[FEW_ARGUMENTS],
     explained_by: &[
-        term(2.0, "crossing.call").at(&[("arguments", Choice::Number(0))]),
+        term(2.0, "crossing.call").at(&[("arguments", Value::Number(0))]),
         term(1.0, "crossing.procedure").same(&["arguments"]),
     ],
     at_least: &["crossing.call"],

@@ -1,7 +1,7 @@
 //! The vDSO: code of the kernel's that it maps into every process, to be called without entering the kernel. Found as
 //! the dynamic linker finds it, because a static program has none.
 
-use operation::{Choice, Failure, Operation, repeat, term};
+use operation::{Failure, Operation, Value, repeat, term};
 
 use super::CROSSING;
 use super::text::{CALLS, OF_A_TURN, sixteen_times};
@@ -18,7 +18,7 @@ pub(super) const VDSO: Operation = Operation {
     id: "crossing.vdso",
     summary: "call the kernel's own code in this process's memory, with 2 arguments (the vDSO's clock_getres)",
     terms: OF_A_TURN,
-    explained_by: &[term(1.0, "crossing.procedure").at(&[("arguments", Choice::Number(2))])],
+    explained_by: &[term(1.0, "crossing.procedure").at(&[("arguments", Value::Number(2))])],
     at_least: &["crossing.procedure"],
     prepare: |_| {
         let absent = |what: &str| Failure::skip(what, "a kernel, or an emulator, that maps a vDSO with clock_getres");

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, word};
 
 use super::lanes::{self, LANES, OPERAND, Turns};
 use super::text::{self, Way};
@@ -109,9 +109,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-const FORWARDED: Axis = count("width", &[Choice::Number(1), Choice::Number(8), Choice::Number(16)]);
+const FORWARDED: Axis = count("width", &[Value::Number(1), Value::Number(8), Value::Number(16)]);
 
-const CROSSING: Axis = word("crossing", &[Choice::Word("none"), Choice::Word("line"), Choice::Word("page")]);
+const CROSSING: Axis = word("crossing", &[Value::Word("none"), Value::Word("line"), Value::Word("page")]);
 
 /// What the lanes begin with.
 const FIRST: u64 = OPERAND;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, count, opaque, repeat, term};
+use operation::{Axis, Failure, Loop, Operation, Value, count, opaque, repeat, term};
 
 use super::text;
 use crate::DEFAULT;
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 /// Powers of two.
 const PERIOD: Axis = count(
     "period",
-    &[Choice::Number(64), Choice::Number(512), Choice::Number(4096), Choice::Number(32768), Choice::Number(1 << 18)],
+    &[Value::Number(64), Value::Number(512), Value::Number(4096), Value::Number(32768), Value::Number(1 << 18)],
 );
 
 /// The loop of branches that go by the bits of `directions`, whose length is a power of two; it counts those that

@@ -3,7 +3,7 @@
 
 use std::ops::{Add, Div, Mul};
 
-use operation::{Axis, Choice, Operation, TermOf, term, word};
+use operation::{Axis, Operation, TermOf, Value, term, word};
 
 use super::lanes::repeated;
 use super::vectors::{self, Float, Lanes, Model, Packed, Vector};
@@ -99,7 +99,7 @@ const REFILL: [f64; 3] = [FACTORS[0], FACTORS[0], 1.0];
 /// A root tends to 1, so each is made less round by a product, which the chain waits for.
 const AND_A_PRODUCT: &[TermOf] = &[term(1.0, "instruction.float.multiply.latency").same(&["precision", "vector"])];
 
-pub(super) const PRECISION: Axis = word("precision", &[Choice::Word("single"), Choice::Word("double")]);
+pub(super) const PRECISION: Axis = word("precision", &[Value::Word("single"), Value::Word("double")]);
 
 /// A floating-point number of either precision.
 pub(super) trait Number:

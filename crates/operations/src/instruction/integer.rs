@@ -1,6 +1,6 @@
 //! Instructions on integers in registers: what each makes of its lane, and the rows of those that are no headline.
 
-use operation::{Choice, Operation, count};
+use operation::{Operation, Value, count};
 
 use super::lanes::{self, Case};
 use super::{PURE, instructions, text};
@@ -46,11 +46,11 @@ pub(crate) const OWN: &[Operation] = instructions! {
 };
 
 /// The register's full width alone.
-const FULL: operation::Axis = count("width", &[Choice::Number(64)]);
+const FULL: operation::Axis = count("width", &[Value::Number(64)]);
 
 /// The terms of an address.
 #[cfg(target_arch = "x86_64")]
-const PARTS: operation::Axis = count("parts", &[Choice::Number(2), Choice::Number(3)]);
+const PARTS: operation::Axis = count("parts", &[Value::Number(2), Value::Number(3)]);
 
 /// The operand added so often.
 pub(super) fn sum(case: &Case) -> u64 {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, word};
 use rustix::thread::{futex, sched_yield};
 
 use super::PURE;
@@ -85,7 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.clock.read",
         summary: text::CLOCK_SUMMARY,
-        axes: &[word("order", &[Choice::Word("plain"), Choice::Word("ordered")])],
+        axes: &[word("order", &[Value::Word("plain"), Value::Word("ordered")])],
         prepare: |setting| counted(named(setting.word("order"), text::CLOCKS)?, |before, after| after != before),
         ..PURE
     },
@@ -110,9 +110,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-const TARGETS: Axis = count("targets", &[Choice::Number(1), Choice::Number(2), Choice::Number(4), Choice::Number(32)]);
+const TARGETS: Axis = count("targets", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(32)]);
 
-pub(super) const ELSEWHERE: Axis = word("distance", &[Choice::Word("other")]);
+pub(super) const ELSEWHERE: Axis = partner("distance", &[Value::Word("other")]);
 
 /// A count that must be another.
 pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {

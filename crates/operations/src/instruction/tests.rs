@@ -102,7 +102,7 @@ fn a_vector_that_holds_something_else_is_found_out() {
         operands: [1, 1, 0],
         model: |start, _, count| start.wrapping_add(count + 1),
     };
-    let setting = setting(&Point::default().with("vector", Choice::Word("128").value()));
+    let setting = setting(&Point::default().with("vector", Value::Word("128").value()));
     for lanes in [Lanes::One, Lanes::All] {
         let mut wrong = vectors::packed(&setting, &WRONG, lanes).expect("every processor adds vectors of 128 bits");
         assert!(matches!(wrong.perform(1), Err(Failure::Wrong(_))));

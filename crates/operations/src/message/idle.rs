@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use operation::{Axis, Choice, Operation, Pauses, Setting, count, repeat, term, word};
+use operation::{Axis, Operation, Pauses, Setting, Value, count, partner, repeat, term};
 
 use super::{EXOTIC, RSX, not_answered, there_and_back};
 use crate::channel::End;
@@ -11,11 +11,11 @@ use crate::channel::End;
 /// lets it sleep.
 const IDLE: Axis = count(
     "microseconds",
-    &[Choice::Number(0), Choice::Number(10), Choice::Number(100), Choice::Number(1000), Choice::Number(10_000)],
+    &[Value::Number(0), Value::Number(10), Value::Number(100), Value::Number(1000), Value::Number(10_000)],
 );
 
 /// A partner on another CPU.
-const OTHER: Axis = word("distance", &[Choice::Word("other")]);
+const OTHER: Axis = partner("distance", &[Value::Word("other")]);
 
 /// Bytes of a message.
 const BYTES: usize = 26;
@@ -27,7 +27,7 @@ pub(super) const PIPE: Operation = Operation {
     summary: "26 bytes through a pipe to a partner process on another CPU after both have slept this long, and the answer; the sleep is not timed",
     axes: &[OTHER, IDLE],
     moves: |_| there_and_back(&record::Point::default().with("size", RSX.value())),
-    explained_by: &[term(1.0, "pipe.roundtrip").at(&[("distance", Choice::Word("awake")), ("size", RSX)])],
+    explained_by: &[term(1.0, "pipe.roundtrip").at(&[("distance", Value::Word("awake")), ("size", RSX)])],
     prepare: |setting: &Setting| {
         let (ours, theirs) = End::pipes()?;
         let mut block = [0_u8; BYTES];
@@ -75,12 +75,12 @@ mod tests {
     fn the_sleep_is_no_part_of_the_message() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let point = |idle| {
-            record::Point::default().with("distance", OTHER.values[0].value()).with("microseconds", Choice::value(idle))
+            record::Point::default().with("distance", OTHER.values[0].value()).with("microseconds", Value::value(idle))
         };
         let Some(other) = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1) else {
             return eprintln!("not tested: needs two CPUs");
         };
-        let setting = Setting::new(point(Choice::Number(10_000)), scratch.path().into(), 0, Some(other), 1);
+        let setting = Setting::new(point(Value::Number(10_000)), scratch.path().into(), 0, Some(other), 1);
         let mut looped = (PIPE.prepare)(&setting).expect("it prepares");
         let start = std::time::Instant::now();
         let told = looped.timed(20).expect("20 messages");

@@ -16,7 +16,7 @@ mod task;
 mod vm;
 mod woken;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, repeat, size, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, repeat, size};
 use record::Point;
 
 use crate::block::Block;
@@ -81,33 +81,33 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// message wakes a CPU that may have gone idle.
 /// `awake` is another CPU, where idle tasks keep both CPUs from halting: what is left of `other` when nobody has to be
 /// woken from a halt.
-const DISTANCE: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other"), Choice::Word("awake")])
-    .headline(&[Choice::Word("same"), Choice::Word("other")]);
+const DISTANCE: Axis = partner("distance", &[Value::Word("same"), Value::Word("other"), Value::Word("awake")])
+    .headline(&[Value::Word("same"), Value::Word("other")]);
 
 /// The same, and every distance by itself that the machine has: another hardware thread of our core, another core of the
 /// same last level of cache, of another one in the same socket, of another socket.
-const DISTANCE_AND_FURTHER: Axis = word(
+const DISTANCE_AND_FURTHER: Axis = partner(
     "distance",
     &[
-        Choice::Word("same"),
-        Choice::Word("other"),
-        Choice::Word("awake"),
-        Choice::Word("sibling"),
-        Choice::Word("core"),
-        Choice::Word("cache"),
-        Choice::Word("socket"),
+        Value::Word("same"),
+        Value::Word("other"),
+        Value::Word("awake"),
+        Value::Word("sibling"),
+        Value::Word("core"),
+        Value::Word("cache"),
+        Value::Word("socket"),
     ],
 )
-.headline(&[Choice::Word("same"), Choice::Word("other")]);
+.headline(&[Value::Word("same"), Value::Word("other")]);
 
 /// The same, where an idle task beside the partner would show no more than it does for the mechanisms above.
-const NEAR_OR_FAR: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other")]);
+const NEAR_OR_FAR: Axis = partner("distance", &[Value::Word("same"), Value::Word("other")]);
 
 /// The message of 13 words of RSX-11M, the one of 256 words of RSX-11M-Plus, a page, and the largest that fits a pipe.
-const RSX: Choice = Choice::Number(26);
-const BLOCK: Choice = Choice::Number(512);
-const PAGE: Choice = Choice::Number(4096);
-const LARGE: Choice = Choice::Number(65536);
+const RSX: Value<&str> = Value::Number(26);
+const BLOCK: Value<&str> = Value::Number(512);
+const PAGE: Value<&str> = Value::Number(4096);
+const LARGE: Value<&str> = Value::Number(65536);
 
 /// The size of each message, where every mechanism is to be compared with.
 const SIZE: Axis = size(&[RSX, BLOCK, PAGE, LARGE]).headline(&[RSX]);
@@ -122,9 +122,9 @@ const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]);
 const ENDS: Axis = size(&[RSX, LARGE]);
 
 /// Bytes that what is copied to begins behind a multiple of 64: 16 is what an allocation of a C library gives.
-const OFFSET: Axis = count("offset", &[Choice::Number(0), Choice::Number(16)]).headline(&[Choice::Number(0)]);
+const OFFSET: Axis = count("offset", &[Value::Number(0), Value::Number(16)]).headline(&[Value::Number(0)]);
 
-const ALIGNED: &[(&str, Choice)] = &[("offset", Choice::Number(0))];
+const ALIGNED: &[(&str, Value<&str>)] = &[("offset", Value::Number(0))];
 
 /// The size of each message, where another mechanism with the same path of data shows the rest.
 const SMALL: Axis = size(&[RSX]);
@@ -239,13 +239,8 @@ mod tests {
     #[test]
     fn a_message_leaves_one_page_and_comes_to_another_at_its_beginning() {
         for bytes in [26, 512, 4096, 65536] {
-            let setting = Setting::new(
-                Point::default().with("size", record::Value::Number(bytes)),
-                std::env::temp_dir(),
-                0,
-                None,
-                1,
-            );
+            let setting =
+                Setting::new(Point::default().with("size", Value::Number(bytes)), std::env::temp_dir(), 0, None, 1);
             let slot = Slot::default();
             let places = Rc::clone(&slot.places);
             itself(&setting, slot).expect("a loop").perform(300).expect("messages");

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use operation::{Choice, Failure, Operation, Setting, size, term};
+use operation::{Failure, Operation, Setting, Value, size, term};
 use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
@@ -20,14 +20,14 @@ pub(super) const ITSELF: Operation = Operation {
     calls: &["pipe2", "read", "write"],
     headline: true,
     axes: &[size(&[
-        Choice::Number(1),
-        Choice::Number(26),
-        Choice::Number(64),
-        Choice::Number(512),
-        Choice::Number(4096),
-        Choice::Number(65536),
+        Value::Number(1),
+        Value::Number(26),
+        Value::Number(64),
+        Value::Number(512),
+        Value::Number(4096),
+        Value::Number(65536),
     ])
-    .headline(&[Choice::Number(26), Choice::Number(64)])],
+    .headline(&[Value::Number(26), Value::Number(64)])],
     explained_by: &[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")],
     prepare: |setting| {
         let pipe = End::to_itself()?;

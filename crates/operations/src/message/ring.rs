@@ -12,7 +12,7 @@ pub(super) const ITSELF: Operation = Operation {
     id: "ring.self",
     summary: "send a message from an io_uring to itself and take its completion, one task",
     moves: |_| 8,
-    explained_by: &[term(1.0, "async.read.ring").at(&[("batch", operation::Choice::Number(1))])],
+    explained_by: &[term(1.0, "async.read.ring").at(&[("batch", operation::Value::Number(1))])],
     prepare: |_| {
         let mut ring = ring()?;
         let itself = ring.as_raw_fd();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use io_uring::{opcode, types};
 use libc::c_int;
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, pin, repeat, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, pin, repeat, term, word};
 use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::net::SocketType;
 
@@ -21,12 +21,12 @@ use crate::process::{fork, wait_for};
 const WOKEN: Axis = word(
     "woken",
     &[
-        Choice::Word("blocking"),
-        Choice::Word("poll"),
-        Choice::Word("epoll"),
-        Choice::Word("signal"),
-        Choice::Word("ring"),
-        Choice::Word("start"),
+        Value::Word("blocking"),
+        Value::Word("poll"),
+        Value::Word("epoll"),
+        Value::Word("signal"),
+        Value::Word("ring"),
+        Value::Word("start"),
     ],
 );
 
@@ -34,11 +34,11 @@ const WOKEN: Axis = word(
 const ENTRIES: u32 = 8;
 
 /// Where a partner on another CPU is woken as one at a pipe is.
-const NEAR: Axis = word("distance", &[Choice::Word("same")]);
+const NEAR: Axis = partner("distance", &[Value::Word("same")]);
 
 /// The paper's messages of 256 words, to the partners that it sends them to. One asleep in the receiving call is
 /// `pipe.roundtrip` at this size.
-const WOKEN_BY_BLOCK: Axis = word("woken", &[Choice::Word("poll"), Choice::Word("signal"), Choice::Word("start")]);
+const WOKEN_BY_BLOCK: Axis = word("woken", &[Value::Word("poll"), Value::Word("signal"), Value::Word("start")]);
 
 /// Messages are of 13 words.
 const BYTES: usize = 26;

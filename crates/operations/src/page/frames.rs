@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::Choice::Word;
+use operation::Value::Word;
 use operation::{Axis, Failure, Loop, word};
 use rustix::mm::Advice;
 use rustix::param::page_size;
@@ -17,7 +17,7 @@ use super::mapping::{Mapping, base_pages_only};
 pub(crate) const FRAMES: Axis = word("frames", &[Word("fresh"), Word("recycled")]).headline(&[Word("fresh")]);
 
 /// The point of frames that were in use a moment ago.
-pub(crate) const RECYCLED: &[(&str, operation::Choice)] = &[("frames", Word("recycled"))];
+pub(crate) const RECYCLED: &[(&str, operation::Value<&str>)] = &[("frames", Word("recycled"))];
 
 /// Bytes of a supply, where memory allows: a round's batches seldom take more.
 const SUPPLY: usize = 128 << 20;

@@ -3,14 +3,14 @@
 
 use std::rc::Rc;
 
-use operation::{Axis, Choice, Operation, term, word};
+use operation::{Axis, Operation, Value, partner, term};
 
 use super::{do_nothing, execute, fork, wait_for};
 use crate::child::Child;
 use crate::places::Places;
 
 /// Where the children run.
-pub(crate) const OTHER: Axis = word("distance", &[Choice::Word("other")]);
+pub(crate) const OTHER: Axis = partner("distance", &[Value::Word("other")]);
 
 /// What all of them are. The same on one CPU is said to explain them: what is left is what another CPU adds, or saves
 /// where parent and child work at the same time.

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use libc::{CLONE_VFORK, CLONE_VM, SIGCHLD, c_int};
-use operation::{Choice, Failure, Need, Operation, count, repeat, term, word};
+use operation::{Failure, Need, Operation, Value, bytes, repeat, term, word};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
 use syscalls::Sysno;
 
@@ -16,9 +16,9 @@ const CHILD: Operation = Operation { per: "process", ..crate::DEFAULT };
 pub(crate) const FORK_RESIDENT: Operation = Operation {
     id: "process.fork.resident",
     summary: "copy a process that has touched this much memory, let the copy end at once, wait for it (fork, wait)",
-    axes: &[count(
+    axes: &[bytes(
         "resident",
-        &[Choice::Number(1 << 20), Choice::Number(16 << 20), Choice::Number(256 << 20), Choice::Number(1 << 30)],
+        &[Value::Number(1 << 20), Value::Number(16 << 20), Value::Number(256 << 20), Value::Number(1 << 30)],
     )],
     explained_by: &[term(1.0, "process.fork")],
     monotonic_in: &["resident"],
@@ -87,15 +87,15 @@ pub(crate) const NAMESPACE: Operation = Operation {
     axes: &[word(
         "kind",
         &[
-            Choice::Word("none"),
-            Choice::Word("user"),
-            Choice::Word("mount"),
-            Choice::Word("uts"),
-            Choice::Word("ipc"),
-            Choice::Word("pid"),
-            Choice::Word("net"),
-            Choice::Word("cgroup"),
-            Choice::Word("time"),
+            Value::Word("none"),
+            Value::Word("user"),
+            Value::Word("mount"),
+            Value::Word("uts"),
+            Value::Word("ipc"),
+            Value::Word("pid"),
+            Value::Word("net"),
+            Value::Word("cgroup"),
+            Value::Word("time"),
         ],
     )],
     patience: 30.0,

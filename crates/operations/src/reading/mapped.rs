@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use operation::Choice::Word;
+use operation::Value::Word;
 use operation::{Failure, Loop, Operation, Setting, word};
 use rustix::mm::{Advice, MapFlags};
 
@@ -62,7 +62,7 @@ pub(super) const RANDOM: Operation = Operation {
     id: "read.mmap.random",
     summary: "map a file, advise MADV_RANDOM, which reads each page for itself, add it up, unmap it",
     aliases: &["Memory Mapped"],
-    axes: &[STATE, RECORD, FILE.headline(&[operation::Choice::Number(16 * MIB)])],
+    axes: &[STATE, RECORD, FILE.headline(&[operation::Value::Number(16 * MIB)])],
     prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Random)),
     ..MAPPED
 };

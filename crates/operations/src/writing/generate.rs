@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::Choice::Number;
-use operation::{Axis, Failure, Loop, Operation, Setting, count};
+use operation::Value::Number;
+use operation::{Axis, Failure, Loop, Operation, Setting, bytes};
 use record::Estimate;
 
 use super::content::Content;
 use super::{DEPTH, FILE, KIB, MIB, WRITE};
 
 /// Every record of the writers.
-const RECORD: Axis = count("record", &[Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
+const RECORD: Axis = bytes("record", &[Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
     .headline(&[Number(256), Number(128 * KIB)]);
 
 /// A term of every writer: it has the axes of theirs that it depends on.
@@ -65,13 +65,13 @@ fn making(setting: &Setting, make: impl Fn(&mut Content, u64) + 'static) -> Loop
 
 #[cfg(test)]
 mod tests {
-    use record::{Point, Value};
+    use record::Point;
 
     use super::*;
 
     fn setting(depth: u64) -> Setting {
         let numbers = [("depth", depth), ("record", 4096), ("file", 1 << 20)];
-        let point = numbers.iter().fold(Point::default(), |at, (axis, number)| at.with(axis, Value::Number(*number)));
+        let point = numbers.iter().fold(Point::default(), |at, (axis, number)| at.with(axis, Number(*number)));
         Setting::new(point, std::env::temp_dir(), 0, None, 1)
     }
 

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use operation::Choice::Word;
+use operation::Value::Word;
 use operation::{Failure, Operation, word};
 use rustix::fs::{OFlags, ftruncate};
 use rustix::io::Errno;

@@ -67,7 +67,7 @@ pub fn setting(point: Point, scratch: &Path) -> Setting {
 pub fn setting_at<V: At>(id: &str, scratch: &Path, at: &[(&str, V)]) -> Setting {
     let point = at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.value()));
     assert!(points(id).contains(&point), "{id} has no point {point}");
-    setting(point, scratch)
+    setting(point, scratch).with_axes(operations::find(id).map_or(&[], |operation| operation.axes))
 }
 
 /// All points of an operation.

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::figure::{Figure, MS, number};
-use crate::cost::Term;
 use crate::point::Point;
+use crate::term::Term;
 
 /// One published cost. Figures are texts, because the printed digits tell how exact they are.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

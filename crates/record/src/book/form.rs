@@ -1,10 +1,13 @@
 //! A book in the form of a run.
 
+use std::collections::BTreeMap;
+
 use super::figure::{Figure, MS};
 use super::{Book, Entry};
-use crate::cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Switches, Term};
+use crate::cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Switches};
 use crate::point::Point;
-use crate::run::{Noise, Run, SCHEMA, Settings};
+use crate::run::{Noise, Origin, Run, SCHEMA, Settings};
+use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
 impl Book {
@@ -18,12 +21,14 @@ impl Book {
             id: self.name.clone(),
             started: self.measured.clone(),
             finished: self.measured.clone(),
+            origin: Origin::Published,
             howslow: String::new(),
             build: String::new(),
             counted_in: self.counted_in,
             machine: self.machine.clone(),
             settings: Settings { patterns: std::iter::once(source).chain(clock).collect(), ..Settings::default() },
             noise: Noise { cycle_ns, ..Noise::default() },
+            units: BTreeMap::new(),
             costs: self.costs.iter().filter_map(|entry| self.cost(entry)).collect(),
             skipped: Vec::new(),
         };
@@ -77,7 +82,7 @@ impl Book {
             faults: Faults::default(),
             switches: Switches::default(),
             reads: None,
-            tallies: std::collections::BTreeMap::new(),
+            tallies: BTreeMap::new(),
             rounds: Vec::new(),
             terms: subtracted.collect(),
             explained_by: entry.explained_by.clone(),

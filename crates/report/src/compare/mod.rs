@@ -85,7 +85,7 @@ fn heads(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
         let label = view.label(place);
         let gap = " ".repeat(width - label.chars().count() + 3);
         text += &format!("{}{gap}{}\n", style.bold(&label), head_line(run));
-        let when = if run.howslow.is_empty() { format!("published, {}", run.started) } else { run.started.clone() };
+        let when = if run.is_published() { format!("published, {}", run.started) } else { run.started.clone() };
         let more = [when, conditions(&run.noise)].into_iter().filter(|part| !part.is_empty());
         text += &format!("{}{}\n", " ".repeat(width + 3), style.dim(&more.collect::<Vec<_>>().join("   ")));
     }
@@ -140,7 +140,7 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
 
 /// The least difference between costs of the first run and of another that counts, and the reason for it.
 fn least(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
-    let published = [0, column + 1].map(|place| it.runs[place].howslow.is_empty());
+    let published = [0, column + 1].map(|place| it.runs[place].is_published());
     if published == [true, true] {
         return "both are published: a difference counts where the printed digits leave no doubt".into();
     }

@@ -1,11 +1,11 @@
 //! The what-if of the paper's second recommendation, on its machine and here: another memory serves the references of
 //! the call-save-return sequence.
 
-use record::{Bytes, Run};
+use record::{Bytes, Run, Value};
 
 use super::SEQUENCE;
 use super::arithmetic::{ACCESS, BUFFER, REFERENCES, WHERE};
-use crate::derived::{At, Part, Route, cost};
+use crate::derived::{Part, Route, cost};
 use crate::statistics::Interval;
 use crate::study::Paper;
 use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, words};
@@ -14,7 +14,7 @@ use crate::sums::{quotient, sum};
 /// A load from a working set of this many bytes.
 macro_rules! load {
     ($bytes:literal) => {
-        cost("memory.load").at(&[("set", At::Number($bytes))])
+        cost("memory.load").at(&[("set", Value::Number($bytes))])
     };
 }
 
@@ -84,7 +84,7 @@ fn here(run: &Run) -> Vec<Vec<Cell>> {
             }
             sum(&[(1.0, sequence), (REFERENCES, *load), (-REFERENCES, nearest)])
         });
-        let set = level.point().number("set").unwrap_or(0);
+        let set = level.term.term().at.number("set").unwrap_or(0);
         let doubts = Cell::doubts_of([level.find(run), LEVELS[0].find(run), SEQUENCE.find(run)]);
         row(format!("a set of {} here", Bytes(set)), "here", load, [more, sequence], doubts)
     };

@@ -1,9 +1,9 @@
 //! The paper's other subjects, each beside the same thing here: keyed files, conversions, sparse files, memory at its
 //! first touch, alignment and sorting.
 
-use record::Run;
+use record::{Run, Value};
 
-use crate::derived::{At, Part, Route, cost};
+use crate::derived::{Part, Route, cost};
 use crate::study::Paper;
 use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::sums::quotient;
@@ -47,7 +47,7 @@ macro_rules! each {
 /// A choice on one axis.
 macro_rules! by {
     ($id:literal, $by:literal $(, $axis:literal = $number:expr)*) => {
-        cost($id).at(&[("by", At::Word($by)) $(, ($axis, At::Number($number)))*])
+        cost($id).at(&[("by", Value::Word($by)) $(, ($axis, Value::Number($number)))*])
     };
 }
 
@@ -58,17 +58,18 @@ const INTRINSIC: Route = each!("mpe.ascii.intrinsic", 1.0);
 const CLONE: Route = each!("mpe.ascii.clone", 1.0);
 
 pub(super) const PLAIN_HERE: Part = by!("keyed.written", "read", "records" = 1000);
-pub(super) const KEYED_HERE: Part = cost("keyed.order").at(&[("records", At::Number(1000))]);
+pub(super) const KEYED_HERE: Part = cost("keyed.order").at(&[("records", Value::Number(1000))]);
 pub(super) const LIBRARY: Part = by!("convert.integer.text", "libc");
 pub(super) const CRATE: Part = by!("convert.integer.text", "itoa");
 
-const RANDOM_HERE: Part = cost("keyed.random").at(&[("records", At::Number(1000)), ("transaction", At::Word("one"))]);
+const RANDOM_HERE: Part =
+    cost("keyed.random").at(&[("records", Value::Number(1000)), ("transaction", Value::Word("one"))]);
 const READ_CRATE: Part = by!("convert.text.integer", "lexical-core");
 const DOUBLE_CRATE: Part = by!("convert.double.text", "zmij");
-const OCCUPIED: Part = cost("sparse.occupied").at(&[("size", At::Number(4096))]);
-const FAR: Part = cost("sparse.write").at(&[("size", At::Number(1)), ("offset", At::Number(999_999_999))]);
-const NEAR: Part = cost("sparse.write").at(&[("size", At::Number(1)), ("offset", At::Number(0))]);
-const TOUCH: Part = cost("touch.first").at(&[("frames", At::Word("fresh")), ("pages", At::Word("base"))]);
+const OCCUPIED: Part = cost("sparse.occupied").at(&[("size", Value::Number(4096))]);
+const FAR: Part = cost("sparse.write").at(&[("size", Value::Number(1)), ("offset", Value::Number(999_999_999))]);
+const NEAR: Part = cost("sparse.write").at(&[("size", Value::Number(1)), ("offset", Value::Number(0))]);
+const TOUCH: Part = cost("touch.first").at(&[("frames", Value::Word("fresh")), ("pages", Value::Word("base"))]);
 const ALIGNED: Part = by!("align.sum", "load", "offset" = 0);
 const SORTED: Part = by!("sort.records", "unstable", "records" = 10_000);
 const OUTSIDE: Part = by!("sort.external", "gnu");
@@ -126,7 +127,7 @@ pub(super) const TABLES: &[Beside] = &[
             row(
                 "pages touched first, again, never",
                 There::Nothing,
-                &[TOUCH, cost("touch.second").at(&[("pages", At::Word("base"))]), cost("touch.never")],
+                &[TOUCH, cost("touch.second").at(&[("pages", Value::Word("base"))]), cost("touch.never")],
                 TOUCH,
             ),
         ],
@@ -182,7 +183,7 @@ impl Beside {
             There::Cost(cost, unit) => Some([cost, unit]),
             _ => None,
         });
-        routes.flatten().flat_map(Route::parts).map(|(_, part)| part.operation)
+        routes.flatten().flat_map(Route::parts).map(|(_, part)| part.term.operation)
     }
 
     /// Its rows beside a run.

@@ -3,7 +3,7 @@
 use super::beside::{CRATE, KEYED_HERE, LIBRARY, PLAIN_HERE};
 use super::modes::{convert, keyed, read};
 use super::points::{LARGE, LARGE_NEAR, SMALL, SMALL_NEAR};
-use crate::derived::{At, Part, Route, cost};
+use crate::derived::{Part, Route, cost};
 use crate::study::{Claim, Pair, Test};
 
 /// Two measured costs.

@@ -3,7 +3,7 @@
 
 use record::Run;
 
-use crate::derived::{At, Part, Route, cost};
+use crate::derived::{Part, Route, cost};
 use crate::study::Paper;
 use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::sums::quotient;
@@ -28,17 +28,19 @@ struct Row {
 
 macro_rules! read {
     ($mode:literal) => {
-        Route::of(&[cost("mode.read").at(&[("mode", At::Word($mode)), ("size", At::Number(80))])])
+        Route::of(&[cost("mode.read").at(&[("mode", record::Value::Word($mode)), ("size", record::Value::Number(80))])])
     };
 }
 macro_rules! keyed {
     ($mode:literal) => {
-        Route::of(&[cost("mode.keyed").at(&[("mode", At::Word($mode)), ("records", At::Number(1000))])])
+        Route::of(&[
+            cost("mode.keyed").at(&[("mode", record::Value::Word($mode)), ("records", record::Value::Number(1000))])
+        ])
     };
 }
 macro_rules! convert {
     ($mode:literal) => {
-        Route::of(&[cost("mode.convert").at(&[("mode", At::Word($mode))])])
+        Route::of(&[cost("mode.convert").at(&[("mode", record::Value::Word($mode))])])
     };
 }
 pub(super) use {convert, keyed, read};

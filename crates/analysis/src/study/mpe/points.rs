@@ -1,8 +1,8 @@
 //! The points of the readers in the study, and the time of one read.
 
-use record::Run;
+use record::{FixedPoint, Run, Value};
 
-use crate::derived::{At, Part, cost, net};
+use crate::derived::{Part, cost, net};
 
 /// Bytes of the paper's files: 89,867 records of 256 bytes, and 7,040 of 80.
 pub(super) const LARGE_BYTES: u64 = 89_867 * 256;
@@ -17,15 +17,13 @@ pub(super) const PAGE: f64 = 4096.0;
 const BLOCK: u64 = 128 << 10;
 const WINDOW: u64 = 2 << 20;
 
-type Point = &'static [(&'static str, At)];
-
 /// A point of the readers.
 macro_rules! point {
     ($file:expr, $record:expr, $state:literal $(, $axis:literal = $value:expr)*) => {
         &[
-            ("file", At::Number($file)),
-            ("record", At::Number($record)),
-            ("state", At::Word($state)),
+            ("file", Value::Number($file)),
+            ("record", Value::Number($record)),
+            ("state", Value::Word($state)),
             $(($axis, $value)),*
         ]
     };
@@ -34,19 +32,19 @@ macro_rules! point {
 /// The points of one file and state: for methods without an order, with one, with a window, and with requests in
 /// flight.
 pub(super) struct Points {
-    pub plain: Point,
-    pub in_order: Point,
-    pub ahead: Point,
-    pub deep: Point,
+    pub plain: FixedPoint,
+    pub in_order: FixedPoint,
+    pub ahead: FixedPoint,
+    pub deep: FixedPoint,
 }
 
 macro_rules! points {
     ($file:expr, $record:expr, $state:literal) => {
         Points {
             plain: point!($file, $record, $state),
-            in_order: point!($file, $record, $state, "order" = At::Word("sequential")),
-            ahead: point!($file, $record, $state, "ahead" = At::Number(WINDOW), "quantity" = At::Number(WINDOW)),
-            deep: point!($file, $record, $state, "depth" = At::Number(16), "order" = At::Word("sequential")),
+            in_order: point!($file, $record, $state, "order" = Value::Word("sequential")),
+            ahead: point!($file, $record, $state, "ahead" = Value::Number(WINDOW), "quantity" = Value::Number(WINDOW)),
+            deep: point!($file, $record, $state, "depth" = Value::Number(16), "order" = Value::Word("sequential")),
         }
     };
 }
@@ -57,16 +55,16 @@ pub(super) const SMALL: Points = points!(SMALL_BYTES, 80, "warm");
 pub(super) const HUGE_COLD: Points = points!(HUGE_BYTES, BLOCK, "cold");
 pub(super) const HUGE_WARM: Points = points!(HUGE_BYTES, BLOCK, "warm");
 
-/// The paper's first prefetching: four records ahead, one page at a time.
-pub(super) const LARGE_NEAR: Point =
-    point!(LARGE_BYTES, 256, "cold", "ahead" = At::Number(1024), "quantity" = At::Number(4096));
-pub(super) const SMALL_NEAR: Point =
-    point!(SMALL_BYTES, 80, "warm", "ahead" = At::Number(1024), "quantity" = At::Number(4096));
+/// The paper's first prefetching: four records ahead, which is a page at a time.
+pub(super) const LARGE_NEAR: FixedPoint =
+    point!(LARGE_BYTES, 256, "cold", "ahead" = Value::Number(1024), "quantity" = Value::Number(4096));
+pub(super) const SMALL_NEAR: FixedPoint =
+    point!(SMALL_BYTES, 80, "warm", "ahead" = Value::Number(1024), "quantity" = Value::Number(4096));
 
 /// Pages read one after another from random places in a file, past the page cache: nothing is read ahead, and each read
 /// waits for the device.
 pub(super) const ONE_READ: Part =
-    cost("read.direct").at(point!(MIDDLE_BYTES, 4096, "cold", "order" = At::Word("random")));
+    cost("read.direct").at(point!(MIDDLE_BYTES, 4096, "cold", "order" = Value::Word("random")));
 
 /// The time of one read of a page in ns.
 pub(super) fn one_read(run: &Run) -> Option<f64> {

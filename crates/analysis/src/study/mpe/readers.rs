@@ -245,7 +245,7 @@ fn times(id: Option<&str>, part: &Part, paper: &Paper, run: &Run) -> Vec<Cell> {
         Some(None) => cells[0] = Cell::Text("not in the paper".into()),
         None => {}
     }
-    cells.extend([Cell::Text(part.operation.into()), Cell::Text(part.name())]);
+    cells.extend([Cell::Text(part.term.operation.into()), Cell::Text(part.name())]);
     match found(part, run) {
         Ok(cost) => {
             let then = id.and_then(|id| paper.cost(id));
@@ -290,7 +290,7 @@ fn device_columns() -> Vec<Column> {
 }
 
 fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f64>) -> Vec<Cell> {
-    let mut cells = vec![Cell::Text(part.operation.into()), Cell::Text(part.name())];
+    let mut cells = vec![Cell::Text(part.term.operation.into()), Cell::Text(part.name())];
     match part.find(run) {
         Some(cost) => {
             let rate = Some(net(cost).value).filter(|time| *time > 0.0).map(|time| cost.bytes.0 as f64 * 1e3 / time);

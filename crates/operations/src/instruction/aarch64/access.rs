@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Choice, count, word};
+use operation::{Axis, Value, count, word};
 
 use super::super::CHAIN;
 use super::super::lanes::{LANES, Turns};
@@ -30,28 +30,21 @@ pub(in super::super) type Way = (&'static str, &'static str, Turns);
 pub(in super::super) const MODE: Axis = word(
     "mode",
     &[
-        Choice::Word("base"),
-        Choice::Word("offset"),
-        Choice::Word("index"),
-        Choice::Word("scaled"),
-        Choice::Word("extended"),
-        Choice::Word("before"),
-        Choice::Word("after"),
-        Choice::Word("pair"),
+        Value::Word("base"),
+        Value::Word("offset"),
+        Value::Word("index"),
+        Value::Word("scaled"),
+        Value::Word("extended"),
+        Value::Word("before"),
+        Value::Word("after"),
+        Value::Word("pair"),
     ],
 );
 
 /// Bytes of an access; 32 is a pair of vector registers.
 pub(in super::super) const WIDTH: Axis = count(
     "width",
-    &[
-        Choice::Number(1),
-        Choice::Number(2),
-        Choice::Number(4),
-        Choice::Number(8),
-        Choice::Number(16),
-        Choice::Number(32),
-    ],
+    &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8), Value::Number(16), Value::Number(32)],
 );
 
 /// Loads whose address is the value loaded before, by what is added to it.

@@ -2,13 +2,13 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Choice, word};
+use operation::{Axis, Value, word};
 
 use super::super::vectors::{CHAIN, Registers, Turns, Vector};
 
-pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Choice::Word("scalar"), Choice::Word("128")]);
+pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Value::Word("scalar"), Value::Word("128")]);
 pub(in super::super) const FLOATS_BESIDE: Axis = FLOAT_CHAINS;
-pub(in super::super) const PACKED_CHAINS: Axis = word("vector", &[Choice::Word("128")]);
+pub(in super::super) const PACKED_CHAINS: Axis = word("vector", &[Value::Word("128")]);
 pub(in super::super) const PACKED_BESIDE: Axis = PACKED_CHAINS;
 
 /// Lanes of a throughput: four instructions may begin in each cycle, and a result takes up to five.

@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, size, term};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size, term};
 
 use super::super::access::{self, Block};
 use super::super::float::{PRECISION, STEPS, of, stepped};
@@ -74,7 +74,7 @@ pub(crate) const OWN: &[Operation] = &[
         id: "instruction.multiply.high.latency",
         summary: "multiply two registers to the upper half of the product (umulh), each waiting for the one before",
         // Its bits are set again after each, lest it vanish, by an `or` that the chain waits for as for an add.
-        terms: &[term(1.0, "instruction.add.latency").at(&[("width", Choice::Number(64))])],
+        terms: &[term(1.0, "instruction.add.latency").at(&[("width", Value::Number(64))])],
         prepare: |setting| lanes::latency(setting, |_| &MULTIPLY_HIGH, upper),
         ..PURE
     },
@@ -159,7 +159,7 @@ pub(crate) const OWN: &[Operation] = &[
     },
 ];
 
-const CLEARED: Axis = size(&[Choice::Number(64), Choice::Number(512), Choice::Number(4096)]);
+const CLEARED: Axis = size(&[Value::Number(64), Value::Number(512), Value::Number(4096)]);
 
 /// The loop of pushed and popped pairs, which an odd number of exchanges leaves exchanged.
 fn pairs() -> Result<Loop, Failure> {

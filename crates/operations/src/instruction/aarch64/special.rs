@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Choice, count, word};
+use operation::{Axis, Value, count, word};
 
 use super::super::CHAIN;
 use super::super::branch::CALLS;
@@ -23,13 +23,7 @@ pub(in super::super) const FENCE_SUMMARY: &str = "order earlier loads (dmb ishld
     before what follows, wait until all are done (dsb ish), or fetch what follows anew (isb)";
 pub(in super::super) const FENCE_KINDS: Axis = word(
     "kind",
-    &[
-        Choice::Word("load"),
-        Choice::Word("store"),
-        Choice::Word("full"),
-        Choice::Word("done"),
-        Choice::Word("instructions"),
-    ],
+    &[Value::Word("load"), Value::Word("store"), Value::Word("full"), Value::Word("done"), Value::Word("instructions")],
 );
 pub(in super::super) const FENCES: &[Counted] = &[
     ("load", "", 64, counted!(64, "dmb ishld")),
@@ -55,7 +49,7 @@ pub(in super::super) const IDENTIFY_SUMMARY: &str =
 pub(in super::super) const PAUSE: Counted = ("", "", 16, counted!(16, "yield"));
 
 /// Every instruction has four bytes.
-pub(in super::super) const LENGTH: Axis = count("length", &[Choice::Number(4)]);
+pub(in super::super) const LENGTH: Axis = count("length", &[Value::Number(4)]);
 pub(in super::super) const LENGTHS: &[Counted] = &[("4", "", CHAIN, counted!(CHAIN, "nop"))];
 
 /// A branch that is taken skips a count in the second lane; the places it goes to are apart.

@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Choice, count, word};
+use operation::{Axis, Value, count, word};
 
 use super::super::CHAIN;
 use super::super::lanes::{LANES, Turns};
@@ -28,19 +28,12 @@ pub(in super::super) type Way = (&'static str, &'static str, Turns);
 
 /// How an address is formed: as it is, with a constant, with a register, with a register times eight.
 pub(in super::super) const MODE: Axis =
-    word("mode", &[Choice::Word("base"), Choice::Word("offset"), Choice::Word("index"), Choice::Word("scaled")]);
+    word("mode", &[Value::Word("base"), Value::Word("offset"), Value::Word("index"), Value::Word("scaled")]);
 
 /// Bytes of an access.
 pub(in super::super) const WIDTH: Axis = count(
     "width",
-    &[
-        Choice::Number(1),
-        Choice::Number(4),
-        Choice::Number(8),
-        Choice::Number(16),
-        Choice::Number(32),
-        Choice::Number(64),
-    ],
+    &[Value::Number(1), Value::Number(4), Value::Number(8), Value::Number(16), Value::Number(32), Value::Number(64)],
 );
 
 /// Loads whose address is the value loaded before, by what is added to it.

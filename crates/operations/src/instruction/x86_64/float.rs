@@ -2,16 +2,16 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Choice, word};
+use operation::{Axis, Value, word};
 
 use super::super::vectors::{CHAIN, LANES, Registers, Turns, Vector};
 
-pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Choice::Word("scalar"), Choice::Word("256")]);
+pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Value::Word("scalar"), Value::Word("256")]);
 pub(in super::super) const FLOATS_BESIDE: Axis =
-    word("vector", &[Choice::Word("scalar"), Choice::Word("256"), Choice::Word("512")]);
-pub(in super::super) const PACKED_CHAINS: Axis = word("vector", &[Choice::Word("256")]);
+    word("vector", &[Value::Word("scalar"), Value::Word("256"), Value::Word("512")]);
+pub(in super::super) const PACKED_CHAINS: Axis = word("vector", &[Value::Word("256")]);
 pub(in super::super) const PACKED_BESIDE: Axis =
-    word("vector", &[Choice::Word("128"), Choice::Word("256"), Choice::Word("512")]);
+    word("vector", &[Value::Word("128"), Value::Word("256"), Value::Word("512")]);
 
 /// Lanes of a throughput: two instructions may begin in each cycle, and a result takes up to six.
 pub(in super::super) const VECTOR_LANES: usize = 12;

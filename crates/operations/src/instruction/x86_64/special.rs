@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-use operation::{Axis, Choice, count, word};
+use operation::{Axis, Value, count, word};
 
 use super::super::CHAIN;
 use super::super::branch::CALLS;
@@ -25,7 +25,7 @@ pub(in super::super) type Counted = (&'static str, &'static str, u64, Turns);
 pub(in super::super) const FENCE_SUMMARY: &str =
     "wait for earlier loads (lfence), order stores (sfence), or wait for both (mfence)";
 pub(in super::super) const FENCE_KINDS: Axis =
-    word("kind", &[Choice::Word("load"), Choice::Word("store"), Choice::Word("full")]);
+    word("kind", &[Value::Word("load"), Value::Word("store"), Value::Word("full")]);
 pub(in super::super) const FENCES: &[Counted] = &[
     ("load", "", 64, counted!(64, "lfence")),
     ("store", "", 64, counted!(64, "sfence")),
@@ -59,14 +59,7 @@ pub(in super::super) const PAUSE: Counted = ("", "", 16, counted!(16, "pause"));
 
 pub(in super::super) const LENGTH: Axis = count(
     "length",
-    &[
-        Choice::Number(1),
-        Choice::Number(2),
-        Choice::Number(4),
-        Choice::Number(8),
-        Choice::Number(11),
-        Choice::Number(15),
-    ],
+    &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8), Value::Number(11), Value::Number(15)],
 );
 
 /// Instructions that do nothing, in so many bytes.

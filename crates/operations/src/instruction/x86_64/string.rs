@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, size};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, size};
 
 use super::super::special::same;
 use crate::DEFAULT;
@@ -30,11 +30,11 @@ pub(crate) const STRINGS: &[Operation] = &[
     },
 ];
 
-const STRING: Axis = size(&[Choice::Number(64), Choice::Number(512), Choice::Number(4096)]);
+const STRING: Axis = size(&[Value::Number(64), Value::Number(512), Value::Number(4096)]);
 
 /// 16 is what an allocation of a C library gives.
 const OFFSET: Axis =
-    count("offset", &[Choice::Number(0), Choice::Number(1), Choice::Number(16)]).headline(&[Choice::Number(0)]);
+    count("offset", &[Value::Number(0), Value::Number(1), Value::Number(16)]).headline(&[Value::Number(0)]);
 
 /// Where the target begins within its page, the source beginning with one: so far that no load of a small copy shares the
 /// low twelve bits of its address with a store just made.

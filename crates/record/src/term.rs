@@ -1,0 +1,48 @@
+//! A term: an operation at a point, and how often. Documents, mixes, the registry's constants and the derivations all refer
+//! to costs by it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cost::Cost;
+use crate::point::{Point, Value};
+
+/// A cost contained in another: so many times this operation at this point.
+// In constants it is a `FixedTerm`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Term", bound = "Id: JsonSchema, At: JsonSchema + Default + Serialize")]
+pub struct Term<Id = String, At = Point> {
+    /// How often one iteration contains it; a half is allowed.
+    pub times: f64,
+    /// The operation's id.
+    pub operation: Id,
+    /// The point it is taken at.
+    #[serde(default)]
+    pub at: At,
+}
+
+/// A point in a constant.
+pub type FixedPoint = &'static [(&'static str, Value<&'static str>)];
+
+/// A term in a constant.
+pub type FixedTerm = Term<&'static str, FixedPoint>;
+
+impl FixedTerm {
+    /// The same term, as a document holds it.
+    pub fn term(&self) -> Term {
+        let at = self.at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.value()));
+        Term { times: self.times, operation: self.operation.into(), at }
+    }
+}
+
+impl Term {
+    /// Id and point as typed on the command line.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.operation, self.at)
+    }
+
+    /// The cost it means among these.
+    pub fn find<'a>(&self, costs: &'a [Cost]) -> Option<&'a Cost> {
+        costs.iter().find(|cost| cost.operation == self.operation && cost.at == self.at)
+    }
+}
