@@ -1,14 +1,14 @@
 //! From a keystroke to its echo: by the line discipline, or by a program that reads it and writes it back, as an editor does.
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, repeat, word};
 use rustix::io::{read, write};
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::TERMINAL;
 use super::pair::{Features, Pty};
 
-const DISTANCE: Axis = word("distance", &[Choice::Word("same"), Choice::Word("other"), Choice::Word("awake")])
-    .headline(&[Choice::Word("same")]);
+const DISTANCE: Axis = partner("distance", &[Value::Word("same"), Value::Word("other"), Value::Word("awake")])
+    .headline(&[Value::Word("same")]);
 
 /// Keystrokes that nobody reads pile up: a batch has no more of them than a terminal keeps.
 const KEPT: u64 = 2000;

@@ -1,19 +1,19 @@
 //! Input from a terminal: what is typed, or pasted, or sent as a file, on its way to the program that reads it.
 
-use operation::{Axis, Choice, Failure, Operation, repeat, size, word};
+use operation::{Axis, Failure, Operation, Value, repeat, size, word};
 use rustix::io::read;
 
 use super::TERMINAL;
 use super::pair::{Features, LINE, Pty, as_shown, lines, read_all, write_all};
 
 /// Whether the program gets lines, edited, or bytes as they come.
-const READ: Axis = word("input", &[Choice::Word("canonical"), Choice::Word("raw")]);
+const READ: Axis = word("input", &[Value::Word("canonical"), Value::Word("raw")]);
 
 /// Whether the line discipline echoes; the emulator reads the echo.
-const ECHO: Axis = word("echo", &[Choice::Word("on"), Choice::Word("off")]);
+const ECHO: Axis = word("echo", &[Value::Word("on"), Value::Word("off")]);
 
 /// Bytes that the program asks for at once: a short read, a line, more than there is.
-const ROOM: Axis = size(&[Choice::Number(1), Choice::Number(LINE as u64), Choice::Number(4096)]);
+const ROOM: Axis = size(&[Value::Number(1), Value::Number(LINE as u64), Value::Number(4096)]);
 
 /// Bytes of a piece of bulk input: half of what a terminal keeps for a program that is late.
 const BULK: usize = 2048;

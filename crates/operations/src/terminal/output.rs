@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, size, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, size, word};
 use rustix::io::{IoSlice, writev};
 
 use super::TERMINAL;
@@ -12,21 +12,21 @@ use crate::stream::Stream;
 
 /// Where the drain runs: on our CPU, so that the time is all that the bytes cost, or on another one, as an emulator does.
 const DISTANCE: Axis =
-    word("distance", &[Choice::Word("same"), Choice::Word("other")]).headline(&[Choice::Word("same")]);
+    partner("distance", &[Value::Word("same"), Value::Word("other")]).headline(&[Value::Word("same")]);
 
 /// What the bytes pass: a terminal that changes nothing, one that processes output (a newline becomes two characters), the same
 /// that makes spaces of tabs, and a pipe for scale.
 const PATH: Axis =
-    word("path", &[Choice::Word("raw"), Choice::Word("processed"), Choice::Word("tabs"), Choice::Word("pipe")]);
+    word("path", &[Value::Word("raw"), Value::Word("processed"), Value::Word("tabs"), Value::Word("pipe")]);
 
 const SIZE: Axis = size(&[
-    Choice::Number(1),
-    Choice::Number(64),
-    Choice::Number(512),
-    Choice::Number(1024),
-    Choice::Number(4096),
-    Choice::Number(16 << 10),
-    Choice::Number(64 << 10),
+    Value::Number(1),
+    Value::Number(64),
+    Value::Number(512),
+    Value::Number(1024),
+    Value::Number(4096),
+    Value::Number(16 << 10),
+    Value::Number(64 << 10),
 ]);
 
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -68,9 +68,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
         per: "line",
         calls: &["write"],
         axes: &[
-            word("buffer", &[Choice::Word("none"), Choice::Word("line"), Choice::Word("full")]),
+            word("buffer", &[Value::Word("none"), Value::Word("line"), Value::Word("full")]),
             DISTANCE,
-            word("path", &[Choice::Word("processed")]),
+            word("path", &[Value::Word("processed")]),
         ],
         moves: |_| LINE as u64,
         prepare: |setting| {

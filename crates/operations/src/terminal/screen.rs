@@ -2,17 +2,17 @@
 
 use std::io::Write;
 
-use operation::{Axis, Choice, Failure, Loop, Operation, Setting, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, word};
 
 use super::TERMINAL;
 use super::drained::Drained;
 use super::pair::{Features, Pty, write_all};
 
 /// Rows and columns.
-const SCREEN: Axis = word("screen", &[Choice::Word("24x80"), Choice::Word("50x200")]);
+const SCREEN: Axis = word("screen", &[Value::Word("24x80"), Value::Word("50x200")]);
 
 /// What is sent: everything, what changed with the cursor set before it, what changed with tabs and spaces before it.
-const BY: Axis = word("by", &[Choice::Word("whole"), Choice::Word("cursor"), Choice::Word("tabs")]);
+const BY: Axis = word("by", &[Value::Word("whole"), Value::Word("cursor"), Value::Word("tabs")]);
 
 /// Words that change from one update to the next, in each row that changes, and one row in so many does.
 const CHANGES: usize = 2;

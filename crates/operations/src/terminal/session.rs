@@ -1,6 +1,6 @@
 //! One interaction at a terminal with all the features of the line discipline, without each of them, and without any.
 
-use operation::{Axis, Choice, Failure, Operation, repeat, word};
+use operation::{Axis, Failure, Operation, Value, repeat, word};
 use rustix::io::read;
 
 use super::TERMINAL;
@@ -10,14 +10,14 @@ use super::pair::{Features, LINE, Pty, as_shown, lines, read_all, write_all};
 const WITHOUT: Axis = word(
     "without",
     &[
-        Choice::Word("nothing"),
-        Choice::Word("echo"),
-        Choice::Word("canonical"),
-        Choice::Word("processing"),
-        Choice::Word("tabs"),
-        Choice::Word("signals"),
-        Choice::Word("flow"),
-        Choice::Word("all"),
+        Value::Word("nothing"),
+        Value::Word("echo"),
+        Value::Word("canonical"),
+        Value::Word("processing"),
+        Value::Word("tabs"),
+        Value::Word("signals"),
+        Value::Word("flow"),
+        Value::Word("all"),
     ],
 );
 
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn each_feature_is_switched_off_by_itself() {
         for choice in WITHOUT.values {
-            let Choice::Word(feature) = choice else { panic!("{choice:?}") };
+            let Value::Word(feature) = choice else { panic!("{choice:?}") };
             assert_eq!(without(feature) == Features::ALL, *feature == "nothing", "{feature}");
         }
     }
