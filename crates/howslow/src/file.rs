@@ -9,9 +9,8 @@ use report::ResidentFile;
 use rustix::param::page_size;
 use serde_json::{Value, json};
 
+use crate::advise::{self, AdviceAsked, TuningAsked};
 use crate::output::{self, Misuse, Outcome};
-use crate::prefetch;
-use crate::prefetch::asked::{AdviceAsked, TuningAsked};
 
 const EXPLAINED: &str = "\
 Each acts on the files named and on no other, and needs no right beyond the file's own.
@@ -54,8 +53,8 @@ pub(crate) fn file(asked: &FileAsked) -> anyhow::Result<Outcome> {
         FileVerb::Resident(files) => resident(files),
         FileVerb::Evict(files) => evict(files),
         FileVerb::Sync(files) => sync(files),
-        FileVerb::Advise(asked) => prefetch::asked::advise(asked),
-        FileVerb::Tune(asked) => prefetch::asked::tune(asked),
+        FileVerb::Advise(asked) => advise::advise(asked),
+        FileVerb::Tune(asked) => advise::tune(asked),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every operation of this computer costs: the command.
 #![forbid(unsafe_code)]
 
+mod advise;
 mod cli;
 mod compare;
 mod doctor;
@@ -15,7 +16,6 @@ mod memory;
 mod output;
 mod pattern;
 mod predict;
-mod prefetch;
 mod repeat;
 mod run;
 mod show;

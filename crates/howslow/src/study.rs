@@ -10,7 +10,6 @@ use crate::cli::{How, StudyAsked};
 use crate::explain::{figure_json, ratio_json};
 use crate::measuring::{self, Measured, Wanted};
 use crate::output::{self, Misuse, Outcome, say};
-use crate::prefetch;
 
 /// Asks for every study.
 const ALL: &str = "all";
@@ -22,7 +21,7 @@ pub(crate) fn study(asked: &StudyAsked) -> anyhow::Result<Outcome> {
                 Misuse(format!("--prefetch: the paper {} does not prefetch; only mpe does", asked.paper)).into()
             );
         }
-        return prefetch::asked::study(path.as_deref(), asked.how.budget, asked.how.json);
+        return crate::advise::study(path.as_deref(), asked.how.budget, asked.how.json);
     }
     let studies = asked_for(&asked.paper)?;
     if asked.full && studies.iter().all(|study| study.more.is_none()) {

@@ -5,12 +5,13 @@ use std::time::Duration;
 use analysis::prefetch::{Inputs, Window, axis};
 use record::Bytes;
 
-use super::{LONGEST, Passes, SMALLEST};
+use crate::passes::Passes;
+use crate::target::{LONGEST, SMALLEST};
 
 /// A pass this long fits a surface of twofold steps; where the budget has no room for it, steps are fourfold.
 const ROOMY: u64 = 32 << 20;
 /// What comparing again takes, in passes: nine turns of three, of which the paper's may take the limit of two.
-pub(super) const COMPARING: f64 = 40.0;
+pub(crate) const COMPARING: f64 = 40.0;
 /// A window that waits for every page takes the limit, twice the time of a usual pass; not all do.
 const SLOWER: f64 = 1.5;
 /// A pass is at least so many times as long as the device was kept busy before it: slices of a tenth of a second cannot be
@@ -18,7 +19,7 @@ const SLOWER: f64 = 1.5;
 const BEYOND_DRAIN: u32 = 4;
 
 /// The surface, and how much of the file a pass reads.
-pub(super) struct Grid {
+pub(crate) struct Grid {
     pub distances: Vec<u64>,
     pub quantities: Vec<u64>,
     /// Those of the step's square, which are measured first.

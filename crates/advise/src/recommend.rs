@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use analysis::prefetch::{Advice, Candidate, Inputs, Recommended, Tried, best, simplest_good};
 use analysis::statistics::median;
-use operations::reading::prefetch::{Method, Random, State, Stretch};
+use measure::Progress;
 use record::Bytes;
 use record::units::{percent, significant};
 
-use super::{LONGEST, Passes, SMALLEST, Target, candidates};
+use crate::method::Method;
+use crate::pass::{Random, State, Stretch};
+use crate::passes::Passes;
+use crate::target::{LONGEST, SMALLEST, Target};
+use crate::{AdviseError, candidates};
 
 /// Repetitions: at least, at most.
 const REPETITIONS: (usize, usize) = (3, 15);
@@ -20,34 +24,48 @@ const MARGIN: f64 = 0.05;
 /// Records by chance that a pass visits at most.
 const VISITS: u64 = 100_000;
 
-/// What is asked for.
-pub(crate) struct Asked<'a> {
+/// What advice is wanted on.
+#[derive(Clone, Copy, Debug)]
+pub struct AdviceRequest<'a> {
+    /// The file. It is put out of memory, and not changed.
     pub path: &'a Path,
     /// Bytes the program reads at a time.
     pub record: Option<u64>,
-    pub random: bool,
-    /// Bytes a second that the program takes up, where it is not as fast as adding up.
+    /// The order in which the program reads its records.
+    pub order: Order,
+    /// Bytes a second that the program takes up; `None` for a program that only adds the bytes up.
     pub rate: Option<f64>,
+    /// Time it may take.
     pub budget: Duration,
 }
 
-/// Measures and recommends.
+/// The order in which a program reads a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// From beginning to end.
+    Sequential,
+    /// Records in random order.
+    Random,
+}
+
+/// Measures the ways to read the file and recommends one. Forks: call it while the process has one thread.
 ///
 /// # Errors
-/// When the file cannot be read.
-pub(crate) fn advice(asked: &Asked<'_>) -> anyhow::Result<Advice> {
+/// A file that cannot be read.
+pub fn advice(asked: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Advice, AdviseError> {
     let target = Target::open(asked.path)?;
     let record = asked.record.unwrap_or(RECORD).min(target.length / 8 * 8);
-    let mut passes = Passes::new(&target, asked.rate, asked.budget);
+    let mut passes = Passes::new(&target, asked.rate, asked.budget, progress);
     let measured = match target.never_cold {
         None => Some(passes.inputs(asked.budget / 8)?),
         Some(_) => None,
     };
-    let methods = match asked.random {
+    let random = asked.order == Order::Random;
+    let methods = match random {
         true => candidates::by_chance(record),
         false => candidates::in_order(asked.record, &windows(measured.as_ref().map(|(_, inputs)| inputs), asked.rate)),
     };
-    let mut trial = Trial { passes, methods, record: asked.random.then_some(record), bytes: 0 };
+    let mut trial = Trial { passes, methods, record: random.then_some(record), bytes: 0 };
     let mut states = Vec::new();
     if target.never_cold.is_none() {
         let share = trial.passes.left().mul_f64(0.75);
@@ -61,7 +79,7 @@ pub(crate) fn advice(asked: &Asked<'_>) -> anyhow::Result<Advice> {
         path: target.shown(),
         file_bytes: target.length,
         pass_bytes: trial.bytes,
-        order: if asked.random { "random" } else { "sequential" },
+        order: if random { "random" } else { "sequential" },
         latency,
         inputs,
         states,
@@ -131,7 +149,7 @@ struct Measured {
 }
 
 impl Trial<'_> {
-    fn state(&mut self, state: State, share: Duration) -> anyhow::Result<Recommended> {
+    fn state(&mut self, state: State, share: Duration) -> Result<Recommended, AdviseError> {
         let methods: Vec<Method> =
             self.methods.iter().copied().filter(|method| state == State::Cold || !method.is_direct()).collect();
         let passes = (methods.len() * (REPETITIONS.0 + 2)) as u32;
@@ -161,7 +179,7 @@ impl Trial<'_> {
     }
 
     /// Bytes of a pass, so that one takes about `time`.
-    fn length(&mut self, state: State, plain: Method, time: Duration) -> anyhow::Result<u64> {
+    fn length(&mut self, state: State, plain: Method, time: Duration) -> Result<u64, AdviseError> {
         let all = self.passes.target.length;
         let first = self.stretch(0, all.min(LONGEST));
         let rate = self.passes.must(first, plain, state)?.rate();

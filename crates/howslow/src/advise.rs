@@ -1,24 +1,18 @@
 //! `howslow file advise` and `howslow file tune`, as typed.
 
-use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use analysis::prefetch::{self, THERE};
-use anyhow::bail;
+use ::advise::{AdviceRequest, AdviseError, TuningRequest};
+use analysis::prefetch::{self, THERE, Tuning};
 use clap::{Args, ValueEnum};
-
-use operation::Failure;
-use operations::reading::prefetch::unnamed;
-use operations::residence;
+use measure::Progress;
 use record::Nanoseconds;
 use serde_json::json;
 
-use super::{advise as advising, tune as tuning};
 use crate::cli::seconds;
 use crate::measuring::scratch_folder;
-use crate::output::{self, Outcome};
+use crate::output::{self, Bar, Misuse, Outcome};
 
 #[derive(Debug, Args)]
 pub(crate) struct AdviceAsked {
@@ -67,13 +61,17 @@ pub(crate) enum Order {
 }
 
 pub(crate) fn advise(asked: &AdviceAsked) -> anyhow::Result<Outcome> {
-    let advice = advising::advice(&advising::Asked {
+    let request = AdviceRequest {
         path: &asked.path,
         record: asked.record,
-        random: asked.order == Order::Random,
+        order: match asked.order {
+            Order::Sequential => ::advise::Order::Sequential,
+            Order::Random => ::advise::Order::Random,
+        },
         rate: asked.rate,
         budget: Duration::from_secs_f64(asked.budget),
-    })?;
+    };
+    let advice = watched(|progress| ::advise::advice(&request, progress))?;
     match asked.json {
         true => output::print_json(&advice)?,
         false => output::print(&report::advice(&advice, output::style()))?,
@@ -82,8 +80,7 @@ pub(crate) fn advise(asked: &AdviceAsked) -> anyhow::Result<Outcome> {
 }
 
 pub(crate) fn tune(asked: &TuningAsked) -> anyhow::Result<Outcome> {
-    let budget = Duration::from_secs_f64(asked.budget);
-    let tuning = tuning::tuning(&tuning::Asked { path: &asked.path, name: None, rate: asked.rate, budget })?;
+    let tuning = tuned(&asked.path, asked.rate, Duration::from_secs_f64(asked.budget))?;
     match asked.json {
         true => output::print_json(&tuning)?,
         false => output::print(&report::tuning(&tuning, output::style()))?,
@@ -91,30 +88,33 @@ pub(crate) fn tune(asked: &TuningAsked) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+fn tuned(path: &Path, rate: Option<f64>, budget: Duration) -> anyhow::Result<Tuning> {
+    watched(|progress| ::advise::tuning(&TuningRequest { path, name: None, rate, budget }, progress))
+}
+
+/// Shows the progress of what measures a file; a file that cannot be meant is a misuse.
+fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, AdviseError>) -> anyhow::Result<T> {
+    let bar = Bar::new();
+    let result = measured(&mut |progress| bar.show(progress));
+    bar.clear();
+    result.map_err(|error| match error.is_misuse() {
+        true => Misuse(record::printable(&error.to_string())).into(),
+        false => error.into(),
+    })
+}
+
 /// `howslow study mpe --prefetch`: the paper's arithmetic there, and the tuner here, on a file of the user's or one made for
 /// it.
 pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> anyhow::Result<Outcome> {
-    const BYTES: u64 = 256 << 20;
     const SECONDS: f64 = 30.0;
     let budget = Duration::from_secs_f64(budget.unwrap_or(SECONDS));
     let (latency_ns, consumption) = THERE;
     let distance = prefetch::distance(latency_ns, consumption);
-    let tune = |path: &Path, name| tuning::tuning(&tuning::Asked { path, name, rate: None, budget });
     let tuning = match path {
-        Some(path) => tune(path, None)?,
+        Some(path) => tuned(path, None, budget)?,
         None => {
             let folder = scratch_folder()?;
-            let shown = record::printable(&folder.display().to_string());
-            if File::open(&folder).is_ok_and(residence::lives_in_memory) {
-                bail!(
-                    "{shown} is in memory (tmpfs), so that nothing is waited for there; set TMPDIR to a folder on a disk"
-                );
-            }
-            let file = unnamed(&folder, BYTES).map_err(|failure| no_file(&shown, &failure))?;
-            let name = format!("a scratch file in {shown}");
-            // Each pass is a process of its own, which opens the file by this one's descriptor.
-            let place = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-            tune(Path::new(&place), Some(&name))?
+            watched(|progress| ::advise::tuning_on_scratch(&folder, budget, progress))?
         }
     };
     if json {
@@ -129,14 +129,6 @@ pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> any
         ))?;
     }
     Ok(Outcome::Done)
-}
-
-/// Why there is no scratch file, and what to do.
-fn no_file(folder: &str, failure: &Failure) -> anyhow::Error {
-    match failure {
-        Failure::Skip { reason, remedy } => anyhow::anyhow!("{}; {remedy}", record::printable(reason)),
-        other => anyhow::anyhow!("no scratch file can be made in {folder}: {other}; set TMPDIR to another folder"),
-    }
 }
 
 /// `4096`, `64KiB`, `1 MiB`: a record of whole words.
