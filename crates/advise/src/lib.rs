@@ -29,6 +29,6 @@ mod tune;
 mod ways;
 
 pub use error::AdviseError;
-pub use recommend::{AdviceRequest, Order, advice};
+pub use recommend::{AdviceRequest, ReadOrder, advice};
 pub use scratch::tuning_on_scratch;
 pub use tune::{TuningRequest, tuning};

@@ -32,7 +32,7 @@ pub struct AdviceRequest<'a> {
     /// Bytes the program reads at a time.
     pub record: Option<u64>,
     /// The order in which the program reads its records.
-    pub order: Order,
+    pub order: ReadOrder,
     /// Bytes a second that the program takes up; `None` for a program that only adds the bytes up.
     pub rate: Option<f64>,
     /// Time it may take.
@@ -41,7 +41,7 @@ pub struct AdviceRequest<'a> {
 
 /// The order in which a program reads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum ReadOrder {
     /// From beginning to end.
     Sequential,
     /// Records in random order.
@@ -60,7 +60,7 @@ pub fn advice(asked: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)) ->
         None => Some(passes.inputs(asked.budget / 8)?),
         Some(_) => None,
     };
-    let random = asked.order == Order::Random;
+    let random = asked.order == ReadOrder::Random;
     let methods = match random {
         true => candidates::by_chance(record),
         false => candidates::in_order(asked.record, &windows(measured.as_ref().map(|(_, inputs)| inputs), asked.rate)),

@@ -4,17 +4,17 @@ use analysis::doctor::{Finding, Severity, examine};
 use serde_json::json;
 use store::Store;
 
-use crate::cli::JsonAsked;
+use crate::cli::JsonArgs;
 use crate::output::{self, Outcome};
 
-pub(crate) fn doctor(asked: &JsonAsked) -> anyhow::Result<Outcome> {
+pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Outcome> {
     let machine = machine::describe();
-    let present = machine::present(&crate::measuring::scratch_root());
+    let present = machine::present(&crate::scratch::root());
     // How noisy this machine is shows only in a run; the newest is the best witness.
     let newest = Store::of_user().and_then(|store| store.open("@1")).ok();
     let noise = newest.filter(|run| run.machine.cpu.signature == machine.cpu.signature).map(|run| run.noise);
     let findings = examine(&machine, noise.as_ref(), &present);
-    if asked.json {
+    if args.json {
         let findings: Vec<_> = findings.iter().map(as_json).collect();
         output::print_json(&json!({ "machine": machine, "findings": findings }))?;
     } else {

@@ -6,18 +6,18 @@ use analysis::memory::memory;
 use analysis::statistics::Interval;
 use record::Run;
 use serde_json::{Value, json};
-use store::Store;
 
-use crate::cli::ExplainAsked;
+use crate::cli::ExplainArgs;
 use crate::memory::memory_json;
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::Pattern;
+use crate::resolve;
 
-pub(crate) fn explain(asked: &ExplainAsked) -> anyhow::Result<Outcome> {
-    let run = Store::open_any(&asked.run)?;
-    match &asked.operation {
-        Some(operation) => one(&run, operation, asked.json),
-        None => all(&run, asked.json),
+pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Outcome> {
+    let run = resolve::run(&args.run)?;
+    match &args.operation {
+        Some(operation) => one(&run, operation, args.json),
+        None => all(&run, args.json),
     }
 }
 

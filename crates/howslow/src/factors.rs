@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::explain::ratio_json;
 use crate::output::{self, Misuse};
-use crate::predict::{Named, needs_all, priced};
+use crate::predict::{Whole, needs_all, priced};
+use crate::resolve::Named;
 
 /// A ratio split into factors, ready to be shown.
 pub(crate) struct Split {
@@ -19,11 +20,11 @@ pub(crate) struct Split {
     pub json: Value,
 }
 
-/// Splits the ratio of the second side over the first. `measured` is what was typed: `RUN=TIME` each.
+/// Splits the ratio of the second side over the first.
 ///
 /// # Errors
 /// A price that is lacking, or not told from nothing where that matters.
-pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured: &[String]) -> anyhow::Result<Split> {
+pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured: &[Whole]) -> anyhow::Result<Split> {
     let mut predictions = Vec::new();
     for (side, mix) in mixes.iter().enumerate() {
         // A run on both sides is one run, whose costs are not independent of themselves.
@@ -35,11 +36,11 @@ pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured:
     split_of(mixes, sides, [&predictions[0], &predictions[1]])
 }
 
-/// Splits the ratio of every other run over the first, on one mix, by the figures that runs are compared by. `measured` is what was typed.
+/// Splits the ratio of every other run over the first, on one mix, by the figures that runs are compared by.
 ///
 /// # Errors
 /// As [`split`].
-pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[String]) -> anyhow::Result<Vec<Split>> {
+pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) -> anyhow::Result<Vec<Split>> {
     let all = priced(State::Quiet, mix, runs, measured)?;
     needs_all(mix, runs, &all)?;
     let mut others = runs.iter().zip(&all);

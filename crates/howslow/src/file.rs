@@ -3,62 +3,26 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
 use operations::residence::{self, Cached, FileError};
 use report::ResidentFile;
 use rustix::param::page_size;
 use serde_json::{Value, json};
 
-use crate::advise::{self, AdviceAsked, TuningAsked};
+use crate::advise;
+use crate::cli::{FileArgs, FileVerb, PathsArgs};
 use crate::output::{self, Misuse, Outcome};
 
-const EXPLAINED: &str = "\
-Each acts on the files named and on no other, and needs no right beyond the file's own.
-Exit status: 0 done; 1 failed; 2 misused: no such file, not a regular file; 3 pages of it stay in memory
-because something maps, locks or reads them.";
-
-#[derive(Debug, Args)]
-#[command(after_help = EXPLAINED)]
-pub(crate) struct FileAsked {
-    #[command(subcommand)]
-    pub verb: FileVerb,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum FileVerb {
-    /// Which pages are in memory, as counts, ranges and a map
-    Resident(Files),
-    /// Put the file out of memory, dirty pages written first
-    Evict(Files),
-    /// Write the file's dirty pages to its device and wait for them
-    Sync(Files),
-    /// Which way to read this file on its disk, cold and warm, by measuring the ways on it
-    Advise(AdviceAsked),
-    /// How far ahead and how much at a time to ask for this file: arithmetic, and a sweep around what it says
-    Tune(TuningAsked),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Files {
-    /// Regular files
-    #[arg(value_name = "PATH", required = true)]
-    pub paths: Vec<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-pub(crate) fn file(asked: &FileAsked) -> anyhow::Result<Outcome> {
-    match &asked.verb {
+pub(crate) fn file(args: &FileArgs) -> anyhow::Result<Outcome> {
+    match &args.verb {
         FileVerb::Resident(files) => resident(files),
         FileVerb::Evict(files) => evict(files),
         FileVerb::Sync(files) => sync(files),
-        FileVerb::Advise(asked) => advise::advise(asked),
-        FileVerb::Tune(asked) => advise::tune(asked),
+        FileVerb::Advise(args) => advise::advise(args),
+        FileVerb::Tune(args) => advise::tune(args),
     }
 }
 
-fn resident(files: &Files) -> anyhow::Result<Outcome> {
+fn resident(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let mut looked_at = Vec::new();
     for (path, file) in &opened(files)? {
         let ranges = residence::resident_ranges(file).map_err(|error| failed(path, &error))?;
@@ -82,7 +46,7 @@ fn resident(files: &Files) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn evict(files: &Files) -> anyhow::Result<Outcome> {
+fn evict(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
     let mut told = Vec::new();
     let files_open = opened(files)?;
@@ -115,7 +79,7 @@ fn evicted(path: &Path, before: Cached, after: Cached) -> String {
     format!("{}: {} of {} pages were in memory, {left}\n", named(path), before.resident, after.pages)
 }
 
-fn sync(files: &Files) -> anyhow::Result<Outcome> {
+fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let files_open = opened(files)?;
     let mut told = Vec::new();
     for &(path, ref file) in &files_open {
@@ -137,7 +101,7 @@ fn sync(files: &Files) -> anyhow::Result<Outcome> {
 }
 
 /// All of the files, before anything is done to one of them.
-fn opened<'a>(files: &'a Files) -> anyhow::Result<Vec<(&'a PathBuf, OwnedFd)>> {
+fn opened<'a>(files: &'a PathsArgs) -> anyhow::Result<Vec<(&'a PathBuf, OwnedFd)>> {
     let open = |path: &'a PathBuf| match residence::open(path) {
         Ok(file) => Ok((path, file)),
         Err(error @ (FileError::Open { .. } | FileError::Kind { .. })) => {

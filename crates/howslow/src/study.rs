@@ -4,45 +4,43 @@ use analysis::study::{Answer, Cell, Compared, Figure, Finding, STUDIES, Study, T
 use anyhow::Context;
 use operation::Item;
 use serde_json::{Value, json};
-use store::Store;
 
-use crate::cli::{How, StudyAsked};
+use crate::cli::{ALL, MeasureArgs, StudyArgs};
 use crate::explain::{figure_json, ratio_json};
-use crate::measuring::{self, Measured, Wanted};
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome};
+use crate::resolve;
+use crate::session::{self, Ending, Wanted};
 
-/// Asks for every study.
-const ALL: &str = "all";
-
-pub(crate) fn study(asked: &StudyAsked) -> anyhow::Result<Outcome> {
-    if let Some(path) = &asked.prefetch {
-        if asked.paper != "mpe" {
-            return Err(
-                Misuse(format!("--prefetch: the paper {} does not prefetch; only mpe does", asked.paper)).into()
-            );
+pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
+    if let Some(path) = &args.prefetch {
+        if args.paper != "mpe" {
+            return Err(Misuse(format!("--prefetch: the paper {} does not prefetch; only mpe does", args.paper)).into());
         }
-        return crate::advise::study(path.as_deref(), asked.how.budget, asked.how.json);
+        return crate::advise::study(path.as_deref(), args.measure.budget, args.measure.json);
     }
-    let studies = asked_for(&asked.paper)?;
-    if asked.full && studies.iter().all(|study| study.more.is_none()) {
-        return Err(Misuse(format!("--full: the study {} has no more than it measures without", asked.paper)).into());
+    let studies = asked_for(&args.paper)?;
+    if args.full && studies.iter().all(|study| study.more.is_none()) {
+        return Err(Misuse(format!("--full: the study {} has no more than it measures without", args.paper)).into());
     }
-    let (run, outcome) = match &asked.run {
-        Some(name) => (Store::open_any(name)?, Outcome::Done),
-        None => measured(&studies, asked.full, &asked.how)?,
+    let (run, ending) = match &args.run {
+        Some(name) => (resolve::run(name)?, None),
+        None => {
+            let (run, ending) = measured(&studies, args.full, &args.measure)?;
+            (run, Some(ending))
+        }
     };
     let answers = studies.iter().map(|study| answer(study, &run)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut each = studies.iter().zip(&answers);
-    if !asked.how.json {
+    if !args.measure.json {
         let pages: Vec<String> = answers.iter().map(|it| report::study(it, &run, output::style())).collect();
         output::print(&pages.join("\n"))?;
-    } else if asked.paper == ALL {
+    } else if args.paper == ALL {
         let studies = each.map(|(study, answer)| as_json(study, answer)).collect::<Vec<_>>();
         output::print_json(&json!({ "studies": studies }))?;
     } else if let Some((study, answer)) = each.next() {
         output::print_json(&as_json(study, answer))?;
     }
-    Ok(outcome)
+    ending.map_or(Ok(Outcome::Done), Ending::outcome)
 }
 
 /// The study of this name, or all of them.
@@ -65,23 +63,12 @@ fn book(name: &str) -> anyhow::Result<record::Book> {
 }
 
 /// Measures what the studies need, keeps the run, writes it where asked for.
-fn measured(studies: &[&Study], full: bool, how: &How) -> anyhow::Result<(record::Run, Outcome)> {
+fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Result<(record::Run, Ending)> {
     let items = items(studies, full);
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let seconds = |study: &&Study| study.more.as_ref().filter(|_| full).map_or(study.seconds, |more| more.seconds);
     let wanted = Wanted { items, patterns, full, budget_s: studies.iter().map(seconds).sum() };
-    let Measured { run, interrupted, width } = measuring::measure(wanted, how)?;
-    if let Some(path) = &how.output {
-        store::write_run(&run, path)?;
-    }
-    let Some(signal) = interrupted else {
-        if !run.costs.is_empty() {
-            measuring::keep(&run, width);
-        }
-        return Ok((run, Outcome::Done));
-    };
-    say("interrupted: this is what was measured until then; it is not kept (-o FILE writes it)");
-    Ok((run, Outcome::Interrupted(signal)))
+    Ok(session::finish(session::measure(wanted, args)?, args))
 }
 
 /// What this version can measure of what the studies need; their pages tell what is missing.

@@ -111,11 +111,11 @@ fn a_run_is_shown_from_a_file_by_place_and_by_its_beginning() {
 #[test]
 fn a_run_that_is_not_there_is_an_error_that_lists_those_that_are() {
     let data = folder();
-    howslow(&data).args(["show", "@1"]).assert().code(1).stderr(contains("no run is kept"));
+    howslow(&data).args(["show", "@1"]).assert().code(2).stderr(contains("no run is kept"));
     file(&data, "runs/20261121-033006-qxtz.json", EXAMPLE);
-    howslow(&data).args(["show", "@2"]).assert().code(1).stderr(contains("@1 = 20261121-033006-qxtz"));
-    howslow(&data).args(["show", "1999"]).assert().code(1).stdout("").stderr(contains("names no run"));
-    howslow(&data).args(["show", "missing.json"]).assert().code(1).stderr(contains("missing.json"));
+    howslow(&data).args(["show", "@2"]).assert().code(2).stderr(contains("@1 = 20261121-033006-qxtz"));
+    howslow(&data).args(["show", "1999"]).assert().code(2).stdout("").stderr(contains("names no run"));
+    howslow(&data).args(["show", "missing.json"]).assert().code(2).stderr(contains("missing.json"));
     howslow(&data).arg("show").arg(data.path()).assert().code(1).stderr(contains("directory"));
 }
 
@@ -188,6 +188,26 @@ fn hostile_strings_do_not_reach_the_terminal() {
     let result = howslow(&data).arg("show").arg(schema).assert().code(1);
     let said = String::from_utf8_lossy(&result.get_output().stderr).into_owned();
     assert!(!bad(&said), "{said:?}");
+}
+
+/// A run that is not there was not meant, whichever verb is told its name.
+#[test]
+fn an_unknown_run_is_a_misuse_for_every_verb() {
+    let data = folder();
+    for unknown in ["no-such-run", "@7", "no-such.json", "no/such.toml"] {
+        for verb in [
+            vec!["show", unknown],
+            vec!["explain", unknown],
+            vec!["explain", unknown, "pipe"],
+            vec!["compare", unknown, "pdp-11-24"],
+            vec!["compare", "pdp-11-24", unknown],
+            vec!["predict", "true", "--on", unknown],
+            vec!["predict", "call-save-return", "--on", "multics-645", "--measured", unknown],
+            vec!["study", "rsx", "--run", unknown],
+        ] {
+            howslow(&data).args(&verb).assert().code(2).stdout("").stderr(contains(unknown));
+        }
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use record::Mix;
 use report::Priced;
 use serde_json::{Value, json};
 
-use super::lacking::command;
+use super::missing_costs::command;
 use crate::explain::figure_json;
 
 /// Everything the page tells, and what it leaves out for width.

@@ -1,4 +1,4 @@
-//! What is remembered between runs: what a core that is ours alone looked like on each machine.
+//! Calibration kept between runs: the best speed that an undisturbed core has shown, by machine.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,50 +12,50 @@ const PLAUSIBLE_WIDTH: RangeInclusive<f64> = 0.06..=10.0;
 /// After so many runs in a row that came nowhere near it, what is remembered is given up: it is not this machine's.
 const MOST_MISSES: u32 = 3;
 
-/// What one machine has shown.
+/// The best speed that one machine has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
-    /// Core cycles per independent add on a core that is ours alone.
+pub struct BestSpeed {
+    /// Core cycles per independent add on an undisturbed core.
     pub width_cycles: f64,
     /// Runs in a row that came nowhere near it.
     #[serde(default)]
     pub misses: u32,
 }
 
-/// What is remembered between runs; missing or damaged memory is an empty one.
+/// The best speeds of all machines; a missing or damaged file counts as empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Known {
+pub struct Calibration {
     /// By machine: processor signature and host name.
     #[serde(default)]
-    machines: BTreeMap<String, Shown>,
+    machines: BTreeMap<String, BestSpeed>,
 }
 
-impl Known {
+impl Calibration {
     /// Reads what is remembered; whatever is missing, damaged or implausible is left out.
-    pub fn load(store: &Store) -> Known {
-        let text = std::fs::read(store.known_file()).unwrap_or_default();
-        let mut known: Known = serde_json::from_slice(&text).unwrap_or_default();
-        known.machines.retain(|_, shown| PLAUSIBLE_WIDTH.contains(&shown.width_cycles));
-        known
+    pub fn load(store: &Store) -> Calibration {
+        let text = std::fs::read(store.calibration_file()).unwrap_or_default();
+        let mut calibration: Calibration = serde_json::from_slice(&text).unwrap_or_default();
+        calibration.machines.retain(|_, best| PLAUSIBLE_WIDTH.contains(&best.width_cycles));
+        calibration
     }
 
-    /// What this machine has shown.
-    pub fn of(&self, machine: &str) -> Option<Shown> {
+    /// The best speed of this machine.
+    pub fn of(&self, machine: &str) -> Option<BestSpeed> {
         self.machines.get(machine).copied()
     }
 
     /// Remembers what a run saw on this machine. An implausible value changes nothing.
     pub fn learn(&mut self, machine: &str, width_cycles: f64) {
         if PLAUSIBLE_WIDTH.contains(&width_cycles) {
-            self.machines.insert(machine.into(), Shown { width_cycles, misses: 0 });
+            self.machines.insert(machine.into(), BestSpeed { width_cycles, misses: 0 });
         }
     }
 
     /// Remembers that a run came nowhere near what is remembered of this machine; forgets that after some such runs.
     pub fn miss(&mut self, machine: &str) {
-        let Some(shown) = self.machines.get_mut(machine) else { return };
-        shown.misses = shown.misses.saturating_add(1);
-        if shown.misses >= MOST_MISSES {
+        let Some(best) = self.machines.get_mut(machine) else { return };
+        best.misses = best.misses.saturating_add(1);
+        if best.misses >= MOST_MISSES {
             self.machines.remove(machine);
         }
     }
@@ -66,6 +66,6 @@ impl Known {
     /// A folder or file that cannot be written.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-        write_whole(&store.known_file(), &text)
+        write_whole(&store.calibration_file(), &text)
     }
 }
