@@ -7,7 +7,7 @@ use ::advise::{AdviceRequest, AdviseError, TuningRequest};
 use analysis::prefetch::{self, THERE, Tuning};
 use measure::Progress;
 use record::Nanoseconds;
-use serde_json::json;
+use report::document::PrefetchStudy;
 
 use crate::cli::{AdviseArgs, RecordOrder, TuneArgs};
 use crate::output::{self, Bar, Misuse, Outcome};
@@ -61,8 +61,6 @@ fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, Advi
 pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> anyhow::Result<Outcome> {
     const SECONDS: f64 = 30.0;
     let budget = Duration::from_secs_f64(budget.unwrap_or(SECONDS));
-    let (latency_ns, consumption) = THERE;
-    let distance = prefetch::distance(latency_ns, consumption);
     let tuning = match path {
         Some(path) => tuned(path, None, budget)?,
         None => {
@@ -71,9 +69,10 @@ pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> any
         }
     };
     if json {
-        let there = json!({ "latency_ns": latency_ns, "consumption": consumption, "distance": distance });
-        output::print_json(&json!({ "paper": "mpe", "there": there, "prefetch": tuning }))?;
+        output::print_document(&PrefetchStudy::of(&tuning))?;
     } else {
+        let (latency_ns, consumption) = THERE;
+        let distance = prefetch::distance(latency_ns, consumption);
         let page = report::tuning(&tuning, output::style());
         output::print(&format!(
             "there: a read of {} x {} bytes/ms consumed = {distance} bytes to ask for ahead\nhere:  {page}",

@@ -9,7 +9,9 @@ mod value;
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
+use report::document::DOCUMENTS;
 
 pub(crate) use compare::{CompareArgs, SortBy, Unit};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
@@ -59,8 +61,12 @@ pub(crate) enum Verb {
     History(JsonArgs),
     /// What will make numbers noisy or missing on this machine
     Doctor(JsonArgs),
-    /// Print the JSON Schema of a run document
-    Schema,
+    /// Print the JSON Schema of a run document, or of what a verb prints with --json
+    Schema {
+        /// The document
+        #[arg(value_name = "DOCUMENT", default_value = "run", value_parser = documents())]
+        document: String,
+    },
     /// Print shell completions
     Completions {
         /// For this shell
@@ -79,6 +85,11 @@ pub(crate) struct JsonArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// The documents that have a schema.
+fn documents() -> PossibleValuesParser {
+    PossibleValuesParser::new(DOCUMENTS.iter().map(|(name, _)| *name))
 }
 
 /// Parses the command line; help, version and misuse end the program here, with status 0 or 2.

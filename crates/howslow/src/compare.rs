@@ -1,9 +1,8 @@
 //! `howslow compare`: runs beside each other.
 
-mod document;
-
 use analysis::compare::{Comparison, How, Versions, differences};
 use record::{CountedIn, Run};
+use report::document::CompareDocument;
 use report::{Shown, Sort, View};
 
 use crate::cli::{CompareArgs, SortBy, Unit};
@@ -31,9 +30,8 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     }
     let splits = mix.map(|mix| split_from_first(&mix, &named, &measured)).transpose()?;
     if args.json {
-        let mut document = document::document(&comparison, &args.runs, shown(args));
-        document.extend(splits.iter().flat_map(|splits| document::factors_json(splits)));
-        output::print_json(&document)?;
+        let splits = splits.map(|splits| splits.into_iter().map(|split| split.document).collect());
+        output::print_document(&CompareDocument::of(&comparison, &args.runs, shown(args), splits))?;
     } else {
         output::print(&sections(&comparison, splits.as_deref().unwrap_or_default(), args).join("\n"))?;
     }

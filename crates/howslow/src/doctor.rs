@@ -1,7 +1,7 @@
 //! `howslow doctor`: what will make numbers noisy or missing here.
 
-use analysis::doctor::{Finding, Severity, examine};
-use serde_json::json;
+use analysis::doctor::examine;
+use report::document::DoctorDocument;
 use store::Store;
 
 use crate::cli::JsonArgs;
@@ -15,19 +15,9 @@ pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Outcome> {
     let noise = newest.filter(|run| run.machine.cpu.signature == machine.cpu.signature).map(|run| run.noise);
     let findings = examine(&machine, noise.as_ref(), &present);
     if args.json {
-        let findings: Vec<_> = findings.iter().map(as_json).collect();
-        output::print_json(&json!({ "machine": machine, "findings": findings }))?;
+        output::print_document(&DoctorDocument::of(&machine, &findings))?;
     } else {
         output::print(&report::doctor(&machine, &findings, output::style()))?;
     }
     Ok(Outcome::Done)
-}
-
-fn as_json(finding: &Finding) -> serde_json::Value {
-    let severity = match finding.severity {
-        Severity::Noise => "noise",
-        Severity::Missing => "missing",
-        Severity::Note => "note",
-    };
-    json!({ "severity": severity, "what": finding.what, "remedy": finding.remedy })
 }

@@ -1,13 +1,11 @@
 //! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
 
-use analysis::factors::{Cause, Factor, Factors, NoFactors, factors};
+use analysis::factors::{NoFactors, factors};
 use analysis::predict::{Prediction, State};
-use analysis::statistics::Interval;
 use record::{Mix, printable};
 use report::FactorsOf;
-use serde_json::{Value, json};
+use report::document::FactorsDocument;
 
-use crate::explain::ratio_json;
 use crate::output::{self, Misuse};
 use crate::predict::{Whole, needs_all, priced};
 use crate::resolve::Named;
@@ -16,8 +14,8 @@ use crate::resolve::Named;
 pub(crate) struct Split {
     /// The page.
     pub page: String,
-    /// `factors`: [{`cause`, `family`, `factor`, `low`, `high`, `doubts`}], `predicted`, `measured`, `unexplained`, `users`, `cost_per_unit`.
-    pub json: Value,
+    /// The document.
+    pub document: FactorsDocument,
 }
 
 /// Splits the ratio of the second side over the first.
@@ -51,7 +49,7 @@ pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) ->
 fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) -> anyhow::Result<Split> {
     let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
     let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
-    Ok(Split { page: report::factors(&of, output::style()), json: split_json(&found) })
+    Ok(Split { page: report::factors(&of, output::style()), document: FactorsDocument::from(&found) })
 }
 
 fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
@@ -67,34 +65,5 @@ fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
                 "the mixes do {line} a different number of times, but its cost cannot be told from nothing: {remedy}"
             )
         }
-    })
-}
-
-fn split_json(found: &Factors) -> Value {
-    let ratio = found.measured.as_ref().unwrap_or(&found.predicted);
-    json!({
-        "factors": found.families.iter().map(factor_json).collect::<Vec<_>>(),
-        "predicted": ratio_json(&found.predicted),
-        "measured": found.measured.as_ref().map(ratio_json),
-        "unexplained": found.unexplained.as_ref().map(ratio_json),
-        "users": 1.0 / ratio.value,
-        "cost_per_unit": ratio.value,
-    })
-}
-
-fn factor_json(of: &Factor) -> Value {
-    let Interval { value, low, high } = of.factor;
-    json!({
-        "cause": match of.cause {
-            Cause::Family => "family",
-            Cause::Clock => "clock",
-        },
-        "family": of.family,
-        "factor": value,
-        "low": low,
-        "high": high,
-        "counts": of.counts.as_ref().map(ratio_json),
-        "prices": of.prices.as_ref().map(ratio_json),
-        "doubts": of.doubts,
     })
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use operations::residence::{self, Cached, FileError};
 use report::ResidentFile;
+use report::document::{FileEvicted, FileResident, FileSynced};
 use rustix::param::page_size;
-use serde_json::{Value, json};
 
 use crate::advise;
 use crate::cli::{FileArgs, FileVerb, PathsArgs};
@@ -39,7 +39,7 @@ fn resident(files: &PathsArgs) -> anyhow::Result<Outcome> {
         });
     }
     if files.json {
-        output::print_json(&looked_at.iter().map(resident_json).collect::<Vec<_>>())?;
+        output::print_document(&looked_at.iter().map(FileResident::from).collect::<Vec<_>>())?;
     } else {
         output::print(&report::resident_files(&looked_at, output::style()))?;
     }
@@ -60,11 +60,13 @@ fn evict(files: &PathsArgs) -> anyhow::Result<Outcome> {
         told.push((path, before, after));
     }
     if files.json {
-        let each = told.iter().map(|(path, before, after)| {
-            json!({ "path": named(path), "pages": after.pages, "resident_pages_before": before.resident,
-                "resident_pages": after.resident })
+        let each = told.iter().map(|(path, before, after)| FileEvicted {
+            path: named(path),
+            pages: after.pages,
+            resident_pages_before: before.resident,
+            resident_pages: after.resident,
         });
-        output::print_json(&each.collect::<Vec<_>>())?;
+        output::print_document(&each.collect::<Vec<_>>())?;
     } else {
         output::print(&told.iter().map(|(path, before, after)| evicted(path, *before, *after)).collect::<String>())?;
     }
@@ -88,8 +90,8 @@ fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
         told.push((path, before));
     }
     if files.json {
-        let each = told.iter().map(|(path, dirty)| json!({ "path": named(path), "dirty_pages_before": dirty }));
-        output::print_json(&each.collect::<Vec<_>>())?;
+        let each = told.iter().map(|(path, dirty)| FileSynced { path: named(path), dirty_pages_before: *dirty });
+        output::print_document(&each.collect::<Vec<_>>())?;
     } else {
         let line = |(path, dirty): &(&PathBuf, Option<u64>)| match dirty {
             Some(dirty) => format!("{}: {dirty} dirty pages, all written\n", named(path)),
@@ -119,16 +121,4 @@ fn failed(path: &Path, error: &FileError) -> anyhow::Error {
 
 fn named(path: &Path) -> String {
     record::printable(&path.display().to_string())
-}
-
-fn resident_json(it: &ResidentFile) -> Value {
-    json!({
-        "path": it.path,
-        "bytes": it.bytes,
-        "page_bytes": it.page,
-        "pages": it.pages,
-        "resident_pages": it.resident,
-        "dirty_pages": it.dirty,
-        "ranges": it.ranges.iter().map(|range| [range.start, range.end]).collect::<Vec<_>>(),
-    })
 }

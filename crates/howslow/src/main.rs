@@ -12,7 +12,6 @@ mod generate;
 mod headline;
 mod history;
 mod list;
-mod memory;
 mod output;
 mod pattern;
 mod predict;
@@ -62,7 +61,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::History(args)) => history::history(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),
-        Some(Verb::Schema) => generate::schema(),
+        Some(Verb::Schema { document }) => generate::schema(&document),
         Some(Verb::Completions { shell }) => generate::completions(shell),
         Some(Verb::Man { folder }) => generate::man(folder.as_deref()),
     })

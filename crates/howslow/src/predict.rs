@@ -1,6 +1,5 @@
 //! `howslow predict`: what a mix takes on the machines of runs, beside what it was measured to take, and what if.
 
-mod json;
 mod missing_costs;
 mod mixes;
 mod what_if;
@@ -10,7 +9,7 @@ use analysis::predict::{Prediction, State, predict_in};
 use analysis::whatif::{Impossible, Supposed, suppose};
 use record::{Mix, printable};
 use report::Priced;
-use serde_json::{Value, json};
+use report::document::{PredictDocument, PredictFactors, Predictions};
 
 use self::what_if::{About, WhatIf};
 use crate::cli::{PredictArgs, PriceState};
@@ -48,52 +47,52 @@ pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
 }
 
 fn print(request: &Request, args: &PredictArgs) -> anyhow::Result<Outcome> {
-    let Request { mixes, runs, state, measured, .. } = request;
-    let mut pages = String::new();
-    let mut said = Vec::new();
-    let mut partial = false;
+    let Request { mixes, runs, .. } = request;
+    let mut all = Vec::new();
     for mix in mixes {
-        let predictions = priced(*state, mix, runs, measured)?;
+        let predictions = priced(request.state, mix, runs, &request.measured)?;
         missing_costs::check(mix, runs, &predictions)?;
-        partial |= predictions.iter().any(|prediction| !prediction.lacking.is_empty());
         if !args.partial {
             missing_costs::refuse(mix, runs, &predictions)?;
         }
         let after = all_supposed(request, mix, &predictions)?;
-        let shown: Vec<Priced> =
-            (0..runs.len()).map(|place| show(*state, mix, runs, &predictions, &after, place)).collect();
-        if args.json {
-            let objects =
-                runs.iter().zip(&shown).map(|(named, it)| json::prediction(mix, named.name, it, &after.supposed));
-            said.extend(objects);
-        } else {
-            let gap = if pages.is_empty() { "" } else { "\n" };
-            pages += &format!("{gap}{}", report::predictions(mix, &shown, &after.supposed, output::style()));
+        all.push((mix, predictions, after));
+    }
+    let shown = all.iter().map(|(mix, predictions, after)| show(request, mix, predictions, after));
+    let shown: Vec<Vec<Priced>> = shown.collect();
+    if args.json {
+        let mut documents = Vec::new();
+        for ((mix, _, after), shown) in all.iter().zip(&shown) {
+            let on = runs.iter().map(|named| named.name).zip(shown);
+            let document = |(on, it)| PredictDocument::of((mix, on), it, &after.supposed, &missing_costs::command);
+            documents.extend(on.map(document));
         }
+        match documents.as_slice() {
+            [one] => output::print_document(one)?,
+            several => output::print_document(&Predictions { predictions: several })?,
+        }
+    } else {
+        let page = |((mix, _, after), shown): (&(&Mix, Vec<Prediction>, After), &Vec<Priced>)| {
+            report::predictions(mix, shown, &after.supposed, output::style())
+        };
+        output::print(&all.iter().zip(&shown).map(page).collect::<Vec<_>>().join("\n"))?;
     }
-    match said.as_slice() {
-        [] => output::print(&pages)?,
-        [one] => output::print_json(one)?,
-        several => output::print_json(&json!({ "predictions": several }))?,
-    }
+    let partial = all.iter().flat_map(|(_, predictions, _)| predictions).any(|it| !it.lacking.is_empty());
     Ok(if partial { Outcome::Skipped } else { Outcome::Done })
 }
 
-/// One run's prediction as it is shown, with its total in the other state.
-fn show<'a>(
-    state: State,
-    mix: &Mix,
-    runs: &[Named<'a>],
-    all: &'a [Prediction],
-    after: &After,
-    place: usize,
-) -> Priced<'a> {
-    let (run, prediction) = (runs[place].run, &all[place]);
+/// The predictions as they are shown, each with its total in the other state.
+fn show<'a>(request: &Request<'a>, mix: &Mix, all: &'a [Prediction], after: &After) -> Vec<Priced<'a>> {
+    let state = request.state;
     let other = if state == State::Quiet { State::Typical } else { State::Quiet };
-    // A book has one state, and of what is lacking there is no sum.
-    let told = prediction.lacking.is_empty() && !run.howslow.is_empty();
-    let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
-    Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
+    let one = |(place, prediction): (usize, &'a Prediction)| {
+        let run = request.runs[place].run;
+        // A book has one state, and of what is lacking there is no sum.
+        let told = prediction.lacking.is_empty() && !run.howslow.is_empty();
+        let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
+        Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
+    };
+    all.iter().enumerate().map(one).collect()
 }
 
 /// The mix priced by each run, with what was measured there.
@@ -171,10 +170,11 @@ fn split(request: &Request, json: bool) -> anyhow::Result<Outcome> {
     };
     let split = factors::split(request.state, mixes, sides, &request.measured)?;
     if json {
-        let mut said = split.json;
-        said["runs"] = sides.iter().map(|named| json!(named.run.id)).collect::<Value>();
-        said["mixes"] = mixes.iter().map(|mix| json!(mix.name)).collect::<Value>();
-        output::print_json(&said)?;
+        output::print_document(&PredictFactors {
+            split: split.document,
+            runs: sides.iter().map(|named| named.run.id.clone()).collect(),
+            mixes: mixes.iter().map(|mix| mix.name.clone()).collect(),
+        })?;
     } else {
         output::print(&split.page)?;
     }

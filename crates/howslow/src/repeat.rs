@@ -1,8 +1,8 @@
 //! `--repeat N`: whole runs one after another, and what they say of each cost's scatter.
 
-use analysis::repeated::{Needs, Repeated, repeated};
+use analysis::repeated::repeated;
 use record::{Run, Skip};
-use serde_json::{Value, json};
+use report::document::RepeatDocument;
 
 use crate::cli::MeasureArgs;
 use crate::output::{self, Outcome, say};
@@ -39,7 +39,7 @@ pub(crate) fn repeat(
     if runs.len() >= 2 {
         let rows = repeated(&runs, args.precision);
         if args.json {
-            output::print_json(&document(&runs, &rows, args.precision))?;
+            output::print_document(&RepeatDocument::of(&runs, &rows, args.precision))?;
         } else {
             output::print(&report::repeated(&runs, &rows, args.precision, output::style()))?;
         }
@@ -50,34 +50,4 @@ pub(crate) fn repeat(
     }
     let skipped = runs.iter().flat_map(|run| &run.skipped).any(by_name);
     Ok(if skipped { Outcome::Skipped } else { Outcome::Done })
-}
-
-fn document(runs: &[Run], rows: &[Repeated<'_>], precision: f64) -> Value {
-    json!({
-        "runs": runs.iter().map(|run| &run.id).collect::<Vec<_>>(),
-        "precision": precision,
-        "rows": rows.iter().map(row_json).collect::<Vec<_>>(),
-    })
-}
-
-fn row_json(row: &Repeated<'_>) -> Value {
-    let needs = match row.needs {
-        Needs::Rounds(count) => json!({ "rounds": count }),
-        Needs::Runs(count) => json!({ "runs": count }),
-        Needs::Unknown => Value::Null,
-    };
-    json!({
-        "operation": row.cost.operation,
-        "at": row.cost.at,
-        "family": row.cost.heading(),
-        "unit": if row.cost.follows_clock { "cycles" } else { "ns" },
-        "figure": row.figure,
-        "runs": row.runs,
-        "rounds": row.rounds,
-        "between_rounds": row.between_rounds,
-        "between_runs": row.between_runs,
-        "needs": needs,
-        "detectable": row.detectable,
-        "detectable_by_all": row.detectable_by_all,
-    })
 }

@@ -1,12 +1,11 @@
 //! `howslow study`: a paper's tables and sentences, tested on this machine or on any run.
 
-use analysis::study::{Answer, Cell, Compared, Figure, Finding, STUDIES, Study, TableAnswer, Test};
+use analysis::study::{Answer, STUDIES, Study};
 use anyhow::Context;
 use operation::Item;
-use serde_json::{Value, json};
+use report::document::{StudiesDocument, StudyDocument};
 
 use crate::cli::{ALL, MeasureArgs, StudyArgs};
-use crate::explain::{figure_json, ratio_json};
 use crate::output::{self, Misuse, Outcome};
 use crate::resolve;
 use crate::session::{self, Ending, Wanted};
@@ -35,10 +34,10 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
         let pages: Vec<String> = answers.iter().map(|it| report::study(it, &run, output::style())).collect();
         output::print(&pages.join("\n"))?;
     } else if args.paper == ALL {
-        let studies = each.map(|(study, answer)| as_json(study, answer)).collect::<Vec<_>>();
-        output::print_json(&json!({ "studies": studies }))?;
+        let studies = each.map(|(study, answer)| StudyDocument::of(study, answer)).collect();
+        output::print_document(&StudiesDocument { studies })?;
     } else if let Some((study, answer)) = each.next() {
-        output::print_json(&as_json(study, answer))?;
+        output::print_document(&StudyDocument::of(study, answer))?;
     }
     ending.map_or(Ok(Outcome::Done), Ending::outcome)
 }
@@ -80,85 +79,4 @@ fn items(studies: &[&Study], full: bool) -> Vec<Item> {
         wanted.map(move |point| Item { operation, point }).collect::<Vec<_>>()
     });
     all.collect()
-}
-
-fn as_json(study: &Study, answer: &Answer) -> Value {
-    json!({
-        "paper": study.name,
-        "title": answer.title,
-        "tables": answer.tables.iter().map(table_json).collect::<Vec<_>>(),
-        "findings": answer.findings.iter().map(finding_json).collect::<Vec<_>>(),
-    })
-}
-
-fn table_json(table: &TableAnswer) -> Value {
-    let kept: Vec<usize> = (0..table.columns.len()).filter(|&at| !table.columns[at].key.is_empty()).collect();
-    let row = |row: &Vec<Cell>| kept.iter().map(|&at| cell_json(&row[at])).collect::<Vec<_>>();
-    json!({
-        "title": table.title,
-        "columns": kept.iter().map(|&at| table.columns[at].key).collect::<Vec<_>>(),
-        "rows": table.rows.iter().map(row).collect::<Vec<_>>(),
-        "notes": table.notes,
-    })
-}
-
-/// What is not known is null; why stands in a column of its own.
-fn cell_json(cell: &Cell) -> Value {
-    match cell {
-        Cell::Empty | Cell::Unknown | Cell::Missing(_) => Value::Null,
-        Cell::Text(text) => json!(text),
-        Cell::Printed(text) => text.parse::<f64>().map_or_else(|_| json!(text), |number| json!(number)),
-        Cell::Number(value) => json!(value),
-        Cell::Time(time) => json!(time.0),
-        Cell::Share(share) => json!(share),
-        Cell::Cost(figure) => figure_json(figure),
-        Cell::Width(ratio) | Cell::Ratio(ratio) => ratio_json(ratio),
-        Cell::Payload(bytes) => json!(bytes.0),
-        Cell::Rate(bytes, time) if bytes.0 > 0 && time.0 > 0.0 => json!(bytes.0 as f64 * 8e6 / time.0),
-        Cell::Rate(..) => Value::Null,
-        Cell::Doubts(doubts) => json!(doubts),
-    }
-}
-
-fn finding_json(finding: &Finding) -> Value {
-    let figures = |place: &'static str, compared: &Compared| {
-        let reached = finding_share(finding.test);
-        json!({
-            "where": place,
-            "one": named_json(&compared.one),
-            "other": compared.other.as_ref().map(named_json),
-            "value": compared.value.as_ref().map(ratio_json),
-            "share": reached,
-            "reached_at_per_second": compared.reached_at,
-            "holds": compared.holds(),
-            "answer": compared.answer.word(),
-            "doubts": compared.doubts,
-        })
-    };
-    let there = std::iter::once(figures("paper", &finding.there));
-    let here = finding.here.iter().map(|compared| figures("here", compared));
-    json!({
-        "claim": finding.claim,
-        "holds": finding.holds(),
-        "answer": finding.answer().word(),
-        "holds_in_the_paper": finding.there.holds(),
-        "answer_in_the_paper": finding.there.answer.word(),
-        "figures": there.chain(here).collect::<Vec<_>>(),
-        "note": finding.note,
-    })
-}
-
-fn finding_share(test: Test) -> Option<f64> {
-    match test {
-        Test::Load { share, .. } => Some(share),
-        _ => None,
-    }
-}
-
-fn named_json(figure: &Figure) -> Value {
-    json!({
-        "name": figure.name,
-        "figure": figure.figure.as_ref().ok().map(figure_json),
-        "why_not": figure.figure.as_ref().err(),
-    })
 }

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod compare;
+pub mod document;
 mod explain;
 mod factors;
 mod footnotes;
