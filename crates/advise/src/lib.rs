@@ -18,12 +18,13 @@
 mod candidates;
 mod device;
 mod error;
-mod grid;
+
 mod method;
 mod pass;
 mod passes;
 mod recommend;
 mod scratch;
+mod surface;
 mod target;
 mod tune;
 mod ways;

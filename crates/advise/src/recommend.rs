@@ -142,7 +142,7 @@ struct Trial<'a> {
 
 /// Of one method.
 #[derive(Default)]
-struct Measured {
+struct Samples {
     rates: Vec<f64>,
     processor: Vec<f64>,
     skipped: Option<String>,
@@ -155,7 +155,7 @@ impl Trial<'_> {
         let passes = (methods.len() * (REPETITIONS.0 + 2)) as u32;
         self.passes.program.limit = (share / passes).max(Duration::from_millis(20)) * 2;
         let bytes = self.length(state, methods[0], share / passes)?;
-        let mut measured: Vec<Measured> = methods.iter().map(|_| Measured::default()).collect();
+        let mut measured: Vec<Samples> = methods.iter().map(|_| Samples::default()).collect();
         let mut order: Vec<usize> = (0..methods.len()).collect();
         let end = self.passes.left().saturating_sub(share);
         for repetition in 0..REPETITIONS.1 {
@@ -210,7 +210,7 @@ impl Trial<'_> {
 }
 
 /// The simplest of the fastest, and why.
-fn recommended(state: State, methods: &[Method], measured: Vec<Measured>) -> Recommended {
+fn recommended(state: State, methods: &[Method], measured: Vec<Samples>) -> Recommended {
     let candidates = methods.iter().zip(measured).map(|(&method, it)| Candidate {
         method: candidates::name(method),
         processor: median(it.processor.iter().copied()).unwrap_or(0.0),

@@ -9,10 +9,10 @@ use measure::Progress;
 
 use crate::AdviseError;
 use crate::candidates;
-use crate::grid::{COMPARING, Grid};
 use crate::method::{Advised, Method, Way};
 use crate::pass::{State, Stretch};
 use crate::passes::Passes;
+use crate::surface::{COMPARING, Surface};
 use crate::target::{LONGEST, Target};
 
 /// Pairs of passes in which the arithmetic and the best window are compared again: at least, as many as the budget is
@@ -54,22 +54,22 @@ pub fn tuning(asked: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) ->
     ];
     let whole = Stretch { start: 0, length: target.length.min(LONGEST), random: None };
     let rough = passes.must(whole, plain[0], State::Cold)?.rate();
-    let mut grid = Grid::of(&inputs, rough, &passes, plain.len());
-    passes.program.limit = grid.pass_time * 2;
-    let stretch = Stretch { length: grid.length, ..whole };
-    let pass_time = grid.pass_time + passes.program.drain;
+    let mut surface = Surface::of(&inputs, rough, &passes, plain.len());
+    passes.program.limit = surface.pass_time * 2;
+    let stretch = Stretch { length: surface.length, ..whole };
+    let pass_time = surface.pass_time + passes.program.drain;
     let mut sweep = Sweep { passes, stretch, pass_time };
-    let (windows, plain) = sweep.all(&mut grid, &plain)?;
+    let (windows, plain) = sweep.all(&mut surface, &plain)?;
     let found = most_measured(&windows).ok_or(AdviseError::Nothing("window was measured"))?;
     let verdicts = sweep.verdicts(&inputs, found)?;
     let good = verdicts.iter().rev().find(|verdict| verdict.beside_best.is_rather_as_good());
     Ok(Tuning {
         path: target.shown(),
         file_bytes: target.length,
-        pass_bytes: grid.length,
+        pass_bytes: surface.length,
         latency,
-        distances: grid.distances,
-        quantities: grid.quantities,
+        distances: surface.distances,
+        quantities: surface.quantities,
         windows,
         plain,
         best: found,
@@ -78,7 +78,7 @@ pub fn tuning(asked: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) ->
         inputs,
         passes: sweep.passes.taken,
         not_cold: sweep.passes.not_cold,
-        notes: grid.notes,
+        notes: surface.notes,
     })
 }
 
@@ -108,25 +108,25 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     /// Everything once, the coarse points first; then the best quarter of the windows, and what either arithmetic says, twice more, so that the time goes
     /// where it decides. What the budget has no room for is left out and noted.
-    fn all(&mut self, grid: &mut Grid, plain: &[Method]) -> Result<Swept, AdviseError> {
-        let windows = grid.windows();
+    fn all(&mut self, surface: &mut Surface, plain: &[Method]) -> Result<Swept, AdviseError> {
+        let windows = surface.windows();
         let methods: Vec<Method> = windows.iter().map(|&window| ahead(window)).chain(plain.iter().copied()).collect();
         let mut rates = vec![Vec::new(); methods.len()];
         let mut order: Vec<usize> = (0..methods.len()).collect();
         fastrand::shuffle(&mut order);
-        order.sort_by_key(|&index| windows.get(index).is_some_and(|&window| !grid.is_coarse(window)));
+        order.sort_by_key(|&index| windows.get(index).is_some_and(|&window| !surface.is_coarse(window)));
         let left = self.passes.left();
         let pairs = self.pass_time.mul_f64(COMPARING).min(left.mul_f64(0.3));
-        let finer = self.pass_time.mul_f64(Grid::finer(windows.len())).min(left.mul_f64(0.2));
+        let finer = self.pass_time.mul_f64(Surface::finer(windows.len())).min(left.mul_f64(0.2));
         let left_out = self.once(&methods, &order, finer + pairs, &mut rates)?;
         if left_out > 0 {
             let all = methods.len();
-            grid.notes.push(format!(
+            surface.notes.push(format!(
                 "{left_out} of {all} points were left out, since the time ran short; a larger --budget measures them."
             ));
         }
         let mut good = best_quarter(&rates, windows.len());
-        let computed = (0..windows.len()).filter(|&index| grid.is_computed(windows[index]));
+        let computed = (0..windows.len()).filter(|&index| surface.is_computed(windows[index]));
         good.extend(computed.filter(|index| !good.contains(index)).collect::<Vec<_>>());
         for _ in 0..2 {
             fastrand::shuffle(&mut good);

@@ -25,10 +25,10 @@ pub(crate) struct Reader {
     method: Method,
     /// Bytes of a piece.
     piece: u64,
-    kind: Kind,
+    kind: Access,
 }
 
-enum Kind {
+enum Access {
     Calls(Block),
     Ring(Box<InFlight>),
     Mapped,
@@ -59,10 +59,10 @@ pub(crate) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<Read
     let kind = match method {
         Method::Ring { depth, .. } => {
             let places = (0..depth).map(|_| (Block::new(piece as usize), 0)).collect();
-            Kind::Ring(Box::new(InFlight { ring: ring(2 * depth)?, places }))
+            Access::Ring(Box::new(InFlight { ring: ring(2 * depth)?, places }))
         }
-        Method::Mapped(_) | Method::Ahead { way: Way::Mapped, .. } => Kind::Mapped,
-        _ => Kind::Calls(Block::new(piece as usize)),
+        Method::Mapped(_) | Method::Ahead { way: Way::Mapped, .. } => Access::Mapped,
+        _ => Access::Calls(Block::new(piece as usize)),
     };
     match method {
         Method::ReadAdvised { .. } => fadvise(&file, 0, None, Advice::Sequential)?,
@@ -102,8 +102,8 @@ impl Reader {
     pub fn pass(&mut self, offsets: &[u64], consumer: &mut Consumer) -> Result<(), Failure> {
         let Reader { file, stretch, method, piece, kind } = self;
         match (kind, *method) {
-            (Kind::Ring(asked), _) => asked.pass(file, *stretch, *piece, (offsets, consumer)),
-            (Kind::Calls(block), Method::Ahead { way, distance, quantity }) => {
+            (Access::Ring(asked), _) => asked.pass(file, *stretch, *piece, (offsets, consumer)),
+            (Access::Calls(block), Method::Ahead { way, distance, quantity }) => {
                 let mut window = Ahead::new(distance, quantity, stretch.length);
                 for offset in (0..stretch.length).step_by(*piece as usize) {
                     window.reach(offset, |start, length| ask(file, way, stretch.start + start, length))?;
@@ -113,7 +113,7 @@ impl Reader {
                 }
                 Ok(())
             }
-            (Kind::Calls(block), _) => {
+            (Access::Calls(block), _) => {
                 for &offset in offsets {
                     if call(file, *stretch, block, offset, consumer)?.is_break() {
                         break;
@@ -121,7 +121,7 @@ impl Reader {
                 }
                 Ok(())
             }
-            (Kind::Mapped, method) => mapped(file, *stretch, method, *piece, (offsets, consumer)),
+            (Access::Mapped, method) => mapped(file, *stretch, method, *piece, (offsets, consumer)),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) use mixes::open_mix;
 pub(crate) use whole::Whole;
 
 /// What is to be predicted, every name resolved.
-struct Request<'a> {
+struct PredictRequest<'a> {
     mixes: Vec<Mix>,
     runs: Vec<Named<'a>>,
     state: State,
@@ -42,12 +42,12 @@ pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
     };
     let measured = Whole::read_all(&args.measured, &runs)?;
     let what_if = args.what_if.iter().map(|text| WhatIf::read(text, &runs)).collect::<Result<Vec<_>, _>>()?;
-    let request = Request { mixes, runs, state, measured, what_if };
+    let request = PredictRequest { mixes, runs, state, measured, what_if };
     if args.factors { split(&request, args.json) } else { print(&request, args) }
 }
 
-fn print(request: &Request, args: &PredictArgs) -> anyhow::Result<Outcome> {
-    let Request { mixes, runs, .. } = request;
+fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome> {
+    let PredictRequest { mixes, runs, .. } = request;
     let mut all = Vec::new();
     for mix in mixes {
         let predictions = priced(request.state, mix, runs, &request.measured)?;
@@ -82,7 +82,7 @@ fn print(request: &Request, args: &PredictArgs) -> anyhow::Result<Outcome> {
 }
 
 /// The predictions as they are shown, each with its total in the other state.
-fn show<'a>(request: &Request<'a>, mix: &Mix, all: &'a [Prediction], after: &After) -> Vec<Priced<'a>> {
+fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [Prediction], after: &After) -> Vec<Priced<'a>> {
     let state = request.state;
     let other = if state == State::Quiet { State::Typical } else { State::Quiet };
     let one = |(place, prediction): (usize, &'a Prediction)| {
@@ -135,7 +135,7 @@ struct After {
     predictions: Vec<Option<Prediction>>,
 }
 
-fn all_supposed(request: &Request, mix: &Mix, before: &[Prediction]) -> Result<After, Misuse> {
+fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[Prediction]) -> Result<After, Misuse> {
     if request.what_if.is_empty() {
         return Ok(After { supposed: Vec::new(), predictions: vec![None; before.len()] });
     }
@@ -158,7 +158,7 @@ fn all_supposed(request: &Request, mix: &Mix, before: &[Prediction]) -> Result<A
 }
 
 /// `--factors`: of one mix on two runs, of two mixes on one run, or of each on its own.
-fn split(request: &Request, json: bool) -> anyhow::Result<Outcome> {
+fn split(request: &PredictRequest, json: bool) -> anyhow::Result<Outcome> {
     let (mixes, sides) = match (request.mixes.as_slice(), request.runs.as_slice()) {
         ([mix], [a, b]) => ([mix, mix], [*a, *b]),
         ([one, other], [run]) => ([one, other], [*run, *run]),

@@ -102,12 +102,12 @@ fn with_block_move(mut items: Vec<Item>) -> Vec<Item> {
 }
 
 /// How a session ends once its page is printed.
-pub(crate) struct Ending {
+pub(crate) struct SessionEnd {
     written: Result<(), StoreError>,
     interrupted: Option<i32>,
 }
 
-impl Ending {
+impl SessionEnd {
     /// Says what interrupted the run.
     ///
     /// # Errors
@@ -121,14 +121,14 @@ impl Ending {
 }
 
 /// Keeps a whole run, and writes any run where `-o` says.
-pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, Ending) {
+pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd) {
     let Measured { run, interrupted, width } = measured;
     if interrupted.is_none() && !run.costs.is_empty() {
         keep(&run, width);
     }
     // Written before it is printed: a reader that goes away must not cost the file.
     let written = args.output.as_ref().map_or(Ok(()), |path| store::write_run(&run, path));
-    (run, Ending { written, interrupted })
+    (run, SessionEnd { written, interrupted })
 }
 
 /// Finishes a run and prints it; `by_name` tells whether a skip is of something asked for by name. A run that cannot be

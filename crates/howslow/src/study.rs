@@ -8,7 +8,7 @@ use report::document::{StudiesDocument, StudyDocument};
 use crate::cli::{ALL, MeasureArgs, StudyArgs};
 use crate::output::{self, Misuse, Outcome};
 use crate::resolve;
-use crate::session::{self, Ending, Wanted};
+use crate::session::{self, SessionEnd, Wanted};
 
 pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     if let Some(path) = &args.prefetch {
@@ -39,7 +39,7 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     } else if let Some((study, answer)) = each.next() {
         output::print_document(&StudyDocument::of(study, answer))?;
     }
-    ending.map_or(Ok(Outcome::Done), Ending::outcome)
+    ending.map_or(Ok(Outcome::Done), SessionEnd::outcome)
 }
 
 /// The study of this name, or all of them.
@@ -62,7 +62,7 @@ fn book(name: &str) -> anyhow::Result<record::Book> {
 }
 
 /// Measures what the studies need, keeps the run, writes it where asked for.
-fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Result<(record::Run, Ending)> {
+fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Result<(record::Run, SessionEnd)> {
     let items = items(studies, full);
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let seconds = |study: &&Study| study.more.as_ref().filter(|_| full).map_or(study.seconds, |more| more.seconds);

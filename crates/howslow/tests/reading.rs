@@ -210,6 +210,67 @@ fn an_unknown_run_is_a_misuse_for_every_verb() {
     }
 }
 
+/// Checks objects and arrays against a schema: no field that it lacks, none missing that it requires.
+fn follows(value: &serde_json::Value, schema: &serde_json::Value, root: &serde_json::Value) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let place = name.strip_prefix('#').expect("a reference within the schema");
+        return follows(value, root.pointer(place).expect("it is defined"), root);
+    }
+    if let Some(properties) = schema["properties"].as_object() {
+        let object = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+        for (key, inner) in object {
+            follows(inner, properties.get(key).unwrap_or_else(|| panic!("{key} is not in {schema}")), root);
+        }
+        for key in schema["required"].as_array().into_iter().flatten() {
+            assert!(object.contains_key(key.as_str().expect("a name")), "{key} is missing");
+        }
+    }
+    for inner in value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object()) {
+        follows(inner, &schema["items"], root);
+    }
+    let of = |options: &serde_json::Value| {
+        options.as_array().into_iter().flatten().find(|it| it["$ref"].is_string()).cloned()
+    };
+    if let Some(some) =
+        of(&schema["anyOf"]).filter(|_| value.is_object() && schema["anyOf"].as_array().is_some_and(|it| it.len() == 2))
+    {
+        follows(value, &some, root);
+    }
+}
+
+#[test]
+fn what_is_printed_follows_its_schema() {
+    let data = folder();
+    let run = file(&data, "example.json", EXAMPLE);
+    let run = run.to_str().expect("a path");
+    for (document, verb) in [
+        ("run", vec!["show", run]),
+        ("list", vec!["list", "pipe"]),
+        ("syscalls", vec!["list", "--syscalls", "openat2"]),
+        ("history", vec!["history"]),
+        ("doctor", vec!["doctor"]),
+        ("compare", vec!["compare", "multics-645", "multics-6180", "--mix", "call-save-return"]),
+        ("compare", vec!["compare", run, "pdp-11-24"]),
+        ("explain", vec!["explain", run]),
+        ("explain", vec!["explain", "golden-cove"]),
+        ("explain-costs", vec!["explain", run, "syscall.*"]),
+        ("predict", vec!["predict", "call-save-return", "--on", "multics-645", "--what-if", "*=x0.5"]),
+        ("predict-several", vec!["predict", "call-save-return", "--on", "multics-645", "multics-6180"]),
+        ("predict-factors", vec!["predict", "call-save-return", "--on", "multics-645", "multics-6180", "--factors"]),
+        ("study", vec!["study", "6180", "--run", "multics-6180"]),
+        ("study-all", vec!["study", "all", "--run", run]),
+        ("file-resident", vec!["file", "resident", run]),
+        ("file-sync", vec!["file", "sync", run]),
+    ] {
+        let json = |output: &[u8]| -> serde_json::Value { serde_json::from_slice(output).expect("JSON") };
+        let printed = howslow(&data).args(&verb).arg("--json").assert().success();
+        let schema = howslow(&data).args(["schema", document]).assert().success();
+        let schema = json(&schema.get_output().stdout);
+        follows(&json(&printed.get_output().stdout), &schema, &schema);
+    }
+    howslow(&data).args(["schema", "nonsense"]).assert().code(2).stdout("").stderr(contains("predict-factors"));
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let data = folder();

@@ -26,8 +26,11 @@ pub use predict::{PredictDocument, Predictions};
 pub use repeat::RepeatDocument;
 pub use study::{PrefetchStudy, StudiesDocument, StudyDocument};
 
+/// Makes a document's schema.
+pub type MakeSchema = fn() -> Schema;
+
 /// The name and the schema of every document.
-pub const DOCUMENTS: &[(&str, fn() -> Schema)] = &[
+pub const DOCUMENTS: &[(&str, MakeSchema)] = &[
     ("run", record::run_schema),
     ("repeat", || schema_for!(RepeatDocument)),
     ("list", || schema_for!(Vec<Listed>)),
