@@ -8,7 +8,7 @@ use crate::method::{Advised, Method, Way};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// For a pass from beginning to end; `record` is what the program reads at a time of itself, `windows` what the arithmetic
+/// For a pass from beginning to end. `record` is what the program itself reads at a time, `windows` what the arithmetic
 /// says.
 pub(crate) fn in_order(record: Option<u64>, windows: &[Window]) -> Vec<Method> {
     let mut sizes = vec![4 * KIB, 128 * KIB, MIB];
@@ -27,7 +27,7 @@ pub(crate) fn in_order(record: Option<u64>, windows: &[Window]) -> Vec<Method> {
     methods
 }
 
-/// For records by chance.
+/// For records in random order.
 pub(crate) fn by_chance(record: u64) -> Vec<Method> {
     let mut methods = vec![Method::Read { bytes: record }];
     methods.extend([Advised::Nothing, Advised::Random].map(Method::Mapped));

@@ -1,5 +1,5 @@
-//! What single requests to the device take: by chance, which is what a reader without foresight waits for, and one after
-//! the other in growing sizes, which is what foresight asks for.
+//! What single requests to the device take: at random places, which a reader without prefetch waits for, and one after the
+//! other in growing sizes, which prefetch asks for.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -24,7 +24,7 @@ const LARGEST: u64 = 4 << 20;
 pub(crate) struct Requests {
     /// Whether they went past the page cache; otherwise through it, the file put out of it before.
     pub direct: bool,
-    /// Reads of a page each at places by chance, in ns.
+    /// Reads of one page each at random places, in ns.
     pub page_ns: Vec<f64>,
     /// Reads one after the other: bytes of each, and what one takes in the long run in ns.
     pub in_order: Vec<(u64, f64)>,
@@ -119,7 +119,7 @@ fn one(file: &OwnedFd, block: &mut Block, place: u64) -> Result<f64, Failure> {
     Ok(took)
 }
 
-/// Reads past the page cache for so long, where there are such reads.
+/// Reads past the page cache for this time, if the file system has such reads.
 pub(crate) fn drain(path: &Path, length: u64, share: Duration) -> Result<(), Failure> {
     const SIZE: u64 = 128 << 10;
     if share.is_zero() || length < SIZE {

@@ -3,7 +3,7 @@
 /// How a stretch is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// `pread`, so many bytes at a time.
+    /// `pread`.
     Read {
         /// Bytes of a call.
         bytes: u64,
@@ -40,20 +40,20 @@ pub enum Method {
     },
 }
 
-/// What the kernel is told of a mapping.
+/// What the kernel is told about a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advised {
     /// Nothing.
     Nothing,
     /// `MADV_SEQUENTIAL`.
     Sequential,
-    /// `MADV_RANDOM`: it reads nothing by its own foresight.
+    /// `MADV_RANDOM`: no readahead.
     Random,
     /// `MAP_POPULATE`.
     Populated,
 }
 
-/// The call that asks for what is needed later, the kernel's own foresight switched off beside it.
+/// The call that asks for what is needed later. The kernel's own readahead is switched off beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// `MADV_WILLNEED` on a mapping.
@@ -65,7 +65,7 @@ pub enum Way {
 }
 
 impl Method {
-    /// Whether the page cache has no part in it, so that warm is nothing else than cold.
+    /// True if it bypasses the page cache, so that warm and cold are the same.
     pub fn is_direct(self) -> bool {
         matches!(self, Method::Direct { .. } | Method::Ring { direct: true, .. })
     }

@@ -22,11 +22,11 @@ pub(crate) struct Stretch {
     pub start: u64,
     /// Its bytes.
     pub length: u64,
-    /// Records by chance; from beginning to end without.
+    /// Records in random order; `None` reads from beginning to end.
     pub random: Option<Random>,
 }
 
-/// Records read by chance, none of them twice.
+/// Records read in random order, each once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Random {
     /// Bytes of a record.
@@ -53,8 +53,8 @@ pub(crate) struct Program {
     pub ns_per_byte: f64,
     /// It stops reading after this time.
     pub limit: Duration,
-    /// Before a cold pass the device is kept busy for so long, past the page cache: one that saves up credit while it rests
-    /// would answer a pass from it.
+    /// How long the device is kept busy before a cold pass, past the page cache. A device that saves up credit while it
+    /// rests would answer the pass from it.
     pub drain: Duration,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Passed {
     pub sum: u64,
 }
 
-/// Brings the file into `state` and reads the stretch once, in a process of its own; `patience` bounds all of that.
+/// Brings the file into `state` and reads the stretch once, in a process of its own.
 /// Forks: call it while the process has one thread.
 ///
 /// # Errors

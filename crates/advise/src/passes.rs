@@ -14,9 +14,9 @@ use crate::method::{Advised, Method};
 use crate::pass::{Passed, Program, State, Stretch, pass};
 use crate::target::{SMALLEST, Target};
 
-/// A device whose reads take so many times longer in the mean than in the median answers from credit that it saves up.
+/// A device saves up credit, and answers from it, if its reads take this many times longer in the mean than in the median.
 const BURSTS: f64 = 10.0;
-/// How long such a device is kept busy before each pass: Linux throttles by slices of a tenth of a second.
+/// How long such a device is kept busy before each pass. Linux throttles in slices of a tenth of a second.
 const DRAIN: Duration = Duration::from_millis(200);
 
 /// Passes over a file, counted, checked and held to one sum.
@@ -26,7 +26,7 @@ pub(crate) struct Passes<'a> {
     sums: HashMap<(u64, u64, u64), u64>,
     /// Passes taken.
     pub taken: u64,
-    /// Those that were to be cold and began with pages of the file in memory.
+    /// Passes meant to be cold that began with pages of the file in memory.
     pub not_cold: u64,
     progress: &'a mut dyn FnMut(&Progress),
     began: Instant,
@@ -50,7 +50,7 @@ impl<'a> Passes<'a> {
         self.budget.saturating_sub(self.began.elapsed())
     }
 
-    /// What is done now, on a terminal.
+    /// Tells the progress.
     pub fn show(&mut self, doing: &str) {
         let total = self.budget.as_secs_f64().ceil() as u32;
         let done = (self.began.elapsed().as_secs_f64() as u32).min(total);

@@ -1,4 +1,4 @@
-//! Which way to read one file of the user's, on its disk: every candidate measured on that file, out of memory and in it.
+//! Which way to read one file on its disk: every method is measured on that file, out of memory and in it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::passes::Passes;
 use crate::target::{LONGEST, SMALLEST, Target};
 use crate::{AdviseError, candidates};
 
-/// Repetitions: at least, at most.
+/// The fewest and the most repetitions.
 const REPETITIONS: (usize, usize) = (3, 15);
-/// Bytes of a record by chance where none are named.
+/// Bytes of a record in random order if none are named.
 const RECORD: u64 = 4 << 10;
-/// Methods this close are told apart by nobody, and the simpler is recommended.
+/// Methods this close are as good as each other, and the simpler one is recommended.
 const MARGIN: f64 = 0.05;
-/// Records by chance that a pass visits at most.
+/// The most records that a pass visits in random order.
 const VISITS: u64 = 100_000;
 
 /// What advice is wanted on.
@@ -134,7 +134,7 @@ fn notes(target: &Target, trial: &Trial<'_>, inputs: Option<&Inputs>) -> Vec<Str
 struct Trial<'a> {
     passes: Passes<'a>,
     methods: Vec<Method>,
-    /// Bytes of a record where they come by chance.
+    /// Bytes of a record in random order.
     record: Option<u64>,
     /// Bytes of the longest pass.
     bytes: u64,

@@ -14,8 +14,8 @@ const ROOMY: u64 = 32 << 20;
 pub(crate) const COMPARING: f64 = 40.0;
 /// A window that waits for every page takes the limit, twice the time of a usual pass; not all do.
 const SLOWER: f64 = 1.5;
-/// A pass is at least so many times as long as the device was kept busy before it: slices of a tenth of a second cannot be
-/// told apart in a pass of a few.
+/// A pass lasts at least this many times as long as the device was kept busy before it. In a pass of a few slices of a
+/// tenth of a second, the slices would show.
 const BEYOND_DRAIN: u32 = 4;
 
 /// The surface, and how much of the file a pass reads.

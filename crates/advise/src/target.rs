@@ -6,9 +6,9 @@ use operations::residence::{self, FileError};
 
 use crate::AdviseError;
 
-/// The shortest file of which a pass can be told from what surrounds it.
+/// The shortest file whose pass takes long enough to be told from the work around it.
 pub(crate) const SMALLEST: u64 = 256 << 10;
-/// The longest stretch of a pass: longer ones tell nothing more.
+/// The longest stretch of a pass. Longer ones tell nothing more.
 pub(crate) const LONGEST: u64 = 256 << 20;
 
 /// The file that is measured.

@@ -182,7 +182,7 @@ impl Sweep<'_> {
     }
 }
 
-/// Whether one is so much worse than the other that more pairs would say nothing new.
+/// True if one is so much worse than the other that more pairs would say nothing new.
 fn is_decided(rates: &[f64], best: &[f64]) -> bool {
     rates.len() >= DECIDED.0 && Beside::of(rates, best).is_some_and(|beside| beside.high < DECIDED.1)
 }

@@ -22,10 +22,10 @@ const BATCH_US: f64 = 100.0;
 /// How far above the best width the checks around a quiet batch may be.
 const TOLERANCE: f64 = 0.03;
 
-/// This program, even where its file has been replaced meanwhile: started anew it starts rounds.
+/// This program, even if its file has been replaced meanwhile. Started again, it starts rounds.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// What copies the block.
+/// The operation that copies the block.
 const BLOCK_MOVE: &str = "memory.copy";
 
 /// What is to be measured.
@@ -34,7 +34,7 @@ pub(crate) struct Wanted {
     pub items: Vec<Item>,
     pub patterns: Vec<String>,
     pub full: bool,
-    /// Where the command line names none.
+    /// The budget in seconds if the command line names none.
     pub budget_s: f64,
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct Wanted {
 pub(crate) struct Measured {
     pub run: Run,
     pub interrupted: Option<i32>,
-    /// What a core that is ours alone looked like.
+    /// The width of an undisturbed core.
     pub width: Width,
 }
 
-/// Measures what is wanted. What cannot work is refused before anything is measured.
+/// Measures what is wanted. Refuses what cannot work before it measures anything.
 pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
     let machine = machine::describe();
     check(&machine, args)?;

@@ -9,7 +9,7 @@ use crate::{Store, StoreError, write_whole};
 
 /// Core cycles per independent add that a processor can plausibly have: sixteen a cycle to ten cycles each.
 const PLAUSIBLE_WIDTH: RangeInclusive<f64> = 0.06..=10.0;
-/// After so many runs in a row that came nowhere near it, what is remembered is given up: it is not this machine's.
+/// After this many runs in a row that came nowhere near the best speed, it is dropped: it is not this machine's.
 const MOST_MISSES: u32 = 3;
 
 /// The best speed that one machine has shown.
@@ -31,7 +31,7 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Reads what is remembered; whatever is missing, damaged or implausible is left out.
+    /// Reads the calibration. Leaves out what is missing, damaged or implausible.
     pub fn load(store: &Store) -> Calibration {
         let text = std::fs::read(store.calibration_file()).unwrap_or_default();
         let mut calibration: Calibration = serde_json::from_slice(&text).unwrap_or_default();
@@ -44,14 +44,14 @@ impl Calibration {
         self.machines.get(machine).copied()
     }
 
-    /// Remembers what a run saw on this machine. An implausible value changes nothing.
+    /// Keeps what a run saw on this machine. An implausible value changes nothing.
     pub fn learn(&mut self, machine: &str, width_cycles: f64) {
         if PLAUSIBLE_WIDTH.contains(&width_cycles) {
             self.machines.insert(machine.into(), BestSpeed { width_cycles, misses: 0 });
         }
     }
 
-    /// Remembers that a run came nowhere near what is remembered of this machine; forgets that after some such runs.
+    /// Counts a run that came nowhere near the best speed of this machine. Drops the best speed after some such runs.
     pub fn miss(&mut self, machine: &str) {
         let Some(best) = self.machines.get_mut(machine) else { return };
         best.misses = best.misses.saturating_add(1);

@@ -1,13 +1,16 @@
 //! `howslow compare --json`. The keys `ratio` and `verdict` are those of the second run; `against` has every run's.
 
+mod missing;
+
 use analysis::compare::{
-    Against, Comparison, Difference, Joint, Mean, Only, Row, Told, Verdict, Versioned, differences, families, figure,
-    overall,
+    Against, Comparison, Difference, Joint, Mean, Row, Told, Verdict, differences, families, figure, overall,
 };
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+
+use missing::{OnlyIn, OtherVersions};
 
 use super::{FactorsDocument, RatioFigure, all, finite, ratio};
 use crate::Shown;
@@ -186,54 +189,6 @@ pub struct ComparedMean {
     pub left_out: usize,
 }
 
-/// A cost whose operation has another version.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct OtherVersions<'a> {
-    /// The operation's id.
-    pub operation: &'a str,
-    /// Its point.
-    pub at: &'a Point,
-    /// The run's place among the runs.
-    pub run: usize,
-    /// The versions: the base's and the run's.
-    pub versions: [u32; 2],
-}
-
-/// The costs that only one run has.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct OnlyIn<'a> {
-    /// The run's place among the runs.
-    pub run: usize,
-    /// As it was named.
-    pub name: &'a str,
-    /// The costs.
-    pub costs: Vec<OnlyCost<'a>>,
-}
-
-/// A cost that some run lacks.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct OnlyCost<'a> {
-    /// The operation's id.
-    pub operation: &'a str,
-    /// Its point.
-    pub at: &'a Point,
-    /// Its heading.
-    pub family: &'a str,
-    /// Why other runs lack it, where they say so.
-    pub skipped: Vec<SkippedIn<'a>>,
-}
-
-/// Why a run lacks a cost.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SkippedIn<'a> {
-    /// The run's place among the runs.
-    pub run: usize,
-    /// Why.
-    pub reason: &'a str,
-    /// What would change that.
-    pub remedy: &'a str,
-}
-
 impl<'a> CompareDocument<'a> {
     /// The document; `splits` are there if a mix was named.
     pub fn of(
@@ -253,7 +208,7 @@ impl<'a> CompareDocument<'a> {
             families: families(it).iter().map(|family| ComparedMeans::of(Some(family.name), &family.means)).collect(),
             overall: ComparedMeans::of(None, &overall(it)),
             versions: all(&it.versions),
-            only_in: only_in(it, names),
+            only_in: OnlyIn::all(it, names),
             split: splits.map(ComparedSplit::of),
         }
     }
@@ -281,11 +236,6 @@ fn clocks<'a>(it: &'a Comparison<'a>) -> Option<ComparedClocks<'a>> {
     let clocks = it.clocks.as_ref()?;
     let against: Vec<f64> = clocks.ratios().collect();
     Some(ComparedClocks { cycle_ns: &clocks.cycle_ns, ratio: against.first().copied(), against })
-}
-
-fn only_in<'a>(it: &'a Comparison<'a>, names: &'a [String]) -> Vec<OnlyIn<'a>> {
-    let each = it.only.iter().zip(names).enumerate();
-    each.map(|(run, (only, name))| OnlyIn { run, name, costs: all(only) }).collect()
 }
 
 impl<'a> ComparedRun<'a> {
@@ -374,29 +324,5 @@ impl<'a> ComparedMeans<'a> {
 impl From<&Mean> for ComparedMean {
     fn from(it: &Mean) -> ComparedMean {
         ComparedMean { ratio: ratio(it.ratio.as_ref()), pairs: it.pairs, left_out: it.left_out }
-    }
-}
-
-impl<'a> From<&'a Versioned<'a>> for OtherVersions<'a> {
-    fn from(it: &'a Versioned<'a>) -> OtherVersions<'a> {
-        OtherVersions {
-            operation: &it.base.operation,
-            at: &it.base.at,
-            run: it.run,
-            versions: [it.base.version, it.other.version],
-        }
-    }
-}
-
-impl<'a> From<&'a Only<'a>> for OnlyCost<'a> {
-    fn from(it: &'a Only<'a>) -> OnlyCost<'a> {
-        let skipped =
-            it.skipped.iter().map(|(run, skip)| SkippedIn { run: *run, reason: &skip.reason, remedy: &skip.remedy });
-        OnlyCost {
-            operation: &it.cost.operation,
-            at: &it.cost.at,
-            family: it.cost.heading(),
-            skipped: skipped.collect(),
-        }
     }
 }

@@ -65,9 +65,9 @@ pub struct RoutesAgree {
     pub overlap: bool,
     /// The ratio within which they agree.
     pub within: f64,
-    /// Whether they agree; null where the intervals leave it open.
+    /// Whether they agree; null where their intervals leave it open.
     pub agree: Option<bool>,
-    /// `yes`, `no` or `undecided`.
+    /// The same as a word: `yes`, `no` or `inconclusive`.
     pub answer: &'static str,
 }
 
