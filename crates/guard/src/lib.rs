@@ -7,11 +7,12 @@
 //! ```no_run
 //! use std::time::Duration;
 //!
-//! let answer: Result<i32, String> = guard::apart(Duration::from_secs(1), || 6 * 7);
+//! let answer: Result<i32, guard::Lost> = guard::apart(Duration::from_secs(1), || 6 * 7);
 //! assert_eq!(answer, Ok(42));
 //! ```
 
 pub mod children;
+mod lost;
 
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -24,14 +25,16 @@ use serde::de::DeserializeOwned;
 
 use children::Reaped;
 
-/// Runs `work` once in a child process that cannot harm this one, and returns its result. Everything that the child
-/// started is gone afterwards. This function forks: call it while the process has one thread.
+pub use lost::Lost;
+
+/// Does `work` once in a child process that cannot harm this one, and returns what it returned. What the child has
+/// started is gone afterwards. Forks: call it while the process has one thread.
 ///
 /// # Errors
-/// The reason for a missing result: the child crashed, exited, multiplied, or took more than `patience`; or the system
-/// has no process left.
-pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnOnce() -> T) -> Result<T, String> {
-    let (mut ours, theirs) = UnixStream::pair().map_err(|error| format!("cannot make a socket: {error}"))?;
+/// Why nothing was returned: it crashed, exited, multiplied, or took more than `patience`; or the system has no
+/// process left.
+pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnOnce() -> T) -> Result<T, Lost> {
+    let (mut ours, theirs) = UnixStream::pair().map_err(|error| Lost::NoSocket(error.to_string()))?;
     // A guard between us and the child inherits and ends every process below it, and no other child of ours.
     // SAFETY: this process has one thread, as the function demands, so the child may do anything.
     match unsafe { libc::fork() } {
@@ -56,7 +59,7 @@ pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnO
             let read = ours.read_to_end(&mut text);
             children::wait_for(pid);
             let answer = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
-            answer.unwrap_or_else(|| Err("the process that guards it is gone".into()))
+            answer.unwrap_or(Err(Lost::Unguarded))
         }
     }
 }
@@ -66,9 +69,9 @@ pub fn guarded<T: Serialize + DeserializeOwned>(
     patience: Duration,
     parent: &UnixStream,
     work: impl FnOnce() -> T,
-) -> Option<Result<T, String>> {
+) -> Option<Result<T, Lost>> {
     let Some((reader, writer)) = pipe() else {
-        return Some(Err(format!("cannot make a pipe: {}", std::io::Error::last_os_error())));
+        return Some(Err(Lost::NoPipe(std::io::Error::last_os_error().to_string())));
     };
     // SAFETY: a guard has one thread, so the child may do anything.
     let pid = match unsafe { libc::fork() } {
@@ -86,31 +89,27 @@ pub fn guarded<T: Serialize + DeserializeOwned>(
     watch_over(pid, reader, parent, patience)
 }
 
-fn cannot_fork() -> String {
-    format!("cannot fork: {}", std::io::Error::last_os_error())
+fn cannot_fork() -> Lost {
+    Lost::NoProcess(std::io::Error::last_os_error().to_string())
 }
 
-/// Turns a panic into a lost round. Without this, it would be a message on the user's terminal.
-fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+/// Turns a panic into a lost round instead of a message on the user's terminal.
+fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, Lost> {
     std::panic::set_hook(Box::new(|_| {}));
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        format!("it panicked: {}", text.unwrap_or("without a message"))
+        Lost::Panicked(text.unwrap_or("without a message").into())
     })
 }
 
-/// The reason for a lost round whose child no signal can end.
-const STUCK: &str =
-    "it is stuck in the kernel (uninterruptible sleep) and was abandoned; it dies when the kernel lets it go";
-
-/// Waits for the first of four events: the child's report, its death, the end of its time, or the end of the parent.
-/// Leaves no descendant alive. The launcher looks every 50 ms, to notice a child that multiplies.
+/// Waits for the child's report, its death, its time to run out, or the parent's going, whichever is first, and leaves
+/// no descendant alive. The launcher looks up every 50 ms, to notice a child that multiplies.
 fn watch_over<T: DeserializeOwned>(
     pid: libc::pid_t,
     reader: OwnedFd,
     parent: &UnixStream,
     patience: Duration,
-) -> Option<Result<T, String>> {
+) -> Option<Result<T, Lost>> {
     const LOOK: Duration = Duration::from_millis(50);
     let start = Instant::now();
     let crowd = children::processes();
@@ -126,30 +125,28 @@ fn watch_over<T: DeserializeOwned>(
             return Some(end.unwrap_or_else(|| Err(death(reaped))));
         }
         if children::processes().saturating_sub(crowd) > children::MOST_EXTRA && children::is_crowd(pid) {
-            return Some(Err(stopped(pid, "it started processes without end, and was stopped".into())));
+            return Some(Err(stopped(pid, Lost::Multiplied)));
         }
         if start.elapsed() > patience {
-            let hung = format!("it hung: no result within {:.0} s", patience.as_secs_f64());
-            return Some(Err(stopped(pid, hung)));
+            return Some(Err(stopped(pid, Lost::Hung(patience))));
         }
     }
 }
 
-/// Ends the child for this reason. If the child cannot be ended, that is the reason returned.
-fn stopped(pid: libc::pid_t, reason: String) -> String {
+/// Ends the child for this reason; a child that cannot be ended is the graver one.
+fn stopped(pid: libc::pid_t, reason: Lost) -> Lost {
     match children::end(pid) {
-        Reaped::Stuck => death(Reaped::Stuck),
+        Reaped::Stuck => Lost::Stuck,
         _ => reason,
     }
 }
 
-fn death(reaped: Reaped) -> String {
+fn death(reaped: Reaped) -> Lost {
     match reaped {
-        Reaped::Stuck => STUCK.into(),
-        Reaped::Signal(libc::SIGKILL) => "killed by SIGKILL (out of memory?)".into(),
-        Reaped::Signal(signal) => format!("it crashed: killed by {}", children::signal_name(signal)),
-        Reaped::Exit(code) => format!("it left with exit status {code} before it had measured"),
-        Reaped::Unknown => "it vanished before it had measured".into(),
+        Reaped::Stuck => Lost::Stuck,
+        Reaped::Signal(signal) => Lost::Killed(signal),
+        Reaped::Exit(code) => Lost::Exited(code),
+        Reaped::Unknown => Lost::Vanished,
     }
 }
 

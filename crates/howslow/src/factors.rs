@@ -1,29 +1,28 @@
 //! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
 
-use analysis::factors::{Cause, Factor, Factors, NoFactors, factors};
+use analysis::factors::{NoFactors, factors};
 use analysis::predict::{Prediction, State};
-use analysis::statistics::Interval;
 use record::{Mix, printable};
 use report::FactorsOf;
-use serde_json::{Value, json};
+use report::document::FactorsDocument;
 
-use crate::explain::ratio_json;
 use crate::output::{self, Misuse};
-use crate::predict::{Named, needs_all, priced};
+use crate::predict::{Whole, needs_all, priced};
+use crate::resolve::Named;
 
 /// A ratio split into factors, ready to be shown.
 pub(crate) struct Split {
     /// The page.
     pub page: String,
-    /// `factors`: [{`cause`, `family`, `factor`, `low`, `high`, `doubts`}], `predicted`, `measured`, `unexplained`, `users`, `cost_per_unit`.
-    pub json: Value,
+    /// The document.
+    pub document: FactorsDocument,
 }
 
-/// Splits the ratio of the second side over the first. `measured` is what was typed: `RUN=TIME` each.
+/// Splits the ratio of the second side over the first.
 ///
 /// # Errors
 /// A price that is lacking, or not told from nothing where that matters.
-pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured: &[String]) -> anyhow::Result<Split> {
+pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured: &[Whole]) -> anyhow::Result<Split> {
     let mut predictions = Vec::new();
     for (side, mix) in mixes.iter().enumerate() {
         // A run on both sides is one run, whose costs are not independent of themselves.
@@ -35,11 +34,11 @@ pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured:
     split_of(mixes, sides, [&predictions[0], &predictions[1]])
 }
 
-/// Splits the ratio of every other run over the first, on one mix, by the figures that runs are compared by. `measured` is what was typed.
+/// Splits the ratio of every other run over the first, on one mix, by the figures that runs are compared by.
 ///
 /// # Errors
 /// As [`split`].
-pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[String]) -> anyhow::Result<Vec<Split>> {
+pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) -> anyhow::Result<Vec<Split>> {
     let all = priced(State::Quiet, mix, runs, measured)?;
     needs_all(mix, runs, &all)?;
     let mut others = runs.iter().zip(&all);
@@ -50,7 +49,7 @@ pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[String]) -
 fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) -> anyhow::Result<Split> {
     let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
     let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
-    Ok(Split { page: report::factors(&of, output::style()), json: split_json(&found) })
+    Ok(Split { page: report::factors(&of, output::style()), document: FactorsDocument::from(&found) })
 }
 
 fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
@@ -66,34 +65,5 @@ fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
                 "the mixes do {line} a different number of times, but its cost cannot be told from nothing: {remedy}"
             )
         }
-    })
-}
-
-fn split_json(found: &Factors) -> Value {
-    let ratio = found.measured.as_ref().unwrap_or(&found.predicted);
-    json!({
-        "factors": found.families.iter().map(factor_json).collect::<Vec<_>>(),
-        "predicted": ratio_json(&found.predicted),
-        "measured": found.measured.as_ref().map(ratio_json),
-        "unexplained": found.unexplained.as_ref().map(ratio_json),
-        "users": 1.0 / ratio.value,
-        "cost_per_unit": ratio.value,
-    })
-}
-
-fn factor_json(of: &Factor) -> Value {
-    let Interval { value, low, high } = of.factor;
-    json!({
-        "cause": match of.cause {
-            Cause::Family => "family",
-            Cause::Clock => "clock",
-        },
-        "family": of.family,
-        "factor": value,
-        "low": low,
-        "high": high,
-        "counts": of.counts.as_ref().map(ratio_json),
-        "prices": of.prices.as_ref().map(ratio_json),
-        "doubts": of.doubts,
     })
 }

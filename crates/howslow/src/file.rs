@@ -3,63 +3,26 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
 use operations::residence::{self, Cached, FileError};
 use report::ResidentFile;
+use report::document::{FileEvicted, FileResident, FileSynced};
 use rustix::param::page_size;
-use serde_json::{Value, json};
 
+use crate::advise;
+use crate::cli::{FileArgs, FileVerb, PathsArgs};
 use crate::output::{self, Misuse, Outcome};
-use crate::prefetch;
-use crate::prefetch::asked::{AdviceAsked, TuningAsked};
 
-const EXPLAINED: &str = "\
-Each acts on the files named and on no other, and needs no right beyond the file's own.
-Exit status: 0 done; 1 failed; 2 misused: no such file, not a regular file; 3 pages of it stay in memory
-because something maps, locks or reads them.";
-
-#[derive(Debug, Args)]
-#[command(after_help = EXPLAINED)]
-pub(crate) struct FileAsked {
-    #[command(subcommand)]
-    pub verb: FileVerb,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum FileVerb {
-    /// Which pages are in memory, as counts, ranges and a map
-    Resident(Files),
-    /// Put the file out of memory, dirty pages written first
-    Evict(Files),
-    /// Write the file's dirty pages to its device and wait for them
-    Sync(Files),
-    /// Which way to read this file on its disk, cold and warm, by measuring the ways on it
-    Advise(AdviceAsked),
-    /// How far ahead and how much at a time to ask for this file: arithmetic, and a sweep around what it says
-    Tune(TuningAsked),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Files {
-    /// Regular files
-    #[arg(value_name = "PATH", required = true)]
-    pub paths: Vec<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-pub(crate) fn file(asked: &FileAsked) -> anyhow::Result<Outcome> {
-    match &asked.verb {
+pub(crate) fn file(args: &FileArgs) -> anyhow::Result<Outcome> {
+    match &args.verb {
         FileVerb::Resident(files) => resident(files),
         FileVerb::Evict(files) => evict(files),
         FileVerb::Sync(files) => sync(files),
-        FileVerb::Advise(asked) => prefetch::asked::advise(asked),
-        FileVerb::Tune(asked) => prefetch::asked::tune(asked),
+        FileVerb::Advise(args) => advise::advise(args),
+        FileVerb::Tune(args) => advise::tune(args),
     }
 }
 
-fn resident(files: &Files) -> anyhow::Result<Outcome> {
+fn resident(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let mut looked_at = Vec::new();
     for (path, file) in &opened(files)? {
         let ranges = residence::resident_ranges(file).map_err(|error| failed(path, &error))?;
@@ -76,14 +39,14 @@ fn resident(files: &Files) -> anyhow::Result<Outcome> {
         });
     }
     if files.json {
-        output::print_json(&looked_at.iter().map(resident_json).collect::<Vec<_>>())?;
+        output::print_document(&looked_at.iter().map(FileResident::from).collect::<Vec<_>>())?;
     } else {
         output::print(&report::resident_files(&looked_at, output::style()))?;
     }
     Ok(Outcome::Done)
 }
 
-fn evict(files: &Files) -> anyhow::Result<Outcome> {
+fn evict(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let mut outcome = Outcome::Done;
     let mut told = Vec::new();
     let files_open = opened(files)?;
@@ -97,11 +60,13 @@ fn evict(files: &Files) -> anyhow::Result<Outcome> {
         told.push((path, before, after));
     }
     if files.json {
-        let each = told.iter().map(|(path, before, after)| {
-            json!({ "path": named(path), "pages": after.pages, "resident_pages_before": before.resident,
-                "resident_pages": after.resident })
+        let each = told.iter().map(|(path, before, after)| FileEvicted {
+            path: named(path),
+            pages: after.pages,
+            resident_pages_before: before.resident,
+            resident_pages: after.resident,
         });
-        output::print_json(&each.collect::<Vec<_>>())?;
+        output::print_document(&each.collect::<Vec<_>>())?;
     } else {
         output::print(&told.iter().map(|(path, before, after)| evicted(path, *before, *after)).collect::<String>())?;
     }
@@ -116,7 +81,7 @@ fn evicted(path: &Path, before: Cached, after: Cached) -> String {
     format!("{}: {} of {} pages were in memory, {left}\n", named(path), before.resident, after.pages)
 }
 
-fn sync(files: &Files) -> anyhow::Result<Outcome> {
+fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let files_open = opened(files)?;
     let mut told = Vec::new();
     for &(path, ref file) in &files_open {
@@ -125,8 +90,8 @@ fn sync(files: &Files) -> anyhow::Result<Outcome> {
         told.push((path, before));
     }
     if files.json {
-        let each = told.iter().map(|(path, dirty)| json!({ "path": named(path), "dirty_pages_before": dirty }));
-        output::print_json(&each.collect::<Vec<_>>())?;
+        let each = told.iter().map(|(path, dirty)| FileSynced { path: named(path), dirty_pages_before: *dirty });
+        output::print_document(&each.collect::<Vec<_>>())?;
     } else {
         let line = |(path, dirty): &(&PathBuf, Option<u64>)| match dirty {
             Some(dirty) => format!("{}: {dirty} dirty pages, all written\n", named(path)),
@@ -138,7 +103,7 @@ fn sync(files: &Files) -> anyhow::Result<Outcome> {
 }
 
 /// All of the files, before anything is done to one of them.
-fn opened<'a>(files: &'a Files) -> anyhow::Result<Vec<(&'a PathBuf, OwnedFd)>> {
+fn opened<'a>(files: &'a PathsArgs) -> anyhow::Result<Vec<(&'a PathBuf, OwnedFd)>> {
     let open = |path: &'a PathBuf| match residence::open(path) {
         Ok(file) => Ok((path, file)),
         Err(error @ (FileError::Open { .. } | FileError::Kind { .. })) => {
@@ -156,16 +121,4 @@ fn failed(path: &Path, error: &FileError) -> anyhow::Error {
 
 fn named(path: &Path) -> String {
     record::printable(&path.display().to_string())
-}
-
-fn resident_json(it: &ResidentFile) -> Value {
-    json!({
-        "path": it.path,
-        "bytes": it.bytes,
-        "page_bytes": it.page,
-        "pages": it.pages,
-        "resident_pages": it.resident,
-        "dirty_pages": it.dirty,
-        "ranges": it.ranges.iter().map(|range| [range.start, range.end]).collect::<Vec<_>>(),
-    })
 }

@@ -2,21 +2,20 @@
 
 use operation::Item;
 
-use crate::cli::How;
-use crate::measuring::{self, Wanted};
+use crate::cli::MeasureArgs;
 use crate::output::Outcome;
-use crate::run::print_run;
+use crate::session::{self, Wanted};
 
 /// Seconds that a first look may take.
 const BUDGET: f64 = 13.5;
 
-pub(crate) fn headline(how: &How) -> anyhow::Result<Outcome> {
+pub(crate) fn headline(args: &MeasureArgs) -> anyhow::Result<Outcome> {
     let operations = operations::all().filter(|operation| operation.headline);
     let items =
         operations.flat_map(|operation| operation.points(true).into_iter().map(move |point| Item { operation, point }));
     let wanted = Wanted { items: items.collect(), patterns: Vec::new(), full: false, budget_s: BUDGET };
-    match how.repeat {
-        Some(count) => crate::repeat::repeat(count, &wanted, how, &|_| false),
-        None => print_run(measuring::measure(wanted, how)?, how, &|_| false),
+    match args.repeat {
+        Some(count) => crate::repeat::repeat(count, &wanted, args, &|_| false),
+        None => session::print_run(session::measure(wanted, args)?, args, &|_| false),
     }
 }

@@ -3,13 +3,13 @@
 use report::Kept;
 use store::{Head, Store};
 
-use crate::cli::JsonAsked;
+use crate::cli::JsonArgs;
 use crate::output::{self, Outcome};
 
-pub(crate) fn history(asked: &JsonAsked) -> anyhow::Result<Outcome> {
+pub(crate) fn history(args: &JsonArgs) -> anyhow::Result<Outcome> {
     let kept: Vec<Kept> =
         Store::of_user()?.list()?.into_iter().zip(1..).map(|(head, place)| kept(head, place)).collect();
-    if asked.json {
+    if args.json {
         output::print_json(&kept)?;
     } else {
         output::print(&report::history(&kept, output::style()))?;

@@ -4,18 +4,18 @@ use operation::{Item, Need};
 use record::Bytes;
 use report::Listed;
 
-use crate::cli::ListAsked;
-use crate::measuring::heading;
+use crate::cli::ListArgs;
 use crate::output::{self, Outcome};
-use crate::pattern::{self, Pattern};
+use crate::session::heading;
+use crate::{pattern, resolve};
 
-pub(crate) fn list(asked: &ListAsked) -> anyhow::Result<Outcome> {
-    if asked.syscalls {
-        return crate::syscalls::list(asked);
+pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
+    if args.syscalls {
+        return crate::syscalls::list(args);
     }
-    let patterns = asked.patterns.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let patterns = resolve::patterns(&args.patterns)?;
     let listed = listed(pattern::choose(&patterns, true)?);
-    if asked.json {
+    if args.json {
         output::print_json(&listed)?;
     } else {
         output::print(&report::list(&listed, output::style()))?;

@@ -1,27 +1,28 @@
 //! What every operation of this computer costs: the command.
 #![forbid(unsafe_code)]
 
+mod advise;
 mod cli;
 mod compare;
 mod doctor;
 mod explain;
 mod factors;
 mod file;
+mod generate;
 mod headline;
 mod history;
 mod list;
-mod measuring;
-mod memory;
 mod output;
 mod pattern;
 mod predict;
-mod prefetch;
 mod repeat;
+mod resolve;
 mod run;
+mod scratch;
+mod session;
 mod show;
 mod study;
 mod syscalls;
-mod texts;
 mod time;
 
 use cli::Verb;
@@ -48,20 +49,20 @@ fn main() -> std::process::ExitCode {
     }
     let command = cli::parse();
     output::finish(match command.verb {
-        None => headline::headline(&command.how),
-        Some(Verb::Run(asked)) => run::run(&asked),
-        Some(Verb::Time(asked)) => time::time(&asked),
-        Some(Verb::List(asked)) => list::list(&asked),
-        Some(Verb::Show(asked)) => show::show(&asked),
-        Some(Verb::Compare(asked)) => compare::compare(&asked),
-        Some(Verb::Explain(asked)) => explain::explain(&asked),
-        Some(Verb::Predict(asked)) => predict::predict(&asked),
-        Some(Verb::Study(asked)) => study::study(&asked),
-        Some(Verb::File(asked)) => file::file(&asked),
-        Some(Verb::History(asked)) => history::history(&asked),
-        Some(Verb::Doctor(asked)) => doctor::doctor(&asked),
-        Some(Verb::Schema) => texts::schema(),
-        Some(Verb::Completions { shell }) => texts::completions(shell),
-        Some(Verb::Man { folder }) => texts::man(folder.as_deref()),
+        None => headline::headline(&command.measure),
+        Some(Verb::Run(args)) => run::run(&args),
+        Some(Verb::Time(args)) => time::time(&args),
+        Some(Verb::List(args)) => list::list(&args),
+        Some(Verb::Show(args)) => show::show(&args),
+        Some(Verb::Compare(args)) => compare::compare(&args),
+        Some(Verb::Explain(args)) => explain::explain(&args),
+        Some(Verb::Predict(args)) => predict::predict(&args),
+        Some(Verb::Study(args)) => study::study(&args),
+        Some(Verb::File(args)) => file::file(&args),
+        Some(Verb::History(args)) => history::history(&args),
+        Some(Verb::Doctor(args)) => doctor::doctor(&args),
+        Some(Verb::Schema { document }) => generate::schema(&document),
+        Some(Verb::Completions { shell }) => generate::completions(shell),
+        Some(Verb::Man { folder }) => generate::man(folder.as_deref()),
     })
 }

@@ -69,6 +69,14 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string(value)? + "\n"))
 }
 
+/// A document of [`report::document`] to stdout, its keys in alphabetical order.
+///
+/// # Errors
+/// As [`print()`].
+pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result<()> {
+    print_json(&serde_json::to_value(document)?)
+}
+
 /// Colours only on a terminal that wants them.
 pub(crate) fn style() -> Style {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

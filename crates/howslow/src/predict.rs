@@ -1,106 +1,109 @@
 //! `howslow predict`: what a mix takes on the machines of runs, beside what it was measured to take, and what if.
 
-mod json;
-mod lacking;
+mod missing_costs;
 mod mixes;
-mod supposed;
+mod what_if;
+mod whole;
 
-use analysis::predict::{Prediction, State, predict_in, whole};
-use analysis::statistics::Interval;
+use analysis::predict::{Prediction, State, predict_in};
 use analysis::whatif::{Impossible, Supposed, suppose};
-use record::units::time_of;
-use record::{Mix, Run, printable};
+use record::{Mix, printable};
 use report::Priced;
-use serde_json::{Value, json};
-use store::Store;
+use report::document::{PredictDocument, PredictFactors, Predictions};
 
-use self::supposed::About;
-use crate::cli::{ByState, PredictAsked};
-use crate::factors;
+use self::what_if::{About, WhatIf};
+use crate::cli::{PredictArgs, PriceState};
 use crate::output::{self, Misuse, Outcome};
+use crate::resolve::Named;
+use crate::{factors, resolve};
 
 pub(crate) use mixes::open_mix;
+pub(crate) use whole::Whole;
 
-/// A run and what it was called by.
-#[derive(Clone, Copy)]
-pub(crate) struct Named<'a> {
-    pub name: &'a str,
-    pub run: &'a Run,
+/// What is to be predicted, every name resolved.
+struct PredictRequest<'a> {
+    mixes: Vec<Mix>,
+    runs: Vec<Named<'a>>,
+    state: State,
+    measured: Vec<Whole>,
+    what_if: Vec<WhatIf>,
 }
 
-pub(crate) fn predict(asked: &PredictAsked) -> anyhow::Result<Outcome> {
-    if let Some(twice) = asked.on.iter().enumerate().find(|(place, name)| asked.on[..*place].contains(name)) {
+pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
+    if let Some(twice) = args.on.iter().enumerate().find(|(place, name)| args.on[..*place].contains(name)) {
         return Err(Misuse(format!("--on names {} twice", printable(twice.1))).into());
     }
-    let mixes = asked.mixes.iter().map(|name| open_mix(name)).collect::<Result<Vec<_>, _>>()?;
-    let opened = asked.on.iter().map(|name| Store::open_any(name)).collect::<Result<Vec<_>, _>>()?;
-    let runs: Vec<Named> = asked.on.iter().zip(&opened).map(|(name, run)| Named { name, run }).collect();
-    if asked.factors {
-        return split(asked, &mixes, &runs);
-    }
-    let state = state(asked);
-    let mut pages = String::new();
-    let mut said = Vec::new();
-    let mut partial = false;
-    for mix in &mixes {
-        let predictions = priced(state, mix, &runs, &asked.measured)?;
-        lacking::check(mix, &runs, &predictions)?;
-        partial |= predictions.iter().any(|prediction| !prediction.lacking.is_empty());
-        if !asked.partial {
-            lacking::refuse(mix, &runs, &predictions)?;
+    let mixes = args.mixes.iter().map(|name| open_mix(name)).collect::<Result<Vec<_>, _>>()?;
+    let opened = resolve::runs(&args.on)?;
+    let runs = resolve::named(&args.on, &opened);
+    let state = match args.by {
+        PriceState::Quiet => State::Quiet,
+        PriceState::Typical => State::Typical,
+    };
+    let measured = Whole::read_all(&args.measured, &runs)?;
+    let what_if = args.what_if.iter().map(|text| WhatIf::read(text, &runs)).collect::<Result<Vec<_>, _>>()?;
+    let request = PredictRequest { mixes, runs, state, measured, what_if };
+    if args.factors { split(&request, args.json) } else { print(&request, args) }
+}
+
+fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome> {
+    let PredictRequest { mixes, runs, .. } = request;
+    let mut all = Vec::new();
+    for mix in mixes {
+        let predictions = priced(request.state, mix, runs, &request.measured)?;
+        missing_costs::check(mix, runs, &predictions)?;
+        if !args.partial {
+            missing_costs::refuse(mix, runs, &predictions)?;
         }
-        let after = all_supposed(asked, mix, &runs, &predictions)?;
-        let shown: Vec<Priced> =
-            (0..runs.len()).map(|place| show(state, mix, &runs, &predictions, &after, place)).collect();
-        if asked.json {
-            let objects =
-                runs.iter().zip(&shown).map(|(named, it)| json::prediction(mix, named.name, it, &after.supposed));
-            said.extend(objects);
-        } else {
-            let gap = if pages.is_empty() { "" } else { "\n" };
-            pages += &format!("{gap}{}", report::predictions(mix, &shown, &after.supposed, output::style()));
+        let after = all_supposed(request, mix, &predictions)?;
+        all.push((mix, predictions, after));
+    }
+    let shown = all.iter().map(|(mix, predictions, after)| show(request, mix, predictions, after));
+    let shown: Vec<Vec<Priced>> = shown.collect();
+    if args.json {
+        let mut documents = Vec::new();
+        for ((mix, _, after), shown) in all.iter().zip(&shown) {
+            let on = runs.iter().map(|named| named.name).zip(shown);
+            let document = |(on, it)| PredictDocument::of((mix, on), it, &after.supposed, &missing_costs::command);
+            documents.extend(on.map(document));
         }
+        match documents.as_slice() {
+            [one] => output::print_document(one)?,
+            several => output::print_document(&Predictions { predictions: several })?,
+        }
+    } else {
+        let page = |((mix, _, after), shown): (&(&Mix, Vec<Prediction>, After), &Vec<Priced>)| {
+            report::predictions(mix, shown, &after.supposed, output::style())
+        };
+        output::print(&all.iter().zip(&shown).map(page).collect::<Vec<_>>().join("\n"))?;
     }
-    match said.as_slice() {
-        [] => output::print(&pages)?,
-        [one] => output::print_json(one)?,
-        several => output::print_json(&json!({ "predictions": several }))?,
-    }
+    let partial = all.iter().flat_map(|(_, predictions, _)| predictions).any(|it| !it.lacking.is_empty());
     Ok(if partial { Outcome::Skipped } else { Outcome::Done })
 }
 
-/// The state whose prices are asked for.
-fn state(asked: &PredictAsked) -> State {
-    match asked.by {
-        ByState::Quiet => State::Quiet,
-        ByState::Typical => State::Typical,
-    }
-}
-
-/// One run's prediction as it is shown, with its total in the other state.
-fn show<'a>(
-    state: State,
-    mix: &Mix,
-    runs: &[Named<'a>],
-    all: &'a [Prediction],
-    after: &After,
-    place: usize,
-) -> Priced<'a> {
-    let (run, prediction) = (runs[place].run, &all[place]);
+/// The predictions as they are shown, each with its total in the other state.
+fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [Prediction], after: &After) -> Vec<Priced<'a>> {
+    let state = request.state;
     let other = if state == State::Quiet { State::Typical } else { State::Quiet };
-    // A book has one state, and of what is lacking there is no sum.
-    let told = prediction.lacking.is_empty() && !run.is_published();
-    let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
-    Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
+    let one = |(place, prediction): (usize, &'a Prediction)| {
+        let run = request.runs[place].run;
+        // A book has one state, and of what is lacking there is no sum.
+        let told = prediction.lacking.is_empty() && !run.howslow.is_empty();
+        let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
+        Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
+    };
+    all.iter().enumerate().map(one).collect()
 }
 
 /// The mix priced by each run, with what was measured there.
-pub(crate) fn priced(state: State, mix: &Mix, runs: &[Named], measured: &[String]) -> Result<Vec<Prediction>, Misuse> {
-    let told = measured.iter().map(|text| typed_whole(text, state, mix, runs)).collect::<Result<Vec<_>, _>>()?;
+pub(crate) fn priced(state: State, mix: &Mix, runs: &[Named], measured: &[Whole]) -> Result<Vec<Prediction>, Misuse> {
+    let told =
+        measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?))).collect::<Result<Vec<_>, Misuse>>()?;
     let mut predictions = Vec::new();
     for (place, named) in runs.iter().enumerate() {
         let mut prediction = predict_in(state, mix, named.run, place, &names);
-        let written = mix.measured.iter().find(|(run, _)| is_called(named, run)).and_then(|(_, time)| figure(time));
+        let written =
+            mix.measured.iter().find(|(run, _)| whole::is_called(named, run)).and_then(|(_, time)| whole::figure(time));
         let typed = told.iter().rev().find(|(of, _)| *of == place).map(|(_, whole)| *whole);
         prediction.measured = typed.or(written).or(prediction.measured);
         predictions.push(prediction);
@@ -126,54 +129,21 @@ pub(crate) fn names(id: &str) -> &'static [&'static str] {
     operations::find(id).map_or(&[], |operation| operation.aliases)
 }
 
-/// Whether a run is meant by this name: as typed, its id or the beginning of it.
-fn is_called(named: &Named, name: &str) -> bool {
-    named.name == name || (!name.is_empty() && named.run.id.starts_with(name))
-}
-
-/// `1.2ms`, `RUN=1.2ms`, or in place of the time a run that has the mix's whole: whose whole, and how long.
-fn typed_whole(text: &str, state: State, mix: &Mix, runs: &[Named]) -> Result<(usize, Interval), Misuse> {
-    let shown = printable(text);
-    let bad = |why: String| Misuse(format!("cannot read --measured '{shown}': {why}"));
-    let (run, time) = text.rsplit_once('=').map_or((None, text), |(run, time)| (Some(run), time));
-    let place = match run {
-        Some(name) => runs.iter().position(|named| is_called(named, name)),
-        None if runs.len() == 1 => Some(0),
-        None => return Err(bad("there are several runs; say RUN=TIME".into())),
-    };
-    let place = place.ok_or_else(|| bad("it names none of the runs".into()))?;
-    if let Some(whole) = figure(time) {
-        return Ok((place, whole));
-    }
-    let form = "say a time above 0 with its unit, such as 1.2ms, or a run that has it";
-    let run = Store::open_any(time).map_err(|error| bad(format!("{form}; {error:#}")))?;
-    let of = mix.whole.as_ref().ok_or_else(|| bad(format!("the mix '{}' names no whole; say a time", mix.name)))?;
-    let found = whole(state, mix, &run).ok_or_else(|| bad(format!("that run does not have '{of}'")))?;
-    Ok((place, found))
-}
-
-/// A time above zero, its interval what the digits leave open.
-fn figure(text: &str) -> Option<Interval> {
-    let (time, open) = time_of(text)?;
-    let whole = Interval { value: time.0, low: time.0 - open.0, high: time.0 + open.0 };
-    (time.0 > 0.0).then_some(whole)
-}
-
 /// What is supposed of a mix, and what becomes of its predictions.
 struct After {
     supposed: Vec<Supposed>,
     predictions: Vec<Option<Prediction>>,
 }
 
-fn all_supposed(asked: &PredictAsked, mix: &Mix, runs: &[Named], before: &[Prediction]) -> anyhow::Result<After> {
-    if asked.what_if.is_empty() {
+fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[Prediction]) -> Result<After, Misuse> {
+    if request.what_if.is_empty() {
         return Ok(After { supposed: Vec::new(), predictions: vec![None; before.len()] });
     }
     let mut after = After { supposed: Vec::new(), predictions: Vec::new() };
-    for (named, prediction) in runs.iter().zip(before) {
-        let about = About { state: state(asked), mix, runs, prediction };
-        let all = asked.what_if.iter().enumerate().map(|(index, text)| supposed::read(text, index, about));
-        after.supposed = all.collect::<anyhow::Result<Vec<_>>>()?;
+    for (named, prediction) in request.runs.iter().zip(before) {
+        let about = About { state: request.state, mix, runs: &request.runs, prediction };
+        let all = request.what_if.iter().enumerate().map(|(index, what_if)| what_if.of(index, about));
+        after.supposed = all.collect::<Result<Vec<_>, _>>()?;
         let changed = suppose(prediction, &after.supposed).map_err(|impossible| match impossible {
             Impossible::BelowNothing(line) => {
                 Misuse(format!("--what-if would make {line} cost less than nothing on {}", printable(named.name)))
@@ -188,8 +158,8 @@ fn all_supposed(asked: &PredictAsked, mix: &Mix, runs: &[Named], before: &[Predi
 }
 
 /// `--factors`: of one mix on two runs, of two mixes on one run, or of each on its own.
-fn split(asked: &PredictAsked, mixes: &[Mix], runs: &[Named]) -> anyhow::Result<Outcome> {
-    let (mixes, sides) = match (mixes, runs) {
+fn split(request: &PredictRequest, json: bool) -> anyhow::Result<Outcome> {
+    let (mixes, sides) = match (request.mixes.as_slice(), request.runs.as_slice()) {
         ([mix], [a, b]) => ([mix, mix], [*a, *b]),
         ([one, other], [run]) => ([one, other], [*run, *run]),
         ([one, other], [a, b]) => ([one, other], [*a, *b]),
@@ -198,20 +168,21 @@ fn split(asked: &PredictAsked, mixes: &[Mix], runs: &[Named]) -> anyhow::Result<
             return Err(Misuse(text.into()).into());
         }
     };
-    let split = factors::split(state(asked), mixes, sides, &asked.measured)?;
-    if asked.json {
-        let mut said = split.json;
-        said["runs"] = sides.iter().map(|named| json!(named.run.id)).collect::<Value>();
-        said["mixes"] = mixes.iter().map(|mix| json!(mix.name)).collect::<Value>();
-        output::print_json(&said)?;
+    let split = factors::split(request.state, mixes, sides, &request.measured)?;
+    if json {
+        output::print_document(&PredictFactors {
+            split: split.document,
+            runs: sides.iter().map(|named| named.run.id.clone()).collect(),
+            mixes: mixes.iter().map(|mix| mix.name.clone()).collect(),
+        })?;
     } else {
         output::print(&split.page)?;
     }
     Ok(Outcome::Done)
 }
 
-/// As [`lacking::check`] and [`lacking::refuse`], for factors, which need every price.
+/// As [`missing_costs::check`] and [`missing_costs::refuse`], for factors, which need every price.
 pub(crate) fn needs_all(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
-    lacking::check(mix, runs, predictions)?;
-    lacking::refuse(mix, runs, predictions)
+    missing_costs::check(mix, runs, predictions)?;
+    missing_costs::refuse(mix, runs, predictions)
 }

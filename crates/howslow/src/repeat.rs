@@ -1,28 +1,28 @@
 //! `--repeat N`: whole runs one after another, and what they say of each cost's scatter.
 
-use analysis::repeated::{Needs, Repeated, repeated};
+use analysis::repeated::repeated;
 use record::{Run, Skip};
-use serde_json::{Value, json};
+use report::document::RepeatDocument;
 
-use crate::cli::How;
-use crate::measuring::{self, Measured, Wanted};
+use crate::cli::MeasureArgs;
 use crate::output::{self, Outcome, say};
+use crate::session::{self, Measured, Wanted};
 
 /// Takes `count` whole runs, keeps each, and prints how the costs scatter. `by_name` tells whether a skip is of something asked
 /// for by name.
 pub(crate) fn repeat(
     count: u32,
     wanted: &Wanted,
-    how: &How,
+    args: &MeasureArgs,
     by_name: &dyn Fn(&Skip) -> bool,
 ) -> anyhow::Result<Outcome> {
     let mut runs: Vec<Run> = Vec::new();
     let mut ended = None;
     for number in 1..=count {
         // A seed asked for is that of the first run: the same order in all of them would hide what the order does.
-        let seed = how.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
-        let how = How { seed, repeat: None, ..how.clone() };
-        let Measured { run, interrupted, width } = measuring::measure(wanted.clone(), &how)?;
+        let seed = args.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
+        let args = MeasureArgs { seed, repeat: None, ..args.clone() };
+        let Measured { run, interrupted, width } = session::measure(wanted.clone(), &args)?;
         if interrupted.is_some() {
             ended = interrupted;
             break;
@@ -30,18 +30,18 @@ pub(crate) fn repeat(
         if run.costs.is_empty() {
             anyhow::bail!("nothing could be measured here; `howslow doctor` says what is in the way");
         }
-        measuring::keep(&run, width);
+        session::keep(&run, width);
         runs.push(run);
         if number < count {
             say(&format!("run {number} of {count} is done"));
         }
     }
     if runs.len() >= 2 {
-        let rows = repeated(&runs, how.precision);
-        if how.json {
-            output::print_json(&document(&runs, &rows, how.precision))?;
+        let rows = repeated(&runs, args.precision);
+        if args.json {
+            output::print_document(&RepeatDocument::of(&runs, &rows, args.precision))?;
         } else {
-            output::print(&report::repeated(&runs, &rows, how.precision, output::style()))?;
+            output::print(&report::repeated(&runs, &rows, args.precision, output::style()))?;
         }
     }
     if let Some(signal) = ended {
@@ -50,34 +50,4 @@ pub(crate) fn repeat(
     }
     let skipped = runs.iter().flat_map(|run| &run.skipped).any(by_name);
     Ok(if skipped { Outcome::Skipped } else { Outcome::Done })
-}
-
-fn document(runs: &[Run], rows: &[Repeated<'_>], precision: f64) -> Value {
-    json!({
-        "runs": runs.iter().map(|run| &run.id).collect::<Vec<_>>(),
-        "precision": precision,
-        "rows": rows.iter().map(row_json).collect::<Vec<_>>(),
-    })
-}
-
-fn row_json(row: &Repeated<'_>) -> Value {
-    let needs = match row.needs {
-        Needs::Rounds(count) => json!({ "rounds": count }),
-        Needs::Runs(count) => json!({ "runs": count }),
-        Needs::Unknown => Value::Null,
-    };
-    json!({
-        "operation": row.cost.operation,
-        "at": row.cost.at,
-        "family": row.cost.heading(),
-        "unit": if row.cost.follows_clock { "cycles" } else { "ns" },
-        "figure": row.figure,
-        "runs": row.runs,
-        "rounds": row.rounds,
-        "between_rounds": row.between_rounds,
-        "between_runs": row.between_runs,
-        "needs": needs,
-        "detectable": row.detectable,
-        "detectable_by_all": row.detectable_by_all,
-    })
 }

@@ -1,13 +1,12 @@
 //! `howslow show`: a run again.
 
-use store::Store;
-
-use crate::cli::ShowAsked;
+use crate::cli::ShowArgs;
 use crate::output::{self, Outcome};
+use crate::resolve;
 
-pub(crate) fn show(asked: &ShowAsked) -> anyhow::Result<Outcome> {
-    let run = Store::open_any(&asked.run)?;
-    if asked.json {
+pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
+    let run = resolve::run(&args.run)?;
+    if args.json {
         output::print_json(&run)?;
     } else {
         output::print(&report::page(&run, output::style()))?;

@@ -3,14 +3,15 @@
 use operations::{Call, every_call};
 use report::ListedCall;
 
-use crate::cli::ListAsked;
+use crate::cli::ListArgs;
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::{Pattern, nearest_of};
+use crate::resolve;
 
-pub(crate) fn list(asked: &ListAsked) -> anyhow::Result<Outcome> {
-    let calls = chosen(every_call(), &asked.patterns)?;
+pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
+    let calls = chosen(every_call(), &args.patterns)?;
     let listed: Vec<ListedCall> = calls.iter().map(listed).collect();
-    if asked.json {
+    if args.json {
         output::print_json(&listed)?;
     } else {
         output::print(&report::syscalls(&listed, output::style()))?;
@@ -20,7 +21,7 @@ pub(crate) fn list(asked: &ListAsked) -> anyhow::Result<Outcome> {
 
 /// The calls that the patterns mean; no pattern means all.
 fn chosen(mut calls: Vec<Call>, patterns: &[String]) -> Result<Vec<Call>, Misuse> {
-    let patterns = patterns.iter().map(|text| Pattern::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let patterns = resolve::patterns(patterns)?;
     for pattern in &patterns {
         let text = record::printable(pattern.text());
         if pattern.has_point() {

@@ -8,10 +8,9 @@ use operations::routine;
 use record::{Estimate, Point, Skip, printable};
 use report::COMMANDS;
 
-use crate::cli::TimeAsked;
-use crate::measuring::{self, Wanted};
+use crate::cli::TimeArgs;
 use crate::output::{Misuse, Outcome, say};
-use crate::run::print_run;
+use crate::session::{self, Wanted};
 
 const BUDGET: f64 = 30.0;
 /// Seconds after which a round of a command counts as hung; commands are known to take long.
@@ -23,25 +22,21 @@ const ROUTINES: &str = "routines";
 /// A trial that used more processor time than this part of its elapsed time ran on several CPUs at once.
 const PARALLEL: f64 = 1.15;
 
-pub(crate) fn time(asked: &TimeAsked) -> anyhow::Result<Outcome> {
-    let commands = commands(asked)?;
-    let names: Vec<String> = asked
-        .routines
-        .iter()
-        .map(|name| printable(name))
-        .chain(commands.iter().map(|(name, _)| name.clone()))
-        .collect();
+pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
+    let commands = commands(args)?;
+    let names: Vec<String> =
+        args.routines.iter().map(|name| printable(name)).chain(commands.iter().map(|(name, _)| name.clone())).collect();
     if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
         return Err(Misuse(format!("'{}' is named twice; name it once, every round repeats it", twice.1)).into());
     }
-    let routines = asked.routines.iter().map(|name| routine_of(name, asked)).collect::<Result<Vec<_>, _>>()?;
-    let (tried, failed) = try_all(&commands, asked)?;
+    let routines = args.routines.iter().map(|name| routine_of(name, args)).collect::<Result<Vec<_>, _>>()?;
+    let (tried, failed) = try_all(&commands, args)?;
     if routines.is_empty() && tried.is_empty() {
         let reasons: Vec<String> = failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason)).collect();
         anyhow::bail!("{}", reasons.join("\n"));
     }
     let wanted = Wanted { items: items(&routines, &tried), patterns: names.clone(), full: false, budget_s: BUDGET };
-    let mut measured = measuring::measure(wanted, &asked.how)?;
+    let mut measured = session::measure(wanted, &args.measure)?;
     let run = &mut measured.run;
     for cost in run.costs.iter_mut().filter(|cost| cost.group.is_empty()) {
         let is_routine = routines.iter().any(|routine| routine.id == cost.operation);
@@ -53,27 +48,27 @@ pub(crate) fn time(asked: &TimeAsked) -> anyhow::Result<Outcome> {
     }
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
-    let outcome = print_run(measured, &asked.how, &is_named)?;
+    let outcome = session::print_run(measured, &args.measure, &is_named)?;
     if none {
         anyhow::bail!("nothing that was named could be timed; the page says why");
     }
     Ok(outcome)
 }
 
-fn routine_of(name: &str, asked: &TimeAsked) -> Result<&'static Operation, Misuse> {
-    let patience = (asked.how.budget.unwrap_or(BUDGET) * PATIENCE_SHARE).max(1.0);
-    let quoted = if asked.waits { Estimate::Typical } else { Estimate::Quiet };
-    routine::routine(name, asked.patience.unwrap_or(patience), quoted)
+fn routine_of(name: &str, args: &TimeArgs) -> Result<&'static Operation, Misuse> {
+    let patience = (args.measure.budget.unwrap_or(BUDGET) * PATIENCE_SHARE).max(1.0);
+    let quoted = if args.waits { Estimate::Typical } else { Estimate::Quiet };
+    routine::routine(name, args.patience.unwrap_or(patience), quoted)
         .map_err(|error| Misuse(printable(&error.to_string())))
 }
 
 /// The commands named, each with its name and its words.
-fn commands(asked: &TimeAsked) -> Result<Vec<(String, Vec<String>)>, Misuse> {
+fn commands(args: &TimeArgs) -> Result<Vec<(String, Vec<String>)>, Misuse> {
     let split =
         |text: &String| shell_words::split(text).map_err(|error| Misuse(format!("-c '{}': {error}", printable(text))));
-    let mut commands = asked.commands.iter().map(split).collect::<Result<Vec<_>, _>>()?;
-    if !asked.words.is_empty() {
-        commands.push(asked.words.clone());
+    let mut commands = args.commands.iter().map(split).collect::<Result<Vec<_>, _>>()?;
+    if !args.words.is_empty() {
+        commands.push(args.words.clone());
     }
     let named =
         commands.into_iter().map(|words| (format!("command: {}", printable(&shell_words::join(&words))), words));
@@ -83,13 +78,13 @@ fn commands(asked: &TimeAsked) -> Result<Vec<(String, Vec<String>)>, Misuse> {
 /// Tries every command once; those that fail when tried are skips.
 fn try_all(
     commands: &[(String, Vec<String>)],
-    asked: &TimeAsked,
+    args: &TimeArgs,
 ) -> Result<(Vec<&'static Operation>, Vec<Skip>), Misuse> {
     let running = Running {
-        patience: asked.patience.unwrap_or(PATIENCE),
-        on_failure: if asked.ignore_failure { OnFailure::Ignore } else { OnFailure::Refuse },
-        cpus: if asked.all_cpus { Cpus::All } else { Cpus::One },
-        quoted: asked.waits.then_some(Estimate::Typical),
+        patience: args.patience.unwrap_or(PATIENCE),
+        on_failure: if args.ignore_failure { OnFailure::Ignore } else { OnFailure::Refuse },
+        cpus: if args.all_cpus { Cpus::All } else { Cpus::One },
+        quoted: args.waits.then_some(Estimate::Typical),
     };
     let (mut tried, mut failed) = (Vec::new(), Vec::new());
     for (name, words) in commands {

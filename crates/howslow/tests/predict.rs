@@ -182,7 +182,7 @@ fn a_mix_that_cannot_be_meant_is_refused() {
     desk.refuses(&["./no-such.toml", "--on", "run.json"], "cannot read the mix");
     desk.refuses(&["mix.toml", "--on", "run.json", "run.json"], "twice");
     desk.refuses(&["mix.toml"], "--on");
-    desk.predict(&["mix.toml", "--on", "no-such.json"]).code(1).stdout("");
+    desk.predict(&["mix.toml", "--on", "no-such.json"]).code(2).stdout("");
 }
 
 #[test]

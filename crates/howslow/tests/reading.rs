@@ -111,11 +111,11 @@ fn a_run_is_shown_from_a_file_by_place_and_by_its_beginning() {
 #[test]
 fn a_run_that_is_not_there_is_an_error_that_lists_those_that_are() {
     let data = folder();
-    howslow(&data).args(["show", "@1"]).assert().code(1).stderr(contains("no run is kept"));
+    howslow(&data).args(["show", "@1"]).assert().code(2).stderr(contains("no run is kept"));
     file(&data, "runs/20261121-033006-qxtz.json", EXAMPLE);
-    howslow(&data).args(["show", "@2"]).assert().code(1).stderr(contains("@1 = 20261121-033006-qxtz"));
-    howslow(&data).args(["show", "1999"]).assert().code(1).stdout("").stderr(contains("names no run"));
-    howslow(&data).args(["show", "missing.json"]).assert().code(1).stderr(contains("missing.json"));
+    howslow(&data).args(["show", "@2"]).assert().code(2).stderr(contains("@1 = 20261121-033006-qxtz"));
+    howslow(&data).args(["show", "1999"]).assert().code(2).stdout("").stderr(contains("names no run"));
+    howslow(&data).args(["show", "missing.json"]).assert().code(2).stderr(contains("missing.json"));
     howslow(&data).arg("show").arg(data.path()).assert().code(1).stderr(contains("directory"));
 }
 
@@ -188,6 +188,87 @@ fn hostile_strings_do_not_reach_the_terminal() {
     let result = howslow(&data).arg("show").arg(schema).assert().code(1);
     let said = String::from_utf8_lossy(&result.get_output().stderr).into_owned();
     assert!(!bad(&said), "{said:?}");
+}
+
+/// A run that is not there was not meant, whichever verb is told its name.
+#[test]
+fn an_unknown_run_is_a_misuse_for_every_verb() {
+    let data = folder();
+    for unknown in ["no-such-run", "@7", "no-such.json", "no/such.toml"] {
+        for verb in [
+            vec!["show", unknown],
+            vec!["explain", unknown],
+            vec!["explain", unknown, "pipe"],
+            vec!["compare", unknown, "pdp-11-24"],
+            vec!["compare", "pdp-11-24", unknown],
+            vec!["predict", "true", "--on", unknown],
+            vec!["predict", "call-save-return", "--on", "multics-645", "--measured", unknown],
+            vec!["study", "rsx", "--run", unknown],
+        ] {
+            howslow(&data).args(&verb).assert().code(2).stdout("").stderr(contains(unknown));
+        }
+    }
+}
+
+/// Checks objects and arrays against a schema: no field that it lacks, none missing that it requires.
+fn follows(value: &serde_json::Value, schema: &serde_json::Value, root: &serde_json::Value) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let place = name.strip_prefix('#').expect("a reference within the schema");
+        return follows(value, root.pointer(place).expect("it is defined"), root);
+    }
+    if let Some(properties) = schema["properties"].as_object() {
+        let object = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+        for (key, inner) in object {
+            follows(inner, properties.get(key).unwrap_or_else(|| panic!("{key} is not in {schema}")), root);
+        }
+        for key in schema["required"].as_array().into_iter().flatten() {
+            assert!(object.contains_key(key.as_str().expect("a name")), "{key} is missing");
+        }
+    }
+    for inner in value.as_array().into_iter().flatten().filter(|_| schema["items"].is_object()) {
+        follows(inner, &schema["items"], root);
+    }
+    let of = |options: &serde_json::Value| {
+        options.as_array().into_iter().flatten().find(|it| it["$ref"].is_string()).cloned()
+    };
+    if let Some(some) =
+        of(&schema["anyOf"]).filter(|_| value.is_object() && schema["anyOf"].as_array().is_some_and(|it| it.len() == 2))
+    {
+        follows(value, &some, root);
+    }
+}
+
+#[test]
+fn what_is_printed_follows_its_schema() {
+    let data = folder();
+    let run = file(&data, "example.json", EXAMPLE);
+    let run = run.to_str().expect("a path");
+    for (document, verb) in [
+        ("run", vec!["show", run]),
+        ("list", vec!["list", "pipe"]),
+        ("syscalls", vec!["list", "--syscalls", "openat2"]),
+        ("history", vec!["history"]),
+        ("doctor", vec!["doctor"]),
+        ("compare", vec!["compare", "multics-645", "multics-6180", "--mix", "call-save-return"]),
+        ("compare", vec!["compare", run, "pdp-11-24"]),
+        ("explain", vec!["explain", run]),
+        ("explain", vec!["explain", "golden-cove"]),
+        ("explain-costs", vec!["explain", run, "syscall.*"]),
+        ("predict", vec!["predict", "call-save-return", "--on", "multics-645", "--what-if", "*=x0.5"]),
+        ("predict-several", vec!["predict", "call-save-return", "--on", "multics-645", "multics-6180"]),
+        ("predict-factors", vec!["predict", "call-save-return", "--on", "multics-645", "multics-6180", "--factors"]),
+        ("study", vec!["study", "6180", "--run", "multics-6180"]),
+        ("study-all", vec!["study", "all", "--run", run]),
+        ("file-resident", vec!["file", "resident", run]),
+        ("file-sync", vec!["file", "sync", run]),
+    ] {
+        let json = |output: &[u8]| -> serde_json::Value { serde_json::from_slice(output).expect("JSON") };
+        let printed = howslow(&data).args(&verb).arg("--json").assert().success();
+        let schema = howslow(&data).args(["schema", document]).assert().success();
+        let schema = json(&schema.get_output().stdout);
+        follows(&json(&printed.get_output().stdout), &schema, &schema);
+    }
+    howslow(&data).args(["schema", "nonsense"]).assert().code(2).stdout("").stderr(contains("predict-factors"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::page::HUGE;
 
 /// Bytes that begin at a page's beginning, as direct reads demand and as the blocks of the page cache do, or so many bytes
 /// behind it. In a forked process they have the same address.
-pub(crate) struct Block {
+pub struct Block {
     bytes: Vec<u8>,
     start: usize,
     length: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Block {
 
 impl Block {
     /// At a page's beginning, every byte 1: written, so that its own first touches are not the first iteration's.
-    pub(crate) fn new(length: usize) -> Block {
+    pub fn new(length: usize) -> Block {
         Block::behind(0, length)
     }
 
@@ -58,8 +58,9 @@ impl Block {
         }
     }
 
+    /// All of it, to be written.
     #[inline(always)]
-    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+    pub fn bytes(&mut self) -> &mut [u8] {
         &mut self.bytes[self.start..self.start + self.length]
     }
 }

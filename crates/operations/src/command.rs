@@ -131,7 +131,7 @@ pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried
         Ok(Ok(measured)) => measured,
         Ok(Err((0, why))) => return Err(CommandError::Failed(why)),
         Ok(Err((_, why))) => return Err(CommandError::NotExecutable { program: program.display().to_string(), why }),
-        Err(why) => return Err(CommandError::Failed(why)),
+        Err(lost) => return Err(CommandError::Failed(lost.to_string())),
     };
     let command = Command { warm: elapsed > LONGER, ..command };
     let quoted = running.quoted.unwrap_or_else(|| quoted_by(elapsed, busy, running.cpus));

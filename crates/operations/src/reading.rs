@@ -8,7 +8,6 @@ mod moved;
 pub(crate) mod order;
 mod pass;
 mod plain;
-pub mod prefetch;
 mod ring;
 pub(crate) mod source;
 pub(crate) mod sum;
@@ -19,9 +18,14 @@ use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Operation, TermOf, bytes, count, repeat, term, word};
 use record::{Estimate, Point};
 
-use crate::block::Block;
+pub use ahead::Ahead;
+pub use order::Plan;
+pub use source::{Given, unnamed, whole};
+pub use sum::sum;
+pub use view::View;
 
-pub use source::Given;
+pub use crate::asynchronous::ring;
+pub use crate::block::Block;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     plain::BY_READ,
@@ -65,10 +69,10 @@ const SUM: Operation = Operation {
     prepare: |setting| {
         let mut block = Block::new(setting.number("record") as usize);
         let records = setting.number("file").div_ceil(setting.number("record").max(1));
-        let expected = sum::sum(block.bytes()).wrapping_mul(records);
+        let expected = sum(block.bytes()).wrapping_mul(records);
         Ok(repeat(move || {
-            let total = (0..records)
-                .fold(0_u64, |total, _| total.wrapping_add(sum::sum(std::hint::black_box(&*block.bytes()))));
+            let total =
+                (0..records).fold(0_u64, |total, _| total.wrapping_add(sum(std::hint::black_box(&*block.bytes()))));
             if total == expected { Ok(()) } else { Err(Failure::wrong("the sum is not that of the records")) }
         }))
     },

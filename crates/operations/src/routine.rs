@@ -104,7 +104,8 @@ pub fn routine(name: &str, patience: f64, quoted: Estimate) -> Result<&'static O
     match apart(Duration::from_secs_f64(patience), || load(&routine).map(|found| found.is_some())) {
         Ok(Ok(true)) => {}
         Ok(Ok(false)) => return Err(RoutineError::Symbol { file: file.into(), symbol: symbol.into() }),
-        Ok(Err(why)) | Err(why) => return Err(RoutineError::Load { file: file.into(), why }),
+        Ok(Err(why)) => return Err(RoutineError::Load { file: file.into(), why }),
+        Err(lost) => return Err(RoutineError::Load { file: file.into(), why: lost.to_string() }),
     }
     let once = Operation {
         // Named on the command line, so there are few, and they live as long as the process.

@@ -10,6 +10,7 @@
 
 mod accounts;
 mod compare;
+pub mod document;
 mod explain;
 mod factors;
 mod footnotes;

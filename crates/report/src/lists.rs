@@ -2,6 +2,7 @@
 
 use analysis::doctor::{Finding, Severity};
 use record::{Machine, Point, Value};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::grid::{Grid, Kind};
@@ -9,7 +10,7 @@ use crate::head::{machine_parts, short_model};
 use crate::{Style, paragraph};
 
 /// An operation as `howslow list` shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Listed {
     /// Its id.
     pub operation: String,
@@ -30,7 +31,7 @@ pub struct Listed {
 }
 
 /// A system call as `howslow list --syscalls` shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ListedCall {
     /// Its number on this architecture.
     pub number: i32,
@@ -45,7 +46,7 @@ pub struct ListedCall {
 }
 
 /// A kept run as `howslow history` shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Kept {
     /// Its name: `@1`.
     pub name: String,

@@ -3,9 +3,9 @@
 #![forbid(unsafe_code)]
 
 mod books;
+mod calibration;
 mod figures;
 mod head;
-mod known;
 mod write;
 
 use std::io::Read;
@@ -15,9 +15,9 @@ use etcetera::BaseStrategy;
 use record::{Book, BookError, ReadError, Run};
 
 pub use books::{book, book_names};
+pub use calibration::{BestSpeed, Calibration};
 pub use figures::{Figures, OfRun};
 pub use head::Head;
-pub use known::{Known, Shown};
 pub use write::{check_writable, write_whole};
 
 /// The environment variable that replaces the XDG data directory.
@@ -218,7 +218,7 @@ impl Store {
         self.folder.join("figures.json")
     }
 
-    fn known_file(&self) -> PathBuf {
+    fn calibration_file(&self) -> PathBuf {
         self.folder.join("known.json")
     }
 }

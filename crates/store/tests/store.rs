@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use record::{Nanoseconds, Run, run_from_bytes};
-use store::{Known, Shown, Store, StoreError};
+use store::{BestSpeed, Calibration, Store, StoreError};
 use tempfile::TempDir;
 
 fn example(id: &str, started: &str) -> Run {
@@ -182,14 +182,14 @@ fn a_read_only_file_system_is_one_clear_error() {
 fn the_best_checks_are_remembered_and_nonsense_forgotten() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::in_folder(folder.path());
-    assert_eq!(Known::load(&store), Known::default());
-    let mut known = Known::default();
-    let good = Shown { width_cycles: 0.27, misses: 0 };
+    assert_eq!(Calibration::load(&store), Calibration::default());
+    let mut known = Calibration::default();
+    let good = BestSpeed { width_cycles: 0.27, misses: 0 };
     known.learn("6/85/7 host", good.width_cycles);
     known.learn("bad", f64::NAN);
     known.learn("worse", -1.0);
     known.save(&store).expect("saved");
-    let known = Known::load(&store);
+    let known = Calibration::load(&store);
     assert_eq!(known.of("6/85/7 host"), Some(good));
     assert_eq!((known.of("bad"), known.of("worse"), known.of("other")), (None, None, None));
     let mut known = known;
@@ -200,13 +200,13 @@ fn the_best_checks_are_remembered_and_nonsense_forgotten() {
     let text = r#"{"machines":{"a":{"width_cycles":0.3,"cycle_ns":0.25},"b":{"width_cycles":1e300,"cycle_ns":1}}}"#;
     fs::write(folder.path().join("known.json"), text).expect("written");
     assert_eq!(
-        Known::load(&store).of("a"),
-        Some(Shown { width_cycles: 0.3, misses: 0 }),
+        Calibration::load(&store).of("a"),
+        Some(BestSpeed { width_cycles: 0.3, misses: 0 }),
         "a clock of older versions is left"
     );
-    assert_eq!(Known::load(&store).of("b"), None);
+    assert_eq!(Calibration::load(&store).of("b"), None);
     for damaged in ["", "{", "[]", r#"{"machines":"x"}"#] {
         fs::write(folder.path().join("known.json"), damaged).expect("written");
-        assert_eq!(Known::load(&store), Known::default());
+        assert_eq!(Calibration::load(&store), Calibration::default());
     }
 }

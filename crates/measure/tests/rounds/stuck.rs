@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use guard::apart;
+use guard::{Lost, apart};
 use libtest_mimic::{Failed, Trial};
 
-use crate::support::{contains, equal, processes_of_ours, trial};
+use crate::support::{equal, processes_of_ours, trial};
 
 /// Time limit for each test: a stuck child is watched for 2 s, and then its descendants for the same time.
 const SOON: Duration = Duration::from_secs(12);
@@ -22,14 +22,14 @@ pub fn tests() -> Vec<Trial> {
 fn held_by_a_tracer() -> Result<(), Failed> {
     let before = processes_of_ours();
     let start = Instant::now();
-    let end: Result<u32, String> = apart(Duration::from_millis(300), || {
+    let end: Result<u32, Lost> = apart(Duration::from_millis(300), || {
         traced();
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
     });
     let took = start.elapsed();
-    contains(&end.err().unwrap_or_default(), "stuck in the kernel")?;
+    equal(end, Err(Lost::Stuck), "the end")?;
     equal(took < SOON, true, "that it took no more than some seconds")?;
     equal(processes_of_ours(), before, "processes of ours")
 }
@@ -67,8 +67,8 @@ fn frozen() -> Result<(), Failed> {
     }
     let start = Instant::now();
     let folder = group.clone();
-    let end: Result<u32, String> = apart(Duration::from_millis(300), move || {
-        // It freezes itself with the second write, and never returns from it.
+    let end: Result<u32, Lost> = apart(Duration::from_millis(300), move || {
+        // Frozen by itself as it writes the second, it never returns from it.
         let joined = std::fs::write(folder.join("cgroup.procs"), std::process::id().to_string());
         let frozen = joined.and_then(|()| std::fs::write(folder.join("freezer.state"), "FROZEN"));
         u32::from(frozen.is_ok())
@@ -83,6 +83,6 @@ fn frozen() -> Result<(), Failed> {
     });
     equal((thawed.is_ok(), gone), (true, true), "that the child was let go and died")?;
     equal(left.lines().count(), 1, "processes that were frozen")?;
-    contains(&end.err().unwrap_or_default(), "stuck in the kernel")?;
+    equal(end, Err(Lost::Stuck), "the end")?;
     equal(took < SOON, true, "that it took no more than some seconds")
 }

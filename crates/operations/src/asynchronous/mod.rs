@@ -11,7 +11,8 @@ use operation::{Failure, Operation, repeat, term};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2, read};
 
-pub(crate) use uring::{build, register, ring};
+pub use uring::ring;
+pub(crate) use uring::{build, register};
 
 use crate::call::raw::tried;
 

@@ -79,7 +79,7 @@ const GET_EVENTS: u32 = 1;
 ///
 /// # Errors
 /// A skip where rings are not to be had.
-pub(crate) fn ring(entries: u32) -> Result<IoUring, Failure> {
+pub fn ring(entries: u32) -> Result<IoUring, Failure> {
     build(IoUring::builder(), entries)
 }
 

@@ -5,7 +5,7 @@ use operation::{Failure, Setting};
 /// A window that moves over the file: all bytes up to `ahead` beyond the record to be read have been asked for, in
 /// pieces of `quantity` bytes (the paper `mpe`, postscript: the distance is the latency times the rate of consumption).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ahead {
+pub struct Ahead {
     ahead: u64,
     quantity: u64,
     length: u64,

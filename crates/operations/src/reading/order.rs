@@ -7,7 +7,7 @@ const STRIDE: u64 = 64;
 
 /// What a pass visits, each record once.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// Bytes of the file.
     pub length: u64,
     /// Bytes of a record; the last may be shorter.
@@ -29,10 +29,6 @@ impl Plan {
     /// # Errors
     /// A record of no or of odd length: what is summed are words.
     pub fn of(setting: &Setting, length: u64) -> Result<Plan, Failure> {
-        let record = setting.number("record");
-        if record == 0 || !record.is_multiple_of(8) {
-            return Err(Failure::skip(format!("records of {record} bytes cannot be summed"), "a multiple of 8 bytes"));
-        }
         let order = match setting.word("order") {
             "" | "sequential" => Order::Sequential,
             "reverse" => Order::Reverse,
@@ -40,6 +36,21 @@ impl Plan {
             "random" => Order::Random { seed: setting.seed() },
             other => return Err(Failure::wrong(format!("there is no order '{other}'"))),
         };
+        Plan::new(length, setting.number("record"), order)
+    }
+
+    /// Records of so many bytes in random order.
+    ///
+    /// # Errors
+    /// As [`Plan::of`].
+    pub fn random(length: u64, record: u64, seed: u64) -> Result<Plan, Failure> {
+        Plan::new(length, record, Order::Random { seed })
+    }
+
+    fn new(length: u64, record: u64, order: Order) -> Result<Plan, Failure> {
+        if record == 0 || !record.is_multiple_of(8) {
+            return Err(Failure::skip(format!("records of {record} bytes cannot be summed"), "a multiple of 8 bytes"));
+        }
         Ok(Plan { length, record, order })
     }
 
@@ -67,7 +78,7 @@ impl Plan {
 }
 
 /// The offsets of one pass.
-pub(crate) struct Offsets {
+pub struct Offsets {
     plan: Plan,
     records: u64,
     visited: u64,

@@ -200,8 +200,11 @@ fn read_at(file: &OwnedFd, bytes: &mut [u8], offset: u64) -> std::io::Result<()>
 }
 
 /// Fails unless a record came whole; `returned` bytes came.
+///
+/// # Errors
+/// A record that did not.
 #[inline(always)]
-pub(crate) fn whole(wanted: usize, returned: usize, offset: u64) -> Result<(), Failure> {
+pub fn whole(wanted: usize, returned: usize, offset: u64) -> Result<(), Failure> {
     if returned == wanted { Ok(()) } else { Err(cut(wanted, returned, offset)) }
 }
 

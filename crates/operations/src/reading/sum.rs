@@ -8,7 +8,7 @@ pub(crate) type Take = fn(&[u8]) -> u64;
 
 /// The sum of a record's bytes, taken as 64-bit words; a last part of a word counts as if zeroes followed it.
 #[inline]
-pub(crate) fn sum(record: &[u8]) -> u64 {
+pub fn sum(record: &[u8]) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has what the routine was compiled for.

@@ -13,14 +13,18 @@ use super::source::Source;
 use crate::huge::{Kind, huge_bytes};
 
 /// A mapped stretch of a file; dropping it unmaps it.
-pub(super) struct View {
+pub struct View {
     start: *mut c_void,
-    pub(super) length: usize,
+    /// Its bytes.
+    pub length: usize,
 }
 
 impl View {
     /// `length` bytes from `offset` on, a multiple of the page.
-    pub(super) fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<View, Failure> {
+    ///
+    /// # Errors
+    /// A skip where the file system maps no files.
+    pub fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<View, Failure> {
         let length = length as usize;
         // SAFETY: the kernel chooses the place, so that the mapping replaces nothing.
         let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, offset) }.map_err(not_mapped)?;
@@ -35,7 +39,7 @@ impl View {
     /// All of it. Should the file be cut meanwhile, a touch beyond its end ends the process by SIGBUS, which costs the
     /// round, or the process made for a pass, and nothing else.
     #[inline(always)]
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         // SAFETY: the range is mapped and readable as long as `self` lives; nobody writes the file while it is measured.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
     }
@@ -47,7 +51,10 @@ impl View {
     }
 
     /// Gives the kernel this advice on so many bytes from `offset` on, as far as they are mapped.
-    pub(super) fn advise(&self, advice: Advice, offset: u64, length: usize) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// An advice that the kernel refuses.
+    pub fn advise(&self, advice: Advice, offset: u64, length: usize) -> Result<(), Failure> {
         let length = length.min(self.length.saturating_sub(offset as usize));
         // SAFETY: the range lies in this mapping; none of these advices changes what it holds.
         Ok(unsafe { madvise(self.start.wrapping_byte_add(offset as usize), length, advice) }?)

@@ -1,6 +1,6 @@
 //! From a keystroke to its echo: by the line discipline, or by a program that reads it and writes it back, as an editor does.
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, repeat, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, repeat};
 use rustix::io::{read, write};
 use rustix::termios::{QueueSelector, tcflush};
 

@@ -1,17 +1,19 @@
-//! Between the command line and the instrument: settings in, a run out.
+//! What every verb that measures does: it measures, keeps the run, writes it where asked, prints it, and says what
+//! interrupted it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use analysis::history;
 use jiff::Timestamp;
 use measure::{Plan, Width};
 use operation::Item;
-use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Value};
-use store::{Figures, Known, Store};
+use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Value};
+use store::{Calibration, Figures, Store, StoreError};
 
-use crate::cli::How;
-use crate::output::{Bar, Misuse, say};
+use crate::cli::MeasureArgs;
+use crate::output::{self, Bar, Misuse, Outcome, say};
+use crate::scratch;
 
 /// The fewest rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
 const ROUNDS: u32 = 6;
@@ -21,10 +23,10 @@ const BATCH_US: f64 = 100.0;
 /// How far above the best width the checks around a quiet batch may be.
 const TOLERANCE: f64 = 0.03;
 
-/// This program, even where its file has been replaced meanwhile: started anew it starts rounds.
+/// This program, even if its file has been replaced meanwhile. Started again, it starts rounds.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// What copies the block.
+/// The operation that copies the block.
 const BLOCK_MOVE: &str = "memory.copy";
 
 /// What is to be measured.
@@ -33,7 +35,7 @@ pub(crate) struct Wanted {
     pub items: Vec<Item>,
     pub patterns: Vec<String>,
     pub full: bool,
-    /// Where the command line names none.
+    /// The budget in seconds if the command line names none.
     pub budget_s: f64,
 }
 
@@ -41,25 +43,25 @@ pub(crate) struct Wanted {
 pub(crate) struct Measured {
     pub run: Run,
     pub interrupted: Option<i32>,
-    /// What a core that is ours alone looked like.
+    /// The width of an undisturbed core.
     pub width: Width,
 }
 
-/// Measures what is wanted. What cannot work is refused before anything is measured.
-pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
+/// Measures what is wanted. Refuses what cannot work before it measures anything.
+pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
     let machine = machine::describe();
-    check(&machine, how)?;
-    let settings = settings(&wanted, how);
+    check(&machine, args)?;
+    let settings = settings(&wanted, args);
     let store = Store::of_user().ok();
-    let known = store.as_ref().map(Known::load).unwrap_or_default();
-    let scratch = scratch_root();
+    let calibration = store.as_ref().map(Calibration::load).unwrap_or_default();
+    let scratch = scratch::root();
     let started = Timestamp::now();
     let bar = Bar::new();
     let plan = Plan {
         items: with_block_move(wanted.items),
         find: operations::find,
         settings: settings.clone(),
-        width: known.of(&machine_name(&machine, how.cpu)).map(|shown| shown.width_cycles),
+        width: calibration.of(&machine_name(&machine, args.cpu)).map(|best| best.width_cycles),
         program: Some(Path::new(OWN_PROGRAM)),
         scratch_root: &scratch,
     };
@@ -71,7 +73,7 @@ pub(crate) fn measure(wanted: Wanted, how: &How) -> anyhow::Result<Measured> {
     }
     let build = fingerprint();
     let figures = store.as_ref().map(Figures::load).unwrap_or_default();
-    let machine_name = machine_name(&machine, how.cpu);
+    let machine_name = machine_name(&machine, args.cpu);
     taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
     // Baselines come after what was asked for; on the page everything stands in the order of the registry.
     taken.costs.sort_by_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
@@ -103,19 +105,71 @@ fn with_block_move(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// Keeps the run, and for the next one what a core that is ours alone looked like. Failing that is worth a warning, not the
-/// run.
+/// How a session ends once its page is printed.
+pub(crate) struct SessionEnd {
+    written: Result<(), StoreError>,
+    interrupted: Option<i32>,
+}
+
+impl SessionEnd {
+    /// Says what interrupted the run.
+    ///
+    /// # Errors
+    /// The run could not be written where `-o` says.
+    pub(crate) fn outcome(self) -> anyhow::Result<Outcome> {
+        self.written?;
+        let Some(signal) = self.interrupted else { return Ok(Outcome::Done) };
+        say("interrupted: this is what was measured until then; it is not kept (-o FILE writes it)");
+        Ok(Outcome::Interrupted(signal))
+    }
+}
+
+/// Keeps a whole run, and writes any run where `-o` says.
+pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd) {
+    let Measured { run, interrupted, width } = measured;
+    if interrupted.is_none() && !run.costs.is_empty() {
+        keep(&run, width);
+    }
+    // Written before it is printed: a reader that goes away must not cost the file.
+    let written = args.output.as_ref().map_or(Ok(()), |path| store::write_run(&run, path));
+    (run, SessionEnd { written, interrupted })
+}
+
+/// Finishes a run and prints it; `by_name` tells whether a skip is of something asked for by name. A run that cannot be
+/// kept is printed all the same.
+pub(crate) fn print_run(
+    measured: Measured,
+    args: &MeasureArgs,
+    by_name: &dyn Fn(&Skip) -> bool,
+) -> anyhow::Result<Outcome> {
+    let (run, ending) = finish(measured, args);
+    if args.json {
+        output::print_json(&run)?;
+    } else {
+        output::print(&report::page(&run, output::style()))?;
+    }
+    match ending.outcome()? {
+        Outcome::Done if run.skipped.iter().any(by_name) => Ok(Outcome::Skipped),
+        Outcome::Done if run.costs.is_empty() => {
+            anyhow::bail!("nothing could be measured here; `howslow doctor` says what is in the way")
+        }
+        outcome => Ok(outcome),
+    }
+}
+
+/// Keeps a run, and what the next one learns from it: the best speed and the figures. A failure is worth a warning, not
+/// the run.
 pub(crate) fn keep(run: &Run, width: Width) {
     let kept = Store::of_user().and_then(|store| {
         store.keep(run)?;
-        let mut known = Known::load(&store);
+        let mut calibration = Calibration::load(&store);
         let machine = machine_name(&run.machine, run.settings.cpu);
         if width.seen {
-            known.learn(&machine, width.share)
+            calibration.learn(&machine, width.share)
         } else {
-            known.miss(&machine)
+            calibration.miss(&machine)
         }
-        known.save(&store)?;
+        calibration.save(&store)?;
         let mut figures = Figures::load(&store);
         let told = run.costs.iter().filter_map(|cost| Some((cost.name(), history::figure(cost)?)));
         figures.add(&machine, &run.build, told.collect());
@@ -165,57 +219,37 @@ pub(crate) fn heading(id: &str) -> &'static str {
     family.map_or("", |family| family.title)
 }
 
-fn settings(wanted: &Wanted, how: &How) -> Settings {
+fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
     Settings {
         patterns: wanted.patterns.clone(),
         full: wanted.full,
-        count: how.count,
-        rounds: how.rounds.unwrap_or(ROUNDS),
-        precision: how.precision,
-        budget_s: how.budget.unwrap_or(wanted.budget_s),
-        cpu: how.cpu,
-        seed: how.seed.unwrap_or_else(|| fastrand::u64(..)),
+        count: args.count,
+        rounds: args.rounds.unwrap_or(ROUNDS),
+        precision: args.precision,
+        budget_s: args.budget.unwrap_or(wanted.budget_s),
+        cpu: args.cpu,
+        seed: args.seed.unwrap_or_else(|| fastrand::u64(..)),
         batch_us: BATCH_US,
         tolerance: TOLERANCE,
     }
 }
 
-fn check(machine: &Machine, how: &How) -> Result<(), Misuse> {
-    if how.repeat.is_some() {
+fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
+    if args.repeat.is_some() {
         return Err(Misuse("--repeat: only `howslow` and `howslow run` repeat whole runs; leave it out here".into()));
     }
     let usable = &machine.cpu.usable;
-    if let Some(cpu) = how.cpu.filter(|cpu| !usable.contains(cpu)) {
+    if let Some(cpu) = args.cpu.filter(|cpu| !usable.contains(cpu)) {
         let may: Vec<String> = usable.iter().map(u32::to_string).collect();
         return Err(Misuse(format!(
             "--cpu {cpu}: this process may use the CPUs {}; choose one of them",
             may.join(", ")
         )));
     }
-    if let Some(path) = &how.output {
+    if let Some(path) = &args.output {
         store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
     }
-    scratch_folder().map(|_| ())
-}
-
-/// The folder for scratch files, which must be there.
-pub(crate) fn scratch_folder() -> Result<PathBuf, Misuse> {
-    let scratch = scratch_root();
-    if scratch.is_dir() {
-        return Ok(scratch);
-    }
-    let text = format!("TMPDIR: {} is no folder; name one for scratch files", scratch.display());
-    Err(Misuse(record::printable(&text)))
-}
-
-/// Where scratch files go: where TMPDIR says, else /var/tmp, which unlike /tmp lies on a disk on most systems.
-pub(crate) fn scratch_root() -> PathBuf {
-    let var_tmp = PathBuf::from("/var/tmp");
-    match std::env::var_os("TMPDIR") {
-        Some(folder) if !folder.is_empty() => folder.into(),
-        _ if var_tmp.is_dir() => var_tmp,
-        _ => std::env::temp_dir(),
-    }
+    scratch::folder().map(|_| ())
 }
 
 /// Start time and four random letters.

@@ -1,53 +1,71 @@
-//! Which way to read one file of the user's, on its disk: every candidate measured on that file, out of memory and in it.
+//! Which way to read one file on its disk: every method is measured on that file, out of memory and in it.
 
 use std::path::Path;
 use std::time::Duration;
 
 use analysis::prefetch::{Advice, Candidate, Inputs, Recommended, Tried, best, simplest_good};
 use analysis::statistics::median;
-use operations::reading::prefetch::{Method, Random, State, Stretch};
+use measure::Progress;
 use record::Bytes;
 use record::units::{percent, significant};
 
-use super::{LONGEST, Passes, SMALLEST, Target, candidates};
+use crate::method::Method;
+use crate::pass::{Random, State, Stretch};
+use crate::passes::Passes;
+use crate::target::{LONGEST, SMALLEST, Target};
+use crate::{AdviseError, candidates};
 
-/// Repetitions: at least, at most.
+/// The fewest and the most repetitions.
 const REPETITIONS: (usize, usize) = (3, 15);
-/// Bytes of a record by chance where none are named.
+/// Bytes of a record in random order if none are named.
 const RECORD: u64 = 4 << 10;
-/// Methods this close are told apart by nobody, and the simpler is recommended.
+/// Methods this close are as good as each other, and the simpler one is recommended.
 const MARGIN: f64 = 0.05;
-/// Records by chance that a pass visits at most.
+/// The most records that a pass visits in random order.
 const VISITS: u64 = 100_000;
 
-/// What is asked for.
-pub(crate) struct Asked<'a> {
+/// What advice is wanted on.
+#[derive(Clone, Copy, Debug)]
+pub struct AdviceRequest<'a> {
+    /// The file. It is put out of memory, and not changed.
     pub path: &'a Path,
     /// Bytes the program reads at a time.
     pub record: Option<u64>,
-    pub random: bool,
-    /// Bytes a second that the program takes up, where it is not as fast as adding up.
+    /// The order in which the program reads its records.
+    pub order: ReadOrder,
+    /// Bytes a second that the program takes up; `None` for a program that only adds the bytes up.
     pub rate: Option<f64>,
+    /// Time it may take.
     pub budget: Duration,
 }
 
-/// Measures and recommends.
+/// The order in which a program reads a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOrder {
+    /// From beginning to end.
+    Sequential,
+    /// Records in random order.
+    Random,
+}
+
+/// Measures the ways to read the file and recommends one. Forks: call it while the process has one thread.
 ///
 /// # Errors
-/// When the file cannot be read.
-pub(crate) fn advice(asked: &Asked<'_>) -> anyhow::Result<Advice> {
+/// A file that cannot be read.
+pub fn advice(asked: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Advice, AdviseError> {
     let target = Target::open(asked.path)?;
     let record = asked.record.unwrap_or(RECORD).min(target.length / 8 * 8);
-    let mut passes = Passes::new(&target, asked.rate, asked.budget);
+    let mut passes = Passes::new(&target, asked.rate, asked.budget, progress);
     let measured = match target.never_cold {
         None => Some(passes.inputs(asked.budget / 8)?),
         Some(_) => None,
     };
-    let methods = match asked.random {
+    let random = asked.order == ReadOrder::Random;
+    let methods = match random {
         true => candidates::by_chance(record),
         false => candidates::in_order(asked.record, &windows(measured.as_ref().map(|(_, inputs)| inputs), asked.rate)),
     };
-    let mut trial = Trial { passes, methods, record: asked.random.then_some(record), bytes: 0 };
+    let mut trial = Trial { passes, methods, record: random.then_some(record), bytes: 0 };
     let mut states = Vec::new();
     if target.never_cold.is_none() {
         let share = trial.passes.left().mul_f64(0.75);
@@ -61,7 +79,7 @@ pub(crate) fn advice(asked: &Asked<'_>) -> anyhow::Result<Advice> {
         path: target.shown(),
         file_bytes: target.length,
         pass_bytes: trial.bytes,
-        order: if asked.random { "random" } else { "sequential" },
+        order: if random { "random" } else { "sequential" },
         latency,
         inputs,
         states,
@@ -116,7 +134,7 @@ fn notes(target: &Target, trial: &Trial<'_>, inputs: Option<&Inputs>) -> Vec<Str
 struct Trial<'a> {
     passes: Passes<'a>,
     methods: Vec<Method>,
-    /// Bytes of a record where they come by chance.
+    /// Bytes of a record in random order.
     record: Option<u64>,
     /// Bytes of the longest pass.
     bytes: u64,
@@ -124,20 +142,20 @@ struct Trial<'a> {
 
 /// Of one method.
 #[derive(Default)]
-struct Measured {
+struct Samples {
     rates: Vec<f64>,
     processor: Vec<f64>,
     skipped: Option<String>,
 }
 
 impl Trial<'_> {
-    fn state(&mut self, state: State, share: Duration) -> anyhow::Result<Recommended> {
+    fn state(&mut self, state: State, share: Duration) -> Result<Recommended, AdviseError> {
         let methods: Vec<Method> =
             self.methods.iter().copied().filter(|method| state == State::Cold || !method.is_direct()).collect();
         let passes = (methods.len() * (REPETITIONS.0 + 2)) as u32;
         self.passes.program.limit = (share / passes).max(Duration::from_millis(20)) * 2;
         let bytes = self.length(state, methods[0], share / passes)?;
-        let mut measured: Vec<Measured> = methods.iter().map(|_| Measured::default()).collect();
+        let mut measured: Vec<Samples> = methods.iter().map(|_| Samples::default()).collect();
         let mut order: Vec<usize> = (0..methods.len()).collect();
         let end = self.passes.left().saturating_sub(share);
         for repetition in 0..REPETITIONS.1 {
@@ -161,7 +179,7 @@ impl Trial<'_> {
     }
 
     /// Bytes of a pass, so that one takes about `time`.
-    fn length(&mut self, state: State, plain: Method, time: Duration) -> anyhow::Result<u64> {
+    fn length(&mut self, state: State, plain: Method, time: Duration) -> Result<u64, AdviseError> {
         let all = self.passes.target.length;
         let first = self.stretch(0, all.min(LONGEST));
         let rate = self.passes.must(first, plain, state)?.rate();
@@ -192,7 +210,7 @@ impl Trial<'_> {
 }
 
 /// The simplest of the fastest, and why.
-fn recommended(state: State, methods: &[Method], measured: Vec<Measured>) -> Recommended {
+fn recommended(state: State, methods: &[Method], measured: Vec<Samples>) -> Recommended {
     let candidates = methods.iter().zip(measured).map(|(&method, it)| Candidate {
         method: candidates::name(method),
         processor: median(it.processor.iter().copied()).unwrap_or(0.0),

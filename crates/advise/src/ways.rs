@@ -7,38 +7,35 @@ use std::path::Path;
 
 use io_uring::{IoUring, opcode, types};
 use operation::Failure;
+use operations::reading::{Ahead, Block, View, ring, whole};
 use rustix::fs::{Advice, Mode, OFlags, fadvise};
 use rustix::io::{Errno, pread};
 use rustix::mm::MapFlags;
 
-use super::{Advised, Consumer, Method, Stretch, Way};
-use crate::asynchronous::ring;
-use crate::block::Block;
-use crate::reading::ahead::Ahead;
-use crate::reading::source::whole;
-use crate::reading::view::View;
+use crate::method::{Advised, Method, Way};
+use crate::pass::{Consumer, Stretch};
 
 /// Bytes that `pread` takes at a time behind a window that other calls fetch.
 const BEHIND_WINDOW: u64 = 128 << 10;
 
 /// A method over an open file.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     file: OwnedFd,
     stretch: Stretch,
     method: Method,
     /// Bytes of a piece.
     piece: u64,
-    kind: Kind,
+    kind: Access,
 }
 
-enum Kind {
+enum Access {
     Calls(Block),
-    Ring(Box<Asked>),
+    Ring(Box<InFlight>),
     Mapped,
 }
 
 /// A ring and a place for each request under way; the ring goes first, before what it reads into.
-struct Asked {
+struct InFlight {
     ring: IoUring,
     places: Vec<(Block, u64)>,
 }
@@ -47,7 +44,7 @@ struct Asked {
 ///
 /// # Errors
 /// A skip where this system, or this file's, lacks it.
-pub(super) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<Reader, Failure> {
+pub(crate) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<Reader, Failure> {
     let flags = if method.is_direct() { OFlags::DIRECT } else { OFlags::empty() };
     let piece = match (method, stretch.random) {
         (_, Some(random)) => random.record,
@@ -62,10 +59,10 @@ pub(super) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<Read
     let kind = match method {
         Method::Ring { depth, .. } => {
             let places = (0..depth).map(|_| (Block::new(piece as usize), 0)).collect();
-            Kind::Ring(Box::new(Asked { ring: ring(2 * depth)?, places }))
+            Access::Ring(Box::new(InFlight { ring: ring(2 * depth)?, places }))
         }
-        Method::Mapped(_) | Method::Ahead { way: Way::Mapped, .. } => Kind::Mapped,
-        _ => Kind::Calls(Block::new(piece as usize)),
+        Method::Mapped(_) | Method::Ahead { way: Way::Mapped, .. } => Access::Mapped,
+        _ => Access::Calls(Block::new(piece as usize)),
     };
     match method {
         Method::ReadAdvised { .. } => fadvise(&file, 0, None, Advice::Sequential)?,
@@ -75,7 +72,7 @@ pub(super) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<Read
     Ok(Reader { file, stretch, method, piece, kind })
 }
 
-pub(super) fn open_with(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_with(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | flags, Mode::empty())
 }
 
@@ -90,7 +87,7 @@ fn refused(error: Errno, method: Method, piece: u64) -> Failure {
 }
 
 /// Reads what a pass will read, so that it is in memory.
-pub(super) fn touch(file: &OwnedFd, stretch: Stretch, offsets: &[u64], piece: u64) -> Result<(), Failure> {
+pub(crate) fn touch(file: &OwnedFd, stretch: Stretch, offsets: &[u64], piece: u64) -> Result<(), Failure> {
     let piece = stretch.random.map_or(piece, |random| random.record);
     let mut block = Block::new(piece as usize);
     for &offset in offsets {
@@ -105,8 +102,8 @@ impl Reader {
     pub fn pass(&mut self, offsets: &[u64], consumer: &mut Consumer) -> Result<(), Failure> {
         let Reader { file, stretch, method, piece, kind } = self;
         match (kind, *method) {
-            (Kind::Ring(asked), _) => asked.pass(file, *stretch, *piece, (offsets, consumer)),
-            (Kind::Calls(block), Method::Ahead { way, distance, quantity }) => {
+            (Access::Ring(asked), _) => asked.pass(file, *stretch, *piece, (offsets, consumer)),
+            (Access::Calls(block), Method::Ahead { way, distance, quantity }) => {
                 let mut window = Ahead::new(distance, quantity, stretch.length);
                 for offset in (0..stretch.length).step_by(*piece as usize) {
                     window.reach(offset, |start, length| ask(file, way, stretch.start + start, length))?;
@@ -116,7 +113,7 @@ impl Reader {
                 }
                 Ok(())
             }
-            (Kind::Calls(block), _) => {
+            (Access::Calls(block), _) => {
                 for &offset in offsets {
                     if call(file, *stretch, block, offset, consumer)?.is_break() {
                         break;
@@ -124,7 +121,7 @@ impl Reader {
                 }
                 Ok(())
             }
-            (Kind::Mapped, method) => mapped(file, *stretch, method, *piece, (offsets, consumer)),
+            (Access::Mapped, method) => mapped(file, *stretch, method, *piece, (offsets, consumer)),
         }
     }
 }
@@ -191,7 +188,7 @@ fn mapped(
     Ok(())
 }
 
-impl Asked {
+impl InFlight {
     fn pass(
         &mut self,
         file: &OwnedFd,

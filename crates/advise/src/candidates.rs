@@ -1,15 +1,16 @@
 //! The methods that advice chooses from, from the simplest to write on, and what a program does to use each.
 
 use analysis::prefetch::Window;
-use operations::reading::prefetch::{Advised, Method, Way};
 use record::Bytes;
+
+use crate::method::{Advised, Method, Way};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// For a pass from beginning to end; `record` is what the program reads at a time of itself, `windows` what the arithmetic
+/// For a pass from beginning to end. `record` is what the program itself reads at a time, `windows` what the arithmetic
 /// says.
-pub(super) fn in_order(record: Option<u64>, windows: &[Window]) -> Vec<Method> {
+pub(crate) fn in_order(record: Option<u64>, windows: &[Window]) -> Vec<Method> {
     let mut sizes = vec![4 * KIB, 128 * KIB, MIB];
     sizes.extend(record.filter(|record| !sizes.contains(record)));
     sizes.sort_unstable();
@@ -26,8 +27,8 @@ pub(super) fn in_order(record: Option<u64>, windows: &[Window]) -> Vec<Method> {
     methods
 }
 
-/// For records by chance.
-pub(super) fn by_chance(record: u64) -> Vec<Method> {
+/// For records in random order.
+pub(crate) fn by_chance(record: u64) -> Vec<Method> {
     let mut methods = vec![Method::Read { bytes: record }];
     methods.extend([Advised::Nothing, Advised::Random].map(Method::Mapped));
     methods.push(Method::Direct { bytes: record });
@@ -41,7 +42,7 @@ fn rings(bytes: u64, depths: &[u32]) -> impl Iterator<Item = Method> {
 }
 
 /// What a program does.
-pub(super) fn name(method: Method) -> String {
+pub(crate) fn name(method: Method) -> String {
     match method {
         Method::Read { bytes } => format!("pread of {}", Bytes(bytes)),
         Method::ReadAdvised { bytes } => format!("POSIX_FADV_SEQUENTIAL, pread of {}", Bytes(bytes)),

@@ -5,20 +5,21 @@ use std::time::Duration;
 use analysis::prefetch::{Inputs, Window, axis};
 use record::Bytes;
 
-use super::{LONGEST, Passes, SMALLEST};
+use crate::passes::Passes;
+use crate::target::{LONGEST, SMALLEST};
 
 /// A pass this long fits a surface of twofold steps; where the budget has no room for it, steps are fourfold.
 const ROOMY: u64 = 32 << 20;
 /// What comparing again takes, in passes: nine turns of three, of which the paper's may take the limit of two.
-pub(super) const COMPARING: f64 = 40.0;
+pub(crate) const COMPARING: f64 = 40.0;
 /// A window that waits for every page takes the limit, twice the time of a usual pass; not all do.
 const SLOWER: f64 = 1.5;
-/// A pass is at least so many times as long as the device was kept busy before it: slices of a tenth of a second cannot be
-/// told apart in a pass of a few.
+/// A pass lasts at least this many times as long as the device was kept busy before it. In a pass of a few slices of a
+/// tenth of a second, the slices would show.
 const BEYOND_DRAIN: u32 = 4;
 
 /// The surface, and how much of the file a pass reads.
-pub(super) struct Grid {
+pub(crate) struct Surface {
     pub distances: Vec<u64>,
     pub quantities: Vec<u64>,
     /// Those of the step's square, which are measured first.
@@ -31,33 +32,34 @@ pub(super) struct Grid {
     pub notes: Vec<String>,
 }
 
-impl Grid {
+impl Surface {
     /// For these inputs, a device that reads at about `rough` bytes a second, and `plain` methods without a window.
-    pub fn of(inputs: &Inputs, rough: f64, passes: &Passes<'_>, plain: usize) -> Grid {
+    pub fn of(inputs: &Inputs, rough: f64, passes: &Passes<'_>, plain: usize) -> Surface {
         let longest = passes.target.length.min(LONGEST);
         let room = Room { left: passes.left(), drain: passes.program.drain, rough, longest, plain };
-        let fits = |grid: &Grid| grid.pass_time >= room.drain * BEYOND_DRAIN;
-        let mut steps = [2, 4, 16].into_iter().map(|step| (step, room.grid(inputs, step)));
-        let roomy = |step: u64, grid: &Grid| step > 2 || grid.length >= ROOMY.min(longest);
-        let found = steps.find(|(step, grid)| *step == 16 || (fits(grid) && roomy(*step, grid)));
-        let (step, mut grid) = found.unwrap_or_else(|| (16, room.grid(inputs, 16)));
-        grid.pass_time = grid.pass_time.max(room.drain * BEYOND_DRAIN);
-        grid.length = room.length(grid.pass_time, inputs.page);
-        let (kernel, pass) = (Bytes(inputs.most), Bytes(grid.length));
+        let fits = |surface: &Surface| surface.pass_time >= room.drain * BEYOND_DRAIN;
+        let mut steps = [2, 4, 16].into_iter().map(|step| (step, room.surface(inputs, step)));
+        let roomy = |step: u64, surface: &Surface| step > 2 || surface.length >= ROOMY.min(longest);
+        let found = steps.find(|(step, surface)| *step == 16 || (fits(surface) && roomy(*step, surface)));
+        let (step, mut surface) = found.unwrap_or_else(|| (16, room.surface(inputs, 16)));
+        surface.pass_time = surface.pass_time.max(room.drain * BEYOND_DRAIN);
+        surface.length = room.length(surface.pass_time, inputs.page);
+        let (kernel, pass) = (Bytes(inputs.most), Bytes(surface.length));
         if inputs.by_the_paper().quantity > inputs.most {
-            grid.notes.push(format!(
+            surface.notes.push(format!(
                 "Of quantities beyond the {kernel} that the kernel takes only the paper's own was tried: it drops the rest of any."
             ));
         }
-        if inputs.by_the_paper().distance.saturating_mul(step) > grid.length {
-            grid.notes
+        if inputs.by_the_paper().distance.saturating_mul(step) > surface.length {
+            surface
+                .notes
                 .push(format!("Distances beyond a pass ({pass}) were left out: within one they are all the same."));
         }
         if step > 2 {
             let times = if step == 4 { "fourfold" } else { "sixteenfold" };
-            grid.notes.push(format!("Steps are {times} to fit the budget; a larger --budget makes them finer."));
+            surface.notes.push(format!("Steps are {times} to fit the budget; a larger --budget makes them finer."));
         }
-        grid
+        surface
     }
 
     pub fn windows(&self) -> Vec<Window> {
@@ -65,12 +67,12 @@ impl Grid {
         self.distances.iter().flat_map(row).collect()
     }
 
-    /// Whether a grid of the step's square has it too.
+    /// Whether a surface of the step's square has it too.
     pub fn is_coarse(&self, window: Window) -> bool {
         self.coarse.0.contains(&window.distance) && self.coarse.1.contains(&window.quantity)
     }
 
-    /// Whether an arithmetic says this one, as near as the grid has it.
+    /// Whether an arithmetic says this one, as near as the surface has it.
     pub fn is_computed(&self, window: Window) -> bool {
         let near = |one: u64, other: u64| one.max(other) as f64 <= 1.2 * one.min(other) as f64;
         let furthest = self.distances.last().copied().unwrap_or(u64::MAX);
@@ -84,7 +86,7 @@ impl Grid {
     }
 }
 
-/// What a grid must fit into.
+/// What a surface must fit into.
 struct Room {
     left: Duration,
     drain: Duration,
@@ -94,18 +96,18 @@ struct Room {
 }
 
 impl Room {
-    fn grid(&self, inputs: &Inputs, step: u64) -> Grid {
+    fn surface(&self, inputs: &Inputs, step: u64) -> Surface {
         // Distances beyond a pass are all the same, and how long a pass may be depends on how many there are.
         let mut bound = self.longest;
-        let mut grid = self.bounded(inputs, step, bound);
+        let mut surface = self.bounded(inputs, step, bound);
         for _ in 0..2 {
-            bound = grid.length;
-            grid = self.bounded(inputs, step, bound);
+            bound = surface.length;
+            surface = self.bounded(inputs, step, bound);
         }
-        grid
+        surface
     }
 
-    fn bounded(&self, inputs: &Inputs, step: u64, bound: u64) -> Grid {
+    fn bounded(&self, inputs: &Inputs, step: u64, bound: u64) -> Surface {
         let (paper, better) = (inputs.by_the_paper(), inputs.by_saturation());
         let bound = (bound / inputs.page * inputs.page).max(inputs.page);
         let of = |step: u64| {
@@ -119,10 +121,10 @@ impl Room {
         };
         let (distances, quantities) = of(step);
         let windows = distances.len() * quantities.len();
-        let passes = (windows + self.plain) as f64 * SLOWER + Grid::finer(windows) + COMPARING;
+        let passes = (windows + self.plain) as f64 * SLOWER + Surface::finer(windows) + COMPARING;
         let pass_time = (self.left.mul_f64(0.95 / passes)).saturating_sub(self.drain);
         let length = self.length(pass_time, inputs.page);
-        Grid {
+        Surface {
             distances,
             quantities,
             coarse: of(step * step),
@@ -159,34 +161,34 @@ mod tests {
     fn all_of_it_fits_into_the_budget() {
         for (seconds, step) in [(20, 16), (50, 4), (500, 2)] {
             let room = room(seconds, Duration::ZERO);
-            let grid = room.grid(&slow(), step);
-            let windows = grid.windows().len();
-            let passes = (windows + room.plain) as f64 * SLOWER + Grid::finer(windows) + COMPARING;
-            assert!(grid.pass_time.as_secs_f64() * passes <= seconds as f64, "{windows} windows in {seconds} s");
-            assert!(grid.length as f64 <= 33.5e6 * grid.pass_time.as_secs_f64() + SMALLEST as f64);
-            assert!(grid.windows().iter().any(|&window| grid.is_computed(window)));
+            let surface = room.surface(&slow(), step);
+            let windows = surface.windows().len();
+            let passes = (windows + room.plain) as f64 * SLOWER + Surface::finer(windows) + COMPARING;
+            assert!(surface.pass_time.as_secs_f64() * passes <= seconds as f64, "{windows} windows in {seconds} s");
+            assert!(surface.length as f64 <= 33.5e6 * surface.pass_time.as_secs_f64() + SMALLEST as f64);
+            assert!(surface.windows().iter().any(|&window| surface.is_computed(window)));
         }
     }
 
     #[test]
     fn what_would_all_be_the_same_is_measured_once() {
         let inputs = slow();
-        let grid = room(50, Duration::ZERO).grid(&inputs, 4);
-        let beyond = grid.quantities.iter().filter(|&&quantity| quantity > inputs.most);
+        let surface = room(50, Duration::ZERO).surface(&inputs, 4);
+        let beyond = surface.quantities.iter().filter(|&&quantity| quantity > inputs.most);
         assert_eq!(beyond.copied().collect::<Vec<_>>(), [inputs.by_the_paper().quantity]);
-        assert!(grid.distances.iter().all(|&distance| distance <= 2 * grid.length), "{:?}", grid.distances);
+        assert!(surface.distances.iter().all(|&distance| distance <= 2 * surface.length), "{:?}", surface.distances);
     }
 
     #[test]
     fn coarse_points_are_some_of_all() {
-        let grid = room(500, Duration::ZERO).grid(&slow(), 2);
-        let coarse = grid.windows().into_iter().filter(|&window| grid.is_coarse(window)).count();
-        assert!(coarse >= 4 && coarse < grid.windows().len() / 2, "{coarse} of {}", grid.windows().len());
+        let surface = room(500, Duration::ZERO).surface(&slow(), 2);
+        let coarse = surface.windows().into_iter().filter(|&window| surface.is_coarse(window)).count();
+        assert!(coarse >= 4 && coarse < surface.windows().len() / 2, "{coarse} of {}", surface.windows().len());
     }
 
     #[test]
     fn keeping_the_device_busy_counts_too() {
         let (idle, busy) = (room(50, Duration::ZERO), room(50, Duration::from_millis(200)));
-        assert!(busy.grid(&slow(), 4).pass_time < idle.grid(&slow(), 4).pass_time);
+        assert!(busy.surface(&slow(), 4).pass_time < idle.surface(&slow(), 4).pass_time);
     }
 }

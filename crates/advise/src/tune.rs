@@ -5,11 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use analysis::prefetch::{Beside, Inputs, Tried, Tuning, Verdict, Window, best};
-use anyhow::{Context, bail};
-use operations::reading::prefetch::{Advised, Method, State, Stretch, Way};
+use measure::Progress;
 
-use super::grid::{COMPARING, Grid};
-use super::{LONGEST, Passes, Target, candidates};
+use crate::AdviseError;
+use crate::candidates;
+use crate::method::{Advised, Method, Way};
+use crate::pass::{State, Stretch};
+use crate::passes::Passes;
+use crate::surface::{COMPARING, Surface};
+use crate::target::{LONGEST, Target};
 
 /// Pairs of passes in which the arithmetic and the best window are compared again: at least, as many as the budget is
 /// planned for, at most.
@@ -17,25 +21,29 @@ const PAIRS: (usize, usize, usize) = (3, 9, 40);
 /// Pairs after which an arithmetic that is clearly worse is compared no more, and how much worse that is.
 const DECIDED: (usize, f64) = (6, 0.9);
 
-/// What is asked for: the file, the program's rate in bytes a second where it is not that of adding up, the time.
-pub(crate) struct Asked<'a> {
+/// What to tune on, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct TuningRequest<'a> {
+    /// The file. It is put out of memory, and not changed.
     pub path: &'a Path,
     /// What the file is called, where its path says nothing.
     pub name: Option<&'a str>,
+    /// Bytes a second that the program takes up; `None` for a program that only adds the bytes up.
     pub rate: Option<f64>,
+    /// Time it may take.
     pub budget: Duration,
 }
 
-/// Sweeps the windows over the file.
+/// Measures the windows around what the arithmetic says on the file. Forks: call it while the process has one thread.
 ///
 /// # Errors
-/// When the file cannot be read, or cannot be out of memory.
-pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
+/// A file that cannot be read, or that cannot be put out of memory.
+pub fn tuning(asked: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Tuning, AdviseError> {
     let target = Target::open(asked.path)?.called(asked.name);
     if let Some(reason) = &target.never_cold {
-        bail!("{} cannot be put out of memory, so that nothing is waited for: {reason}", target.shown());
+        return Err(AdviseError::NeverCold { file: target.shown(), reason: reason.clone() });
     }
-    let mut passes = Passes::new(&target, asked.rate, asked.budget);
+    let mut passes = Passes::new(&target, asked.rate, asked.budget, progress);
     let (latency, inputs) = passes.inputs(asked.budget / 8)?;
     let plain = [
         Method::Read { bytes: 128 << 10 },
@@ -46,22 +54,22 @@ pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
     ];
     let whole = Stretch { start: 0, length: target.length.min(LONGEST), random: None };
     let rough = passes.must(whole, plain[0], State::Cold)?.rate();
-    let mut grid = Grid::of(&inputs, rough, &passes, plain.len());
-    passes.program.limit = grid.pass_time * 2;
-    let stretch = Stretch { length: grid.length, ..whole };
-    let pass_time = grid.pass_time + passes.program.drain;
+    let mut surface = Surface::of(&inputs, rough, &passes, plain.len());
+    passes.program.limit = surface.pass_time * 2;
+    let stretch = Stretch { length: surface.length, ..whole };
+    let pass_time = surface.pass_time + passes.program.drain;
     let mut sweep = Sweep { passes, stretch, pass_time };
-    let (windows, plain) = sweep.all(&mut grid, &plain)?;
-    let found = most_measured(&windows).context("no window was measured")?;
+    let (windows, plain) = sweep.all(&mut surface, &plain)?;
+    let found = most_measured(&windows).ok_or(AdviseError::Nothing("window was measured"))?;
     let verdicts = sweep.verdicts(&inputs, found)?;
     let good = verdicts.iter().rev().find(|verdict| verdict.beside_best.is_rather_as_good());
     Ok(Tuning {
         path: target.shown(),
         file_bytes: target.length,
-        pass_bytes: grid.length,
+        pass_bytes: surface.length,
         latency,
-        distances: grid.distances,
-        quantities: grid.quantities,
+        distances: surface.distances,
+        quantities: surface.quantities,
         windows,
         plain,
         best: found,
@@ -70,7 +78,7 @@ pub(crate) fn tuning(asked: &Asked<'_>) -> anyhow::Result<Tuning> {
         inputs,
         passes: sweep.passes.taken,
         not_cold: sweep.passes.not_cold,
-        notes: grid.notes,
+        notes: surface.notes,
     })
 }
 
@@ -100,25 +108,25 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     /// Everything once, the coarse points first; then the best quarter of the windows, and what either arithmetic says, twice more, so that the time goes
     /// where it decides. What the budget has no room for is left out and noted.
-    fn all(&mut self, grid: &mut Grid, plain: &[Method]) -> anyhow::Result<Swept> {
-        let windows = grid.windows();
+    fn all(&mut self, surface: &mut Surface, plain: &[Method]) -> Result<Swept, AdviseError> {
+        let windows = surface.windows();
         let methods: Vec<Method> = windows.iter().map(|&window| ahead(window)).chain(plain.iter().copied()).collect();
         let mut rates = vec![Vec::new(); methods.len()];
         let mut order: Vec<usize> = (0..methods.len()).collect();
         fastrand::shuffle(&mut order);
-        order.sort_by_key(|&index| windows.get(index).is_some_and(|&window| !grid.is_coarse(window)));
+        order.sort_by_key(|&index| windows.get(index).is_some_and(|&window| !surface.is_coarse(window)));
         let left = self.passes.left();
         let pairs = self.pass_time.mul_f64(COMPARING).min(left.mul_f64(0.3));
-        let finer = self.pass_time.mul_f64(Grid::finer(windows.len())).min(left.mul_f64(0.2));
+        let finer = self.pass_time.mul_f64(Surface::finer(windows.len())).min(left.mul_f64(0.2));
         let left_out = self.once(&methods, &order, finer + pairs, &mut rates)?;
         if left_out > 0 {
             let all = methods.len();
-            grid.notes.push(format!(
+            surface.notes.push(format!(
                 "{left_out} of {all} points were left out, since the time ran short; a larger --budget measures them."
             ));
         }
         let mut good = best_quarter(&rates, windows.len());
-        let computed = (0..windows.len()).filter(|&index| grid.is_computed(windows[index]));
+        let computed = (0..windows.len()).filter(|&index| surface.is_computed(windows[index]));
         good.extend(computed.filter(|index| !good.contains(index)).collect::<Vec<_>>());
         for _ in 0..2 {
             fastrand::shuffle(&mut good);
@@ -137,7 +145,7 @@ impl Sweep<'_> {
         order: &[usize],
         reserve: Duration,
         rates: &mut [Vec<f64>],
-    ) -> anyhow::Result<usize> {
+    ) -> Result<usize, AdviseError> {
         let mut skipped = None;
         for (done, &index) in order.iter().enumerate() {
             // Something must have been measured, however short the budget.
@@ -153,7 +161,7 @@ impl Sweep<'_> {
 
     /// Either arithmetic beside the best window of the sweep, in turns: the best of many is the luckiest of them too, so
     /// its figure from the sweep is not what it would do again.
-    fn verdicts(&mut self, inputs: &Inputs, best: Window) -> anyhow::Result<Vec<Verdict>> {
+    fn verdicts(&mut self, inputs: &Inputs, best: Window) -> Result<Vec<Verdict>, AdviseError> {
         let ways = [best, inputs.by_the_paper(), inputs.by_saturation()];
         let mut rates = [const { Vec::new() }; 3];
         let mut turn = vec![0, 1, 2];
@@ -167,14 +175,14 @@ impl Sweep<'_> {
         }
         let named = [("paper", 1), ("saturation", 2)].into_iter();
         let verdict = |(arithmetic, index): (&'static str, usize)| {
-            let beside_best = Beside::of(&rates[index], &rates[0]).context("no pair was measured")?;
+            let beside_best = Beside::of(&rates[index], &rates[0]).ok_or(AdviseError::Nothing("pair was measured"))?;
             Ok(Verdict { arithmetic, window: ways[index], beside_best, found: beside_best.is_as_good() })
         };
         named.map(verdict).collect()
     }
 }
 
-/// Whether one is so much worse than the other that more pairs would say nothing new.
+/// True if one is so much worse than the other that more pairs would say nothing new.
 fn is_decided(rates: &[f64], best: &[f64]) -> bool {
     rates.len() >= DECIDED.0 && Beside::of(rates, best).is_some_and(|beside| beside.high < DECIDED.1)
 }

@@ -6,9 +6,9 @@ use analysis::mix::Lack;
 use analysis::predict::Prediction;
 use record::{Mix, MixLine, Point, printable};
 
-use super::Named;
 use crate::output::Misuse;
 use crate::pattern::nearest_of;
+use crate::resolve::Named;
 
 /// Refuses a mix that names what no run has and nothing could measure, or that does not say which of several it means.
 ///

@@ -1,5 +1,5 @@
-//! What single requests to the device take: by chance, which is what a reader without foresight waits for, and one after
-//! the other in growing sizes, which is what foresight asks for.
+//! What single requests to the device take: at random places, which a reader without prefetch waits for, and one after the
+//! other in growing sizes, which prefetch asks for.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -7,25 +7,24 @@ use std::time::{Duration, Instant};
 
 use guard::apart;
 use operation::Failure;
+use operations::reading::{Block, whole};
+use operations::residence;
 use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::io::pread;
 use rustix::param::page_size;
 
-use super::put_out;
-use super::ways::open_with;
-use crate::block::Block;
-use crate::reading::source::whole;
-use crate::residence;
+use crate::pass::put_out;
+use crate::ways::open_with;
 
 /// The largest request timed.
 const LARGEST: u64 = 4 << 20;
 
 /// What requests took.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Requests {
+pub(crate) struct Requests {
     /// Whether they went past the page cache; otherwise through it, the file put out of it before.
     pub direct: bool,
-    /// Reads of a page each at places by chance, in ns.
+    /// Reads of one page each at random places, in ns.
     pub page_ns: Vec<f64>,
     /// Reads one after the other: bytes of each, and what one takes in the long run in ns.
     pub in_order: Vec<(u64, f64)>,
@@ -35,11 +34,11 @@ pub struct Requests {
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn requests(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {
+pub(crate) fn requests(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {
     let timed = apart(share + Duration::from_secs(60), || {
         here(path, length, share).map(|timed| (timed.direct, timed.page_ns, timed.in_order))
     });
-    let (direct, page_ns, in_order) = timed.map_err(Failure::wrong)??;
+    let (direct, page_ns, in_order) = timed.map_err(|lost| Failure::wrong(lost.to_string()))??;
     Ok(Requests { direct, page_ns, in_order })
 }
 
@@ -120,8 +119,8 @@ fn one(file: &OwnedFd, block: &mut Block, place: u64) -> Result<f64, Failure> {
     Ok(took)
 }
 
-/// Reads past the page cache for so long, where there are such reads.
-pub(super) fn drain(path: &Path, length: u64, share: Duration) -> Result<(), Failure> {
+/// Reads past the page cache for this time, if the file system has such reads.
+pub(crate) fn drain(path: &Path, length: u64, share: Duration) -> Result<(), Failure> {
     const SIZE: u64 = 128 << 10;
     if share.is_zero() || length < SIZE {
         return Ok(());
@@ -137,7 +136,7 @@ pub(super) fn drain(path: &Path, length: u64, share: Duration) -> Result<(), Fai
 
 /// Bytes that the kernel reads ahead for one request on the device of this file; it drops what is asked for beyond. What
 /// most kernels start with where it does not tell.
-pub fn most_ahead(path: &Path) -> u64 {
+pub(crate) fn most_ahead(path: &Path) -> u64 {
     const USUAL_KIB: u64 = 128;
     let device = rustix::fs::stat(path).map(|status| status.st_dev).unwrap_or_default();
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));

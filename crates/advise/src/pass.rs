@@ -1,124 +1,34 @@
-//! Reading a stretch of a user's file once by one method and its settings, explicit prefetch among them, cold or warm, by
-//! a program that takes its own time over what it reads. Each pass is a process of its own: a file that is cut under a
-//! mapping ends that, and nothing else.
-
-mod device;
-mod ways;
+//! One pass: a stretch of a file read once by one method, cold or warm, by a program that takes its own time over what it
+//! reads. Each pass is a process of its own: a file that is cut under a mapping ends that process and nothing else.
 
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use guard::apart;
-use operation::{Failure, Setting};
-use record::{Point, Value};
+use guard::{Lost, apart};
+use operation::Failure;
+use operations::reading::{Plan, sum};
+use operations::residence;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::order::Plan;
-use super::sum::sum;
-use crate::residence;
-
-pub use super::source::unnamed;
-pub use device::{Requests, most_ahead, requests};
-
-/// How a stretch is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// `pread`, so many bytes at a time.
-    Read {
-        /// Bytes of a call.
-        bytes: u64,
-    },
-    /// `pread` after `POSIX_FADV_SEQUENTIAL`.
-    ReadAdvised {
-        /// Bytes of a call.
-        bytes: u64,
-    },
-    /// `pread` past the page cache (O_DIRECT).
-    Direct {
-        /// Bytes of a call.
-        bytes: u64,
-    },
-    /// io_uring.
-    Ring {
-        /// Bytes of a request.
-        bytes: u64,
-        /// Requests under way.
-        depth: u32,
-        /// Past the page cache (O_DIRECT).
-        direct: bool,
-    },
-    /// Mapped, with an advice for all of it.
-    Mapped(Advised),
-    /// With all bytes up to `distance` beyond the one being read asked for, `quantity` at a time.
-    Ahead {
-        /// By which call.
-        way: Way,
-        /// Bytes between what is read and what has been asked for.
-        distance: u64,
-        /// Bytes asked for at a time.
-        quantity: u64,
-    },
-}
-
-/// What the kernel is told of a mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advised {
-    /// Nothing.
-    Nothing,
-    /// `MADV_SEQUENTIAL`.
-    Sequential,
-    /// `MADV_RANDOM`: it reads nothing by its own foresight.
-    Random,
-    /// `MAP_POPULATE`.
-    Populated,
-}
-
-/// The call that asks for what is needed later, the kernel's own foresight switched off beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// `MADV_WILLNEED` on a mapping.
-    Mapped,
-    /// `readahead` before `pread`.
-    Readahead,
-    /// `POSIX_FADV_WILLNEED` before `pread`.
-    Advice,
-}
-
-impl Method {
-    /// Whether the page cache has no part in it, so that warm is nothing else than cold.
-    pub fn is_direct(self) -> bool {
-        matches!(self, Method::Direct { .. } | Method::Ring { direct: true, .. })
-    }
-
-    /// Bytes that come in one piece in a pass from beginning to end.
-    fn piece(self) -> u64 {
-        match self {
-            Method::Read { bytes }
-            | Method::ReadAdvised { bytes }
-            | Method::Direct { bytes }
-            | Method::Ring { bytes, .. } => bytes.max(8).next_multiple_of(8),
-            // A window of any size moves by pages, whatever the call that fetches it.
-            Method::Mapped(_) | Method::Ahead { .. } => rustix::param::page_size() as u64,
-        }
-    }
-}
+use crate::method::Method;
+use crate::{device, ways};
 
 /// What is read of the file, in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     /// Its first byte, at the beginning of a page.
     pub start: u64,
     /// Its bytes.
     pub length: u64,
-    /// Records by chance; from beginning to end without.
+    /// Records in random order; `None` reads from beginning to end.
     pub random: Option<Random>,
 }
 
-/// Records read by chance, none of them twice.
+/// Records read in random order, each once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Random {
+pub(crate) struct Random {
     /// Bytes of a record.
     pub record: u64,
     /// How many at most.
@@ -129,7 +39,7 @@ pub struct Random {
 
 /// Where the file is when a pass begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub(crate) enum State {
     /// Out of memory, as far as that is possible.
     Cold,
     /// The stretch is in memory.
@@ -138,19 +48,19 @@ pub enum State {
 
 /// The program that reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Program {
+pub(crate) struct Program {
     /// Nanoseconds it takes over each byte; 0: only what adding it up takes.
     pub ns_per_byte: f64,
     /// It stops reading after this time.
     pub limit: Duration,
-    /// Before a cold pass the device is kept busy for so long, past the page cache: one that saves up credit while it rests
-    /// would answer a pass from it.
+    /// How long the device is kept busy before a cold pass, past the page cache. A device that saves up credit while it
+    /// rests would answer the pass from it.
     pub drain: Duration,
 }
 
 /// What a pass did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Passed {
+pub(crate) struct Passed {
     /// Bytes read, fewer than the stretch has when the limit came first.
     pub bytes: u64,
     /// From the first call to the last byte taken.
@@ -163,18 +73,26 @@ pub struct Passed {
     pub sum: u64,
 }
 
-/// Brings the file into `state` and reads the stretch once, in a process of its own; `patience` bounds all of that.
+/// Brings the file into `state` and reads the stretch once, in a process of its own.
 /// Forks: call it while the process has one thread.
 ///
 /// # Errors
 /// Why it cannot be read so: a skip where this system lacks the method.
-pub fn pass(path: &Path, stretch: Stretch, method: Method, state: State, program: Program) -> Result<Passed, Failure> {
+pub(crate) fn pass(
+    path: &Path,
+    stretch: Stretch,
+    method: Method,
+    state: State,
+    program: Program,
+) -> Result<Passed, Failure> {
     // Beyond the pass: writing what is dirty and reading what must be in memory, on the slowest of disks.
     let patience = program.limit + Duration::from_secs(60);
     let apart = apart(patience, || here(path, stretch, method, state, program).map(Passed::into_numbers));
-    let done = apart.map_err(|reason| match reason.contains("SIGBUS") {
-        true => Failure::wrong("the file was cut short while it was read (SIGBUS on its mapping)"),
-        false => Failure::wrong(reason),
+    let done = apart.map_err(|lost| match lost {
+        Lost::Killed(libc::SIGBUS) => {
+            Failure::wrong("the file was cut short while it was read (SIGBUS on its mapping)")
+        }
+        lost => Failure::wrong(lost.to_string()),
     })?;
     Ok(Passed::from_numbers(done?))
 }
@@ -223,7 +141,7 @@ fn here(path: &Path, stretch: Stretch, method: Method, state: State, program: Pr
 
 /// Puts the file out of memory and returns the pages left. What was asked for ahead in an earlier pass and never waited for
 /// may be under way still, on a slow disk for seconds.
-fn put_out(file: &OwnedFd) -> Result<u64, Failure> {
+pub(crate) fn put_out(file: &OwnedFd) -> Result<u64, Failure> {
     const PATIENCE: Duration = Duration::from_secs(10);
     let began = Instant::now();
     loop {
@@ -239,14 +157,12 @@ fn offsets(stretch: Stretch, method: Method) -> Result<Vec<u64>, Failure> {
     let Some(random) = stretch.random else {
         return Ok((0..stretch.length).step_by(method.piece() as usize).collect());
     };
-    let words = Point::default().with("order", Value::Word("random".into()));
-    let point = words.with("record", Value::Number(random.record));
-    let plan = Plan::of(&Setting::new(point, "/".into(), 0, None, random.seed), stretch.length)?;
+    let plan = Plan::random(stretch.length, random.record, random.seed)?;
     Ok(plan.offsets().take(random.visits as usize).collect())
 }
 
 /// The program's own work on what it reads.
-struct Consumer {
+pub(crate) struct Consumer {
     program: Program,
     began: Instant,
     bytes: u64,
@@ -260,7 +176,7 @@ impl Consumer {
 
     /// Adds the bytes up and takes its time over them; breaks when the limit has come.
     #[inline]
-    fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         let start = Instant::now();
         // The kernel may have written them behind the compiler's back.
         self.total = self.total.wrapping_add(sum(std::hint::black_box(bytes)));

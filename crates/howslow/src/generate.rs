@@ -4,12 +4,15 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::CommandFactory;
+use report::document::DOCUMENTS;
 
 use crate::cli::Command;
 use crate::output::{self, Misuse, Outcome};
 
-pub(crate) fn schema() -> anyhow::Result<Outcome> {
-    output::print(&(serde_json::to_string_pretty(&record::run_schema())? + "\n"))?;
+pub(crate) fn schema(document: &str) -> anyhow::Result<Outcome> {
+    let schema = DOCUMENTS.iter().find(|(name, _)| *name == document).map(|(_, schema)| schema());
+    let schema = schema.with_context(|| format!("there is no document '{document}'"))?;
+    output::print(&(serde_json::to_string_pretty(&schema)? + "\n"))?;
     Ok(Outcome::Done)
 }
 

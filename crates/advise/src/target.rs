@@ -1,0 +1,49 @@
+//! The file that is measured.
+
+use std::path::{Path, PathBuf};
+
+use operations::residence::{self, FileError};
+
+use crate::AdviseError;
+
+/// The shortest file whose pass takes long enough to be told from the work around it.
+pub(crate) const SMALLEST: u64 = 256 << 10;
+/// The longest stretch of a pass. Longer ones tell nothing more.
+pub(crate) const LONGEST: u64 = 256 << 20;
+
+/// The file that is measured.
+pub(crate) struct Target {
+    pub path: PathBuf,
+    /// Said instead of the path.
+    name: Option<String>,
+    /// Its bytes.
+    pub length: u64,
+    /// Why it cannot be out of memory; `None` where it can.
+    pub never_cold: Option<String>,
+}
+
+impl Target {
+    /// # Errors
+    /// A file that cannot be read, or one too small for its methods to be told apart.
+    pub fn open(path: &Path) -> Result<Target, AdviseError> {
+        let file = residence::open(path)?;
+        let length = residence::length(&file)?;
+        if length == 0 {
+            return Err(FileError::Empty { path: path.into() }.into());
+        }
+        if length < SMALLEST {
+            return Err(AdviseError::TooShort { path: path.into(), length });
+        }
+        let never_cold = residence::can_be_cold(&file).err().map(|error| error.sentence());
+        Ok(Target { path: path.into(), name: None, length, never_cold })
+    }
+
+    pub fn called(self, name: Option<&str>) -> Target {
+        Target { name: name.map(String::from), ..self }
+    }
+
+    /// What the file is called in a sentence.
+    pub fn shown(&self) -> String {
+        self.name.clone().unwrap_or_else(|| record::printable(&self.path.display().to_string()))
+    }
+}

@@ -1,0 +1,84 @@
+//! `howslow file advise`, `howslow file tune` and `howslow study mpe --prefetch`: the crate `advise` measures, this prints.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ::advise::{AdviceRequest, AdviseError, TuningRequest};
+use analysis::prefetch::{self, THERE, Tuning};
+use measure::Progress;
+use record::Nanoseconds;
+use report::document::PrefetchStudy;
+
+use crate::cli::{AdviseArgs, RecordOrder, TuneArgs};
+use crate::output::{self, Bar, Misuse, Outcome};
+use crate::scratch;
+
+pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
+    let request = AdviceRequest {
+        path: &args.path,
+        record: args.record,
+        order: match args.order {
+            RecordOrder::Sequential => ::advise::ReadOrder::Sequential,
+            RecordOrder::Random => ::advise::ReadOrder::Random,
+        },
+        rate: args.rate,
+        budget: Duration::from_secs_f64(args.budget),
+    };
+    let advice = watched(|progress| ::advise::advice(&request, progress))?;
+    match args.json {
+        true => output::print_json(&advice)?,
+        false => output::print(&report::advice(&advice, output::style()))?,
+    }
+    Ok(Outcome::Done)
+}
+
+pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Outcome> {
+    let tuning = tuned(&args.path, args.rate, Duration::from_secs_f64(args.budget))?;
+    match args.json {
+        true => output::print_json(&tuning)?,
+        false => output::print(&report::tuning(&tuning, output::style()))?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn tuned(path: &Path, rate: Option<f64>, budget: Duration) -> anyhow::Result<Tuning> {
+    watched(|progress| ::advise::tuning(&TuningRequest { path, name: None, rate, budget }, progress))
+}
+
+/// Shows the progress of what measures a file; a file that cannot be meant is a misuse.
+fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, AdviseError>) -> anyhow::Result<T> {
+    let bar = Bar::new();
+    let result = measured(&mut |progress| bar.show(progress));
+    bar.clear();
+    result.map_err(|error| match error.is_misuse() {
+        true => Misuse(record::printable(&error.to_string())).into(),
+        false => error.into(),
+    })
+}
+
+/// `howslow study mpe --prefetch`: the paper's arithmetic there, and the tuner here, on a file of the user's or one made for
+/// it.
+pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> anyhow::Result<Outcome> {
+    const SECONDS: f64 = 30.0;
+    let budget = Duration::from_secs_f64(budget.unwrap_or(SECONDS));
+    let tuning = match path {
+        Some(path) => tuned(path, None, budget)?,
+        None => {
+            let folder = scratch::folder()?;
+            watched(|progress| ::advise::tuning_on_scratch(&folder, budget, progress))?
+        }
+    };
+    if json {
+        output::print_document(&PrefetchStudy::of(&tuning))?;
+    } else {
+        let (latency_ns, consumption) = THERE;
+        let distance = prefetch::distance(latency_ns, consumption);
+        let page = report::tuning(&tuning, output::style());
+        output::print(&format!(
+            "there: a read of {} x {} bytes/ms consumed = {distance} bytes to ask for ahead\nhere:  {page}",
+            Nanoseconds(latency_ns),
+            consumption / 1e3
+        ))?;
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,100 @@
+//! Numbers, shares, times and sizes as they are typed.
+
+pub(super) trait Count: std::str::FromStr + PartialOrd + From<u8> {}
+impl<T: std::str::FromStr + PartialOrd + From<u8>> Count for T {}
+
+pub(super) fn whole<T: Count>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|_| "say a whole number, 0 or more, that is not absurdly large".into())
+}
+
+pub(super) fn at_least_one<T: Count>(text: &str) -> Result<T, String> {
+    let number: T = whole(text)?;
+    if number < T::from(1) { Err("say a whole number of at least 1".into()) } else { Ok(number) }
+}
+
+/// `1%`, `0.5 %` as a share.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match number {
+        Some(number) if number > 0.0 && number <= 100.0 => Ok(number / 100.0),
+        _ => Err("say a percentage above 0% and up to 100%, such as 1%".into()),
+    }
+}
+
+/// `60s`, `2m`, `1m 30s`, `500ms` as seconds.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.trim().parse::<jiff::SignedDuration>().map(|time| time.as_secs_f64());
+    match seconds {
+        Ok(seconds) if seconds > 0.0 && seconds <= 7.0 * 86_400.0 => Ok(seconds),
+        _ => Err("say a time above 0 and up to a week with its unit, such as 500ms, 60s or 5m".into()),
+    }
+}
+
+/// `4096`, `64KiB`, `1 MiB`: a record of whole words.
+pub(super) fn record_bytes(text: &str) -> Result<u64, String> {
+    match bytes(text) {
+        Some(bytes) if (8.0..=(64 << 20) as f64).contains(&bytes) && bytes % 8.0 == 0.0 => Ok(bytes as u64),
+        _ => Err("say a multiple of 8 bytes up to 64MiB, such as 4096 or 64KiB".into()),
+    }
+}
+
+/// `200MB`, `1.5GiB/s`.
+pub(super) fn rate(text: &str) -> Result<f64, String> {
+    match bytes(text.trim().trim_end_matches("/s")) {
+        Some(rate) if (1e3..=1e12).contains(&rate) => Ok(rate),
+        _ => Err("say bytes a second from 1kB to 1TB, such as 200MB".into()),
+    }
+}
+
+/// A number with a unit of bytes, or none.
+fn bytes(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 9] = [
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("kB", 1e3),
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+        ("B", 1.0),
+    ];
+    let text = text.trim();
+    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (number, factor) = unit.unwrap_or((text, 1.0));
+    number.trim().parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_with_their_units() {
+        assert_eq!(share("1%"), Ok(0.01));
+        assert_eq!(share(" 0.5 %"), Ok(0.005));
+        assert_eq!(seconds("90s"), Ok(90.0));
+        assert_eq!(seconds("1m 30s"), Ok(90.0));
+        assert_eq!(seconds("500ms"), Ok(0.5));
+        for nonsense in ["", "1", "0%", "-1%", "nan%", "inf%", "101%", "%", "1 percent"] {
+            assert!(share(nonsense).is_err(), "{nonsense}");
+        }
+        for nonsense in ["", "60", "0s", "-1s", "nan", "1e99s", "soon", "9999999h", "8d"] {
+            assert!(seconds(nonsense).is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn sizes_and_rates_are_read_with_their_units() {
+        assert_eq!(record_bytes("4096"), Ok(4096));
+        assert_eq!(record_bytes(" 64 KiB"), Ok(65_536));
+        assert_eq!(rate("200MB"), Ok(2e8));
+        assert_eq!(rate("1.5 GiB/s"), Ok(1.5 * 1_073_741_824.0));
+        for nonsense in ["", "0", "-8", "12", "7KiB7", "nan", "inf", "1GiB", "1e30"] {
+            assert!(record_bytes(nonsense).is_err(), "{nonsense}");
+        }
+        for nonsense in ["", "0", "-1MB", "nanMB", "inf", "9999TB", "fast"] {
+            assert!(rate(nonsense).is_err(), "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `howslow compare`: runs beside each other.
+
+use analysis::compare::{Comparison, How, Versions, differences};
+use record::{CountedIn, Run};
+use report::document::CompareDocument;
+use report::{Shown, Sort, View};
+
+use crate::cli::{CompareArgs, SortBy, Unit};
+use crate::factors::{Split, split_from_first};
+use crate::output::{self, Misuse, Outcome};
+use crate::pattern::{Pattern, nearest_of};
+use crate::predict::{Whole, open_mix};
+use crate::resolve;
+
+pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
+    let patterns = resolve::patterns(&args.only)?;
+    let mix = args.mix.as_deref().map(open_mix).transpose()?;
+    let runs = resolve::runs(&args.runs)?;
+    let named = resolve::named(&args.runs, &runs);
+    for pattern in &patterns {
+        means_something(pattern, &runs)?;
+    }
+    let mut comparison = analysis::compare::compare(&runs, &how(args));
+    if comparison.is_empty() {
+        return Err(nothing_in_common(args).into());
+    }
+    let measured = Whole::read_all(&args.measured, &named)?;
+    if !patterns.is_empty() {
+        comparison.retain(|cost| patterns.iter().any(|pattern| pattern.means(&cost.operation, &cost.at)));
+    }
+    let splits = mix.map(|mix| split_from_first(&mix, &named, &measured)).transpose()?;
+    if args.json {
+        let splits = splits.map(|splits| splits.into_iter().map(|split| split.document).collect());
+        output::print_document(&CompareDocument::of(&comparison, &args.runs, shown(args), splits))?;
+    } else {
+        output::print(&sections(&comparison, splits.as_deref().unwrap_or_default(), args).join("\n"))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The parts of the page, in their order; each ends its last line.
+fn sections(comparison: &Comparison<'_>, splits: &[Split], args: &CompareArgs) -> Vec<String> {
+    let sort = match args.sort {
+        SortBy::Ratio => Sort::Ratio,
+        SortBy::Name => Sort::Name,
+        SortBy::Family => Sort::Family,
+    };
+    let view = View { names: &args.runs, sort, shown: shown(args) };
+    let mut sections = report::comparison(comparison, &differences(comparison.runs), &view, output::style());
+    sections.extend(splits.iter().map(|split| split.page.clone()));
+    sections
+}
+
+fn shown(args: &CompareArgs) -> Shown {
+    if args.changed { Shown::Changed } else { Shown::All }
+}
+
+fn how(args: &CompareArgs) -> How {
+    How {
+        unit: args.unit.map(|unit| match unit {
+            Unit::Ns => CountedIn::Nanoseconds,
+            Unit::Cycles => CountedIn::Cycles,
+        }),
+        threshold: args.threshold,
+        margin: args.margin,
+        versions: if args.ignore_versions { Versions::Ignored } else { Versions::Kept },
+    }
+}
+
+/// A pattern means costs of these runs, whether or not this version of howslow knows them.
+fn means_something(pattern: &Pattern, runs: &[Run]) -> Result<(), Misuse> {
+    let costs = || runs.iter().flat_map(|run| &run.costs);
+    if costs().any(|cost| pattern.means(&cost.operation, &cost.at)) {
+        return Ok(());
+    }
+    let text = record::printable(pattern.text());
+    let known = costs().flat_map(|cost| [cost.operation.as_str(), cost.family()]).collect();
+    let nearest = nearest_of(text.split('@').next().unwrap_or(&text), known);
+    Err(Misuse(format!("no cost of these runs is called '{text}'; {nearest}`howslow show` lists what a run has")))
+}
+
+fn nothing_in_common(args: &CompareArgs) -> Misuse {
+    let (base, others) = args.runs.split_first().map_or(("", &[][..]), |(base, others)| (base.as_str(), others));
+    let others = others.iter().map(|name| record::printable(name)).collect::<Vec<_>>().join(", ");
+    Misuse(format!(
+        "{} has no cost in common with {others}, so there is nothing to compare; `howslow show` lists what a run has",
+        record::printable(base)
+    ))
+}

@@ -1,0 +1,145 @@
+//! `--what-if`: which operations of the mix, and what they are supposed to cost.
+
+use analysis::predict::{Prediction, Row, State, predict_in};
+use analysis::whatif::{Change, Supposed};
+use record::units::time_of;
+use record::{Mix, Nanoseconds, Run, printable};
+
+use super::names;
+use crate::output::Misuse;
+use crate::pattern::Pattern;
+use crate::resolve::{self, Named};
+
+/// What suppositions are about.
+#[derive(Clone, Copy)]
+pub(super) struct About<'a> {
+    pub state: State,
+    pub mix: &'a Mix,
+    pub runs: &'a [Named<'a>],
+    pub prediction: &'a Prediction,
+}
+
+/// One `--what-if`, every name resolved.
+pub(super) struct WhatIf {
+    text: String,
+    pattern: String,
+    becomes: Becomes,
+}
+
+/// What a cost is supposed to become.
+enum Becomes {
+    Number(Change),
+    /// The cost in the run at this place among those at hand.
+    AtHand(usize),
+    /// The cost in another run.
+    Run(Box<Run>),
+}
+
+impl WhatIf {
+    /// Reads `memory.load@set=32MiB=70ns`, `signal.*=x0.5`, `stpbp=-590ns`, `syscall.getppid=@2`.
+    ///
+    /// # Errors
+    /// A change that cannot be read.
+    pub(super) fn read(text: &str, runs: &[Named]) -> Result<WhatIf, Misuse> {
+        let shown = printable(text);
+        let Some((pattern, change)) = text.rsplit_once('=') else {
+            let form = "say OPERATION=CHANGE, such as syscall.*=x0.5";
+            return Err(Misuse(format!("cannot read --what-if '{shown}': {form}")));
+        };
+        let at_hand = || runs.iter().position(|named| named.name == change);
+        let becomes = match number(change) {
+            Some(change) => Becomes::Number(change),
+            None => match at_hand() {
+                Some(place) => Becomes::AtHand(place),
+                None => Becomes::Run(Box::new(resolve::run(change).map_err(|error| {
+                    let ways = "a time (70ns), more or less (+5us, -590ns), a factor (x0.5), or a run";
+                    Misuse(format!("cannot read the change of --what-if '{shown}': say {ways}; {error:#}"))
+                })?)),
+            },
+        };
+        Ok(WhatIf { text: shown, pattern: pattern.into(), becomes })
+    }
+
+    /// The supposition about this prediction; `index` tells it from the others.
+    ///
+    /// # Errors
+    /// A pattern that means nothing in the mix.
+    pub(super) fn of(&self, index: usize, about: About) -> Result<Supposed, Misuse> {
+        let About { state, mix, runs, prediction } = about;
+        let rows = rows(&self.pattern, prediction)?;
+        if rows.is_empty() {
+            let mut all: Vec<&str> = mix.lines.iter().map(|line| line.term.operation.as_str()).collect();
+            all.sort_unstable();
+            all.dedup();
+            let some = all.iter().take(8).copied().collect::<Vec<_>>().join(", ");
+            let more = if all.len() > 8 { ", ..." } else { "" };
+            let (pattern, name) = (printable(&self.pattern), &mix.name);
+            return Err(Misuse(format!(
+                "--what-if: '{pattern}' is nothing in the mix '{name}', which has {some}{more}"
+            )));
+        }
+        let by = |run: &Run, place: usize| Change::As(Box::new(predict_in(state, mix, run, place, &names)));
+        let change = match &self.becomes {
+            Becomes::Number(change) => change.clone(),
+            Becomes::AtHand(place) => by(runs[*place].run, *place),
+            // A place of its own tells its costs from those of the runs at hand and of other suppositions.
+            Becomes::Run(run) => by(run, runs.len() + index),
+        };
+        Ok(Supposed { text: self.text.clone(), rows, change })
+    }
+}
+
+/// A time, a step or a factor; `None` where it is none of them.
+fn number(text: &str) -> Option<Change> {
+    let time = |text: &str| time_of(text).map(|(Nanoseconds(time), _)| time);
+    if let Some(factor) = text.strip_prefix('x') {
+        let plain = factor.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let factor = factor.parse::<f64>().ok().filter(|factor| plain && *factor <= 1e9)?;
+        return Some(Change::Times(factor));
+    }
+    match (text.strip_prefix('+'), text.strip_prefix('-')) {
+        (Some(more), _) => time(more).map(Change::By),
+        (_, Some(less)) => time(less).map(|less| Change::By(-less)),
+        _ => time(text).map(Change::Time),
+    }
+}
+
+/// The places of the rows that a pattern means. A pattern that is a row's own name means that row alone, whatever it would
+/// match as a glob.
+fn rows(pattern: &str, of: &Prediction) -> Result<Vec<usize>, Misuse> {
+    let places = |means: &dyn Fn(&Row) -> bool| -> Vec<usize> {
+        of.rows.iter().enumerate().filter(|(_, row)| means(row)).map(|(place, _)| place).collect()
+    };
+    let named = places(&|row| {
+        let by = row.by.as_ref().is_some_and(|by| by.source.1 == pattern || by.operation == pattern);
+        row.line.name() == pattern || row.line.term.operation == pattern || by
+    });
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let pattern = Pattern::parse(pattern)?;
+    Ok(places(&|row| {
+        let by = row.by.as_ref().is_some_and(|by| pattern.means(&by.operation, &by.at));
+        by || row.by.as_ref().is_none_or(|by| by.operation != row.line.term.operation)
+            && pattern.means(&row.line.term.operation, &row.line.term.at)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_times_steps_and_factors() {
+        assert_eq!(number("70ns"), Some(Change::Time(70.0)));
+        assert_eq!(number("+5us"), Some(Change::By(5000.0)));
+        assert_eq!(number("-590ns"), Some(Change::By(-590.0)));
+        assert_eq!(number("x0.5"), Some(Change::Times(0.5)));
+        assert_eq!(number("x0"), Some(Change::Times(0.0)));
+        for other in
+            ["", "70", "x", "x-1", "xinf", "xnan", "x1e3", "x2000000000", "--5ns", "+-5ns", "0.5", "@1", "half"]
+        {
+            assert_eq!(number(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! `howslow compare --json`. The keys `ratio` and `verdict` are those of the second run; `against` has every run's.
+
+mod missing;
+
+use analysis::compare::{
+    Against, Comparison, Difference, Joint, Mean, Row, Told, Verdict, differences, families, figure, overall,
+};
+use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use missing::{OnlyIn, OtherVersions};
+
+use super::{FactorsDocument, RatioFigure, all, finite, ratio};
+use crate::Shown;
+use crate::document::factors::FactorOf;
+
+/// Why a bound is no verdict.
+const BOUND: &str = "one of the two cannot be told from zero, and the bound leaves open which is dearer";
+
+/// Runs beside each other, the first as the base.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CompareDocument<'a> {
+    /// The runs.
+    pub runs: Vec<ComparedRun<'a>>,
+    /// What costs are compared in: `ns`, `cycles`, or `by_row`.
+    pub unit: &'static str,
+    /// The runs' clocks; null where they are not of a kind.
+    pub clock: Option<ComparedClocks<'a>>,
+    /// The noise between the base and each other run.
+    pub noise: Vec<ComparedNoise>,
+    /// How machines and settings differ.
+    pub differences: Vec<ComparedFact>,
+    /// The costs.
+    pub rows: Vec<ComparedRow<'a>>,
+    /// The geometric means of families.
+    pub families: Vec<ComparedMeans<'a>>,
+    /// The geometric mean of all costs.
+    pub overall: ComparedMeans<'a>,
+    /// Costs that are not compared because their operations have other versions.
+    pub versions: Vec<OtherVersions<'a>>,
+    /// Costs that the base lacks.
+    pub only_in: Vec<OnlyIn<'a>>,
+    /// With a mix: each other run's ratio to the base in factors.
+    #[serde(flatten)]
+    pub split: Option<ComparedSplit>,
+}
+
+/// Each other run's ratio to the base in factors.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedSplit {
+    /// The factors of the second run.
+    pub factors: Option<Vec<FactorOf>>,
+    /// What they leave unexplained of the second run.
+    pub unexplained: Option<RatioFigure>,
+    /// Every other run's.
+    pub split: Vec<FactorsDocument>,
+}
+
+/// A run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedRun<'a> {
+    /// As it was named.
+    pub name: &'a str,
+    /// Its id.
+    pub id: &'a str,
+    /// When it started.
+    pub started: &'a str,
+    /// The version of howslow that measured; empty for a book.
+    pub howslow: &'a str,
+    /// What its figures are exact in.
+    pub counted_in: CountedIn,
+    /// What it showed against itself.
+    pub band: Option<f64>,
+}
+
+/// The runs' clocks.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedClocks<'a> {
+    /// One core cycle of each run in ns.
+    pub cycle_ns: &'a [f64],
+    /// The second run's over the base's.
+    pub ratio: Option<f64>,
+    /// Every other run's over the base's.
+    pub against: Vec<f64>,
+}
+
+/// The noise between two runs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedNoise {
+    /// What they show against themselves.
+    pub band: Option<f64>,
+    /// How far their clocks are apart.
+    pub clock: Option<f64>,
+    /// The threshold that was asked for.
+    pub threshold: f64,
+    /// The margin within which costs are the same.
+    pub margin: f64,
+    /// The least difference that is a change.
+    pub least: f64,
+}
+
+/// A fact of machine or settings that is not the same in all runs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedFact {
+    /// Its field in the run document.
+    pub field: String,
+    /// Its value in each run.
+    pub values: Vec<Value>,
+}
+
+/// A cost in every run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedRow<'a> {
+    /// The operation's id in the base.
+    pub operation: &'a str,
+    /// Its point in the base.
+    pub at: &'a Point,
+    /// Its family.
+    pub family: &'a str,
+    /// What the values are in: `ns` or `cycles`.
+    pub unit: &'static str,
+    /// The cost in each run; null where a run lacks it.
+    pub values: Vec<Option<ComparedCost<'a>>>,
+    /// The second run's ratio to the base.
+    pub ratio: Option<RatioFigure>,
+    /// The verdict on it: `faster`, `slower`, `same`, `inconclusive`, or why there is none.
+    pub verdict: Option<&'static str>,
+    /// Every other run's ratio and verdict; null where a run lacks the cost.
+    pub against: Vec<Option<ComparedAgainst>>,
+}
+
+/// A cost in one run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedCost<'a> {
+    /// The operation's id.
+    pub operation: &'a str,
+    /// Its point.
+    pub at: &'a Point,
+    /// The figure.
+    pub value: Option<f64>,
+    /// Its lower end.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// Which estimate it is.
+    pub estimate: Estimate,
+    /// The operation's version.
+    pub version: u32,
+    /// Its doubts.
+    pub doubts: &'a [Doubt],
+}
+
+/// A run's cost over the base's.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ComparedAgainst {
+    /// The ratio. A bound has no value, and only the end that is known.
+    pub ratio: Option<RatioFigure>,
+    /// The verdict.
+    pub verdict: &'static str,
+    /// The probability of such a ratio by chance.
+    pub chance: Option<f64>,
+    /// Why nothing can be told.
+    pub why: Option<String>,
+}
+
+/// The geometric mean of a family's ratios, or of all.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ComparedMeans<'a> {
+    /// The family.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<&'a str>,
+    /// That of the second run.
+    #[serde(flatten)]
+    pub first: Option<ComparedMean>,
+    /// That of every other run.
+    pub against: Vec<ComparedMean>,
+}
+
+/// A geometric mean of ratios.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ComparedMean {
+    /// The mean.
+    pub ratio: Option<RatioFigure>,
+    /// Ratios in it.
+    pub pairs: usize,
+    /// Ratios left out, because they are bounds or unknown.
+    pub left_out: usize,
+}
+
+impl<'a> CompareDocument<'a> {
+    /// The document; `splits` are there if a mix was named.
+    pub fn of(
+        it: &'a Comparison<'a>,
+        names: &'a [String],
+        shown: Shown,
+        splits: Option<Vec<FactorsDocument>>,
+    ) -> CompareDocument<'a> {
+        let rows = it.rows.iter().filter(|row| shown == Shown::All || row.changed());
+        CompareDocument {
+            runs: it.runs.iter().zip(names).map(|(run, name)| ComparedRun::of(run, name)).collect(),
+            unit: it.unit.map_or("by_row", unit),
+            clock: clocks(it),
+            noise: all(&it.noise),
+            differences: all(&differences(it.runs)),
+            rows: rows.map(|row| ComparedRow::of(it, row)).collect(),
+            families: families(it).iter().map(|family| ComparedMeans::of(Some(family.name), &family.means)).collect(),
+            overall: ComparedMeans::of(None, &overall(it)),
+            versions: all(&it.versions),
+            only_in: OnlyIn::all(it, names),
+            split: splits.map(ComparedSplit::of),
+        }
+    }
+}
+
+impl ComparedSplit {
+    fn of(split: Vec<FactorsDocument>) -> ComparedSplit {
+        let first = split.first();
+        ComparedSplit {
+            factors: first.map(|first| first.factors.clone()),
+            unexplained: first.and_then(|first| first.unexplained),
+            split,
+        }
+    }
+}
+
+fn unit(unit: CountedIn) -> &'static str {
+    match unit {
+        CountedIn::Nanoseconds => "ns",
+        CountedIn::Cycles => "cycles",
+    }
+}
+
+fn clocks<'a>(it: &'a Comparison<'a>) -> Option<ComparedClocks<'a>> {
+    let clocks = it.clocks.as_ref()?;
+    let against: Vec<f64> = clocks.ratios().collect();
+    Some(ComparedClocks { cycle_ns: &clocks.cycle_ns, ratio: against.first().copied(), against })
+}
+
+impl<'a> ComparedRun<'a> {
+    fn of(run: &'a Run, name: &'a str) -> ComparedRun<'a> {
+        ComparedRun {
+            name,
+            id: &run.id,
+            started: &run.started,
+            howslow: &run.howslow,
+            counted_in: run.counted_in,
+            band: run.noise.band.as_ref().map(|band| band.difference),
+        }
+    }
+}
+
+impl From<&Joint> for ComparedNoise {
+    fn from(it: &Joint) -> ComparedNoise {
+        ComparedNoise { band: it.band, clock: it.clock, threshold: it.threshold, margin: it.margin, least: it.least() }
+    }
+}
+
+impl From<&Difference> for ComparedFact {
+    fn from(it: &Difference) -> ComparedFact {
+        ComparedFact { field: it.field.clone(), values: it.values.clone() }
+    }
+}
+
+impl<'a> ComparedRow<'a> {
+    fn of(it: &Comparison<'a>, row: &'a Row<'a>) -> ComparedRow<'a> {
+        let others = row.others.iter().map(|other| other.as_ref().map(|(cost, _)| *cost));
+        let costs = std::iter::once(Some(row.base)).chain(others);
+        let values = costs.zip(it.runs).map(|(cost, run)| cost.map(|cost| ComparedCost::of(row.unit, run, cost)));
+        let against = row.others.iter().map(|other| other.as_ref().map(|(_, against)| ComparedAgainst::from(against)));
+        let against: Vec<Option<ComparedAgainst>> = against.collect();
+        let first = against.first().and_then(Option::as_ref);
+        ComparedRow {
+            operation: &row.base.operation,
+            at: &row.base.at,
+            family: row.family(),
+            unit: unit(row.unit),
+            values: values.collect(),
+            ratio: first.and_then(|first| first.ratio),
+            verdict: first.map(|first| first.verdict),
+            against,
+        }
+    }
+}
+
+impl<'a> ComparedCost<'a> {
+    fn of(unit: CountedIn, run: &Run, cost: &'a Cost) -> ComparedCost<'a> {
+        let figure = figure(run, cost, unit).interval();
+        ComparedCost {
+            operation: &cost.operation,
+            at: &cost.at,
+            value: figure.and_then(|it| finite(it.value)),
+            low: figure.and_then(|it| finite(it.low)),
+            high: figure.and_then(|it| finite(it.high)),
+            estimate: cost.headline,
+            version: cost.version,
+            doubts: &cost.doubts,
+        }
+    }
+}
+
+impl From<&Against> for ComparedAgainst {
+    fn from(it: &Against) -> ComparedAgainst {
+        let bound = |low, high| Some(RatioFigure { value: None, low, high });
+        let (ratio, why) = match &it.ratio {
+            Told::Times(ratio) => (Some(RatioFigure::from(ratio)), ""),
+            Told::AtMost(most) => (bound(None, finite(*most)), BOUND),
+            Told::AtLeast(least) => (bound(finite(*least), None), BOUND),
+            Told::Untold(why) => (None, why.as_str()),
+        };
+        let why = (it.verdict == Verdict::Untold).then(|| why.to_string());
+        ComparedAgainst { ratio, verdict: it.verdict.word(), chance: it.chance, why }
+    }
+}
+
+impl<'a> ComparedMeans<'a> {
+    fn of(family: Option<&'a str>, means: &[Mean]) -> ComparedMeans<'a> {
+        let against: Vec<ComparedMean> = all(means);
+        ComparedMeans { family, first: against.first().cloned(), against }
+    }
+}
+
+impl From<&Mean> for ComparedMean {
+    fn from(it: &Mean) -> ComparedMean {
+        ComparedMean { ratio: ratio(it.ratio.as_ref()), pairs: it.pairs, left_out: it.left_out }
+    }
+}

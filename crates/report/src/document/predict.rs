@@ -1,0 +1,301 @@
+//! `howslow predict --json`: everything the page tells, and what it leaves out for width.
+
+use analysis::mix::{Lack, Sum};
+use analysis::predict::{Prediction, Row};
+use analysis::sums::sum;
+use analysis::whatif::{Supposed, difference};
+use record::{Doubt, Mix, MixLine, Point};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{TimeFigure, finite, time};
+use crate::Priced;
+
+/// Several predictions: of several mixes, or on several runs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Predictions<'a> {
+    /// The predictions.
+    pub predictions: &'a [PredictDocument<'a>],
+}
+
+/// What a unit of a mix's work takes on a run.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PredictDocument<'a> {
+    /// The mix.
+    pub mix: &'a str,
+    /// What a unit of its work is.
+    pub unit: &'a str,
+    /// The run as it was named.
+    pub on: &'a str,
+    /// The run's id.
+    pub run: &'a str,
+    /// The state whose prices were taken: `quiet` or `typical`.
+    pub by: &'static str,
+    /// The prediction in ns.
+    pub total_ns: Option<f64>,
+    /// Its lower end, with what the mix is known to leave out.
+    pub low_ns: Option<f64>,
+    /// Its upper end, with what the mix is known to leave out.
+    pub high_ns: Option<f64>,
+    /// The prediction with the interval of its prices alone.
+    pub prices: TimeFigure,
+    /// The share that the mix leaves out where it was measured.
+    pub left_out: Option<f64>,
+    /// The prediction by the prices of the other state.
+    pub otherwise: Option<TimeFigure>,
+    /// The doubts of prices that matter.
+    pub doubts: Vec<Doubt>,
+    /// True if prices are lacking.
+    pub at_least: bool,
+    /// The lines, the dearest first.
+    pub rows: Vec<PredictedRow<'a>>,
+    /// The families, the dearest first.
+    pub families: Vec<PredictedFamily>,
+    /// What the unit was measured to take.
+    pub measured: Option<TimeFigure>,
+    /// The measured time less the prediction, in ns.
+    pub residual_ns: Option<f64>,
+    /// The same with its interval.
+    pub residual: Option<TimeFigure>,
+    /// The same as a share of the measured time.
+    pub residual_share: Option<f64>,
+    /// The part of it that a CPU works.
+    pub cpu_ns: Option<f64>,
+    /// The part of it that is waited.
+    pub wait_ns: Option<f64>,
+    /// Units a second.
+    pub per_second: Option<f64>,
+    /// Units a second that a CPU can do.
+    pub per_second_per_cpu: Option<f64>,
+    /// The lines that the run has no price for.
+    pub lacking: Vec<LackingLine<'a>>,
+    /// The same with what is supposed.
+    pub what_if: Option<SupposedDocument<'a>>,
+}
+
+/// One line of the mix.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PredictedRow<'a> {
+    /// The operation as the mix names it.
+    pub operation: &'a str,
+    /// Its point.
+    pub at: &'a Point,
+    /// The operation whose cost it is priced by; null where there is none.
+    pub priced_by: Option<&'a str>,
+    /// Its family.
+    pub family: &'a str,
+    /// How often a unit does it.
+    pub times: f64,
+    /// Why it is in the mix.
+    pub note: Option<&'a str>,
+    /// The doubts of its price.
+    pub doubts: &'a [Doubt],
+    /// One of it.
+    pub each: Option<TimeFigure>,
+    /// All of it.
+    #[serde(flatten)]
+    pub together: Together,
+}
+
+/// One family.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PredictedFamily {
+    /// Its name.
+    pub family: String,
+    /// All of it.
+    #[serde(flatten)]
+    pub together: Together,
+}
+
+/// A time and its share of the prediction.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Together {
+    /// The time.
+    pub ns: Option<f64>,
+    /// Its lower end.
+    pub low_ns: Option<f64>,
+    /// Its upper end.
+    pub high_ns: Option<f64>,
+    /// Its share.
+    pub share: Option<f64>,
+}
+
+/// A line that the run has no price for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LackingLine<'a> {
+    /// The operation as the mix names it.
+    pub operation: &'a str,
+    /// Its point.
+    pub at: &'a Point,
+    /// How often a unit does it.
+    pub times: f64,
+    /// Why the run lacks it, where it says so.
+    pub reason: Option<&'a str>,
+    /// The command that measures it; null where none can.
+    pub command: Option<String>,
+}
+
+/// What changes with what is supposed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SupposedDocument<'a> {
+    /// The changes as they were written.
+    pub changes: Vec<&'a str>,
+    /// The doubts of prices that matter.
+    pub doubts: Vec<Doubt>,
+    /// The prediction.
+    pub total: TimeFigure,
+    /// How it differs from the one without.
+    pub change: TimeFigure,
+    /// How many times faster it is.
+    pub speedup: Option<f64>,
+    /// What the measured time would become.
+    pub measured: Option<TimeFigure>,
+    /// How many times faster that is.
+    pub measured_speedup: Option<f64>,
+    /// The lines that change.
+    pub rows: Vec<SupposedRow<'a>>,
+}
+
+/// A line that changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SupposedRow<'a> {
+    /// The operation as the mix names it.
+    pub operation: &'a str,
+    /// Its point.
+    pub at: &'a Point,
+    /// All of it, before.
+    pub before: TimeFigure,
+    /// All of it, after.
+    pub after: TimeFigure,
+    /// The doubts of the new price.
+    pub doubts: &'a [Doubt],
+}
+
+impl<'a> PredictDocument<'a> {
+    /// The prediction for the run named `on`. `command` tells what measures a line that the run lacks.
+    pub fn of(
+        (mix, on): (&'a Mix, &'a str),
+        it: &'a Priced<'a>,
+        supposed: &'a [Supposed],
+        command: &dyn Fn(&MixLine) -> Option<String>,
+    ) -> PredictDocument<'a> {
+        let of = it.prediction;
+        let total = of.total().figure();
+        let known = of.figure();
+        let split = of.split();
+        let per_second = |ns: f64| (ns > 0.0).then(|| 1e9 / ns);
+        let residual = of.residual();
+        PredictDocument {
+            mix: &mix.name,
+            unit: &mix.unit,
+            on,
+            run: &it.run.id,
+            by: it.state.word(),
+            total_ns: finite(total.value),
+            low_ns: finite(known.low),
+            high_ns: finite(known.high),
+            prices: TimeFigure::from(&total),
+            left_out: of.validated,
+            otherwise: time(it.otherwise.as_ref()),
+            doubts: of.doubts(),
+            at_least: !of.lacking.is_empty(),
+            rows: rows(of),
+            families: families(of),
+            measured: time(of.measured.as_ref()),
+            residual_ns: residual.and_then(|residual| finite(residual.value)),
+            residual: time(residual.as_ref()),
+            residual_share: residual.zip(of.measured).map(|(residual, whole)| residual.value / whole.value),
+            cpu_ns: split.map(|split| split.cpu),
+            wait_ns: split.map(|split| split.wait),
+            per_second: per_second(total.value),
+            per_second_per_cpu: split.and_then(|split| per_second(split.cpu)),
+            lacking: of.lacking.iter().map(|(line, lack)| LackingLine::of(line, lack, command(line))).collect(),
+            what_if: it.supposed.as_ref().map(|after| SupposedDocument::of(of, after, supposed)),
+        }
+    }
+}
+
+fn rows(of: &Prediction) -> Vec<PredictedRow<'_>> {
+    let mut rows: Vec<&Row> = of.rows.iter().collect();
+    rows.sort_by(|one, other| other.total().figure().value.total_cmp(&one.total().figure().value));
+    rows.into_iter().map(|row| PredictedRow::of(of, row)).collect()
+}
+
+fn families(of: &Prediction) -> Vec<PredictedFamily> {
+    let mut families = of.families();
+    families.sort_by(|one, other| other.total.figure().value.total_cmp(&one.total.figure().value));
+    let each = families.into_iter();
+    each.map(|it| PredictedFamily { together: Together::of(of, &it.total), family: it.family }).collect()
+}
+
+impl Together {
+    fn of(of: &Prediction, total: &Sum) -> Together {
+        let figure = total.figure();
+        Together {
+            ns: finite(figure.value),
+            low_ns: finite(figure.low),
+            high_ns: finite(figure.high),
+            share: of.share(total),
+        }
+    }
+}
+
+impl<'a> PredictedRow<'a> {
+    /// Nothing is said of the price of what is lacking.
+    fn of(of: &'a Prediction, row: &'a Row) -> PredictedRow<'a> {
+        let lacking = of.lacking.iter().any(|(line, _)| *line == row.line);
+        PredictedRow {
+            operation: &row.line.term.operation,
+            at: row.by.as_ref().map_or(&row.line.term.at, |by| &by.at),
+            priced_by: row.by.as_ref().map(|by| by.operation.as_str()),
+            family: &row.line.family,
+            times: row.line.term.times,
+            note: row.line.note.as_deref(),
+            doubts: &row.doubts,
+            each: (!lacking).then(|| TimeFigure::from(&row.each.figure())),
+            together: if lacking { Together::default() } else { Together::of(of, &row.total()) },
+        }
+    }
+}
+
+impl<'a> LackingLine<'a> {
+    fn of(line: &'a MixLine, lack: &'a Lack, command: Option<String>) -> LackingLine<'a> {
+        let reason = match lack {
+            Lack::Missing(reason) => reason.as_deref(),
+            _ => None,
+        };
+        LackingLine { operation: &line.term.operation, at: &line.term.at, times: line.term.times, reason, command }
+    }
+}
+
+impl<'a> SupposedDocument<'a> {
+    fn of(before: &'a Prediction, after: &'a Prediction, supposed: &'a [Supposed]) -> SupposedDocument<'a> {
+        let (from, to) = (before.total().figure(), after.total().figure());
+        let change = difference(after, before).figure();
+        let faster = |from: f64, to: f64| (from > 0.0 && to > 0.0).then(|| from / to);
+        let measured = before.measured.map(|whole| sum(&[(1.0, whole), (1.0, change)]));
+        let rows = before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each);
+        SupposedDocument {
+            changes: supposed.iter().map(|it| it.text.as_str()).collect(),
+            doubts: after.doubts(),
+            total: TimeFigure::from(&to),
+            change: TimeFigure::from(&change),
+            speedup: faster(from.value, to.value),
+            measured: time(measured.as_ref()),
+            measured_speedup: before.measured.zip(measured).and_then(|(from, to)| faster(from.value, to.value)),
+            rows: rows.map(|(row, changed)| SupposedRow::of(row, changed)).collect(),
+        }
+    }
+}
+
+impl<'a> SupposedRow<'a> {
+    fn of(row: &'a Row, changed: &'a Row) -> SupposedRow<'a> {
+        SupposedRow {
+            operation: &row.line.term.operation,
+            at: row.by.as_ref().map_or(&row.line.term.at, |by| &by.at),
+            before: TimeFigure::from(&row.total().figure()),
+            after: TimeFigure::from(&changed.total().figure()),
+            doubts: &changed.doubts,
+        }
+    }
+}
