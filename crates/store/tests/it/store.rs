@@ -160,7 +160,7 @@ fn this_test_in(mount: &str) -> Option<String> {
     let me = std::env::current_exe().expect("a path");
     in_private_mounts(&format!(
         "set -e; mount -t tmpfs -o {mount} none {here}; STORE_TEST_FOLDER={here} {} --ignored --nocapture --exact \
-         keep_in_the_folder_named_by_the_test_around",
+         store::keep_in_the_folder_named_by_the_test_around",
         me.display()
     ))
 }
