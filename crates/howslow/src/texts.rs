@@ -9,7 +9,7 @@ use crate::cli::Command;
 use crate::output::{self, Misuse, Outcome};
 
 pub(crate) fn schema() -> anyhow::Result<Outcome> {
-    output::print(&(serde_json::to_string_pretty(&record::run_schema())? + "\n"))?;
+    output::print(record::RUN_SCHEMA)?;
     Ok(Outcome::Done)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,8 @@ use crate::point::Point;
 use crate::units::{Bytes, Nanoseconds};
 
 /// Which figure a cost is quoted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
     /// The smallest sample: for published costs that say so; howslow quotes none of its own by it.
@@ -22,7 +24,8 @@ pub enum Estimate {
 }
 
 /// The estimates of one cost per iteration, with the 95 % interval of the headline figure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Figures {
     /// The smallest sample.
     pub best: Nanoseconds,
@@ -33,11 +36,11 @@ pub struct Figures {
     /// Lower end of the headline figure's 95 % interval: where another run of the same build on this machine would land.
     /// Minus infinity, in JSON null, where a single round tells no interval.
     #[serde(with = "crate::units::open_below")]
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: Nanoseconds,
     /// Upper end of the headline figure's 95 % interval. Infinity, in JSON null, where a single round tells no interval.
     #[serde(with = "crate::units::open_above")]
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: Nanoseconds,
 }
 
@@ -53,7 +56,8 @@ impl Figures {
 }
 
 /// The two ends of a 95 % interval, in the unit of the figure it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Ends {
     /// The lower one.
     pub low: f64,
@@ -62,7 +66,8 @@ pub struct Ends {
 }
 
 /// What sharing the hardware adds: the typical cost over the quiet one, both in cycles where the cost follows the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Neighbours {
     /// Typical over quiet.
     pub ratio: f64,
@@ -73,7 +78,8 @@ pub struct Neighbours {
 }
 
 /// A cost contained in another: so many times this operation at this point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Term {
     /// How often one iteration contains it; a half is allowed.
     pub times: f64,
@@ -85,7 +91,8 @@ pub struct Term {
 }
 
 /// Processor time per iteration, partners and children included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Cpu {
     /// In user mode.
     pub user: Nanoseconds,
@@ -94,7 +101,8 @@ pub struct Cpu {
 }
 
 /// Page faults per iteration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Faults {
     /// Without a read from a device.
     pub minor: f64,
@@ -103,7 +111,8 @@ pub struct Faults {
 }
 
 /// Context switches per iteration of the measured task and the children it reaped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Switches {
     /// It waited.
     pub voluntary: f64,
@@ -113,7 +122,8 @@ pub struct Switches {
 
 /// What one iteration read from the device that the file lies on, as the kernel counts. The first two are the whole
 /// device's and so hold what other programs read meanwhile; the third is the measured process's alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Reads {
     /// Requests that the device completed, merged ones counted once.
     pub count: f64,
@@ -132,7 +142,8 @@ impl Reads {
 }
 
 /// One fresh process that measured one operation at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Round {
     /// Position in the shuffled order of all rounds of the run, from 0.
     pub order: u32,
@@ -167,7 +178,8 @@ pub struct Round {
 }
 
 /// What one operation takes at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Cost {
     /// The operation's id.
     pub operation: String,

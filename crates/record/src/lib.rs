@@ -20,5 +20,7 @@ pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use point::{Point, Value};
 pub use present::{Counters, Present};
 pub use read::{ReadError, printable, read_run, run_from_bytes};
-pub use run::{BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Run, SCHEMA, Settings, Skip, run_schema};
+#[cfg(feature = "schema")]
+pub use run::run_schema;
+pub use run::{BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, RUN_SCHEMA, Run, SCHEMA, Settings, Skip};
 pub use units::{Bytes, Nanoseconds};

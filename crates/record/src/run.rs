@@ -1,5 +1,6 @@
 //! A run: the costs measured on one machine at one time, one JSON document.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,8 @@ pub const OLDER_SCHEMA: &str = "howslow-run/1";
 pub const BLOCK: u64 = 512;
 
 /// The costs measured on one machine at one time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Run {
     /// `howslow-run/2`; older documents, `howslow-run/1`, are read too.
     pub schema: String,
@@ -49,7 +51,8 @@ pub struct Run {
 }
 
 /// What the figures of a run are exact in. Every cost has both where the clock is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountedIn {
     /// Times, as measured.
@@ -60,7 +63,8 @@ pub enum CountedIn {
 }
 
 /// What was asked of the instrument.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Settings {
     /// Patterns given; empty for the headline operations.
     pub patterns: Vec<String>,
@@ -85,7 +89,8 @@ pub struct Settings {
 }
 
 /// How quiet the machine was during the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Noise {
     /// Per CPU used: how often it was ours alone.
     pub cpus: Vec<CpuQuiet>,
@@ -119,7 +124,8 @@ pub struct Noise {
 }
 
 /// The processes that rounds were started from: each is new, so that rounds sample what differs between runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Launchers {
     /// How many there were.
     pub count: u32,
@@ -129,7 +135,8 @@ pub struct Launchers {
 }
 
 /// What more time would bring.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct More {
     /// Costs whose intervals are wider than asked, and would become narrower.
     pub costs: u32,
@@ -138,7 +145,8 @@ pub struct More {
 }
 
 /// How often one CPU's core was ours alone.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CpuQuiet {
     /// The CPU's number.
     pub cpu: u32,
@@ -149,7 +157,8 @@ pub struct CpuQuiet {
 }
 
 /// The A/A band: how far two costs of the same operation lie apart on this machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Band {
     /// What nine in ten pairs stay below, as a share, of pairs without doubts where there are any; in older runs the
     /// largest of all.
@@ -159,7 +168,8 @@ pub struct Band {
 }
 
 /// An operation not measured here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Skip {
     /// The operation's id.
     pub operation: String,
@@ -189,7 +199,11 @@ impl Run {
     }
 }
 
-/// The JSON Schema of the run document.
+/// The JSON Schema of the run document, as published in `docs/`. A test holds it to the types.
+pub const RUN_SCHEMA: &str = include_str!("../../../docs/howslow-run-2.schema.json");
+
+/// The JSON Schema of the run document, as the types give it.
+#[cfg(feature = "schema")]
 pub fn run_schema() -> schemars::Schema {
     schemars::schema_for!(Run)
 }
