@@ -145,7 +145,7 @@ fn what_cannot_be_advised_on_is_refused() {
 #[test]
 fn in_memory_only_warm_is_advised_on() {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("not tested: no /dev/shm; mount a tmpfs there");
+        testing::not_tested!("no /dev/shm; mount a tmpfs there");
         return;
     };
     let path = written(folder.path(), 1 << 20);

@@ -40,7 +40,7 @@ fn installed() -> bool {
 #[test]
 fn every_program_is_measured_emulated() {
     if !installed() {
-        eprintln!("not tested: no emulator of this processor is installed; apt-get install qemu-user");
+        testing::not_tested!("no emulator of this processor is installed; apt-get install qemu-user");
         return;
     }
     let data = folder();

@@ -11,7 +11,7 @@ pub fn folder() -> Option<TempDir> {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let file = fs::File::open(folder.path()).expect("the folder");
     if operations::residence::lives_in_memory(&file) {
-        eprintln!("not tested: /var/tmp lives in memory; mount a file system with a device there");
+        testing::not_tested!("/var/tmp lives in memory; mount a file system with a device there");
         return None;
     }
     Some(folder)

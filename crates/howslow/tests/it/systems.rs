@@ -42,7 +42,7 @@ impl System {
     /// The command that runs the static program here; `None`, with a word on what is missing, where it cannot be had.
     fn command(self) -> Option<Command> {
         let missing = |what: &str, remedy: &str| {
-            eprintln!("not tested: {what}, so nothing ran on {}; {remedy}", self.architecture);
+            testing::not_tested!("{what}, so nothing ran on {}; {remedy}", self.architecture);
             None
         };
         if let Some(emulator) = self.emulator

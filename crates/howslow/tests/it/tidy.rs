@@ -4,8 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up: each may use only those before it.
-const LAYERS: [&str; 10] =
-    ["record", "guard", "machine", "operation", "operations", "analysis", "measure", "store", "report", "howslow"];
+const LAYERS: [&str; 11] = [
+    "testing",
+    "record",
+    "guard",
+    "machine",
+    "operation",
+    "operations",
+    "analysis",
+    "measure",
+    "store",
+    "report",
+    "howslow",
+];
 /// The only crates that may hold unsafe code.
 const UNSAFE: [&str; 5] = ["guard", "machine", "measure", "operation", "operations"];
 const LONGEST_FILE: usize = 420;

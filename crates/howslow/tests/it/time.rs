@@ -47,7 +47,7 @@ fn place() -> Place {
     let folder = folder();
     let object = compiled(folder.path(), "object", OBJECT, &[]);
     if object.is_none() {
-        eprintln!("NOT TESTED: there is no C compiler; install one (apt install gcc)");
+        testing::not_tested!("there is no C compiler; install one (apt install gcc)");
     }
     Place { folder, object }
 }
@@ -302,7 +302,7 @@ fn the_examples_of_the_guide_compile_and_run() {
             assert!(status.success(), "rustc refuses the guide's example");
             names.extend(["./fast.so:sum", "./fast.so:sum_times"]);
         }
-        Err(_) => eprintln!("NOT TESTED: there is no rustc; install it from rustup.rs"),
+        Err(_) => testing::not_tested!("there is no rustc; install it from rustup.rs"),
     }
     if names.is_empty() {
         return;

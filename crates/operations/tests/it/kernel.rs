@@ -27,7 +27,7 @@ fn a_barrier_interrupts_every_cpu_that_runs_a_task_of_this_memory() {
     const TICKS: u64 = 20;
     const INTERRUPTS: u64 = 2_000;
     if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
-        eprintln!("not tested: it takes two CPUs");
+        testing::not_tested!("it takes two CPUs");
         return;
     }
     apart(|scratch| {
@@ -50,7 +50,7 @@ fn a_barrier_interrupts_every_cpu_that_runs_a_task_of_this_memory() {
                 let interrupted = after[cpu] - before[cpu];
                 assert!(interrupted > INTERRUPTS, "CPU {cpu} was interrupted {interrupted} times in {ran} ticks");
             }
-            None => eprintln!("not tested: the kernel does not count interrupts"),
+            None => testing::not_tested!("the kernel does not count interrupts"),
         }
     });
 }

@@ -30,7 +30,7 @@ fn pass_over(id: &str, path: &Path, given: &'static Given) {
     let setting = Setting::new(point, scratch, 0, None, 1).with_argument(Some(given));
     match (operation.prepare)(&setting).and_then(|mut passes| passes.perform(1)) {
         Ok(()) => {}
-        Err(operation::Failure::Skip { reason, remedy }) => eprintln!("not tested: {id}: {reason}; {remedy}"),
+        Err(operation::Failure::Skip { reason, remedy }) => testing::not_tested!("{id}: {reason}; {remedy}"),
         Err(failure) => panic!("{id} over {} bytes: {failure}", given.length()),
     }
 }
@@ -84,7 +84,7 @@ fn files_larger_than_memory_are_read_to_their_end() {
     const LIMIT: u64 = 96 * MIB;
     let group = match Group::limited_to(LIMIT) {
         Ok(group) => group,
-        Err(error) => return eprintln!("not tested: no control group limits memory here ({error}); run as root"),
+        Err(error) => return testing::not_tested!("no control group limits memory here ({error}); run as root"),
     };
     let mut reader = Command::new(std::env::current_exe().expect("this program"));
     reader

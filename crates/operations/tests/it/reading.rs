@@ -11,7 +11,7 @@ fn a_file_of_64_gib_is_set_up_in_the_memory_of_a_round() {
     let path = root.path().join("sparse");
     let length = 64 << 30;
     if let Err(error) = std::fs::File::create(&path).and_then(|file| file.set_len(length)) {
-        eprintln!("not tested: no sparse file of 64 GiB ({error}); TMPDIR on a disk's file system");
+        testing::not_tested!("no sparse file of 64 GiB ({error}); TMPDIR on a disk's file system");
         return;
     }
     let file = residence::open(&path).expect("open");
@@ -33,7 +33,7 @@ fn pages_in_memory_are_counted_where_they_are() {
     std::fs::write(&path, vec![1; 1 << 20]).expect("written");
     let file = residence::open(&path).expect("open");
     if residence::lives_in_memory(&file) {
-        eprintln!("not tested: /var/tmp is in memory; mount it from a disk");
+        testing::not_tested!("/var/tmp is in memory; mount it from a disk");
         return;
     }
     let pages = (1 << 20) / rustix_page();

@@ -164,7 +164,7 @@ fn the_tuner_s_own_file_has_no_name_to_be_left_behind() {
 fn as_nobody(place: &Path, arguments: &[&str]) -> Option<Command> {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
-        eprintln!("not tested: files of another user; run the tests as root");
+        testing::not_tested!("files of another user; run the tests as root");
         return None;
     }
     // The folder in which the command was built may be closed to others.

@@ -22,7 +22,7 @@ fn in_memory(command: &Command, folder: &Path, mib: u32) -> Option<Command> {
     };
     let tried = unshare(&[MOUNTED, "sh"]).arg("true").output();
     if !tried.is_ok_and(|tried| tried.status.success()) {
-        eprintln!("not tested: no file system can be mounted; install util-linux, allow user namespaces");
+        testing::not_tested!("no file system can be mounted; install util-linux, allow user namespaces");
         return None;
     }
     let mut mounted = unshare(&[MOUNTED, "sh"]);

@@ -99,7 +99,7 @@ fn calls_that_wait_for_the_device_have_it_write() {
             let setting = setting(points(id)[0].clone(), scratch);
             let Some(mut work) = looped(id, &setting) else { return };
             let Some(before) = writes(scratch) else {
-                eprintln!("not tested: {id}: the kernel does not count the writes of {}", scratch.display());
+                testing::not_tested!("{id}: the kernel does not count the writes of {}", scratch.display());
                 return;
             };
             (0..TIMES).for_each(|_| work.perform(1).expect("a write"));
@@ -114,7 +114,7 @@ fn calls_that_wait_for_a_device_are_skipped_in_memory() {
     /// A file system in memory on almost every system.
     const IN_MEMORY: &str = "/dev/shm";
     let Ok(folder) = tempfile::tempdir_in(IN_MEMORY) else {
-        eprintln!("not tested: {IN_MEMORY} cannot be written");
+        testing::not_tested!("{IN_MEMORY} cannot be written");
         return;
     };
     let ids = ["fsync", "fdatasync", "sync_file_range", "msync", "syncfs", "sync", "quotactl", "quotactl_fd"];
