@@ -7,6 +7,7 @@ mod comparing;
 mod faults;
 mod file;
 mod filter;
+mod help;
 mod measuring;
 mod misuse;
 mod modes;

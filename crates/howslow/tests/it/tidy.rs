@@ -93,7 +93,7 @@ fn readme_gives_the_two_commands_and_the_check_runs_the_second() {
     let readme = read(&root().join("README.md"));
     assert!(readme.contains("cargo run --release\n"), "README does not give the main command");
     assert!(readme.contains("cargo test --workspace\n"), "README does not give the test command");
-    assert!(read(&root().join(".ci/run")).contains("\ncargo test --workspace\n"));
+    assert!(read(&root().join(".ci/run")).contains(" cargo test --workspace\n"));
 }
 
 #[test]
@@ -110,5 +110,28 @@ fn every_verb_is_in_the_readme() {
     assert!(names.len() >= 10, "{names:?}");
     for verb in names {
         assert!(readme.contains(&format!("howslow {verb}")), "{verb}");
+    }
+}
+
+/// A dependency whose name stands nowhere in the sources is compiled for nothing.
+#[test]
+fn every_dependency_is_used() {
+    for name in LAYERS {
+        let folder = root().join("crates").join(name);
+        let manifest = read(&folder.join("Cargo.toml"));
+        let text: String = sources(&folder).iter().map(|path| read(path)).collect();
+        let mut section = "";
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                section = line;
+                continue;
+            }
+            let Some((dependency, _)) = line.split_once(" = ").filter(|_| section.contains("dependencies")) else {
+                continue;
+            };
+            let word = dependency.replace('-', "_");
+            let used = [format!("{word}::"), format!("use {word};"), format!("{word}!")];
+            assert!(used.iter().any(|used| text.contains(used)), "{name} does not use {dependency}");
+        }
     }
 }
