@@ -10,9 +10,8 @@ use crate::cli::Command;
 use crate::output::{self, Misuse, Outcome};
 
 pub(crate) fn schema(document: &str) -> anyhow::Result<Outcome> {
-    let schema = DOCUMENTS.iter().find(|(name, _)| *name == document).map(|(_, schema)| schema());
-    let schema = schema.with_context(|| format!("there is no document '{document}'"))?;
-    output::print(&(serde_json::to_string_pretty(&schema)? + "\n"))?;
+    let schema = DOCUMENTS.iter().find(|(name, _)| *name == document).map(|(_, schema)| *schema);
+    output::print(schema.with_context(|| format!("there is no document '{document}'"))?)?;
     Ok(Outcome::Done)
 }
 

@@ -336,7 +336,7 @@ mod tests {
                 assert_eq!(small, 0, "pages of a file written page by page lie in larger pieces");
                 eprintln!("{large} pages of {} lie in larger pieces after writes of 128 KiB", (4 << 20) / page_size());
             }
-            _ => eprintln!("not tested: in which pieces the file lies; run as root"),
+            _ => testing::not_tested!("in which pieces the file lies; run as root"),
         }
     }
 }

@@ -58,7 +58,7 @@ mod tests {
         let home = scratch(&setting).expect("open");
         let system = fstatfs(&home).expect("a file system");
         if system.f_type as u32 != EXT || system.f_files < 64 * GROUP {
-            return eprintln!("not tested: the scratch folder is on no large ext4; set TMPDIR to a folder on one");
+            return testing::not_tested!("the scratch folder is on no large ext4; set TMPDIR to a folder on one");
         }
         let group = |folder: &OwnedFd| fstat(folder).expect("its attributes").st_ino / GROUP;
         let kept: Vec<OwnedFd> = (0..4).map(|_| apart(&setting).expect("a folder")).collect();

@@ -304,7 +304,7 @@ mod tests {
     fn performs(id: &str, point: &Point) {
         let operation = OPERATIONS.iter().find(|operation| operation.id == id).expect(id);
         let mut prepared = match (operation.prepare)(&setting(point)) {
-            Err(Failure::Skip { reason, remedy }) => return eprintln!("not tested: {id}{point}: {reason}; {remedy}"),
+            Err(Failure::Skip { reason, remedy }) => return testing::not_tested!("{id}{point}: {reason}; {remedy}"),
             prepared => prepared.expect(id),
         };
         for times in [1, 3, 20] {
@@ -341,10 +341,10 @@ mod tests {
                 Ok(mut loads) => loads.perform(100_000).expect("loads"),
                 Err(Failure::Skip { reason, remedy }) => {
                     assert!(pages == Pages::Huge && !remedy.is_empty());
-                    eprintln!("not tested: {reason}; {remedy}");
+                    testing::not_tested!("{reason}; {remedy}");
                 }
                 Err(Failure::Wrong(reason)) if pages == Pages::Huge && crate::huge::offered() => {
-                    eprintln!("not tested: {reason}; free memory in large pieces");
+                    testing::not_tested!("{reason}; free memory in large pieces");
                 }
                 Err(failure) => panic!("{pages:?}: {failure}"),
             }

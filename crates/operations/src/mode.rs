@@ -203,7 +203,7 @@ mod tests {
                     Ok(mut trial) => [TABLE as u64 - 3, 5, 7040 - TABLE as u64].into_iter().for_each(|times| {
                         trial.looped.perform(times).expect(operation.id);
                     }),
-                    Err(Failure::Skip { reason, remedy }) => eprintln!("not tested: {reason}; {remedy}"),
+                    Err(Failure::Skip { reason, remedy }) => testing::not_tested!("{reason}; {remedy}"),
                     Err(failure) => panic!("{}: {failure}", operation.id),
                 }
             }
@@ -249,7 +249,7 @@ mod tests {
             let results = match misled(mode) {
                 Ok(results) => results,
                 Err(Failure::Skip { reason, remedy }) => {
-                    eprintln!("not tested: {reason}; {remedy}");
+                    testing::not_tested!("{reason}; {remedy}");
                     continue;
                 }
                 Err(failure) => panic!("{mode}: {failure}"),

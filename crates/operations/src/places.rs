@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_child_in_this_memory_tells_its_own_cpu() {
         if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-            return eprintln!("not tested: needs two CPUs");
+            return testing::not_tested!("needs two CPUs");
         }
         let thread = std::thread::spawn(|| {
             pin(0).expect("CPU 0 may be used");

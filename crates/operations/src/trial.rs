@@ -37,9 +37,9 @@ pub(crate) fn perform_in(setting: &Setting, operation: &Operation) {
 fn done_or_skipped(operation: &Operation, point: &Point, done: Result<(), Failure>) {
     match done {
         Ok(()) => {}
-        Err(Failure::Skip { reason, remedy }) => eprintln!("not tested: {}{point}: {reason}; {remedy}", operation.id),
+        Err(Failure::Skip { reason, remedy }) => testing::not_tested!("{}{point}: {reason}; {remedy}", operation.id),
         Err(failure) if crate::huge::is_withheld(&failure) => {
-            eprintln!("not tested: {}{point}: {failure}; free memory is in small pieces", operation.id)
+            testing::not_tested!("{}{point}: {failure}; free memory is in small pieces", operation.id)
         }
         Err(failure) => panic!("{}{point}: {failure}", operation.id),
     }

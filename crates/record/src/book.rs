@@ -92,8 +92,9 @@ impl Book {
         if text.len() > MOST_BYTES {
             return Err(BookError::TooLarge);
         }
-        let book: Book =
-            toml::from_str(text).map_err(|error| BookError::Malformed(crate::printable(error.message())))?;
+        let malformed = |message: &str| BookError::Malformed(crate::printable(message));
+        let value: serde_json::Value = toml::from_str(text).map_err(|error| malformed(error.message()))?;
+        let book: Book = crate::read::from_value(&value).map_err(|message| malformed(&message))?;
         book.check()?;
         Ok(book)
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,8 @@ use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
 /// Which figure a cost is quoted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Estimate {
     /// The smallest sample. Only published costs are quoted by it.
@@ -23,7 +25,8 @@ pub enum Estimate {
 }
 
 /// The estimates of one cost per iteration, with the 95 % interval of the headline figure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Figures {
     /// The smallest sample.
     pub best: Nanoseconds,
@@ -34,11 +37,11 @@ pub struct Figures {
     /// Lower end of the headline figure's 95 % interval: where another run of the same build on this machine would
     /// land. Minus infinity (null in JSON) after a single round, which gives no interval.
     #[serde(with = "crate::units::open_below")]
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: Nanoseconds,
     /// Upper end of the headline figure's 95 % interval. Infinity (null in JSON) after a single round.
     #[serde(with = "crate::units::open_above")]
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: Nanoseconds,
 }
 
@@ -54,7 +57,8 @@ impl Figures {
 }
 
 /// The two ends of a 95 % interval, in the unit of the figure it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Ends {
     /// The lower one.
     pub low: f64,
@@ -63,7 +67,8 @@ pub struct Ends {
 }
 
 /// What sharing the hardware adds: the typical cost over the quiet one, both in cycles if the cost follows the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Neighbours {
     /// Typical over quiet.
     pub ratio: f64,
@@ -74,7 +79,8 @@ pub struct Neighbours {
 }
 
 /// Processor time per iteration, partners and children included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Cpu {
     /// In user mode.
     pub user: Nanoseconds,
@@ -83,7 +89,8 @@ pub struct Cpu {
 }
 
 /// Page faults per iteration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Faults {
     /// Without a read from a device.
     pub minor: f64,
@@ -92,7 +99,8 @@ pub struct Faults {
 }
 
 /// Context switches per iteration of the measured task and the children it reaped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Switches {
     /// It waited.
     pub voluntary: f64,
@@ -102,7 +110,8 @@ pub struct Switches {
 
 /// What one iteration read from the device of the file, as the kernel counts. The first two are counts of the whole
 /// device, so they include other programs. The third is for the measured process alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Reads {
     /// Requests that the device completed, merged ones counted once.
     pub count: f64,
@@ -121,7 +130,8 @@ impl Reads {
 }
 
 /// One fresh process that measured one operation at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Round {
     /// Position in the shuffled order of all rounds of the run, from 0.
     pub order: u32,
@@ -157,7 +167,8 @@ pub struct Round {
 }
 
 /// What one operation takes at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Cost {
     /// The operation's id.
     pub operation: String,

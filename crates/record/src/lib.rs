@@ -34,8 +34,10 @@ pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use point::{Point, Unit, Value};
 pub use present::{Counters, Present};
 pub use read::{ReadError, printable, read_run, run_from_bytes};
+#[cfg(feature = "schema")]
+pub use run::run_schema;
 pub use run::{
-    BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Origin, Run, SCHEMA, Settings, Skip, run_schema,
+    BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Origin, RUN_SCHEMA, Run, SCHEMA, Settings, Skip,
 };
 pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};

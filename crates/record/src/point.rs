@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +13,15 @@ use crate::units::Bytes;
 
 /// The value an axis takes at a point: a number (bytes, a count) or a word.
 // In constants the word is a `&'static str`. Values are compared without their unit, which only says how they print.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Value")]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Value"))]
 #[serde(untagged)]
 pub enum Value<Word = String> {
     /// A number: bytes on the axes that the run's `units` name, a count elsewhere.
     Number(u64),
     /// A number of bytes; in a document a number like any other.
-    #[schemars(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     Bytes(u64),
     /// A named choice, e.g. `distance=other`.
     Word(Word),
@@ -105,7 +107,8 @@ impl<Word: fmt::Display> fmt::Display for Value<Word> {
 }
 
 /// What the numbers of an axis count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Things that the axis names.
@@ -116,7 +119,8 @@ pub enum Unit {
 }
 
 /// Axis name to value; empty for an operation without axes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Point(pub BTreeMap<String, Value>);
 

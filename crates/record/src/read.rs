@@ -129,6 +129,17 @@ pub fn printable(text: &str) -> String {
     text.chars().take(MOST).map(|c| if steering(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// Reads a value by way of its text, as runs are read. One reader for all documents is compiled once: another for values, and a
+/// third for TOML, took longer to compile than the rest of this crate.
+pub(crate) fn from_value<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, String> {
+    let text = serde_json::to_vec(value).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&text).map_err(|error| {
+        let message = error.to_string();
+        // The line and column are those of a text that nobody wrote.
+        message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message).to_string()
+    })
+}
+
 /// Makes every string of the run printable. It walks over the document, so that no field is forgotten.
 pub(crate) fn make_printable(run: &mut Run) {
     fn walk(value: &mut serde_json::Value) {
@@ -153,7 +164,7 @@ pub(crate) fn make_printable(run: &mut Run) {
     let rounds: Vec<_> = run.costs.iter_mut().map(|cost| std::mem::take(&mut cost.rounds)).collect();
     if let Ok(mut value) = serde_json::to_value(&*run) {
         walk(&mut value);
-        if let Ok(clean) = serde_json::from_value(value) {
+        if let Ok(clean) = from_value(&value) {
             *run = clean;
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,8 @@ pub const OLDER_SCHEMA: &str = "howslow-run/1";
 pub const BLOCK: u64 = 512;
 
 /// The costs measured on one machine at one time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Run {
     /// `howslow-run/2`. Older documents, `howslow-run/1`, are still read.
     pub schema: String,
@@ -59,7 +61,8 @@ pub struct Run {
 }
 
 /// Where the figures of a run come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// howslow measured them. Documents without this field are measured runs, unless `howslow` is empty.
@@ -70,7 +73,8 @@ pub enum Origin {
 }
 
 /// What the figures of a run are exact in. Every cost has both where the clock is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountedIn {
     /// Times, as measured.
@@ -81,7 +85,8 @@ pub enum CountedIn {
 }
 
 /// What the user asked for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Settings {
     /// Patterns given; empty for the headline operations.
     pub patterns: Vec<String>,
@@ -106,7 +111,8 @@ pub struct Settings {
 }
 
 /// How quiet the machine was during the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Noise {
     /// Per CPU used: how often its core was undisturbed.
     pub cpus: Vec<CpuQuiet>,
@@ -140,7 +146,8 @@ pub struct Noise {
 }
 
 /// The processes that started the rounds. Each is new, so that rounds sample what differs between runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Launchers {
     /// Their number.
     pub count: u32,
@@ -150,7 +157,8 @@ pub struct Launchers {
 }
 
 /// What more time would bring.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct More {
     /// Costs whose intervals are wider than asked, and would become narrower.
     pub costs: u32,
@@ -159,7 +167,8 @@ pub struct More {
 }
 
 /// How often one CPU's core was undisturbed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CpuQuiet {
     /// The CPU's number.
     pub cpu: u32,
@@ -170,7 +179,8 @@ pub struct CpuQuiet {
 }
 
 /// The A/A band: how far two costs of the same operation lie apart on this machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Band {
     /// The difference that nine in ten pairs stay below, as a share. Pairs with doubts count only if all have one. In
     /// older runs, the largest difference.
@@ -180,7 +190,8 @@ pub struct Band {
 }
 
 /// An operation not measured here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Skip {
     /// The operation's id.
     pub operation: String,
@@ -238,7 +249,11 @@ impl Run {
     }
 }
 
-/// The JSON Schema of the run document.
+/// The JSON Schema of the run document, as published in `docs/`. A test holds it to the types.
+pub const RUN_SCHEMA: &str = include_str!("../../../docs/howslow-run-2.schema.json");
+
+/// The JSON Schema of the run document, as the types give it.
+#[cfg(feature = "schema")]
 pub fn run_schema() -> schemars::Schema {
     schemars::schema_for!(Run)
 }

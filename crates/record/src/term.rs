@@ -1,6 +1,7 @@
 //! A term: an operation at a point, and how often. Documents, mixes, the registry's constants and the derivations all refer
 //! to costs by it.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +10,12 @@ use crate::point::{Point, Value};
 
 /// A cost contained in another: so many times this operation at this point.
 // In constants it is a `FixedTerm`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Term", bound = "Id: JsonSchema, At: JsonSchema + Default + Serialize")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "Term", bound = "Id: JsonSchema, At: JsonSchema + Default + Serialize")
+)]
 pub struct Term<Id = String, At = Point> {
     /// How often one iteration contains it; a half is allowed.
     pub times: f64,

@@ -12,10 +12,9 @@ mod repeat;
 mod study;
 
 use analysis::statistics::Interval;
-use schemars::{JsonSchema, Schema, schema_for};
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::lists::{Kept, Listed, ListedCall};
 
 pub use compare::CompareDocument;
 pub use doctor::DoctorDocument;
@@ -26,32 +25,30 @@ pub use predict::{PredictDocument, Predictions};
 pub use repeat::RepeatDocument;
 pub use study::{PrefetchStudy, StudiesDocument, StudyDocument};
 
-/// Makes a document's schema.
-pub type MakeSchema = fn() -> Schema;
-
-/// The name and the schema of every document.
-pub const DOCUMENTS: &[(&str, MakeSchema)] = &[
-    ("run", record::run_schema),
-    ("repeat", || schema_for!(RepeatDocument)),
-    ("list", || schema_for!(Vec<Listed>)),
-    ("syscalls", || schema_for!(Vec<ListedCall>)),
-    ("history", || schema_for!(Vec<Kept>)),
-    ("doctor", || schema_for!(DoctorDocument)),
-    ("compare", || schema_for!(CompareDocument)),
-    ("explain", || schema_for!(ExplainDocument)),
-    ("explain-costs", || schema_for!(CostsExplained)),
-    ("predict", || schema_for!(PredictDocument)),
-    ("predict-several", || schema_for!(Predictions)),
-    ("predict-factors", || schema_for!(PredictFactors)),
-    ("study", || schema_for!(StudyDocument)),
-    ("study-all", || schema_for!(StudiesDocument)),
-    ("file-resident", || schema_for!(Vec<FileResident>)),
-    ("file-evict", || schema_for!(Vec<FileEvicted>)),
-    ("file-sync", || schema_for!(Vec<FileSynced>)),
+/// The name and the JSON Schema of every document, as published in `docs/`.
+pub const DOCUMENTS: &[(&str, &str)] = &[
+    ("run", record::RUN_SCHEMA),
+    ("repeat", include_str!("../../../docs/schemas/repeat.json")),
+    ("list", include_str!("../../../docs/schemas/list.json")),
+    ("syscalls", include_str!("../../../docs/schemas/syscalls.json")),
+    ("history", include_str!("../../../docs/schemas/history.json")),
+    ("doctor", include_str!("../../../docs/schemas/doctor.json")),
+    ("compare", include_str!("../../../docs/schemas/compare.json")),
+    ("explain", include_str!("../../../docs/schemas/explain.json")),
+    ("explain-costs", include_str!("../../../docs/schemas/explain-costs.json")),
+    ("predict", include_str!("../../../docs/schemas/predict.json")),
+    ("predict-several", include_str!("../../../docs/schemas/predict-several.json")),
+    ("predict-factors", include_str!("../../../docs/schemas/predict-factors.json")),
+    ("study", include_str!("../../../docs/schemas/study.json")),
+    ("study-all", include_str!("../../../docs/schemas/study-all.json")),
+    ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
+    ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
+    ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
 ];
 
 /// A time in nanoseconds with its 95 % interval. Ends that a single round does not tell are null.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TimeFigure {
     /// The time.
     pub ns: Option<f64>,
@@ -62,7 +59,8 @@ pub struct TimeFigure {
 }
 
 /// A ratio, share or rate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RatioFigure {
     /// The value.
     pub value: Option<f64>,
@@ -101,15 +99,55 @@ fn all<'a, T: 'a, D: From<&'a T>>(of: &'a [T]) -> Vec<D> {
     of.iter().map(D::from).collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "schema"))]
 mod tests {
+    use std::path::Path;
+
+    use schemars::schema_for;
+
     use super::*;
+    use crate::lists::{Kept, Listed, ListedCall};
+
+    #[test]
+    fn the_published_schemas_are_the_ones_the_types_give() {
+        let made = [
+            ("repeat", schema_for!(RepeatDocument)),
+            ("list", schema_for!(Vec<Listed>)),
+            ("syscalls", schema_for!(Vec<ListedCall>)),
+            ("history", schema_for!(Vec<Kept>)),
+            ("doctor", schema_for!(DoctorDocument)),
+            ("compare", schema_for!(CompareDocument)),
+            ("explain", schema_for!(ExplainDocument)),
+            ("explain-costs", schema_for!(CostsExplained)),
+            ("predict", schema_for!(PredictDocument)),
+            ("predict-several", schema_for!(Predictions)),
+            ("predict-factors", schema_for!(PredictFactors)),
+            ("study", schema_for!(StudyDocument)),
+            ("study-all", schema_for!(StudiesDocument)),
+            ("file-resident", schema_for!(Vec<FileResident>)),
+            ("file-evict", schema_for!(Vec<FileEvicted>)),
+            ("file-sync", schema_for!(Vec<FileSynced>)),
+        ];
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
+        for (name, schema) in made {
+            let made = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
+            if std::env::var_os("HOWSLOW_WRITE_SCHEMA").is_some() {
+                std::fs::write(folder.join(format!("{name}.json")), made).expect("docs/schemas can be written");
+                continue;
+            }
+            let published = DOCUMENTS.iter().find(|(document, _)| *document == name).map(|(_, schema)| *schema);
+            assert_eq!(
+                published,
+                Some(made.as_str()),
+                "docs/schemas/{name}.json: HOWSLOW_WRITE_SCHEMA=1 cargo test -p report"
+            );
+        }
+    }
 
     #[test]
     fn every_document_has_a_schema_of_its_own() {
         for (place, (name, schema)) in DOCUMENTS.iter().enumerate() {
-            let text = serde_json::to_string(&schema()).expect("JSON");
-            assert!(text.contains("\"properties\""), "{name}: {text}");
+            assert!(schema.contains("\"properties\""), "{name}");
             assert!(DOCUMENTS[..place].iter().all(|(other, _)| other != name), "{name} stands twice");
         }
     }

@@ -2,6 +2,7 @@
 
 use analysis::doctor::{Finding, Severity};
 use record::{Machine, Point, Value};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,7 +11,8 @@ use crate::head::{machine_parts, short_model};
 use crate::{Style, paragraph};
 
 /// An operation as `howslow list` shows it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Listed {
     /// Its id.
     pub operation: String,
@@ -31,7 +33,8 @@ pub struct Listed {
 }
 
 /// A system call as `howslow list --syscalls` shows it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ListedCall {
     /// Its number on this architecture.
     pub number: i32,
@@ -46,7 +49,8 @@ pub struct ListedCall {
 }
 
 /// A kept run as `howslow history` shows it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Kept {
     /// Its name: `@1`.
     pub name: String,

@@ -19,7 +19,7 @@ mod stress;
 mod systems;
 mod tool;
 mod truth;
-#[path = "../../tests/two_systems/mod.rs"]
+#[path = "../../tests/it/two_systems/mod.rs"]
 mod two_systems;
 
 use std::path::PathBuf;

@@ -15,7 +15,7 @@ fn at(axis: &str, word: &str) -> Point {
 #[test]
 fn both_cpus_are_kept_awake_by_tasks_that_give_way() {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
-        return eprintln!("not tested: needs two CPUs");
+        return testing::not_tested!("needs two CPUs");
     }
     let setting = setting(at("distance", "awake"), Some(1));
     assert_eq!(setting.partner_cpu(), Ok(1));
@@ -61,7 +61,7 @@ fn working_sets_are_numbers_or_parts_of_the_caches() {
     let fixed = setting(Point::default().with("set", Value::Number(4096)), None);
     assert_eq!((fixed.cached("set"), fixed.tallied().len()), (Ok(4096), 0));
     let caches = machine::data_caches(0);
-    let Some(&first) = caches.get(&1) else { return eprintln!("not tested: nothing tells the caches here") };
+    let Some(&first) = caches.get(&1) else { return testing::not_tested!("nothing tells the caches here") };
     let half = setting(at("set", "half-l1"), None);
     assert_eq!(half.cached("set"), Ok(first as usize / 2));
     assert_eq!(half.tallied().get("set bytes"), Some(&(first as f64 / 2.0)));

@@ -111,7 +111,7 @@ mod tests {
             let fresh = Fresh::new(&setting).expect("a fresh folder");
             let around = scratch(&setting).expect("the scratch folder");
             if rustix::fs::fstatfs(&around).expect("its file system").f_type as u32 != EXT4 {
-                eprintln!("not tested: {} is not on ext4", home.path().display());
+                testing::not_tested!("{} is not on ext4", home.path().display());
                 return;
             }
             let number = |folder: &OwnedFd| rustix::fs::fstat(folder).expect("its number").st_ino;

@@ -133,7 +133,7 @@ mod tests {
     fn base_pages_for_once_lose_the_round() {
         let region = Region::new(1 << 20, Pages::Huge).expect("memory");
         if !offered_at(region.place()) {
-            return eprintln!("not tested: the kernel gives no huge pages; {CONTROL}");
+            return testing::not_tested!("the kernel gives no huge pages; {CONTROL}");
         }
         for checked in [region.in_huge_pages(), region.in_huge_pages_if_offered()] {
             assert!(matches!(checked, Err(Failure::Wrong(_))), "{checked:?}");

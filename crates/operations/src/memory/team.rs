@@ -321,7 +321,7 @@ mod tests {
     fn setting() -> Option<Setting> {
         let two = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
         if !two {
-            eprintln!("not tested: only one CPU may be used, allow a second one");
+            testing::not_tested!("only one CPU may be used, allow a second one");
         }
         two.then(|| Setting::new(Point::default(), std::env::temp_dir(), 0, Some(1), 7))
     }

@@ -78,7 +78,7 @@ mod tests {
             record::Point::default().with("distance", OTHER.values[0].value()).with("microseconds", Value::value(idle))
         };
         let Some(other) = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1) else {
-            return eprintln!("not tested: needs two CPUs");
+            return testing::not_tested!("needs two CPUs");
         };
         let setting = Setting::new(point(Value::Number(10_000)), scratch.path().into(), 0, Some(other), 1);
         let mut looped = (PIPE.prepare)(&setting).expect("it prepares");

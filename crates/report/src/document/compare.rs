@@ -6,6 +6,7 @@ use analysis::compare::{
     Against, Comparison, Difference, Joint, Mean, Row, Told, Verdict, differences, families, figure, overall,
 };
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -20,7 +21,8 @@ use crate::document::factors::FactorOf;
 const BOUND: &str = "one of the two cannot be told from zero, and the bound leaves open which is dearer";
 
 /// Runs beside each other, the first as the base.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CompareDocument<'a> {
     /// The runs.
     pub runs: Vec<ComparedRun<'a>>,
@@ -48,7 +50,8 @@ pub struct CompareDocument<'a> {
 }
 
 /// Each other run's ratio to the base in factors.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedSplit {
     /// The factors of the second run.
     pub factors: Option<Vec<FactorOf>>,
@@ -59,7 +62,8 @@ pub struct ComparedSplit {
 }
 
 /// A run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedRun<'a> {
     /// As it was named.
     pub name: &'a str,
@@ -76,7 +80,8 @@ pub struct ComparedRun<'a> {
 }
 
 /// The runs' clocks.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedClocks<'a> {
     /// One core cycle of each run in ns.
     pub cycle_ns: &'a [f64],
@@ -87,7 +92,8 @@ pub struct ComparedClocks<'a> {
 }
 
 /// The noise between two runs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedNoise {
     /// What they show against themselves.
     pub band: Option<f64>,
@@ -102,7 +108,8 @@ pub struct ComparedNoise {
 }
 
 /// A fact of machine or settings that is not the same in all runs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedFact {
     /// Its field in the run document.
     pub field: String,
@@ -111,7 +118,8 @@ pub struct ComparedFact {
 }
 
 /// A cost in every run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedRow<'a> {
     /// The operation's id in the base.
     pub operation: &'a str,
@@ -132,7 +140,8 @@ pub struct ComparedRow<'a> {
 }
 
 /// A cost in one run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedCost<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -153,7 +162,8 @@ pub struct ComparedCost<'a> {
 }
 
 /// A run's cost over the base's.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedAgainst {
     /// The ratio. A bound has no value, and only the end that is known.
     pub ratio: Option<RatioFigure>,
@@ -166,7 +176,8 @@ pub struct ComparedAgainst {
 }
 
 /// The geometric mean of a family's ratios, or of all.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedMeans<'a> {
     /// The family.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,7 +190,8 @@ pub struct ComparedMeans<'a> {
 }
 
 /// A geometric mean of ratios.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ComparedMean {
     /// The mean.
     pub ratio: Option<RatioFigure>,

@@ -2,13 +2,15 @@
 
 use analysis::doctor::{Finding, Severity};
 use record::Machine;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::all;
 
 /// What `howslow doctor` found.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DoctorDocument<'a> {
     /// This machine.
     pub machine: &'a Machine,
@@ -17,7 +19,8 @@ pub struct DoctorDocument<'a> {
 }
 
 /// One thing that touches the numbers.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DoctorFinding<'a> {
     /// `noise`, `missing` or `note`.
     pub severity: &'static str,

@@ -4,6 +4,7 @@ use analysis::derived::{AGREE, Agreement, Derived, EntryShare, Followed};
 use analysis::explain::{Explained, Explanation};
 use analysis::memory::Memory;
 use record::{Doubt, Point};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,7 +12,8 @@ use super::memory::MemoryDocument;
 use super::{RatioFigure, TimeFigure, all, time};
 
 /// What the costs of a run consist of.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ExplainDocument<'a> {
     /// Costs that are differences of others.
     pub derived: Vec<DerivedCost<'a>>,
@@ -24,14 +26,16 @@ pub struct ExplainDocument<'a> {
 }
 
 /// The costs that were asked for, part by part.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CostsExplained<'a> {
     /// The costs.
     pub explained: Vec<CostExplained<'a>>,
 }
 
 /// A derived cost, by every route to it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DerivedCost<'a> {
     /// Its name.
     pub derived: &'static str,
@@ -42,7 +46,8 @@ pub struct DerivedCost<'a> {
 }
 
 /// One route to a derived cost.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RouteFollowed<'a> {
     /// What it compares, in words.
     pub route: &'static str,
@@ -57,7 +62,8 @@ pub struct RouteFollowed<'a> {
 }
 
 /// Whether two routes agree.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RoutesAgree {
     /// The ratio of their figures.
     pub ratio: f64,
@@ -72,7 +78,8 @@ pub struct RoutesAgree {
 }
 
 /// How much of a system call is entering and leaving the kernel.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EntryShareOf<'a> {
     /// The cost's id and point.
     pub cost: &'a str,
@@ -85,7 +92,8 @@ pub struct EntryShareOf<'a> {
 }
 
 /// A cost and its parts.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CostExplained<'a> {
     /// Its id and point.
     pub cost: &'a str,
@@ -106,7 +114,8 @@ pub struct CostExplained<'a> {
 }
 
 /// A part of a cost.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PartExplained<'a> {
     /// How often the cost contains it.
     pub times: f64,

@@ -2,13 +2,15 @@
 
 use analysis::factors::{Cause, Factor, Factors};
 use record::Doubt;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{RatioFigure, all, finite, ratio};
 
 /// The ratio of two machines on a mix, split into factors.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FactorsDocument {
     /// The factors; their product is the predicted ratio.
     pub factors: Vec<FactorOf>,
@@ -25,7 +27,8 @@ pub struct FactorsDocument {
 }
 
 /// The factor that one family of operations, or the clock, is responsible for.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FactorOf {
     /// `family` or `clock`.
     pub cause: &'static str,
@@ -46,7 +49,8 @@ pub struct FactorOf {
 }
 
 /// What `howslow predict --factors` splits.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PredictFactors {
     /// The split.
     #[serde(flatten)]

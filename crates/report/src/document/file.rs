@@ -1,12 +1,14 @@
 //! `howslow file resident|evict|sync --json`: an array with one of these for each file.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::ResidentFile;
 
 /// Which pages of a file are in memory.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FileResident<'a> {
     /// The file.
     pub path: &'a str,
@@ -25,7 +27,8 @@ pub struct FileResident<'a> {
 }
 
 /// What became of a file that was put out of memory.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FileEvicted {
     /// The file.
     pub path: String,
@@ -38,7 +41,8 @@ pub struct FileEvicted {
 }
 
 /// What became of a file that was written to its device.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FileSynced {
     /// The file.
     pub path: String,

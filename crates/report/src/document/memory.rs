@@ -3,13 +3,15 @@
 use analysis::memory::{Bandwidth, Demand, Level, Limit, Loaded, Memory, Translation, VAX, VAX_RATE};
 use analysis::statistics::Interval;
 use record::Doubt;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{RatioFigure, TimeFigure, all, ratio, time};
 
 /// What a run says of memory.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryDocument<'a> {
     /// The levels found.
     pub levels: Vec<MemoryLevel<'a>>,
@@ -26,7 +28,8 @@ pub struct MemoryDocument<'a> {
 }
 
 /// A level of the memory hierarchy.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryLevel<'a> {
     /// Its name.
     pub level: &'a str,
@@ -45,7 +48,8 @@ pub struct MemoryLevel<'a> {
 }
 
 /// What address translation costs a load.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryTranslation<'a> {
     /// The cost's id and point.
     pub cost: &'a str,
@@ -62,7 +66,8 @@ pub struct MemoryTranslation<'a> {
 }
 
 /// Bytes delivered per time.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryBandwidth<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -81,7 +86,8 @@ pub struct MemoryBandwidth<'a> {
 }
 
 /// A load while another CPU loads memory too.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryLoaded<'a> {
     /// What the other CPU does.
     pub other_cpu: &'a str,
@@ -96,7 +102,8 @@ pub struct MemoryLoaded<'a> {
 }
 
 /// What misses a processor can bear.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryDemand<'a> {
     /// Bytes that an instruction asks for.
     pub bytes_per_instruction: f64,
@@ -119,7 +126,8 @@ pub struct MemoryDemand<'a> {
 }
 
 /// The rate of several CPUs together.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryTogether {
     /// CPUs.
     pub cpus: u64,
@@ -128,7 +136,8 @@ pub struct MemoryTogether {
 }
 
 /// The miss rate at which memory is the limit.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemoryLimit {
     /// Instructions per core cycle.
     pub instructions_per_cycle: f64,
@@ -143,7 +152,8 @@ pub struct MemoryLimit {
 }
 
 /// A miss rate.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MissRate {
     /// The misses per access.
     pub miss_rate: RatioFigure,

@@ -5,6 +5,7 @@ use analysis::predict::{Prediction, Row};
 use analysis::sums::sum;
 use analysis::whatif::{Supposed, difference};
 use record::{Doubt, Mix, MixLine, Point};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,14 +13,16 @@ use super::{TimeFigure, finite, time};
 use crate::Priced;
 
 /// Several predictions: of several mixes, or on several runs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Predictions<'a> {
     /// The predictions.
     pub predictions: &'a [PredictDocument<'a>],
 }
 
 /// What a unit of a mix's work takes on a run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PredictDocument<'a> {
     /// The mix.
     pub mix: &'a str,
@@ -74,7 +77,8 @@ pub struct PredictDocument<'a> {
 }
 
 /// One line of the mix.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PredictedRow<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,
@@ -98,7 +102,8 @@ pub struct PredictedRow<'a> {
 }
 
 /// One family.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PredictedFamily {
     /// Its name.
     pub family: String,
@@ -108,7 +113,8 @@ pub struct PredictedFamily {
 }
 
 /// A time and its share of the prediction.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Together {
     /// The time.
     pub ns: Option<f64>,
@@ -121,7 +127,8 @@ pub struct Together {
 }
 
 /// A line that the run has no price for.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LackingLine<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,
@@ -136,7 +143,8 @@ pub struct LackingLine<'a> {
 }
 
 /// What changes with what is supposed.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SupposedDocument<'a> {
     /// The changes as they were written.
     pub changes: Vec<&'a str>,
@@ -157,7 +165,8 @@ pub struct SupposedDocument<'a> {
 }
 
 /// A line that changes.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SupposedRow<'a> {
     /// The operation as the mix names it.
     pub operation: &'a str,

@@ -2,13 +2,15 @@
 
 use analysis::repeated::{Needs, Repeated};
 use record::{Point, Run};
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::all;
 
 /// How costs scatter between whole runs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RepeatDocument<'a> {
     /// The ids of the runs.
     pub runs: Vec<&'a str>,
@@ -19,7 +21,8 @@ pub struct RepeatDocument<'a> {
 }
 
 /// How one cost scatters.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RepeatRow<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -48,7 +51,8 @@ pub struct RepeatRow<'a> {
 }
 
 /// What a precision takes.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RepeatNeeds {
     /// One run of this many rounds.

@@ -3,13 +3,15 @@
 use analysis::prefetch::{THERE, Tuning, distance};
 use analysis::study::{Answer, Cell, Compared, Figure, Finding, Study, TableAnswer, Test};
 use record::Doubt;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{RatioFigure, TimeFigure, all, ratio, time};
 
 /// All studies.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StudiesDocument<'a> {
     /// The studies.
     pub studies: Vec<StudyDocument<'a>>,
@@ -44,7 +46,8 @@ impl<'a> PrefetchStudy<'a> {
 }
 
 /// One paper's tables and sentences, tested on a run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StudyDocument<'a> {
     /// The paper's short name.
     pub paper: &'static str,
@@ -57,7 +60,8 @@ pub struct StudyDocument<'a> {
 }
 
 /// A table.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StudyTable<'a> {
     /// Its title.
     pub title: &'a str,
@@ -70,7 +74,8 @@ pub struct StudyTable<'a> {
 }
 
 /// What stands in a cell.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum StudyCell<'a> {
     /// Words.
@@ -88,7 +93,8 @@ pub enum StudyCell<'a> {
 }
 
 /// A sentence of the paper, tested.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StudyFinding<'a> {
     /// The sentence.
     pub claim: &'static str,
@@ -107,7 +113,8 @@ pub struct StudyFinding<'a> {
 }
 
 /// Two figures compared.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StudyFigures<'a> {
     /// `paper` or `here`.
     #[serde(rename = "where")]
@@ -131,7 +138,8 @@ pub struct StudyFigures<'a> {
 }
 
 /// A cost with its name.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NamedFigure<'a> {
     /// Its name.
     pub name: &'a str,

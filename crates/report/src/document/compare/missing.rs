@@ -2,13 +2,15 @@
 
 use analysis::compare::{Comparison, Only, Versioned};
 use record::Point;
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::document::all;
 
 /// A cost whose operation has another version.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OtherVersions<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -21,7 +23,8 @@ pub struct OtherVersions<'a> {
 }
 
 /// The costs that only one run has.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OnlyIn<'a> {
     /// The run's place among the runs.
     pub run: usize,
@@ -32,7 +35,8 @@ pub struct OnlyIn<'a> {
 }
 
 /// A cost that some run lacks.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OnlyCost<'a> {
     /// The operation's id.
     pub operation: &'a str,
@@ -45,7 +49,8 @@ pub struct OnlyCost<'a> {
 }
 
 /// Why a run lacks a cost.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SkippedIn<'a> {
     /// The run's place among the runs.
     pub run: usize,

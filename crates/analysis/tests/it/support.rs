@@ -1,0 +1,18 @@
+//! What the tests share: the example run, a mix of lines, its price.
+
+use analysis::predict::{Prediction, predict};
+use record::{Mix, Run};
+
+pub fn example() -> Run {
+    record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run")
+}
+
+pub fn mix(lines: &[(&str, f64)]) -> Mix {
+    let lines: String =
+        lines.iter().map(|(id, times)| format!("[[operation]]\noperation = \"{id}\"\ntimes = {times:?}\n")).collect();
+    Mix::from_toml(&format!("name = \"m\"\nunit = \"u\"\n{lines}")).expect("a mix")
+}
+
+pub fn priced(mix: &Mix, run: &Run, place: usize) -> Prediction {
+    predict(mix, run, place, &|_| &[])
+}

@@ -1,0 +1,202 @@
+//! Under a seccomp filter, on one CPU, with few descriptors, without namespaces: what cannot be measured says why, the
+//! rest is measured, and the machine is as it was.
+//!
+//! A program of its own, because its tests look for whatever is left on the machine: other tests' runs would be found.
+
+#[path = "../it/filter.rs"]
+mod filter;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard};
+
+use filter::{errno, filtered};
+use record::{Run, Skip};
+use tempfile::TempDir;
+
+/// What one run may see of another's passing objects is no fault of it: one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A machine looked at before and after.
+struct Place {
+    folder: TempDir,
+    before: BTreeMap<String, Vec<String>>,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Place {
+    fn new() -> Place {
+        let alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("scratch")).expect("a folder");
+        Place { folder, before: state(), _alone: alone }
+    }
+
+    fn command(&self, patterns: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("howslow"));
+        command.arg("run").args(patterns).args(["--budget", "2s", "--json"]);
+        command.env("HOWSLOW_DATA", self.folder.path().join("data")).env("TMPDIR", self.folder.path().join("scratch"));
+        command
+    }
+
+    /// Runs it; the run, and that nothing is left behind.
+    fn run(&self, mut command: Command) -> Run {
+        let output = command.output().expect("it starts");
+        let run = record::run_from_bytes(&output.stdout);
+        let run = run.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+        assert_eq!(output.status.code(), Some(if run.skipped.is_empty() { 0 } else { 3 }), "exit status");
+        let left: Vec<_> = fs::read_dir(self.folder.path().join("scratch")).expect("a folder").flatten().collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+        // The kernel collects keys and namespaces in its own time.
+        for _ in 0..60 {
+            if state() == self.before {
+                return run;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        assert_eq!(state(), self.before, "the machine before and after");
+        run
+    }
+}
+
+/// What a run could leave behind outside its folders.
+fn state() -> BTreeMap<String, Vec<String>> {
+    let lines = |path: &str| -> Vec<String> {
+        fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
+    };
+    let names = |path: &str| -> Vec<String> {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    let mut state = BTreeMap::new();
+    for path in ["/proc/sysvipc/msg", "/proc/sysvipc/sem", "/proc/self/mounts", "/proc/swaps"] {
+        state.insert(path.to_owned(), lines(path));
+    }
+    // The last columns of shared memory are page counts that others' use moves.
+    let shared = lines("/proc/sysvipc/shm").iter().map(|line| line.split_whitespace().take(2).collect()).collect();
+    state.insert("/proc/sysvipc/shm".into(), shared);
+    for path in ["/dev/mqueue", "/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/dev/shm"] {
+        state.insert(path.to_owned(), names(path));
+    }
+    state.insert("hostname".into(), lines("/proc/sys/kernel/hostname"));
+    state
+        .insert("howslow keys".into(), lines("/proc/keys").into_iter().filter(|key| key.contains("howslow")).collect());
+    let binary = assert_cmd::cargo::cargo_bin("howslow");
+    let ours = names("/proc")
+        .into_iter()
+        .filter(|pid| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == binary));
+    state.insert("processes".into(), ours.collect());
+    state
+}
+
+fn skip<'a>(run: &'a Run, id: &str) -> &'a Skip {
+    run.skipped.iter().find(|skip| skip.operation == id).unwrap_or_else(|| panic!("{id} was not skipped"))
+}
+
+fn measured(run: &Run, id: &str) {
+    assert!(run.costs.iter().any(|cost| cost.operation == id), "{id} was not measured: {:?}", run.skipped);
+}
+
+#[test]
+fn a_filter_that_refuses_is_a_skip_with_its_remedy() {
+    let place = Place::new();
+    let command = filtered(place.command(&["poll.epoll", "poll.poll"]), libc::SYS_epoll_create1, errno(libc::EPERM));
+    let run = place.run(command);
+    let skip = skip(&run, "poll.epoll");
+    assert!(skip.reason.contains("no permission") && skip.remedy.contains("seccomp"), "{skip:?}");
+    measured(&run, "poll.poll");
+}
+
+#[test]
+fn a_kernel_without_the_call_is_a_skip() {
+    let place = Place::new();
+    let patterns = ["call.landlock_create_ruleset", "call.getuid"];
+    let command = filtered(place.command(&patterns), libc::SYS_landlock_create_ruleset, errno(libc::ENOSYS));
+    let run = place.run(command);
+    assert!(skip(&run, patterns[0]).reason.contains("no such call"));
+    measured(&run, "call.getuid");
+}
+
+#[test]
+fn a_filter_that_kills_costs_the_rounds_of_one_operation() {
+    let place = Place::new();
+    let patterns = ["call.sched_get_priority_max", "call.sched_get_priority_min"];
+    let command = filtered(place.command(&patterns), libc::SYS_sched_get_priority_max, libc::SECCOMP_RET_KILL_PROCESS);
+    let run = place.run(command);
+    assert!(skip(&run, patterns[0]).reason.contains("SIGSYS (a seccomp filter)"), "{:?}", run.skipped);
+    measured(&run, patterns[1]);
+}
+
+#[test]
+fn without_private_namespaces_the_machine_s_own_are_left_alone() {
+    let place = Place::new();
+    let patterns = ["call.semop", "call.mq_open", "call.sethostname", "call.mount", "call.getuid"];
+    let run = place.run(filtered(place.command(&patterns), libc::SYS_unshare, errno(libc::EPERM)));
+    for id in &patterns[..4] {
+        let skip = skip(&run, id);
+        assert!(!skip.reason.is_empty() && !skip.remedy.is_empty(), "{skip:?}");
+    }
+    measured(&run, "call.getuid");
+}
+
+#[test]
+fn objects_outside_the_scratch_folder_are_gone_afterwards() {
+    let place = Place::new();
+    let patterns =
+        ["call.semop", "call.msgsnd", "call.shmat", "call.mq_open", "call.add_key", "call.sethostname", "call.mount"];
+    let run = place.run(place.command(&patterns));
+    let done = run.costs.iter().filter(|cost| patterns.contains(&cost.operation.as_str())).count();
+    assert_eq!(done + run.skipped.len(), patterns.len(), "{:?}", run.skipped);
+    if done < patterns.len() {
+        eprintln!("not all of it ran here: {:?}", run.skipped);
+    }
+}
+
+#[test]
+fn too_few_descriptors_is_a_skip() {
+    let place = Place::new();
+    let mut command = place.command(&["poll.poll@descriptors=1000", "poll.poll@descriptors=10"]);
+    let few = || {
+        let limit = libc::rlimit { rlim_cur: 128, rlim_max: 128 };
+        // SAFETY: the pointer is to an rlimit; the new process alone is concerned.
+        match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: the closure makes one system call and allocates nothing.
+    unsafe { command.pre_exec(few) };
+    let run = place.run(command);
+    let skip = skip(&run, "poll.poll");
+    assert!(skip.at.number("descriptors") == Some(1000) && !skip.remedy.is_empty(), "{skip:?}");
+    measured(&run, "poll.poll");
+}
+
+#[test]
+fn on_one_cpu_partners_on_another_are_skipped() {
+    let place = Place::new();
+    let mut command = place.command(&["futex.roundtrip"]);
+    let one = || {
+        // SAFETY: all bits zero is the empty set.
+        let mut cpus: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: asks where this thread runs.
+        let cpu = unsafe { libc::sched_getcpu() };
+        // SAFETY: the set has room for every CPU there is.
+        unsafe { libc::CPU_SET(cpu as usize, &mut cpus) };
+        // SAFETY: the pointer is to a set of that size; the new process alone is concerned.
+        match unsafe { libc::sched_setaffinity(0, size_of_val(&cpus), &cpus) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: the closure makes two system calls and allocates nothing.
+    unsafe { command.pre_exec(one) };
+    let run = place.run(command);
+    let skip = skip(&run, "futex.roundtrip");
+    assert!(skip.at.word("distance") == Some("other") && skip.reason.contains("only one CPU"), "{skip:?}");
+    measured(&run, "futex.roundtrip");
+}

@@ -1,0 +1,179 @@
+//! `howslow file advise` and `howslow file tune`: what they say of a file, what they leave of it, and what they refuse.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::on_disk::{file, folder, written};
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin;
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+fn json(command: &mut Command) -> Value {
+    let done = command.arg("--json").assert().success();
+    serde_json::from_slice(&done.get_output().stdout).expect("JSON")
+}
+
+fn rates(of: &Value) -> Vec<f64> {
+    of["rates"].as_array().expect("rates").iter().map(|rate| rate.as_f64().expect("a rate")).collect()
+}
+
+#[test]
+fn advice_rests_on_figures_of_this_very_file_and_changes_nothing() {
+    let Some(folder) = folder() else { return };
+    let path = written(folder.path(), 3 << 20 | 1000);
+    let mut permissions = fs::metadata(&path).expect("the file").permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&path, permissions).expect("ours");
+    let before = (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|it| it.modified()).expect("a time"));
+    for order in ["sequential", "random"] {
+        let advice = json(file("advise", &path).args(["--budget", "2s", "--order", order]));
+        assert_eq!((&advice["order"], &advice["file_bytes"]), (&order.into(), &before.0.len().into()));
+        let states = advice["states"].as_array().expect("states");
+        let names: Vec<&Value> = states.iter().map(|state| &state["state"]).collect();
+        assert_eq!(names, ["cold", "warm"]);
+        for state in states {
+            let candidates = state["candidates"].as_array().expect("candidates");
+            let tried: Vec<&Value> = candidates.iter().filter(|it| it["skipped"].is_null()).collect();
+            assert!(tried.len() >= 3, "{state}");
+            for it in &tried {
+                assert!(rates(it).len() >= 3 && rates(it).iter().all(|&rate| rate > 0.0), "{it}");
+            }
+            let median = |it: &Value| analysis::statistics::median(rates(it)).expect("a rate");
+            let fastest = tried.iter().map(|it| median(it)).fold(0.0, f64::max);
+            let chosen = tried.iter().find(|it| it["method"] == state["method"]).expect("one of them");
+            assert!(median(chosen) >= 0.95 * fastest, "{state}");
+            assert!(state["reason"].as_str().is_some_and(|reason| reason.contains("MB/s")));
+        }
+    }
+    let after = (fs::read(&path).expect("read"), fs::metadata(&path).and_then(|it| it.modified()).expect("a time"));
+    assert_eq!(before, after);
+    assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "something is left");
+}
+
+#[test]
+fn a_page_names_the_method_and_the_work_done_to_the_file() {
+    let Some(folder) = folder() else { return };
+    let path = written(folder.path(), 1 << 20);
+    let asked = ["--budget", "1s", "--rate", "500MB", "--record", "64KiB"];
+    let page = file("advise", &path).args(asked).assert().success();
+    page.stdout(contains("read by ").and(contains("put out of memory")).and(contains("pread of 64 KiB")));
+}
+
+#[test]
+fn the_surface_is_whole_cold_and_judged() {
+    let Some(folder) = folder() else { return };
+    let path = written(folder.path(), 2 << 20);
+    let tuning = json(file("tune", &path).args(["--budget", "3s"]));
+    let length = |name: &str| tuning[name].as_array().expect(name).len();
+    let windows = tuning["windows"].as_array().expect("windows");
+    assert_eq!(windows.len(), length("distances") * length("quantities"));
+    assert!(length("distances") >= 3 && windows.iter().all(|window| rates(window).len() <= 3), "{tuning}");
+    let best = windows.iter().find(|window| window["of"] == tuning["best"]).expect("the best is on the surface");
+    assert!(!rates(best).is_empty(), "{tuning}");
+    let most = tuning["inputs"]["most"].as_u64().expect("bytes");
+    let columns = tuning["quantities"].as_array().expect("quantities");
+    let beyond = columns.iter().filter(|quantity| quantity.as_u64().is_some_and(|bytes| bytes > most)).count();
+    assert!(beyond <= 1, "the kernel cuts all of these alike: {tuning}");
+    assert_eq!(tuning["not_cold"], 0);
+    let (inputs, verdicts) = (&tuning["inputs"], tuning["verdicts"].as_array().expect("verdicts"));
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let paper = number(&inputs["latency_ns"]) * number(&inputs["consumption"]) / 1e9;
+    let said = number(&verdicts[0]["window"]["distance"]);
+    assert!((said - paper).abs() <= 4096.0_f64.max(number(&inputs["page"])), "{said} is not {paper}");
+    for verdict in verdicts {
+        let beside = |name: &str| number(&verdict["beside_best"][name]);
+        let (low, high, pairs) = (beside("low"), beside("high"), beside("pairs"));
+        let told = (pairs >= 6.0 && (low >= 0.95 || high < 0.95)).then_some(low >= 0.95);
+        assert_eq!(verdict["found"].as_bool(), told, "{verdict}");
+        assert!(pairs >= 3.0);
+    }
+    let good = verdicts.iter().rev().find(|verdict| number(&verdict["beside_best"]["ratio"]) >= 0.95);
+    assert_eq!(tuning["recommended"], good.map_or(&tuning["best"], |verdict| &verdict["window"]).clone());
+}
+
+#[test]
+fn the_study_of_readers_tunes_a_file_of_the_user_s_or_of_its_own() {
+    let Some(folder) = folder() else { return };
+    let path = written(folder.path(), 2 << 20);
+    let study = || {
+        let mut command = Command::cargo_bin("howslow").expect("the binary is built");
+        command.args(["study", "mpe", "--budget", "2s", "--prefetch"]);
+        command
+    };
+    let tuned = json(study().arg(&path));
+    assert_eq!(tuned["there"]["distance"], 93_330.0, "30 ms x 3,111 bytes/ms");
+    assert_eq!(tuned["prefetch"]["file_bytes"], 2 << 20);
+    let page = study().env("TMPDIR", folder.path()).assert().success();
+    page.stdout(contains("a scratch file in").and(contains("did the arithmetic find the best point?")));
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("the folder").flatten().map(|entry| entry.path()).collect();
+    assert_eq!(left, [path], "the study's own file has no name");
+    let mut other = Command::cargo_bin("howslow").expect("the binary is built");
+    other.args(["study", "rsx", "--prefetch"]).assert().code(2).stderr(contains("only mpe"));
+    study().arg(folder.path()).assert().code(2).stderr(contains("a directory"));
+    study().args(["--run", "@1"]).assert().code(2);
+}
+
+#[test]
+fn what_cannot_be_advised_on_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name);
+    let made = std::process::Command::new("mkfifo").arg(place("fifo")).status().expect("mkfifo");
+    assert!(made.success());
+    fs::write(place("empty"), "").expect("a file");
+    fs::write(place("small"), "a few words").expect("a file");
+    for verb in ["advise", "tune"] {
+        for (path, says) in [
+            (place("miss\u{7}ing"), "cannot open"),
+            (folder.path().to_path_buf(), "a directory"),
+            (place("fifo"), "a FIFO"),
+            (place("empty"), "is empty"),
+            (place("small"), "too few to tell"),
+        ] {
+            let refused = file(verb, &path).assert().code(2).stdout("");
+            let text = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+            assert!(text.contains(says) && text.lines().count() == 1 && !text.contains('\u{7}'), "{text}");
+        }
+        file(verb, &place("small")).args(["--rate", "fast"]).assert().code(2);
+        file(verb, &place("small")).args(["--budget", "-1s"]).assert().code(2);
+    }
+    file("advise", &place("small")).args(["--record", "7"]).assert().code(2);
+}
+
+#[test]
+fn in_memory_only_warm_is_advised_on() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+        testing::not_tested!("no /dev/shm; mount a tmpfs there");
+        return;
+    };
+    let path = written(folder.path(), 1 << 20);
+    let advice = json(file("advise", &path).args(["--budget", "1s"]));
+    let states = advice["states"].as_array().expect("states");
+    assert!(states.len() == 1 && states[0]["state"] == "warm" && advice["inputs"].is_null());
+    assert!(advice["notes"].to_string().contains("cannot be cold"));
+    file("tune", &path).assert().code(1).stderr(contains("lives in memory").and(contains("on a disk")));
+    let mut study = Command::cargo_bin("howslow").expect("the binary is built");
+    study.args(["study", "mpe", "--prefetch", "--budget", "1s"]);
+    let refused = study.env("TMPDIR", folder.path()).assert().code(1).stdout("");
+    refused.stderr(contains("is in memory").and(contains("set TMPDIR")));
+    let missing = study.env("TMPDIR", folder.path().join("missing")).assert().code(2).stdout("");
+    missing.stderr(contains("TMPDIR"));
+}
+
+#[test]
+fn a_file_cut_short_meanwhile_ends_it_with_the_reason() {
+    let Some(folder) = folder() else { return };
+    for verb in ["advise", "tune"] {
+        let path = written(folder.path(), 8 << 20);
+        let mut command = std::process::Command::new(cargo_bin!("howslow"));
+        command.args(["file", verb, "--budget", "20s"]).arg(&path).stdout(Stdio::null()).stderr(Stdio::piped());
+        let running = command.spawn().expect("it starts");
+        std::thread::sleep(Duration::from_secs(1));
+        fs::File::options().write(true).open(&path).and_then(|file| file.set_len(10_000)).expect("cut");
+        let ended = running.wait_with_output().expect("it ends");
+        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(ended.status.code() == Some(1) && text.contains("cut short") && text.lines().count() == 1, "{text}");
+    }
+}

@@ -1,0 +1,96 @@
+//! The verbs that measure, on this machine: one cheap operation, so that they are quick everywhere.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
+
+use crate::support::{QUICK, folder, howslow};
+
+#[test]
+fn a_run_is_printed_kept_and_found_again() {
+    let data = folder();
+    let result = howslow(&data).args(["run", "loop.empty"]).args(QUICK).assert().success();
+    result.stdout(starts_with("howslow ").and(contains("loop.empty"))).stderr(is_empty());
+    howslow(&data).args(["show", "@1"]).assert().success().stdout(contains("loop.empty"));
+    howslow(&data).arg("history").assert().success().stdout(contains("loop.empty"));
+}
+
+#[test]
+fn the_document_says_what_was_asked_for_and_where() {
+    let data = folder();
+    let path = data.path().join("out.json");
+    let arguments = ["run", "loop", "--count", "1000", "--seed", "7", "--json", "-o"];
+    let result = howslow(&data).args(arguments).arg(&path).args(QUICK).assert().success();
+    let printed = record::run_from_bytes(&result.get_output().stdout).expect("a run");
+    assert_eq!(printed, record::read_run(&path).expect("the same run"));
+    assert_eq!(printed.settings.count, Some(1000));
+    assert_eq!(printed.settings.seed, 7);
+    assert_eq!(printed.settings.rounds, 1);
+    assert_eq!(printed.settings.patterns, ["loop"]);
+    assert_eq!(printed.machine.architecture, std::env::consts::ARCH);
+    let cost = &printed.costs[0];
+    assert_eq!((cost.operation.as_str(), cost.heading()), ("loop.empty", "loop"));
+    assert!(cost.quoted().0 > 0.0);
+    assert!(cost.rounds.iter().all(|round| round.lost.is_some() || round.times == 1000));
+    assert!(printed.started <= printed.finished);
+}
+
+#[test]
+fn a_run_on_a_named_cpu_stays_there() {
+    let data = folder();
+    let machine = machine::describe();
+    let cpu = *machine.cpu.usable.last().expect("a CPU");
+    let arguments = ["run", "loop.empty", "--json", "--cpu", &cpu.to_string()];
+    let result = howslow(&data).args(arguments).args(QUICK).assert().success();
+    let run = record::run_from_bytes(&result.get_output().stdout).expect("a run");
+    assert!(run.costs[0].rounds.iter().all(|round| round.cpu == cpu));
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_written_costs_a_warning_and_not_the_run() {
+    let data = folder();
+    let file = data.path().join("file");
+    fs::write(&file, "").expect("written");
+    let result = howslow(&data).env("HOWSLOW_DATA", &file).args(["run", "loop.empty"]).args(QUICK).assert().success();
+    result.stdout(contains("loop.empty")).stderr(contains("warning: this run is not kept"));
+}
+
+#[test]
+fn the_best_checks_are_remembered_for_the_next_run() {
+    let data = folder();
+    howslow(&data).args(["run", "loop.empty"]).args(QUICK).assert().success();
+    let known = fs::read_to_string(data.path().join("known.json")).expect("it is remembered");
+    assert!(known.contains("width_cycles"), "{known}");
+}
+
+#[test]
+fn an_interrupted_run_prints_what_there_is_and_keeps_nothing() {
+    for (signal, number) in [("INT", 2), ("TERM", 15)] {
+        let data = folder();
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("howslow"))
+            .args(["run", "loop.empty", "--rounds", "100000", "--precision", "0.000001%", "--budget", "60s"])
+            .env("HOWSLOW_DATA", data.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(Duration::from_secs(2));
+        let begin = Instant::now();
+        let id = child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().expect("kill").success());
+        while child.try_wait().expect("it can be waited for").is_none() {
+            if begin.elapsed() > Duration::from_secs(30) {
+                child.kill().expect("killed");
+                panic!("it went on after SIG{signal}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let done = child.wait_with_output().expect("its output");
+        assert_eq!(done.status.code(), Some(128 + number), "SIG{signal}");
+        assert!(String::from_utf8_lossy(&done.stderr).contains("interrupted"));
+        assert!(!data.path().join("runs").exists());
+    }
+}

@@ -1,0 +1,101 @@
+//! The programs of `mode` that an emulator runs: howslow starts itself under qemu-user, or says what is missing.
+
+use assert_cmd::Command;
+use predicates::str::{contains, is_empty};
+use record::Run;
+use tempfile::TempDir;
+
+use crate::support::{self, folder, run_of};
+
+fn howslow(data: &TempDir) -> Command {
+    let mut command = support::howslow(data);
+    command.env("HOWSLOW_DATA", data.path().join("data")).env("TMPDIR", data.path().join("scratch"));
+    std::fs::create_dir_all(data.path().join("scratch")).expect("a folder");
+    command
+}
+
+const EMULATED: [&str; 9] = [
+    "run",
+    "mode.host.call@mode=emulated",
+    "mode.read@mode=emulated",
+    "mode.keyed@mode=emulated",
+    "mode.convert@mode=emulated",
+    "--full",
+    "--json",
+    "--budget",
+    "8s",
+];
+
+/// The run that was printed, with the exit status that suits it.
+fn run(command: &mut Command) -> Run {
+    run_of(&command.output().expect("it starts"))
+}
+
+/// Whether an emulator of this processor is installed.
+fn installed() -> bool {
+    let names = ["", "-static"].map(|kind| format!("qemu-{}{kind}", std::env::consts::ARCH));
+    names.iter().any(|name| std::process::Command::new(name).arg("--version").output().is_ok())
+}
+
+#[test]
+fn every_program_is_measured_emulated() {
+    if !installed() {
+        testing::not_tested!("no emulator of this processor is installed; apt-get install qemu-user");
+        return;
+    }
+    let data = folder();
+    let run = run(howslow(&data).args(EMULATED).args(["--rounds", "2", "--precision", "50%"]));
+    assert!(run.skipped.is_empty(), "{:?}", run.skipped);
+    let emulated = run.costs.iter().filter(|cost| cost.at.word("mode") == Some("emulated"));
+    let mut emulated: Vec<&str> = emulated.map(|cost| cost.operation.as_str()).collect();
+    emulated.dedup();
+    assert_eq!(emulated.len(), 4, "{emulated:?}");
+    for cost in run.costs.iter().filter(|cost| cost.at.word("mode").is_some()) {
+        assert!(cost.quoted().0 > 0.0, "{} costs {}", cost.name(), cost.quoted());
+        assert!(cost.rounds.iter().all(|round| round.lost.is_none()), "{}: {:?}", cost.name(), cost.doubts);
+        // The server waits to be asked before every batch; that is no part of the batch, which waits for nothing.
+        let operations = cost.rounds.iter().map(|round| round.times).min().unwrap_or(0) as f64;
+        assert!(cost.switches.voluntary * operations < 0.5, "{}: {:?}", cost.name(), cost.switches);
+    }
+    let left = std::fs::read_dir(data.path().join("scratch")).expect("a folder").count();
+    assert_eq!(left, 0, "files left behind");
+}
+
+#[test]
+fn without_an_emulator_the_mode_is_skipped_with_what_installs_it() {
+    let data = folder();
+    let run = run(howslow(&data).args(EMULATED).env("PATH", data.path()));
+    assert_eq!(run.skipped.len(), 6, "{:?}", run.skipped);
+    for skip in &run.skipped {
+        assert!(skip.reason.ends_with("is not installed"), "{skip:?}");
+        assert_eq!(skip.remedy, "apt-get install qemu-user");
+    }
+}
+
+#[test]
+fn an_emulator_that_cannot_run_howslow_is_a_skip_too() {
+    use std::os::unix::fs::PermissionsExt;
+    let data = folder();
+    let pretended = data.path().join(format!("qemu-{}", std::env::consts::ARCH));
+    std::fs::write(&pretended, "#!/bin/sh\nexit 1\n").expect("written");
+    std::fs::set_permissions(&pretended, std::fs::Permissions::from_mode(0o700)).expect("executable");
+    let run = run(howslow(&data).args(EMULATED).env("PATH", data.path()));
+    assert_eq!(run.skipped.len(), 6, "{:?}", run.skipped);
+    for skip in &run.skipped {
+        assert!(skip.reason.ends_with("cannot run this howslow"), "{skip:?}");
+        assert!(skip.remedy.contains("--version"), "{skip:?}");
+    }
+}
+
+#[test]
+fn the_word_that_starts_an_emulated_program_is_for_no_user() {
+    let data = folder();
+    let word = operations::mode::emulated::SERVE;
+    howslow(&data)
+        .arg("--help")
+        .assert()
+        .success()
+        .stdout(predicates::prelude::PredicateBooleanExt::not(contains(word)));
+    let misused = howslow(&data).arg(word).write_stdin("hello\n").assert().code(2);
+    misused.stdout(is_empty()).stderr(contains(word));
+}

@@ -1,0 +1,170 @@
+//! The static program, native and under emulators of both processors: systems on which every cost differs, and on which
+//! whatever cannot be measured says why.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use record::{Cost, Run};
+use tempfile::TempDir;
+
+use crate::two_systems::program::{program, target};
+
+/// What is measured: instructions, memory, the kernel, a signal, two processes, a page.
+const MEASURED: [&str; 7] = [
+    "instruction.add.latency",
+    "instruction.divide.latency",
+    "memory.copy@size=512",
+    "syscall.getppid",
+    "signal.deliver",
+    "crossing.process@distance=same,arguments=3",
+    "process.fork",
+];
+
+/// What an emulator may not have; it is measured or skipped with a reason.
+const MAYBE: [&str; 4] = ["crossing.vdso", "process.exec", "call.landlock_create_ruleset", "call.seccomp"];
+
+/// Nothing here takes a minute; whatever takes ten hangs.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A system to run on: the architecture of the program, and what emulates its processor.
+#[derive(Clone, Copy)]
+struct System {
+    architecture: &'static str,
+    emulator: Option<&'static str>,
+}
+
+const NATIVE: System = System { architecture: std::env::consts::ARCH, emulator: None };
+const X86_64: System = System { architecture: "x86_64", emulator: Some("qemu-x86_64") };
+const AARCH64: System = System { architecture: "aarch64", emulator: Some("qemu-aarch64") };
+
+impl System {
+    /// The command that runs the static program here; `None`, with a word on what is missing, where it cannot be had.
+    fn command(self) -> Option<Command> {
+        let missing = |what: &str, remedy: &str| {
+            testing::not_tested!("{what}, so nothing ran on {}; {remedy}", self.architecture);
+            None
+        };
+        if let Some(emulator) = self.emulator
+            && Command::new(emulator).arg("--version").output().is_err()
+        {
+            return missing(&format!("{emulator} is not installed"), "apt-get install qemu-user");
+        }
+        let Some(program) = program(self.architecture) else {
+            let target = target(self.architecture);
+            return missing(&format!("there is no Rust library for {target}"), &format!("rustup target add {target}"));
+        };
+        Some(match self.emulator {
+            None => Command::new(program),
+            Some(emulator) => {
+                let mut command = Command::new(emulator);
+                command.arg(program);
+                command
+            }
+        })
+    }
+
+    /// Measures; `None` where it cannot run.
+    fn run(self, patterns: &[&str]) -> Option<Run> {
+        let data = tempfile::tempdir().expect("a folder");
+        let mut command = self.command()?;
+        command.arg("run").args(patterns);
+        // Where nothing is ever quiet, more time would not make it so.
+        command.args(["--json", "--rounds", "2", "--precision", "50%", "--budget", "8s"]);
+        let (status, text, errors) = output(&mut command, &data);
+        let run = record::run_from_bytes(text.as_bytes());
+        let run = run.unwrap_or_else(|error| panic!("{}: {error}: {errors}", self.architecture));
+        assert_eq!(status, Some(if run.skipped.is_empty() { 0 } else { 3 }), "exit status: {errors}");
+        let left: Vec<PathBuf> = std::fs::read_dir(data.path().join("scratch"))
+            .expect("a folder")
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+        Some(run)
+    }
+}
+
+/// Runs it to its end: exit status, what it printed, what it complained of.
+fn output(command: &mut Command, data: &TempDir) -> (Option<i32>, String, String) {
+    let scratch = data.path().join("scratch");
+    std::fs::create_dir_all(&scratch).expect("a folder");
+    let (text, errors) = (data.path().join("text"), data.path().join("errors"));
+    let file = |path: &Path| std::fs::File::create(path).expect("a file");
+    let mut child = command
+        .env("HOWSLOW_DATA", data.path().join("data"))
+        .env("TMPDIR", &scratch)
+        .stdout(file(&text))
+        .stderr(file(&errors))
+        .spawn()
+        .expect("it starts");
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            break status;
+        }
+        if begin.elapsed() > PATIENCE {
+            child.kill().expect("killed");
+            panic!("{command:?} hung");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let read = |path: &Path| std::fs::read_to_string(path).expect("text");
+    (status.code(), read(&text), read(&errors))
+}
+
+fn cost<'a>(run: &'a Run, pattern: &str) -> &'a Cost {
+    let id = pattern.split('@').next().unwrap_or(pattern);
+    let found = run.costs.iter().find(|cost| cost.operation == id);
+    found.unwrap_or_else(|| panic!("{id} was not measured on {}: {:?}", run.machine.architecture, run.skipped))
+}
+
+/// What holds of every run on every system.
+fn is_sound(run: &Run, system: System) {
+    assert_eq!(run.machine.architecture, system.architecture);
+    assert_eq!(run.machine.libc, "musl");
+    assert_eq!(run.machine.kernel.name, "Linux");
+    let emulated = run.machine.virtualization.hypervisor.as_deref() == Some("QEMU TCG");
+    assert!(emulated || system.emulator.is_none(), "{:?}", run.machine.virtualization);
+    for pattern in MEASURED {
+        let cost = cost(run, pattern);
+        assert!(cost.quoted().0 > 0.0, "{} costs {}", cost.name(), cost.quoted());
+    }
+    for id in MAYBE {
+        let measured = run.costs.iter().any(|cost| cost.operation == id && cost.quoted().0 > 0.0);
+        let skipped = run.skipped.iter().any(|skip| skip.operation == id && !skip.reason.is_empty());
+        assert!(measured || skipped, "{id} is neither measured nor skipped");
+    }
+}
+
+#[test]
+fn the_static_program_measures_native_and_emulated() {
+    let all = [&MEASURED[..], &MAYBE].concat();
+    let native = NATIVE.run(&all);
+    if let Some(native) = &native {
+        is_sound(native, NATIVE);
+    }
+    for system in [X86_64, AARCH64] {
+        let Some(emulated) = system.run(&all) else { continue };
+        is_sound(&emulated, system);
+        let Some(native) = &native else { continue };
+        // Told and not asserted: on a machine that others keep busy every batch of a short run may be interrupted.
+        for pattern in MEASURED {
+            let [here, there] = [native, &emulated].map(|run| cost(run, pattern).quoted());
+            eprintln!("{pattern}: {here} native, {there} under {}", system.emulator.unwrap_or_default());
+        }
+    }
+}
+
+#[test]
+fn the_other_verbs_work_under_emulators() {
+    'systems: for system in [NATIVE, X86_64, AARCH64] {
+        let data = tempfile::tempdir().expect("a folder");
+        for (arguments, wanted) in [(&["list", "crossing"][..], "crossing.process"), (&["doctor"], "Linux")] {
+            let Some(mut command) = system.command() else { continue 'systems };
+            let (status, text, errors) = output(command.args(arguments), &data);
+            assert_eq!(status, Some(0), "{arguments:?}: {errors}");
+            assert!(text.contains(wanted), "{arguments:?} prints {text}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! `howslow time`: routines that behave and routines that do not, commands, and what is refused before anything runs.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
+use record::{Cost, Run};
+use tempfile::TempDir;
+
+use crate::support::{self, folder, howslow};
+
+const OBJECT: &str = r#"
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile uint64_t total;
+void good(void) { for (int i = 0; i < 10; i++) total += i; }
+void good_times(uint64_t times) { while (times--) total += times; }
+void crash(void) { raise(SIGSEGV); }
+void hang(void) { for (;;) total++; }
+void leave(void) { exit(0); }
+void print(void) { puts("PRINTED"); fflush(stdout); write(2, "PRINTED", 7); }
+void copy(void) { fork(); }
+void daemon_left(void) {
+    static int done;
+    if (!done++ && fork() == 0) { setsid(); execlp("sleep", "sleep", "98765", (char *)0); _exit(1); }
+}
+void handlers(void) {
+    for (int i = 1; i < 32; i++) signal(i, SIG_IGN);
+    sigset_t all; sigfillset(&all); sigprocmask(SIG_SETMASK, &all, 0);
+}
+"#;
+
+struct Place {
+    folder: TempDir,
+    object: Option<PathBuf>,
+}
+
+/// A folder with the object, where there is a C compiler.
+fn place() -> Place {
+    let folder = folder();
+    let object = compiled(folder.path(), "object", OBJECT, &[]);
+    if object.is_none() {
+        testing::not_tested!("there is no C compiler; install one (apt install gcc)");
+    }
+    Place { folder, object }
+}
+
+fn compiled(folder: &Path, name: &str, source: &str, more: &[&str]) -> Option<PathBuf> {
+    let (from, to) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
+    fs::write(&from, source).expect("written");
+    let mut compiler = std::process::Command::new("cc");
+    compiler.args(["-O1", "-w", "-shared", "-fPIC", "-o"]).arg(&to).arg(&from).args(more);
+    compiler.status().ok().map(|status| {
+        assert!(status.success(), "cc refuses {name}");
+        to
+    })
+}
+
+impl Place {
+    fn time(&self) -> Command {
+        let mut command = howslow(&self.folder);
+        let scratch = self.folder.path().join("scratch");
+        fs::create_dir_all(&scratch).expect("a folder");
+        command.env("HOWSLOW_DATA", self.folder.path().join("data")).env("TMPDIR", &scratch);
+        command.current_dir(self.folder.path()).arg("time");
+        command
+    }
+
+    fn nothing_left(&self) {
+        let scratch = fs::read_dir(self.folder.path().join("scratch")).expect("a folder");
+        let left: Vec<_> = scratch.flatten().map(|entry| entry.file_name()).collect();
+        assert!(left.is_empty(), "left in the scratch folder: {left:?}");
+        // Whatever still runs here would have this folder as its own.
+        let processes = fs::read_dir("/proc").expect("processes").flatten();
+        let folder = self.folder.path().canonicalize().expect("a path");
+        let here: Vec<_> =
+            processes.filter(|one| fs::read_link(one.path().join("cwd")).is_ok_and(|cwd| cwd == folder)).collect();
+        assert!(here.is_empty(), "still running: {here:?}");
+    }
+}
+
+const QUICK: [&str; 6] = ["--rounds", "1", "--precision", "100%", "--budget", "3s"];
+
+fn run_of(result: Assert) -> Run {
+    support::run_of(result.get_output())
+}
+
+fn cost<'a>(run: &'a Run, name: &str) -> &'a Cost {
+    run.costs.iter().find(|cost| cost.operation == name).unwrap_or_else(|| panic!("{name} was not measured"))
+}
+
+#[test]
+fn routines_are_timed_called_and_counted() {
+    let place = place();
+    if place.object.is_none() {
+        return;
+    }
+    let names = ["./object.so:good", "object.so:good_times"];
+    let run = run_of(place.time().args(names).args(QUICK).arg("--json").assert().success());
+    assert_eq!(run.settings.patterns, names);
+    let (called, counted) = (cost(&run, names[0]), cost(&run, names[1]));
+    assert!(called.quoted().0 > 0.0 && counted.quoted().0 > 0.0);
+    assert_eq!((called.per.as_str(), called.heading()), ("call", "routines"));
+    assert_eq!((counted.per.as_str(), counted.terms.len()), ("iteration", 0));
+    assert_eq!(called.terms[0].operation, "loop.empty");
+    // Both are quoted in block moves, so the block move is measured beside them.
+    assert!(run.costs.iter().any(|cost| cost.name() == "memory.copy@size=512"));
+    place.nothing_left();
+}
+
+#[test]
+fn routines_that_misbehave_lose_their_rounds_and_nothing_else() {
+    let place = place();
+    if place.object.is_none() {
+        return;
+    }
+    let names = ["good", "print", "handlers", "daemon_left", "crash", "hang", "leave", "copy"];
+    let result = place.time().args(names.map(|name| format!("./object.so:{name}"))).args(["--budget", "10s"]).assert();
+    let measured = contains("object.so:good ").and(contains("object.so:print ")).and(contains("object.so:handlers "));
+    let lost = contains("object.so:crash: every round was lost: it crashed: killed by SIGSEGV")
+        .and(contains("object.so:leave: every round was lost: it left with exit status 0"))
+        .and(contains("object.so:hang: every round was lost: it hung: no result within"))
+        .and(contains("(--patience)"))
+        .and(
+            // It forks at every call, and so do its copies: whichever is noticed first.
+            contains("object.so:copy: every round was lost: while running: it forked")
+                .or(contains("object.so:copy: every round was lost: it started processes without end")),
+        );
+    result.code(3).stdout(measured.and(lost).and(contains("PRINTED").not())).stderr(is_empty());
+    place.nothing_left();
+}
+
+#[test]
+fn when_no_routine_could_be_timed_the_status_says_so() {
+    let place = place();
+    if place.object.is_none() {
+        return;
+    }
+    place.time().arg("./object.so:crash").args(QUICK).assert().code(1).stderr(contains("nothing that was named"));
+    place.nothing_left();
+}
+
+#[test]
+fn constructors_run_apart() {
+    let place = place();
+    if place.object.is_none() {
+        return;
+    }
+    let source = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void start(void) \
+                  { puts(\"PRINTED\"); fflush(stdout); abort(); }\nvoid routine(void) {}";
+    compiled(place.folder.path(), "abrupt", source, &[]);
+    let result = place.time().arg("./abrupt.so:routine").assert().code(2).stdout(is_empty());
+    result.stderr(contains("abrupt.so cannot be loaded: it crashed: killed by SIGABRT"));
+    place.nothing_left();
+}
+
+/// The first bytes of an ELF file: class, byte order, type, machine.
+fn header(class: u8, order: u8, kind: u8, machine: u8) -> Vec<u8> {
+    let mut head = b"\x7fELF".to_vec();
+    head.extend([class, order, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, kind, 0, machine, 0]);
+    head.resize(64, 0);
+    head
+}
+
+#[test]
+fn what_is_no_shared_object_of_this_machine_is_refused_before_anything_runs() {
+    let place = place();
+    let own = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
+    let write = |name: &str, bytes: &[u8]| fs::write(place.folder.path().join(name), bytes).expect("written");
+    write("text.so", b"not an object\n");
+    write("empty.so", b"");
+    write("short.so", b"\x7fELF\x02\x01");
+    write("riscv.so", &header(2, 1, 3, 243));
+    write("narrow.so", &header(1, 1, 3, own));
+    write("object.o", &header(2, 1, 1, own));
+    write("program", &header(2, 1, 2, own));
+    write("hollow.so", &header(2, 1, 3, own));
+    fs::create_dir(place.folder.path().join("folder.so")).expect("a folder");
+    for (name, why) in [
+        ("./text.so:f", "text.so is no ELF file, not a shared object"),
+        ("./empty.so:f", "empty.so is empty, not a shared object"),
+        ("./short.so:f", "short.so is a file cut off in its header"),
+        ("./riscv.so:f", "riscv.so is for RISC-V and this machine runs"),
+        ("./narrow.so:f", ", 32 bits and this machine runs"),
+        ("./object.o:f", "an object file that is not linked yet"),
+        ("./program:f", "program is a program, not a shared object"),
+        ("./hollow.so:f", "hollow.so cannot be loaded"),
+        ("./folder.so:f", "folder.so is a folder, not a shared object"),
+        ("./none.so:f", "none.so: No such file"),
+        ("/dev/zero:f", "/dev/zero is no regular file"),
+        ("good", "'good' names no routine; say FILE:ROUTINE"),
+        (":f", "names no routine"),
+        ("./text.so:", "names no routine"),
+    ] {
+        let result = place.time().arg(name).assert().code(2).stdout(is_empty());
+        result.stderr(starts_with("howslow: ").and(contains(why)));
+    }
+    place.nothing_left();
+}
+
+#[test]
+fn a_missing_symbol_is_refused_beside_one_that_exists() {
+    let place = place();
+    if place.object.is_none() {
+        return;
+    }
+    let result = place.time().args(["./object.so:good", "./object.so:bad"]).assert().code(2).stdout(is_empty());
+    result.stderr(contains("object.so has no routine 'bad'"));
+    place.time().args(["./object.so:good", "./object.so:good"]).assert().code(2).stderr(contains("named twice"));
+}
+
+#[test]
+fn commands_are_timed_beside_the_command_that_does_nothing() {
+    let place = place();
+    let result = place.time().args(["-c", "sleep 0.01", "--json"]).args(QUICK).args(["--", "true"]).assert().success();
+    let run = run_of(result.stderr(is_empty()));
+    let (long, short) = (cost(&run, "command: sleep 0.01"), cost(&run, "command: true"));
+    let nothing = cost(&run, "command.nothing");
+    assert!(long.gross_ns.typical.0 > short.gross_ns.typical.0 && nothing.quoted().0 > 0.0);
+    assert!(long.wait_ns.0 > short.wait_ns.0 && long.headline == record::Estimate::Typical);
+    assert!([long, short].iter().all(|cost| cost.terms[0].operation == "command.nothing"));
+    assert!([long, short, nothing].iter().all(|cost| cost.heading() == "commands" && cost.faults.minor > 0.0));
+    place.nothing_left();
+}
+
+#[test]
+fn a_page_of_commands_shows_what_they_use() {
+    let place = place();
+    let result = place.time().args(QUICK).args(["--", "sh", "-c", "echo PRINTED; echo PRINTED >&2"]).assert().success();
+    let page = contains("command.nothing").and(contains("user").and(contains("switches")));
+    result.stdout(page.and(contains("sh -c 'echo PRINTED; echo PRINTED >&2'"))).stderr(is_empty());
+    place.nothing_left();
+}
+
+#[test]
+fn a_command_that_fails_is_an_error_unless_told_otherwise() {
+    let place = place();
+    let status = contains("command: false: it ended with exit status 1; --ignore-failure");
+    place.time().args(QUICK).args(["--", "false"]).assert().code(1).stderr(status.clone());
+    place.time().args(QUICK).args(["-c", "false", "-c", "true"]).assert().code(3).stdout(status);
+    place.time().args(QUICK).args(["--ignore-failure", "--", "false"]).assert().success();
+    let killed = place.time().args(QUICK).args(["--", "sh", "-c", "kill -9 $$"]).assert().code(1);
+    killed.stderr(contains("it was killed by signal 9"));
+    let hung = place.time().args(QUICK).args(["--patience", "500ms", "--", "sleep", "1000"]).assert().code(1);
+    hung.stderr(contains("it hung"));
+    place.nothing_left();
+}
+
+#[test]
+fn what_is_no_program_is_refused() {
+    let place = place();
+    let file = |name: &str, mode: u32| {
+        let path = place.folder.path().join(name);
+        fs::write(&path, "echo\n").expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("set");
+    };
+    file("plain", 0o600);
+    file("nameless", 0o700);
+    for (command, why) in [
+        ("./none", "./none: no such program"),
+        ("no-such-program-anywhere", "no such program in any folder of PATH"),
+        ("./plain", "./plain cannot be executed: Permission denied"),
+        ("./nameless", "a script needs a first line such as #!/bin/sh"),
+        (".", "no such program in any folder of PATH"),
+        ("/", "/ cannot be executed"),
+        ("''", "the command is empty"),
+        ("", "the command is empty"),
+        ("'unclosed", "-c ''unclosed'"),
+    ] {
+        let result = place.time().args(["-c", command]).assert().code(2).stdout(is_empty());
+        result.stderr(starts_with("howslow: ").and(contains(why)));
+    }
+    place.time().assert().code(2);
+    place.nothing_left();
+}
+
+#[test]
+fn the_examples_of_the_guide_compile_and_run() {
+    let place = place();
+    let guide =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/TIME.md")).expect("the guide");
+    let example = |language: &str| {
+        let after = guide.split(&format!("```{language}\n")).nth(1).expect("an example");
+        after.split("```").next().expect("its end").to_owned()
+    };
+    let mut names = Vec::new();
+    if compiled(place.folder.path(), "mine", &example("c"), &[]).is_some() {
+        names.extend(["./mine.so:sum", "./mine.so:sum_times"]);
+    }
+    fs::write(place.folder.path().join("fast.rs"), example("rust")).expect("written");
+    let mut compiler = std::process::Command::new("rustc");
+    compiler.args(["--edition", "2024", "-O", "--crate-type", "cdylib", "-o", "fast.so", "fast.rs"]);
+    match compiler.current_dir(place.folder.path()).status() {
+        Ok(status) => {
+            assert!(status.success(), "rustc refuses the guide's example");
+            names.extend(["./fast.so:sum", "./fast.so:sum_times"]);
+        }
+        Err(_) => testing::not_tested!("there is no rustc; install it from rustup.rs"),
+    }
+    if names.is_empty() {
+        return;
+    }
+    let run = run_of(place.time().args(&names).args(QUICK).arg("--json").assert().success());
+    // The net of so little, of a single round, can be below zero; what was timed cannot.
+    assert!(names.iter().all(|name| cost(&run, name).gross_ns.best.0 > 0.0));
+    place.nothing_left();
+}

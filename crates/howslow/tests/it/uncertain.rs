@@ -1,0 +1,129 @@
+//! What a run says of its own uncertainty, by the real binary: launchers, memory of earlier runs, single rounds, busy CPUs.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+
+use predicates::str::contains;
+use record::{Doubt, Run};
+use tempfile::TempDir;
+
+use crate::support::{folder, howslow};
+
+fn run(data: &TempDir, arguments: &[&str]) -> Run {
+    let result = howslow(data).arg("run").args(arguments).arg("--json").assert().success();
+    record::run_from_bytes(&result.get_output().stdout).expect("a run")
+}
+
+#[test]
+fn every_round_of_a_cost_comes_from_a_launcher_executed_anew() {
+    let data = folder();
+    let run = run(&data, &["loop.empty", "syscall.getppid", "--budget", "3s"]);
+    let launchers = run.noise.launchers.expect("they are told");
+    assert!(launchers.executed && launchers.count >= 6, "{launchers:?}");
+    for cost in &run.costs {
+        let numbers: Vec<u32> = cost.rounds.iter().map(|round| round.launcher).collect();
+        let different: BTreeSet<u32> = numbers.iter().copied().collect();
+        assert_eq!(different.len(), numbers.len(), "{}: {numbers:?}", cost.name());
+        assert!(different.iter().all(|number| *number < launchers.count));
+        let surveyed = cost.rounds.iter().filter(|round| round.survey == Some(true)).count();
+        assert!(surveyed >= 3, "{}: {surveyed} surveyed of {}", cost.name(), numbers.len());
+    }
+}
+
+#[test]
+fn no_figure_lies_outside_its_own_samples_whatever_is_remembered() {
+    let data = folder();
+    // A clock and a width that this machine never had.
+    let machine = machine::describe().cpu.signature;
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+    let absurd = format!(r#"{{"machines":{{"{machine} {}":{{"width_cycles":0.061,"cycle_ns":0.1}}}}}}"#, host.trim());
+    fs::write(data.path().join("known.json"), absurd).expect("written");
+    for number in 1..=4 {
+        let run = run(&data, &["loop.empty", "syscall.getppid", "--budget", "2s"]);
+        for cost in &run.costs {
+            let samples = || cost.rounds.iter().flat_map(|round| round.ns.iter().copied());
+            let (least, most) = (samples().fold(f64::INFINITY, f64::min), samples().fold(0.0, f64::max));
+            let quiet = cost.gross_ns.quiet.0;
+            assert!(least <= quiet && quiet <= most, "{}: {quiet} outside {least} to {most}", cost.name());
+        }
+        let never = run.costs.iter().all(|cost| cost.doubts.contains(&Doubt::NeverQuiet));
+        let known = fs::read_to_string(data.path().join("known.json")).expect("it is remembered");
+        // Three runs that come nowhere near it say so, and then it is forgotten.
+        assert_eq!(never, number <= 3, "run {number}: {known}");
+        assert_eq!(known.contains("0.061"), number < 3, "run {number}: {known}");
+    }
+}
+
+#[test]
+fn a_single_round_tells_no_interval() {
+    let data = folder();
+    let run = run(&data, &["loop.empty", "--budget", "0.001s"]);
+    let cost = run.cost("loop.empty", &[]).expect("measured");
+    assert_eq!(cost.rounds.len(), 1);
+    assert!(!cost.has_interval() && cost.doubts.iter().any(|it| matches!(it, Doubt::FewRounds { rounds: 1 })));
+    howslow(&data).args(["show", "@1"]).assert().success().stdout(contains("a single round gave a figure"));
+}
+
+/// A busy loop on one CPU that ends with the test.
+struct Busy(Child);
+
+impl Busy {
+    fn on(cpu: u32) -> Busy {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "while :; do :; done"]).stdin(Stdio::null()).process_group(0);
+        let child = command.spawn().expect("sh starts");
+        let mut set = rustix::thread::CpuSet::new();
+        set.set(cpu as usize);
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::thread::sched_setaffinity(Some(pid), &set).expect("pinned");
+        Busy(child)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_busy_program_on_the_measured_cpu_is_told() {
+    let data = folder();
+    let cpu = *machine::describe().cpu.usable.first().expect("a CPU");
+    let _busy = Busy::on(cpu);
+    // An iteration is longer than a scheduler's slice: every batch holds some of the other program's time.
+    let run = run(&data, &["memory.copy@size=64MiB", "--cpu", &cpu.to_string(), "--budget", "6s"]);
+    let cost = run.costs.iter().find(|cost| cost.bytes.0 == 64 << 20).expect("measured");
+    let told = |doubt: &Doubt| matches!(doubt, Doubt::NeverQuiet | Doubt::Interrupted { .. } | Doubt::FewQuiet { .. });
+    assert!(cost.doubts.iter().any(told), "{:?}", cost.doubts);
+}
+
+#[test]
+fn repeated_runs_tell_their_components() {
+    let data = folder();
+    let arguments = ["run", "loop.empty", "--repeat", "3", "--budget", "1s", "--json"];
+    let result = howslow(&data).args(arguments).assert().success();
+    let document: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    assert_eq!(document["runs"].as_array().expect("runs").len(), 3);
+    let row = &document["rows"][0];
+    assert_eq!(row["operation"], "loop.empty");
+    // On a busy machine a run may have had a single quiet round, which tells no interval.
+    assert!((2..=3).contains(&row["runs"].as_u64().expect("a number")), "{row}");
+    assert!(row["detectable"].as_f64().expect("a share") > 0.0);
+    assert!(row["between_rounds"].as_f64().expect("many rounds") >= 0.0);
+    for id in document["runs"].as_array().expect("runs") {
+        howslow(&data).args(["show", id.as_str().expect("an id")]).assert().success();
+    }
+    howslow(&data).args(["run", "loop.empty", "--repeat", "1"]).assert().code(2);
+    howslow(&data).args(["run", "loop.empty", "--repeat", "2", "-o", "x.json"]).assert().code(2);
+    howslow(&data).args(["time", "--repeat", "2", "--", "true"]).assert().code(2);
+}
+
+#[test]
+fn the_word_for_launchers_is_refused_to_others() {
+    let data = folder();
+    howslow(&data).arg(measure::LAUNCH).write_stdin("{}\n").assert().code(2).stderr(contains("howslow's own word"));
+}

@@ -1,0 +1,135 @@
+//! Calls on files: attributes that change, names that are made and not deleted, writes of the device.
+
+use std::ffi::CString;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::support::{apart, changes_each_time, looped, points, prepared, setting};
+
+/// The attribute that all operations on extended attributes use.
+fn attribute(scratch: &Path) -> Option<String> {
+    let path = CString::new(scratch.join("file").as_os_str().as_encoded_bytes()).expect("a path");
+    let mut value = [0_u8; 64];
+    // SAFETY: the strings end in zeros, and there is room for the length told.
+    let length =
+        unsafe { libc::getxattr(path.as_ptr(), c"user.howslow".as_ptr(), value.as_mut_ptr().cast(), value.len()) };
+    (length > 0).then(|| format!("{:?}", &value[..length as usize]))
+}
+
+#[test]
+fn extended_attributes_get_another_value_each_time() {
+    for id in ["call.setxattr", "call.lsetxattr", "call.fsetxattr", "call.setxattrat"] {
+        changes_each_time(id, &[], attribute);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn files_get_another_owner_or_group_each_time() {
+    for id in ["call.chown", "call.lchown", "call.fchown", "call.fchownat"] {
+        changes_each_time(id, &[], |scratch| {
+            let file = std::fs::symlink_metadata(scratch.join("file")).ok()?;
+            Some(format!("{} {}", file.uid(), file.gid()))
+        });
+    }
+}
+
+/// When the kernel last changed anything about the file, which it says at every change that it carries out.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn calls_on_attributes_change_the_file() {
+    const IDS: [&str; 11] = [
+        "call.chmod",
+        "call.fchmod",
+        "call.fchmodat",
+        "call.fchmodat2",
+        "call.utime",
+        "call.utimes",
+        "call.futimesat",
+        "call.utimensat",
+        "call.file_setattr",
+        "call.truncate",
+        "call.ftruncate",
+    ];
+    for id in IDS {
+        changes_each_time(id, &[], |scratch| {
+            // Longer than the step of the clock that files are marked by.
+            std::thread::sleep(Duration::from_millis(12));
+            let file = std::fs::metadata(scratch.join("file")).ok()?;
+            Some(format!("{} {}", file.ctime(), file.ctime_nsec()))
+        });
+    }
+}
+
+/// A name deleted in a round makes the next one dearer on some file systems.
+#[test]
+fn names_that_are_made_stay_until_the_round_ends() {
+    let ids = ["mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "link", "linkat", "creat"];
+    for id in ids.map(|name| format!("call.{name}")) {
+        if operations::find(&id).is_none() {
+            continue;
+        }
+        apart(|scratch| {
+            let setting = setting(points(&id)[0].clone(), scratch);
+            let mut work = looped(&id, &setting).expect("names can be made");
+            [1, 5, 16].into_iter().for_each(|times| work.perform(times).expect("names"));
+            let folders = std::fs::read_dir(scratch).expect("the scratch folder").flatten();
+            let names = folders.flat_map(|folder| std::fs::read_dir(folder.path()).expect("a folder").flatten());
+            let made = names.filter(|name| name.file_name().as_encoded_bytes().starts_with(b"new")).count();
+            // One to try it, and all the others.
+            assert_eq!(made, 1 + 1 + 5 + 16, "{id}: names that are there");
+        });
+    }
+}
+
+/// Writes that the device of this file has done; `None` where the kernel does not count them.
+fn writes(of: &Path) -> Option<u64> {
+    let device = std::fs::metadata(of).ok()?.dev();
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    let text = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?;
+    text.split_whitespace().nth(4)?.parse().ok()
+}
+
+#[test]
+fn calls_that_wait_for_the_device_have_it_write() {
+    const TIMES: u64 = 50;
+    for id in ["call.fsync", "call.fdatasync", "call.sync_file_range", "call.msync", "call.quotactl_fd"] {
+        apart(|scratch| {
+            let setting = setting(points(id)[0].clone(), scratch);
+            let Some(mut work) = looped(id, &setting) else { return };
+            let Some(before) = writes(scratch) else {
+                testing::not_tested!("{id}: the kernel does not count the writes of {}", scratch.display());
+                return;
+            };
+            (0..TIMES).for_each(|_| work.perform(1).expect("a write"));
+            let written = writes(scratch).expect("writes") - before;
+            assert!(written >= TIMES, "{id}: the device wrote {written} times in {TIMES} calls");
+        });
+    }
+}
+
+#[test]
+fn calls_that_wait_for_a_device_are_skipped_in_memory() {
+    /// A file system in memory on almost every system.
+    const IN_MEMORY: &str = "/dev/shm";
+    let Ok(folder) = tempfile::tempdir_in(IN_MEMORY) else {
+        testing::not_tested!("{IN_MEMORY} cannot be written");
+        return;
+    };
+    let ids = ["fsync", "fdatasync", "sync_file_range", "msync", "syncfs", "sync", "quotactl", "quotactl_fd"];
+    for id in ids.map(|name| format!("call.{name}")) {
+        apart(|_| {
+            let setting = setting(points(&id)[0].clone(), folder.path());
+            let reason = prepared(&id, &setting).err();
+            assert!(reason.is_some(), "{id} waits for a device where there is none");
+        });
+    }
+}
+
+#[test]
+fn what_writes_out_the_work_of_strangers_is_asked_for_by_name() {
+    for id in ["call.sync", "call.syncfs", "call.quotactl", "call.quotactl_fd"] {
+        assert!(operations::find(id).expect(id).opt_in, "{id}");
+    }
+}

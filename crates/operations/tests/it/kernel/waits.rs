@@ -1,0 +1,74 @@
+//! Calls that sleep and timers: how much too late the kernel may wake, whether it slept, and what is armed.
+
+use std::time::Duration;
+
+use crate::support::{apart, looped, setting_at};
+
+/// How often this process gave its CPU up.
+fn sleeps() -> u64 {
+    // SAFETY: all bits zero is a valid rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a whole rusage.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
+    usage.ru_nvcsw as u64
+}
+
+#[test]
+fn what_sleeps_has_the_slack_it_says_and_sleeps_each_time() {
+    const TIMES: u64 = 30;
+    let ids = ["nanosleep", "clock_nanosleep", "ppoll.timeout", "pselect6.timeout", "epoll_pwait2.timeout"];
+    for id in ids.map(|name| format!("call.{name}")) {
+        for (word, slack) in [("50us", 50_000), ("1ns", 1)] {
+            apart(|scratch| {
+                let setting = setting_at(&id, scratch, &[("slack", word)]);
+                let Some(mut work) = looped(&id, &setting) else { return };
+                // SAFETY: asks about this process.
+                let found = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
+                assert_eq!(found, slack, "{id}");
+                let before = sleeps();
+                work.perform(TIMES).expect("sleeps");
+                let slept = sleeps() - before;
+                // Who is interrupted for so long just before finds the time over.
+                assert!(slept >= TIMES / 2, "{id} slept {slept} times of {TIMES}");
+            });
+        }
+    }
+}
+
+/// How often the timers of this process have rung unheard, and how many of its descriptors are timers.
+fn rung() -> (u64, usize) {
+    let descriptors = std::fs::read_dir("/proc/self/fdinfo").expect("the kernel tells of descriptors").flatten();
+    let infos: Vec<String> = descriptors.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect();
+    let ticks = |info: &String| info.lines().find_map(|line| line.strip_prefix("ticks: "))?.trim().parse::<u64>().ok();
+    let timers: Vec<u64> = infos.iter().filter_map(ticks).collect();
+    (timers.iter().sum(), timers.len())
+}
+
+#[test]
+fn near_timers_ring_soon_and_far_ones_do_not() {
+    for (word, rings) in [("near", 1), ("far", 0)] {
+        apart(|scratch| {
+            let setting = setting_at("call.timerfd_settime", scratch, &[("expiry", word)]);
+            let mut work = looped("call.timerfd_settime", &setting).expect("timers");
+            work.perform(100).expect("a timer set a hundred times");
+            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(rung(), (rings, 1), "a {word} timer left alone");
+        });
+    }
+}
+
+/// The kernel does not arm a timer that signals nothing: it only notes when it would ring.
+#[test]
+fn armed_timers_are_of_the_kind_that_is_armed() {
+    for (id, at) in [("pair.timer", &[("expiry", "near")][..]), ("call.timer_gettime", &[])] {
+        apart(|scratch| {
+            let setting = setting_at(id, scratch, at);
+            let mut work = looped(id, &setting).expect("timers");
+            work.perform(10).expect("a timer");
+            match std::fs::read_to_string("/proc/self/timers") {
+                Ok(text) => assert!(text.contains("notify: signal"), "{id}: {text}"),
+                Err(error) => testing::not_tested!("{id}: this kernel does not list timers: {error}"),
+            }
+        });
+    }
+}

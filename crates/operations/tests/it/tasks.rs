@@ -1,0 +1,123 @@
+//! Every operation that involves more than one task does its work at every point, or says why it cannot here, and
+//! leaves nothing behind: no child, no System V object, no POSIX queue.
+
+use std::path::Path;
+
+use operation::{Failure, Operation, Setting};
+
+use crate::support::{in_a_process, other_cpu};
+
+/// The first operation that other operations of a family are about; a family without it would be tested in vain.
+const FAMILIES: [(&str, &str); 6] = [
+    ("messages", "pipe.self"),
+    ("asynchronous completion", "async.read.plain"),
+    ("signals", "signal.deliver"),
+    ("switches", "switch.process"),
+    ("threads", "thread.create.join"),
+    ("processes", "process.fork"),
+];
+
+/// Each operation has a process of its own, as in a round, because handlers, masks and namespaces are the process's.
+#[test]
+fn operations_between_tasks_do_their_work_and_leave_nothing() {
+    leaving_no_object("tasks", |scratch| {
+        for (title, known) in FAMILIES {
+            let family = operations::FAMILIES.iter().find(|family| family.title == title).expect(title);
+            assert!(family.operations.iter().any(|operation| operation.id == known), "{known} is missing");
+            for operation in family.operations {
+                let done = in_a_process(|| {
+                    perform(operation, scratch);
+                    // SAFETY: asks whether any child is left, without taking its status.
+                    let left = unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) };
+                    assert_eq!(left, -1, "{} left a child behind", operation.id);
+                });
+                done.unwrap_or_else(|why| panic!("{} did not do its work: {why}", operation.id));
+            }
+        }
+    });
+}
+
+/// An operation whose process is killed in the midst of it leaves no object either.
+#[test]
+fn operations_that_are_killed_leave_no_object() {
+    leaving_no_object("killed", |scratch| {
+        for id in ["mq.posix.roundtrip", "mq.systemv.self", "mq.systemv.roundtrip", "semaphore.systemv.roundtrip"] {
+            let operation = operations::find(id).expect(id);
+            let killed = in_a_process(|| {
+                let point = operation.points(false).remove(0);
+                let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1).with_axes(operation.axes);
+                let _work = (operation.prepare)(&setting);
+                // SAFETY: ends this thread's process alone, with its objects in use.
+                unsafe { libc::raise(libc::SIGKILL) };
+            });
+            assert_eq!(killed, Err("it ended with status 0x9".into()), "{id} was not killed");
+        }
+    });
+}
+
+/// Runs `work` with a scratch folder, and checks that the same System V objects and POSIX queues are there before and
+/// after. They are counted in a namespace of our own where we may have one, for other programs make some too.
+fn leaving_no_object(name: &str, work: impl FnOnce(&Path)) {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&scratch).expect("the target folder can be written");
+    let done = in_a_process(|| {
+        // SAFETY: concerns this process's view of such objects alone.
+        let _ = unsafe { libc::unshare(libc::CLONE_NEWIPC) };
+        let before = objects(&scratch);
+        work(&scratch);
+        assert_eq!(objects(&scratch), before, "an operation left a System V object or a POSIX queue behind");
+    });
+    std::fs::remove_dir_all(&scratch).expect("the test's own folder can be removed");
+    done.unwrap_or_else(|why| panic!("{why}"));
+}
+
+fn perform(operation: &Operation, scratch: &Path) {
+    // As a round is: what two tasks do on one CPU is nothing they do on two.
+    operation::pin(0).expect("CPU 0 may be used");
+    for point in operation.points(false) {
+        let setting = Setting::new(point.clone(), scratch.into(), 0, other_cpu(), 1).with_axes(operation.axes);
+        let done = (operation.prepare)(&setting).and_then(|mut work| {
+            work.perform(1)?;
+            work.perform(3)?;
+            work.perform(20)
+        });
+        match done.map_err(Failure::into_skip) {
+            Ok(()) => {}
+            Err(Failure::Skip { reason, remedy }) => {
+                eprintln!("{}{point} skipped: {reason}; {remedy}", operation.id);
+            }
+            Err(failure) => panic!("{}{point}: {failure}", operation.id),
+        }
+    }
+}
+
+/// The System V objects and POSIX queues there are, as text. Queues are seen only where root may mount their file
+/// system, which happens in a namespace of mounts that ends at once.
+fn objects(scratch: &Path) -> String {
+    let mut objects = String::new();
+    for kind in ["msg", "sem", "shm"] {
+        let table = std::fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
+        // Key and id name an object; the rest of its line changes with its use.
+        for line in table.lines().skip(1) {
+            let name: Vec<&str> = line.split_whitespace().take(2).collect();
+            objects.push_str(&format!("{kind} {}\n", name.join(" ")));
+        }
+    }
+    let queues = in_a_process(|| {
+        // SAFETY: concerns this process's view of mounts alone.
+        if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
+            return "queues are not seen".to_owned();
+        }
+        let (none, root, kind) = (c"none".as_ptr(), c"/".as_ptr(), c"mqueue".as_ptr());
+        // SAFETY: all strings end in zeros; later mounts stay in this namespace.
+        unsafe { libc::mount(none, root, std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE, std::ptr::null()) };
+        let folder = std::ffi::CString::new(scratch.as_os_str().as_encoded_bytes()).expect("a path without a zero");
+        // SAFETY: all strings end in zeros.
+        if unsafe { libc::mount(none, folder.as_ptr(), kind, 0, std::ptr::null()) } != 0 {
+            return "queues are not seen".to_owned();
+        }
+        let files = std::fs::read_dir(scratch).expect("the queues can be listed");
+        files.flatten().map(|file| format!("queue {}\n", file.file_name().display())).collect()
+    });
+    objects + &queues.expect("a process that lists queues")
+}

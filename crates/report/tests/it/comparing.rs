@@ -1,0 +1,148 @@
+//! Comparisons as people read them: snapshots of fixed runs and of a book.
+
+use analysis::compare::{How, Versions, compare, differences};
+use record::{Book, Cost, CountedIn, Doubt, Estimate, Figures, Nanoseconds, Run};
+use report::{Shown, Sort, Style, View};
+
+use crate::support;
+
+const HOW: How = How { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
+
+/// The example, with enough rounds for a verdict.
+fn example() -> Run {
+    let mut run = support::example();
+    for cost in &mut run.costs {
+        let mut round = cost.rounds[0].clone();
+        round.quiet = vec![true; round.ns.len()];
+        cost.rounds = vec![round; 10];
+    }
+    run
+}
+
+fn book() -> Run {
+    Book::from_toml(include_str!("../../../../books/pdp-11-24.toml")).expect("a book").run()
+}
+
+fn scale(cost: &mut Cost, times: f64) {
+    for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
+        let Figures { best, quiet, typical, low, high } = figures;
+        for figure in [best, quiet, typical, low, high] {
+            figure.0 *= times;
+        }
+    }
+    cost.cycles *= times;
+}
+
+/// Another kernel on the same machine: calls cost more, files less, one operation is gone, another one replaces it.
+fn changed() -> Run {
+    let mut run = example();
+    run.id = "20261122-090000-abcd".into();
+    run.started = "2026-11-22T09:00:00Z".into();
+    run.machine.kernel.release = "6.19.1".into();
+    run.machine.cpu.features.extend(["amx", "avx512f", "fsrm", "la57", "pku", "sha_ni"].map(String::from));
+    run.machine.kernel.mitigations.insert("retbleed".into(), "Mitigation: untrained return thunk; SMT enabled".into());
+    run.settings.seed += 1;
+    run.settings.budget_s = 60.0;
+    for cost in &mut run.costs {
+        match cost.family() {
+            "syscall" => scale(cost, 1.2),
+            "file" => scale(cost, 0.8),
+            _ => scale(cost, 1.004),
+        }
+    }
+    run.costs[0].doubts = vec![Doubt::RoundLost { reason: "killed".into() }];
+    run.costs.retain(|cost| cost.operation != "page.fault.anonymous");
+    run.skipped[0].operation = "page.fault.anonymous".into();
+    run
+}
+
+fn page(runs: &[Run], names: &[&str], how: &How, sort: Sort, shown: Shown, style: Style) -> String {
+    let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+    let view = View { names: &names, sort, shown };
+    report::comparison(&compare(runs, how), &differences(runs), &view, style).join("\n")
+}
+
+#[test]
+fn two_runs() {
+    let runs = [example(), changed()];
+    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Plain));
+}
+
+#[test]
+fn what_changed_by_ratio() {
+    let runs = [example(), changed()];
+    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Ratio, Shown::Changed, Style::Plain));
+}
+
+#[test]
+fn a_book_beside_a_run() {
+    let names = ["pdp-11-24", "/home/somebody/runs/a-run-with-a-very-long-name.json"];
+    insta::assert_snapshot!(page(&[book(), example()], &names, &HOW, Sort::Family, Shown::All, Style::Plain));
+}
+
+#[test]
+fn many_runs() {
+    let mut manual = example();
+    manual.machine.architecture = "aarch64".into();
+    manual.costs.retain(|cost| cost.family() == "instruction" || cost.family() == "memory");
+    for cost in &mut manual.costs {
+        cost.rounds.clear();
+        scale(cost, 1.5);
+    }
+    manual.counted_in = CountedIn::Cycles;
+    let runs = [example(), changed(), manual];
+    insta::assert_snapshot!(page(&runs, &["@2", "@1", "m.json"], &HOW, Sort::Name, Shown::All, Style::Plain));
+}
+
+#[test]
+fn every_oddity() {
+    let (mut base, mut other) = (example(), example());
+    for run in [&mut base, &mut other] {
+        run.costs
+            .retain(|cost| cost.family() == "syscall" || cost.family() == "instruction" || cost.family() == "file");
+        run.noise.band = None;
+    }
+    let figures = |value: f64, low: f64, high: f64| {
+        let ns = Nanoseconds;
+        Figures { best: ns(value), quiet: ns(value), typical: ns(value), low: ns(low), high: ns(high) }
+    };
+    base.costs[0].net_ns = figures(-3.0, -4.0, -2.0);
+    base.costs[1].net_ns = figures(0.01, -0.02, 0.04);
+    other.costs[1].net_ns = figures(93.0, 92.0, 94.0);
+    other.costs[2].net_ns = figures(0.0, 0.0, 0.0);
+    other.costs[3].net_ns = figures(0.5, -1.0, 1.0);
+    other.costs[4].headline = Estimate::Typical;
+    other.costs[4].net_ns.typical = other.costs[4].net_ns.quiet;
+    other.costs[5].version = 7;
+    other.costs[6].rounds.truncate(1);
+    insta::assert_snapshot!(page(&[base, other], &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Plain));
+}
+
+#[test]
+fn a_run_too_noisy_to_tell_changes_says_so() {
+    let (base, mut noisy) = (example(), changed());
+    let names = ["@2", "@1"];
+    let calm = page(&[base.clone(), noisy.clone()], &names, &HOW, Sort::Family, Shown::All, Style::Plain);
+    assert!(!calm.contains("too busy"));
+    noisy.noise.band.as_mut().expect("the example has one").difference = 0.5;
+    let told = page(&[base, noisy], &names, &HOW, Sort::Family, Shown::All, Style::Plain);
+    assert!(told.contains("too busy") && told.contains("0 slower, 0 faster"), "{told}");
+}
+
+#[test]
+fn only_changes_are_coloured() {
+    let runs = [example(), changed()];
+    let coloured = page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Coloured);
+    let (red, green) = ("\u{1b}[31m", "\u{1b}[32m");
+    assert!(coloured.contains(red) && coloured.contains(green));
+    for line in coloured.lines() {
+        assert_eq!(line.contains(red), line.contains("  slower"), "{line}");
+        assert_eq!(line.contains(green), line.contains("  faster"), "{line}");
+        assert!(!line.contains("  same") || !line.contains('\u{1b}'), "{line}");
+    }
+    let mut bare = coloured;
+    for escape in [red, green, "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m"] {
+        bare = bare.replace(escape, "");
+    }
+    assert_eq!(bare, page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Plain));
+}

@@ -1,0 +1,144 @@
+//! Explanations and studies as people read them: snapshots of a fixed run and of a book.
+
+use analysis::derived::{derive, entry_shares};
+use analysis::explain::explain_all;
+use record::{Book, Run, Term};
+use report::Style;
+
+use crate::support;
+
+fn book() -> Book {
+    Book::from_toml(include_str!("../../../../books/pdp-11-24.toml")).expect("a book")
+}
+
+/// The example, in which two costs name their parts. One part is missing, one residual is negative.
+fn example() -> Run {
+    let mut run = support::example();
+    let term = |times, operation: &str| Term { times, operation: operation.into(), at: record::Point::default() };
+    for cost in &mut run.costs {
+        cost.explained_by = match cost.operation.as_str() {
+            "syscall.read" => vec![term(2.0, "syscall.getppid")],
+            "pipe.self" => vec![term(1.0, "syscall.read"), term(1.0, "syscall.write")],
+            _ => Vec::new(),
+        };
+    }
+    run
+}
+
+#[test]
+fn everything_explained() {
+    for (name, run) in [("explained_book", book().run()), ("explained_run", example())] {
+        let page = report::explained(&run, &derive(&run), &entry_shares(&run), &explain_all(&run), Style::Plain);
+        insta::assert_snapshot!(name, page);
+    }
+}
+
+#[test]
+fn two_costs_explained() {
+    let run = example();
+    insta::assert_snapshot!(report::explanations(&run, &explain_all(&run), Style::Plain));
+}
+
+#[test]
+fn a_study() {
+    let study = analysis::study::study("rsx").expect("there is such a study");
+    let page = report::study(&study.follow(&[book()], &example()).expect("a book"), &example(), Style::Plain);
+    insta::assert_snapshot!(page);
+    for line in page.lines().skip(2) {
+        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
+    }
+}
+
+/// The example with every cost that the study needs, each with another figure. One costs almost nothing.
+fn complete(study: &analysis::study::Study) -> Run {
+    let mut run = example();
+    let pattern = run.costs[1].clone();
+    run.costs.clear();
+    for (index, (operation, at)) in study.needs(true).into_iter().enumerate() {
+        let mut cost = pattern.clone();
+        (cost.operation, cost.at) = (operation.into(), at);
+        let factor = 1.6_f64.powi(index as i32);
+        for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
+            for figure in
+                [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high]
+            {
+                figure.0 *= factor;
+            }
+        }
+        if index == 3 {
+            cost.net_ns.low.0 = -0.1;
+        }
+        run.costs.push(cost);
+    }
+    run
+}
+
+#[test]
+fn a_study_of_hardware() {
+    let study = analysis::study::study("6180").expect("there is such a study");
+    let texts = [
+        include_str!("../../../../books/multics-645.toml"),
+        include_str!("../../../../books/multics-6180.toml"),
+        include_str!("../../../../books/multics-6180-adjusted.toml"),
+        include_str!("../../../../books/gcos-6080.toml"),
+    ];
+    let books: Vec<Book> = texts.into_iter().map(|text| Book::from_toml(text).expect("a book")).collect();
+    let run = complete(study);
+    let page = report::study(&study.follow(&books, &run).expect("books"), &run, Style::Plain);
+    insta::assert_snapshot!(page);
+    let run = example();
+    let bare = report::study(&study.follow(&books, &run).expect("books"), &run, Style::Plain);
+    for line in page.lines().chain(bare.lines()) {
+        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
+    }
+    assert!(bare.contains("not in this run: crossing.sequence"));
+}
+
+#[test]
+fn a_study_of_readers() {
+    let study = analysis::study::study("mpe").expect("there is such a study");
+    let books = [Book::from_toml(include_str!("../../../../books/mpe-xl-1.1.toml")).expect("a book")];
+    let mut run = example();
+    let pattern = run.costs[1].clone();
+    // The pass at position N takes N ms, a third of it waiting, with reads of 64 KiB.
+    let pass = |(index, (operation, at)): (usize, (&str, record::Point))| {
+        let ms = |share: f64| record::Nanoseconds((index + 1) as f64 * 1e6 * share);
+        let figures =
+            record::Figures { best: ms(1.0), quiet: ms(1.0), typical: ms(1.0), low: ms(0.99), high: ms(1.02) };
+        let file = at.number("file");
+        record::Cost {
+            operation: operation.into(),
+            net_ns: figures,
+            gross_ns: figures,
+            cpu_ns: record::Cpu { user: ms(0.5), system: ms(1.0 / 6.0) },
+            wait_ns: ms(1.0 / 3.0),
+            bytes: record::Bytes(file.unwrap_or(80)),
+            faults: record::Faults { minor: 10.0, major: 3.0 },
+            reads: file.map(|file| file as f64).map(|bytes| record::Reads {
+                count: bytes / 65_536.0,
+                bytes,
+                own_bytes: None,
+            }),
+            at,
+            ..pattern.clone()
+        }
+    };
+    run.costs = study.needs(false).into_iter().enumerate().map(pass).collect();
+    let page = report::study(&study.follow(&books, &run).expect("a book"), &run, Style::Plain);
+    insta::assert_snapshot!(page);
+    let run = example();
+    let bare = report::study(&study.follow(&books, &run).expect("a book"), &run, Style::Plain);
+    for line in page.lines().chain(bare.lines()) {
+        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
+    }
+    assert!(bare.contains("not in this run: read.mmap@file=23005952"));
+}
+
+#[test]
+fn a_run_that_explains_nothing_says_so() {
+    let mut run = example();
+    run.costs.retain(|cost| cost.operation == "loop.empty");
+    let page = report::explained(&run, &derive(&run), &entry_shares(&run), &explain_all(&run), Style::Plain);
+    assert!(page.contains("no cost of this run names its parts"));
+    assert!(page.contains("nothing to agree with"));
+}

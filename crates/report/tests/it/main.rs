@@ -1,0 +1,7 @@
+//! Pages of every kind, as they are printed.
+
+mod comparing;
+mod explaining;
+mod pages;
+mod predicting;
+mod support;

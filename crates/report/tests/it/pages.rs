@@ -1,0 +1,142 @@
+//! What people read, as snapshots of a fixed run.
+
+use analysis::doctor::{Finding, Severity};
+use record::{Doubt, Machine, Nanoseconds, Point, Value};
+use report::{Kept, Listed, ListedCall, Style};
+
+use crate::support::example;
+
+#[test]
+fn a_run() {
+    insta::assert_snapshot!(report::page(&example(), Style::Plain));
+}
+
+#[test]
+fn a_run_without_costs_or_machine() {
+    let mut run = example();
+    run.costs.clear();
+    run.skipped.clear();
+    run.machine = Machine::default();
+    run.noise = record::Noise::default();
+    insta::assert_snapshot!(report::page(&run, Style::Plain));
+}
+
+#[test]
+fn a_run_with_every_oddity() {
+    let mut run = example();
+    run.costs.retain(|cost| cost.family() == "syscall" || cost.family() == "instruction");
+    for cost in &mut run.costs {
+        // An older run has no headings of its own.
+        cost.group = String::new();
+    }
+    let odd = &mut run.costs[2];
+    odd.net_ns.quiet = Nanoseconds(-3.0);
+    odd.net_ns.low = Nanoseconds(-4.0);
+    odd.net_ns.high = Nanoseconds(-2.0);
+    odd.gross_ns.quiet = Nanoseconds(0.0);
+    odd.doubts = vec![Doubt::NegativeNet, Doubt::FewRounds { rounds: 3 }, Doubt::NegativeNet];
+    run.costs[3].doubts = vec![Doubt::RoundLost { reason: "killed by signal 9\nand more".into() }];
+    run.costs[3].summary = "\t".into();
+    insta::assert_snapshot!(report::page(&run, Style::Plain));
+}
+
+#[test]
+fn lines_fit_a_page() {
+    for line in report::page(&example(), Style::Plain).lines().skip(1) {
+        assert!(line.chars().count() <= 124, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let coloured = report::page(&example(), Style::Coloured);
+    assert!(coloured.contains("\u{1b}[1m"));
+    let mut bare = coloured;
+    for escape in ["\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m"] {
+        bare = bare.replace(escape, "");
+    }
+    assert_eq!(bare, report::page(&example(), Style::Plain));
+}
+
+#[test]
+fn a_list() {
+    let at = |size, distance: &str| {
+        Point::default().with("size", Value::Number(size)).with("distance", Value::Word(distance.into()))
+    };
+    let listed = |operation: &str, group: &str, points, needs: &[&str], headline| Listed {
+        operation: operation.into(),
+        group: group.into(),
+        summary: "does what its name says".into(),
+        per: "call".into(),
+        points,
+        headline,
+        like: Vec::new(),
+        needs: needs.iter().map(|need| need.to_string()).collect(),
+    };
+    let polls = vec![Point::default().with("descriptors", Value::Number(10))];
+    insta::assert_snapshot!(report::list(
+        &[
+            listed("syscall.getppid", "system calls", vec![Point::default()], &[], true),
+            listed("poll.poll", "waiting for many", polls, &[], false),
+            listed(
+                "pipe.roundtrip",
+                "messages",
+                vec![at(1, "same"), at(4096, "same"), at(1, "other"), at(4096, "other")],
+                &["two CPUs", "root"],
+                true
+            ),
+        ],
+        Style::Plain
+    ));
+}
+
+#[test]
+fn a_list_of_system_calls() {
+    let call = |number, call: &str, operation: Option<&str>, path: Option<&str>, reason: Option<&str>| ListedCall {
+        number,
+        call: call.into(),
+        operation: operation.map(Into::into),
+        path: path.map(Into::into),
+        reason: reason.map(Into::into),
+    };
+    let calls = [
+        call(0, "read", Some("syscall.read.zero"), Some("works"), None),
+        call(169, "reboot", Some("call.reboot"), Some("refused"), None),
+        call(182, "putpmsg", None, None, Some("a reserved name: Linux never had it")),
+        call(470, "listns", None, None, None),
+    ];
+    insta::assert_snapshot!(report::syscalls(&calls, Style::Plain));
+}
+
+#[test]
+fn a_history() {
+    let kept = |name: &str, patterns: &[&str], full| Kept {
+        name: name.into(),
+        id: "20261121-033006-qxtz".into(),
+        started: "2026-11-21T03:30:06Z".into(),
+        model: "Intel(R) Xeon(R) CPU @ 2.50GHz".into(),
+        kernel: "6.18.44".into(),
+        patterns: patterns.iter().map(|pattern| pattern.to_string()).collect(),
+        full,
+        path: "/somewhere/runs/20261121-033006-qxtz.json".into(),
+    };
+    let runs = [kept("@1", &[], false), kept("@2", &[], true), kept("@10", &["pipe.*", "syscall.read"], true)];
+    insta::assert_snapshot!(report::history(&runs, Style::Plain));
+    insta::assert_snapshot!(report::history(&[], Style::Plain), @"no run is kept yet; `howslow` makes the first");
+}
+
+#[test]
+fn a_doctor() {
+    let finding = |severity, what: &str, remedy: &str| Finding { severity, what: what.into(), remedy: remedy.into() };
+    let findings = [
+        finding(Severity::Note, "the kernel has 3 mitigations in force", ""),
+        finding(Severity::Noise, &"another hardware thread shares this core ".repeat(5), "choose a host of your own"),
+        finding(Severity::Missing, "only one CPU may be used", "allow a second (taskset, cpuset)"),
+    ];
+    insta::assert_snapshot!(report::doctor(&example().machine, &findings, Style::Plain));
+    insta::assert_snapshot!(report::doctor(&Machine::default(), &[], Style::Plain), @r"
+    unknown CPU
+
+    nothing here makes numbers noisy or missing
+    ");
+}

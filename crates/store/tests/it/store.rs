@@ -1,0 +1,212 @@
+//! Keeping runs and finding them again, in good and bad folders.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use record::{Nanoseconds, Run, run_from_bytes};
+use store::{BestSpeed, Calibration, Store, StoreError};
+use tempfile::TempDir;
+
+fn example(id: &str, started: &str) -> Run {
+    let mut run = run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run");
+    run.id = id.into();
+    run.started = started.into();
+    run
+}
+
+/// A store with three runs: `20260101-000000-aaaa`, `20260102-000000-bbbb` and, newest, `20260102-000001-cccc`.
+fn three() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::in_folder(folder.path());
+    for (id, started) in [
+        ("20260102-000001-cccc", "2026-01-02T00:00:01Z"),
+        ("20260101-000000-aaaa", "2026-01-01T00:00:00Z"),
+        ("20260102-000000-bbbb", "2026-01-02T00:00:00Z"),
+    ] {
+        store.keep(&example(id, started)).expect("kept");
+    }
+    (folder, store)
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn runs_are_listed_newest_first_and_found_by_place_beginning_and_file() {
+    let (folder, store) = three();
+    let ids: Vec<_> = store.list().expect("a list").into_iter().map(|head| head.id).collect();
+    assert_eq!(ids, ["20260102-000001-cccc", "20260102-000000-bbbb", "20260101-000000-aaaa"]);
+    let id = |name: &str| store.open(name).expect("a run").id;
+    assert_eq!(id("@1"), "20260102-000001-cccc");
+    assert_eq!(id("@3"), "20260101-000000-aaaa");
+    assert_eq!(id("20260101"), "20260101-000000-aaaa");
+    assert_eq!(id("20260102-000000-bbbb"), "20260102-000000-bbbb");
+    let path = folder.path().join("runs/20260101-000000-aaaa.json");
+    assert_eq!(id(path.to_str().expect("text")), "20260101-000000-aaaa");
+    assert_eq!(store.open("@2").expect("a run"), example("20260102-000000-bbbb", "2026-01-02T00:00:00Z"));
+}
+
+#[test]
+fn a_name_that_means_no_run_or_several_says_what_there_is() {
+    let (_folder, store) = three();
+    let error = |name: &str| store.open(name).expect_err("no run").to_string();
+    assert!(error("@0").contains("3 runs are kept"), "{}", error("@0"));
+    assert!(error("@4").contains("20260102-000001-cccc"), "{}", error("@4"));
+    assert!(error("nothing").contains("history"), "{}", error("nothing"));
+    assert!(error("").contains("names no run"), "{}", error(""));
+    let several = error("20260102");
+    assert!(several.contains("2 kept runs") && several.contains("20260102-000000-bbbb"), "{several}");
+    assert!(error("./missing.json").contains("No such file"), "{}", error("./missing.json"));
+    assert!(!error("\u{1b}[31m").contains('\u{1b}'));
+}
+
+#[test]
+fn an_empty_store_lists_nothing_and_creates_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::in_folder(&folder.path().join("deep/er"));
+    assert!(store.list().expect("a list").is_empty());
+    assert!(matches!(store.open("@1"), Err(StoreError::Unknown { .. })));
+    assert!(files(folder.path()).is_empty());
+}
+
+#[test]
+fn files_that_are_no_runs_do_not_spoil_the_list() {
+    let (folder, store) = three();
+    let runs = folder.path().join("runs");
+    fs::write(runs.join("empty.json"), "").expect("written");
+    fs::write(runs.join("cut.json"), r#"{"schema":"howslow-run/1","id":"x"#).expect("written");
+    fs::write(runs.join("other.json"), r#"[{"a":1}]"#).expect("written");
+    fs::write(runs.join(".howslow-x.part"), "half").expect("written");
+    fs::create_dir(runs.join("folder.json")).expect("made");
+    assert_eq!(store.list().expect("a list").len(), 3);
+}
+
+#[test]
+fn a_head_is_read_without_the_samples_and_is_printable() {
+    let (folder, store) = three();
+    // Damage behind the beginning of the costs is not even seen by a listing.
+    let text = r#"{"id":"9-odd","started":"2027","machine":{"cpu":{"model":"\u001b[2Jx"}},"costs":[{"broken"#;
+    fs::write(folder.path().join("runs/9-odd.json"), text).expect("written");
+    let heads = store.list().expect("a list");
+    assert_eq!((heads[0].id.as_str(), heads[0].model.as_str()), ("9-odd", "\u{fffd}[2Jx"));
+    assert_eq!(heads[1].kernel, "6.18.44");
+}
+
+#[test]
+fn an_id_that_would_leave_the_folder_is_refused() {
+    let (folder, store) = three();
+    for id in ["../evil", "/etc/evil", "a/b", "", ".hidden", "-rf", "a\u{1b}b", &"x".repeat(101), ".."] {
+        let error = store.keep(&example(id, "2026-01-01T00:00:00Z")).expect_err("refused");
+        assert!(matches!(error, StoreError::Id(_)), "{id}: {error}");
+    }
+    assert_eq!(files(&folder.path().join("runs")).len(), 3);
+    assert_eq!(files(folder.path()), ["runs"]);
+}
+
+#[test]
+fn a_run_that_could_not_be_read_again_is_refused() {
+    let (folder, store) = three();
+    let mut run = example("20260103", "2026-01-03T00:00:00Z");
+    run.costs[0].net_ns.quiet = Nanoseconds(f64::NAN);
+    assert!(matches!(store.keep(&run), Err(StoreError::Unwritable(_))));
+    assert_eq!(files(&folder.path().join("runs")).len(), 3);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_one_clear_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    fs::write(&file, "not a folder").expect("written");
+    let error = Store::in_folder(&file).keep(&example("a", "2026")).expect_err("no folder").to_string();
+    assert!(error.contains("cannot create the folder"), "{error}");
+}
+
+/// Runs a shell script in a mount namespace of its own, where it may mount; says so and returns `None` where that is
+/// not allowed.
+fn in_private_mounts(script: &str) -> Option<String> {
+    let may = Command::new("unshare").args(["--mount", "true"]).output().is_ok_and(|done| done.status.success());
+    if !may {
+        // Not by `eprintln`, which the test harness hides when a test passes.
+        let text = "NOT RUN: this test needs root and unshare (util-linux) to mount a file system privately";
+        writeln!(std::io::stderr(), "{text}").expect("stderr");
+        return None;
+    }
+    let done = Command::new("unshare").args(["--mount", "sh", "-c", script]).output().expect("a shell");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Some(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[test]
+#[ignore = "not a test of its own: the part of the two below that runs inside their private mounts"]
+fn keep_in_the_folder_named_by_the_test_around() {
+    let folder = std::env::var_os("STORE_TEST_FOLDER").expect("the folder is named by the test around this one");
+    let store = Store::in_folder(Path::new(&folder));
+    let mut run = example("big", "2026-01-01T00:00:00Z");
+    run.costs[0].summary = "long ".repeat(100_000);
+    println!("kept: {}", store.keep(&run).expect_err("no room"));
+    println!("left: {:?}", files(&Path::new(&folder).join("runs")));
+}
+
+fn this_test_in(mount: &str) -> Option<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let here = folder.path().display();
+    let me = std::env::current_exe().expect("a path");
+    in_private_mounts(&format!(
+        "set -e; mount -t tmpfs -o {mount} none {here}; STORE_TEST_FOLDER={here} {} --ignored --nocapture --exact \
+         store::keep_in_the_folder_named_by_the_test_around",
+        me.display()
+    ))
+}
+
+#[test]
+fn a_full_file_system_leaves_no_half_run() {
+    let Some(said) = this_test_in("size=64k") else { return };
+    assert!(said.contains("No space left on device"), "{said}");
+    assert!(said.contains("left: []"), "{said}");
+}
+
+#[test]
+fn a_read_only_file_system_is_one_clear_error() {
+    let Some(said) = this_test_in("ro") else { return };
+    assert!(said.contains("Read-only file system"), "{said}");
+}
+
+#[test]
+fn the_best_checks_are_remembered_and_nonsense_forgotten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::in_folder(folder.path());
+    assert_eq!(Calibration::load(&store), Calibration::default());
+    let mut known = Calibration::default();
+    let good = BestSpeed { width_cycles: 0.27, misses: 0 };
+    known.learn("6/85/7 host", good.width_cycles);
+    known.learn("bad", f64::NAN);
+    known.learn("worse", -1.0);
+    known.save(&store).expect("saved");
+    let known = Calibration::load(&store);
+    assert_eq!(known.of("6/85/7 host"), Some(good));
+    assert_eq!((known.of("bad"), known.of("worse"), known.of("other")), (None, None, None));
+    let mut known = known;
+    for (misses, left) in [(1, true), (2, true), (3, false)] {
+        known.miss("6/85/7 host");
+        assert_eq!(known.of("6/85/7 host").is_some(), left, "{misses} runs that came nowhere near");
+    }
+    let text = r#"{"machines":{"a":{"width_cycles":0.3,"cycle_ns":0.25},"b":{"width_cycles":1e300,"cycle_ns":1}}}"#;
+    fs::write(folder.path().join("known.json"), text).expect("written");
+    assert_eq!(
+        Calibration::load(&store).of("a"),
+        Some(BestSpeed { width_cycles: 0.3, misses: 0 }),
+        "a clock of older versions is left"
+    );
+    assert_eq!(Calibration::load(&store).of("b"), None);
+    for damaged in ["", "{", "[]", r#"{"machines":"x"}"#] {
+        fs::write(folder.path().join("known.json"), damaged).expect("written");
+        assert_eq!(Calibration::load(&store), Calibration::default());
+    }
+}
