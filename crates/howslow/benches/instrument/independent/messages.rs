@@ -72,7 +72,7 @@ const ENTRIES: &[Entry] = &[
         }))
     }),
     entry("futex.roundtrip", "distance=same", futexes),
-    entry("vm.read", "size=4KiB", from_partner),
+    entry("vm.read", "offset=0,size=4KiB", from_partner),
     entry("mq.systemv.self", "size=26B", || {
         let queue = done("msgget", call!(libc::SYS_msgget, libc::IPC_PRIVATE, 0o600))?;
         let queue = Queue(queue);

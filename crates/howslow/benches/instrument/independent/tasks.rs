@@ -60,12 +60,12 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(|| forked(|| end(0)) == 0).at_most(64))
     }),
     unrolled("process.vfork", "", || Ok(Work::calls(lent).at_most(64))),
-    unrolled("call.wait4", "", || Ok(Work::timed(collecting).at_most(16))),
+    unrolled("call.wait4", "child=copied", || Ok(Work::timed(collecting).at_most(16))),
     unrolled("process.exec", "", || exec_of(tiny()?, c"tiny", &[])),
     unrolled("process.shell", "", || exec_of(c"/bin/sh".to_owned(), c"sh", &[c"-c", c":"])),
     unrolled("process.exec.dynamic", "", || exec_of(c"/bin/true".to_owned(), c"true", &[])),
-    unrolled("call.nanosleep", "", || {
-        let time = [0_i64, 1];
+    unrolled("call.nanosleep", "slack=50us", || {
+        let time = [0_i64, 10_000];
         Ok(Work::calls(move || call!(libc::SYS_nanosleep, time.as_ptr(), 0) == 0))
     }),
 ];
