@@ -24,8 +24,11 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(move || call!(libc::SYS_write, file.as_raw_fd(), byte.as_ptr(), 1) == 1))
     }),
     entry("call.pread64", "", || {
-        let (file, mut bytes) = (filled(4096)?, Box::new([0_u64; 64]));
-        Ok(Work::calls(move || call!(libc::SYS_pread64, file.as_raw_fd(), bytes.as_mut_ptr(), 512, 0) == 512))
+        let (file, mut bytes, mut at) = (filled_in_pieces()?, Box::new([0_u64; 64]), 0);
+        Ok(Work::calls(move || {
+            at = (at + 512) % LARGE;
+            call!(libc::SYS_pread64, file.as_raw_fd(), bytes.as_mut_ptr(), 512, at) == 512
+        }))
     }),
     entry("call.lseek", "", || {
         let file = filled(4096)?;
@@ -119,8 +122,9 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(move || call!(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) > 0))
     }),
     entry("call.get_mempolicy", "", || {
-        let mut mode = -1_i32;
-        Ok(Work::calls(move || call!(libc::SYS_get_mempolicy, &raw mut mode, 0, 0, 0, 0) == 0))
+        // With the nodes, as one who wants to put the policy back asks for it.
+        let (mut mode, mut nodes) = (-1_i32, [0_u64; 16]);
+        Ok(Work::calls(move || call!(libc::SYS_get_mempolicy, &raw mut mode, nodes.as_mut_ptr(), 1024, 0, 0) == 0))
     }),
     entry("call.fsopen", "", || makes(|| call!(libc::SYS_fsopen, c"tmpfs".as_ptr(), 0))),
     entry("call.landlock_create_ruleset", "", || {
@@ -160,6 +164,19 @@ pub(super) fn filled(bytes: usize) -> Result<File, String> {
         Ok(file)
     };
     all().map_err(|error: std::io::Error| format!("{path}: {error}"))
+}
+
+/// Bytes of a file beyond the core's own caches.
+pub(super) const LARGE: usize = 4 << 20;
+
+/// Such a file, filled by writes of 128 KiB: how large the pieces of the page cache are follows from that.
+pub(super) fn filled_in_pieces() -> Result<File, String> {
+    let mut file = filled(0)?;
+    let piece = vec![b'y'; 128 << 10];
+    (0..LARGE / piece.len())
+        .try_for_each(|_| std::io::Write::write_all(&mut file, &piece))
+        .map_err(|e| e.to_string())?;
+    Ok(file)
 }
 
 /// The descriptor that a call made.

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use super::calls::filled;
+use super::calls::{LARGE, filled, filled_in_pieces};
 use super::entry::{Entry, Group, entry, unrolled};
 use super::harness::{Made, Work};
 use super::kernel::done;
@@ -60,7 +60,7 @@ const ENTRIES: &[Entry] = &[
         })
         .few(4, DELETING))
     }),
-    entry("call.pwrite64", "", || overwrite(512, 4096)),
+    entry("call.pwrite64", "", || overwrite(512)),
     entry("file.read.mapped", "size=4KiB", || mapped(4096, MIB)),
 ];
 
@@ -97,9 +97,13 @@ fn create_delete(bytes: usize) -> Made {
     .few(4, DELETING))
 }
 
-fn overwrite(bytes: usize, size: usize) -> Made {
-    let (file, content) = (filled(size)?, vec![5_u8; bytes]);
-    Ok(Work::calls(move || call!(libc::SYS_pwrite64, file.as_raw_fd(), content.as_ptr(), bytes, 0) == bytes as isize))
+/// The next bytes of a file, whose blocks the file system looks at.
+fn overwrite(bytes: usize) -> Made {
+    let (file, content, mut at) = (filled_in_pieces()?, vec![5_u8; bytes], 0);
+    Ok(Work::calls(move || {
+        at = (at + bytes) % LARGE;
+        call!(libc::SYS_pwrite64, file.as_raw_fd(), content.as_ptr(), bytes, at) == bytes as isize
+    }))
 }
 
 /// A file of so many bytes, all its pages touched through the mapping before.

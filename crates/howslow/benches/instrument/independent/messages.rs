@@ -31,14 +31,13 @@ const ENTRIES: &[Entry] = &[
                 && found == 1
         }))
     }),
-    #[cfg(target_arch = "x86_64")]
     entry("flag.read", "", || {
-        let (event, one) = (event()?, 1_u64);
+        let (event, one, at_once) = (event()?, 1_u64, [0_i64; 2]);
         done("write", call!(libc::SYS_write, event.as_raw_fd(), &raw const one, 8))?;
-        let mut asked = libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         Ok(Work::calls(move || {
-            let _keep = &event;
-            call!(libc::SYS_poll, &raw mut asked, 1, 0) == 1
+            let mut asked = libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            let mut time = at_once;
+            call!(libc::SYS_ppoll, &raw mut asked, 1, time.as_mut_ptr(), 0, 8) == 1
         }))
     }),
     entry("pipe.roundtrip", "size=26B,distance=same", || {
@@ -199,7 +198,7 @@ fn pair(family: i32, kind: i32) -> Result<[File; 2], String> {
     Ok([made(ends[0] as isize)?, made(ends[1] as isize)?])
 }
 
-fn tcp() -> Result<[File; 2], String> {
+pub(super) fn tcp() -> Result<[File; 2], String> {
     let connected = || {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         let one = std::net::TcpStream::connect(listener.local_addr()?)?;

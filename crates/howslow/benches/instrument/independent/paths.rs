@@ -114,14 +114,16 @@ const ENTRIES: &[Entry] = &[
         }))
     }),
     entry("pair.sockopt", "", || {
-        let socket = made(call!(libc::SYS_socket, libc::AF_INET, libc::SOCK_STREAM, 0))?;
-        let (on, mut found, mut length) = (1_i32, 0_i32, 4_u32);
+        // Of a connection, whose timer it sets and stops.
+        let [socket, other] = super::messages::tcp()?;
+        let (mut on, mut found, mut length) = (0_i32, 0_i32, 4_u32);
         let (level, name) = (libc::SOL_SOCKET, libc::SO_KEEPALIVE);
         Ok(Work::calls(move || {
-            let at = socket.as_raw_fd();
+            let (at, _open) = (socket.as_raw_fd(), &other);
+            on ^= 1;
             call!(libc::SYS_setsockopt, at, level, name, &raw const on, 4) == 0
                 && call!(libc::SYS_getsockopt, at, level, name, &raw mut found, &raw mut length) == 0
-                && found == 1
+                && found == on
         }))
     }),
 ];

@@ -254,7 +254,13 @@ fn takes_turns(arguments: &[String]) -> Result<(), String> {
     limit(cpu)?;
     let mut side = match Holds::named(which).ok_or_else(|| format!("{which} is no side"))? {
         Holds::Operation => Side::of_operation(entry, &place)?,
-        Holds::Hand => Side::by_hand(entry, &place)?,
+        Holds::Hand => {
+            // As deep as the operation's scratch folder: some calls go through all of the name.
+            let folder = place.folder.join(entry.id);
+            let entered = std::fs::create_dir_all(&folder).and_then(|()| std::env::set_current_dir(&folder));
+            entered.map_err(|error| format!("{}: {error}", folder.display()))?;
+            Side::by_hand(entry, &place)?
+        }
         Holds::Filtered(instructions) => {
             Filter::of(instructions).install().map_err(|error| format!("no filter of system calls: {error}"))?;
             Side::of_operation(entry, &place)?
