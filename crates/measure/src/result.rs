@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::estimate::{Clocking, gross, subtract};
 use analysis::landing::linear_reach;
 use analysis::plausible;
-use analysis::statistics::{median, quantile, sorted};
+use analysis::statistics::{Interval, median, quantile, ratio, sorted};
 use record::{
     Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Nanoseconds, Neighbours, Noise, Reads, Round, Switches, Term,
 };
@@ -246,15 +246,70 @@ fn band(entries: &[Entry], costs: &[Option<Cost>]) -> Option<Band> {
     let pairs = entries.iter().zip(costs).filter_map(|(entry, twin)| {
         let Role::Twin(of) = entry.role else { return None };
         let (twin, first) = (twin.as_ref()?, costs[of].as_ref()?);
-        let ratio = twin.cycles / first.cycles;
+        let apart = rounded((twin.cycles / first.cycles - 1.0).abs());
         let sound = [twin, first].iter().all(|cost| !cost.doubts.iter().any(Doubt::is_serious));
-        Some((first.name(), rounded((ratio - 1.0).abs()), sound))
+        Some(Twins { name: first.name(), apart, beyond: rounded(beyond(twin, first)), sound })
     });
-    let pairs: Vec<(String, f64, bool)> = pairs.collect();
-    // A twin with a doubt shows that doubt, not the machine. If all have one, they are used all the same.
-    let any_sound = pairs.iter().any(|(_, _, sound)| *sound);
-    let counted = pairs.iter().filter(|(_, _, sound)| *sound || !any_sound);
-    let difference = rounded(quantile(&sorted(counted.map(|(_, apart, _)| *apart)), MOST_OF_THEM).unwrap_or(0.0));
-    let operations: Vec<(String, f64)> = pairs.iter().map(|(name, apart, _)| (name.clone(), *apart)).collect();
-    (!operations.is_empty()).then_some(Band { difference, operations })
+    let pairs: Vec<Twins> = pairs.collect();
+    // A twin with a doubt tells of that doubt, not of the machine; where all have one, they are all there is.
+    let any_sound = pairs.iter().any(|twins| twins.sound);
+    let most = |of: fn(&Twins) -> f64| {
+        let counted = pairs.iter().filter(|twins| twins.sound || !any_sound);
+        rounded(quantile(&sorted(counted.map(of)), MOST_OF_THEM).unwrap_or(0.0))
+    };
+    let (difference, beyond) = (most(|twins| twins.apart), Some(most(|twins| twins.beyond)));
+    let operations: Vec<(String, f64)> = pairs.iter().map(|twins| (twins.name.clone(), twins.apart)).collect();
+    (!operations.is_empty()).then_some(Band { difference, beyond, operations })
+}
+
+/// A cost that was measured twice.
+struct Twins {
+    name: String,
+    /// By what share they differ.
+    apart: f64,
+    /// By how much of that beyond their own intervals.
+    beyond: f64,
+    /// Whether neither has a serious doubt.
+    sound: bool,
+}
+
+/// How far 1 lies from the interval of the ratio of two costs, as a share: what they differ by though their intervals say
+/// that they should not. Nothing where either tells no interval.
+fn beyond(one: &Cost, other: &Cost) -> f64 {
+    let figure = |cost: &Cost| {
+        let scale = cost.cycles / cost.quoted().0;
+        Interval { value: cost.cycles, low: cost.net_ns.low.0 * scale, high: cost.net_ns.high.0 * scale }
+    };
+    let finite = |it: &Interval| it.low.is_finite() && it.high.is_finite();
+    let ratio = ratio(figure(one), figure(other)).filter(finite);
+    ratio.map_or(0.0, |it| it.low.ln().max(-it.high.ln()).max(0.0).exp_m1())
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Figures, Nanoseconds};
+
+    use super::*;
+
+    fn cost(value: f64, reach: f64) -> Cost {
+        let [value_ns, low, high] = [value, value * (1.0 - reach), value * (1.0 + reach)].map(Nanoseconds);
+        let figures = Figures { best: low, quiet: value_ns, typical: high, low, high };
+        let run: record::Run =
+            record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        Cost { net_ns: figures, headline: Estimate::Quiet, cycles: 3.0 * value, ..run.costs[0].clone() }
+    }
+
+    #[test]
+    fn twins_differ_only_by_what_their_intervals_leave_unexplained() {
+        assert_eq!(beyond(&cost(124.0, 0.3), &cost(100.0, 0.3)), 0.0, "wide intervals say nothing of another cost");
+        let it = beyond(&cost(105.0, 0.005), &cost(100.0, 0.005));
+        assert!((0.04..0.045).contains(&it), "{it}");
+        let other_way = beyond(&cost(100.0, 0.005), &cost(105.0, 0.005));
+        assert!((it - other_way).abs() < 1e-3, "{it} {other_way}");
+        let one_round = Cost {
+            net_ns: Figures { low: Nanoseconds(f64::NEG_INFINITY), ..cost(105.0, 0.0).net_ns },
+            ..cost(105.0, 0.0)
+        };
+        assert_eq!(beyond(&one_round, &cost(100.0, 0.005)), 0.0);
+    }
 }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::pauses::{Paused, Pauses};
 use crate::stopwatch::Took;
 
-type Run = Box<dyn FnMut(u64) -> Result<Option<Took>, Failure>>;
+type Run = Box<dyn FnMut(u64, u8) -> Result<Option<Took>, Failure>>;
 type Around = Box<dyn FnMut(u64) -> Result<(), Failure>>;
 
 /// An operation's loop, with the steps that must happen around a batch, outside the timing.
@@ -19,12 +19,13 @@ pub struct Loop {
     batches: u32,
     warm: bool,
     pauses: Option<Pauses>,
+    copy: u8,
 }
 
 impl Loop {
     /// A loop written by the operation: `run(times)` does `times` iterations. Prefer [`repeat`].
     pub fn new(mut run: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
-        Loop::of(Box::new(move |times| run(times).map(|()| None)))
+        Loop::of(Box::new(move |times, _| run(times).map(|()| None)))
     }
 
     /// A loop whose iterations run in another process, which times them itself with a [`Stopwatch`]. `run(times)`
@@ -32,11 +33,26 @@ impl Loop {
     ///
     /// [`Stopwatch`]: crate::Stopwatch
     pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
-        Loop::of(Box::new(move |times| run(times).map(Some)))
+        Loop::of(Box::new(move |times, _| run(times).map(Some)))
     }
 
     fn of(run: Run) -> Loop {
-        Loop { run, before: None, verify: None, each: 1, most: u64::MAX, batches: u32::MAX, warm: false, pauses: None }
+        Loop {
+            run,
+            before: None,
+            verify: None,
+            each: 1,
+            most: u64::MAX,
+            batches: u32::MAX,
+            warm: false,
+            pauses: None,
+            copy: 0,
+        }
+    }
+
+    /// The same loop, of whose copies this one is run, where it has several (the feature `copies`).
+    pub fn copy(self, copy: u8) -> Loop {
+        Loop { copy, ..self }
     }
 
     /// One iteration performs the operation `each` times (an unrolled loop). Costs are divided by it.
@@ -85,7 +101,7 @@ impl Loop {
 
     /// Runs a batch. Returns what it took if another process did it and reported.
     pub fn run_batch(&mut self, times: u64) -> Result<Option<Took>, Failure> {
-        (self.run)(times)
+        (self.run)(times, self.copy)
     }
 
     /// Checks the work of a batch of `times` iterations.
@@ -150,13 +166,51 @@ impl Loop {
 /// deleting, merging or hoisting iterations.
 #[inline(always)]
 pub fn repeat(mut body: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
-    Loop::new(move |times| {
-        for _ in 0..times {
-            body()?;
-            fence();
+    Loop::of(Box::new(move |times, copy| copies::run(copy, times, &mut body).map(|()| None)))
+}
+
+/// One copy of each loop.
+#[cfg(not(feature = "copies"))]
+mod copies {
+    use super::{Failure, turns};
+
+    #[inline(always)]
+    pub(super) fn run(_: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
+        turns::<0>(times, body)
+    }
+}
+
+/// Copies of each loop at other addresses: there are processors and kernels on which the place of a loop of system calls
+/// makes each call up to 1.5 times as dear, because the kernel's returns are then mispredicted.
+#[cfg(feature = "copies")]
+mod copies {
+    use super::{Failure, turns};
+
+    #[inline(always)]
+    pub(super) fn run(copy: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
+        match copy % 6 {
+            0 => turns::<0>(times, body),
+            1 => turns::<16>(times, body),
+            2 => turns::<32>(times, body),
+            3 => turns::<48>(times, body),
+            4 => turns::<64>(times, body),
+            _ => turns::<80>(times, body),
         }
-        Ok(())
-    })
+    }
+}
+
+/// The loop itself, behind so many instructions that do nothing.
+#[inline(always)]
+fn turns<const BEFORE: usize>(times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
+    if BEFORE > 0 {
+        // SAFETY: the instructions do nothing.
+        unsafe { std::arch::asm!(".rept {}", "nop", ".endr", const BEFORE, options(nomem, nostack, preserves_flags)) }
+    }
+    for _ in 0..times {
+        body()?;
+        fence();
+    }
+    Ok(())
 }
 
 /// Tells the optimizer that all memory may have changed. It emits no instruction.

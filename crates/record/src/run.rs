@@ -185,8 +185,19 @@ pub struct Band {
     /// The difference that nine in ten pairs stay below, as a share. Pairs with doubts count only if all have one. In
     /// older runs, the largest difference.
     pub difference: f64,
-    /// The operations that were measured twice, each with its relative difference.
+    /// The same of what the pairs differ by beyond their own two intervals: how far 1 lies from the interval of their ratio.
+    /// It is the least difference that counts as a change. Absent in older runs, whose `difference` counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<f64>,
+    /// The operations that were measured twice, with the relative difference of each.
     pub operations: Vec<(String, f64)>,
+}
+
+impl Band {
+    /// What a difference must exceed to count, as a share.
+    pub fn least(&self) -> f64 {
+        self.beyond.unwrap_or(self.difference)
+    }
 }
 
 /// An operation not measured here.

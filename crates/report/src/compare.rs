@@ -145,7 +145,11 @@ fn least(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
         return "both are published: a difference counts where the printed digits leave no doubt".into();
     }
     let mut parts = vec![match joint.band {
-        Some(band) => format!("measured twice in one run, nine in ten costs differ by up to {}", percent(band)),
+        Some(band) => format!(
+            "measured twice in one run, nine in ten costs differ by up to {}{}",
+            percent(band),
+            if joint.beyond { " beyond their intervals" } else { "" }
+        ),
         None => "no run tells what a cost measured twice differs by".into(),
     }];
     parts.extend(joint.clock.map(|clock| format!("the runs count the cycles of an add {} apart", percent(clock))));

@@ -20,10 +20,10 @@ pub(crate) fn conditions(noise: &Noise) -> String {
     const BUSY: f64 = 0.05;
     let range = noise.cycle_range_ns.map_or_else(String::new, |it| moved(1.0 / it.high, 1.0 / it.low));
     let clock = (noise.cycle_ns > 0.0).then(|| format!("core clock {:.2} GHz{range}", 1.0 / noise.cycle_ns));
-    let band = noise
-        .band
-        .as_ref()
-        .map(|band| format!("measured twice, nine in ten costs differ by at most {}", percent(band.difference)));
+    let band = noise.band.as_ref().map(|band| {
+        let beyond = band.beyond.map_or_else(String::new, |it| format!(", {} beyond their intervals", percent(it)));
+        format!("measured twice, nine in ten costs differ by at most {}{beyond}", percent(band.difference))
+    });
     let forked = noise.launchers.filter(|launchers| !launchers.executed);
     let forked = forked.map(|_| "rounds were forked from one process: other runs may scatter more".to_string());
     let busy = (noise.others > BUSY)

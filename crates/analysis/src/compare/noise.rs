@@ -1,6 +1,6 @@
 //! The difference between two runs when nothing has changed. A change must exceed it.
 
-use record::{Cost, Run};
+use record::{Band, Cost, Run};
 
 use super::How;
 
@@ -16,7 +16,9 @@ const CLOCKWORK: [&str; 2] = ["instruction.add.latency", "loop.empty"];
 pub struct Joint {
     /// The larger of both runs' A/A bands; `None` if neither has one.
     pub band: Option<f64>,
-    /// How far apart both runs count cycles. On one model of processor an add takes the same number in both.
+    /// Whether the bands are what twins differ by beyond their own intervals; in older runs they are all of it.
+    pub beyond: bool,
+    /// How far apart both runs count cycles: on one model of processor an add takes as many in either.
     pub clock: Option<f64>,
     /// The threshold that the user asked for.
     pub threshold: f64,
@@ -26,9 +28,10 @@ pub struct Joint {
 
 impl Joint {
     pub(super) fn of(base: &Run, other: &Run, how: &How) -> Joint {
-        let bands = [base, other].into_iter().filter_map(|run| run.noise.band.as_ref());
-        let band = bands.map(|band| band.difference).filter(|band| band.is_finite()).reduce(f64::max);
-        Joint { band, clock: clocks_apart(base, other), threshold: how.threshold, margin: how.margin }
+        let bands = || [base, other].into_iter().filter_map(|run| run.noise.band.as_ref());
+        let band = bands().map(Band::least).filter(|band| band.is_finite()).reduce(f64::max);
+        let beyond = bands().all(|band| band.beyond.is_some());
+        Joint { band, beyond, clock: clocks_apart(base, other), threshold: how.threshold, margin: how.margin }
     }
 
     /// The smallest difference that counts for a cost that needs nothing but its core. The clock moves all costs

@@ -14,7 +14,7 @@ fn run(costs: &[(&str, f64, f64)]) -> Run {
     let mut run = record::run_from_bytes(bytes).expect("a run");
     let model = run.costs[0].clone();
     run.skipped.clear();
-    run.noise.band = Some(Band { difference: 0.006, operations: Vec::new() });
+    run.noise.band = Some(Band { difference: 0.006, beyond: None, operations: Vec::new() });
     run.costs = costs.iter().map(|&(id, value, half)| measured(&model, id, value, half)).collect();
     run
 }
@@ -75,7 +75,7 @@ fn a_change_excludes_one_and_exceeds_the_noise() {
     let strict = How { threshold: 0.2, ..HOW };
     assert!(verdicts(&[base.clone(), other.clone()], &strict).iter().all(|(_, verdict)| !verdict.is_change()));
     let mut shaky = other;
-    shaky.noise.band = Some(Band { difference: 0.3, operations: Vec::new() });
+    shaky.noise.band = Some(Band { difference: 0.3, beyond: None, operations: Vec::new() });
     assert!(verdicts(&[base, shaky], &HOW).iter().all(|(_, verdict)| !verdict.is_change()));
 }
 

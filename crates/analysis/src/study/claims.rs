@@ -1,7 +1,7 @@
 //! Sentences of a paper as tests: two costs and a condition on their ratio, or one cost and the load it makes. The same
 //! test is applied to the paper's own figures and to a run.
 
-use record::{Doubt, Run};
+use record::{Band, Doubt, Run};
 
 use super::why_missing;
 use crate::answer::{Answer, above, below, between};
@@ -147,7 +147,7 @@ impl Claim {
         join(&mut doubts, pair.other.doubts(run));
         let both = known.zip(against);
         let value = both.and_then(|(one, other)| quotient(one, other).or_else(|| bounded(one, other)));
-        let band = run.noise.band.as_ref().map_or(0.0, |band| band.difference);
+        let band = run.noise.band.as_ref().map_or(0.0, Band::least);
         let answer = match (both, value) {
             (None, _) => Answer::NotMeasured,
             (_, None) => Answer::Inconclusive,

@@ -141,7 +141,7 @@ fn a_prediction_is_no_surer_than_its_run_and_its_clock() {
     };
     run.noise.band = None;
     assert!((half(&run) - 0.002).abs() < 1e-12, "no two runs agree more closely");
-    run.noise.band = Some(record::Band { difference: 0.006, operations: Vec::new() });
+    run.noise.band = Some(record::Band { difference: 0.006, beyond: None, operations: Vec::new() });
     assert!((half(&run) - 0.006).abs() < 1e-12);
     let without = half(&run);
     run.noise.cycle_range_ns = Some(Ends { low: run.noise.cycle_ns * 0.9, high: run.noise.cycle_ns * 1.1 });

@@ -50,9 +50,18 @@ struct Asked {
     /// Independent: only operations whose id or point contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Independent: also what howslow quotes, against loops timed before and after its runs
+    #[arg(long)]
+    quoted: bool,
+    /// Sensitivity: whole headline runs, instead of the system calls alone
+    #[arg(long)]
+    headline: bool,
     /// Coverage: compile something beside the runs
     #[arg(long)]
     busy: bool,
+    /// Independent: be one of two processes that take turns
+    #[arg(long, hide = true, num_args = 6)]
+    side: Vec<String>,
     /// What cargo says when it benches; under `cargo test` it does not, and nothing is measured
     #[arg(long, hide = true)]
     bench: bool,
@@ -95,6 +104,8 @@ struct Extent {
     from: Option<PathBuf>,
     keep: Option<PathBuf>,
     only: Option<String>,
+    quoted: bool,
+    headline: bool,
     busy: bool,
 }
 
@@ -134,12 +145,18 @@ fn main() -> anyhow::Result<()> {
         println!("nothing is measured here; `cargo bench -p howslow --bench instrument` measures");
         return Ok(());
     }
+    if !asked.side.is_empty() {
+        independent::serve(&asked.side);
+        return Ok(());
+    }
     let extent = Extent {
         times: asked.times,
         budget: asked.budget,
         from: asked.from,
         keep: asked.keep,
         only: asked.only,
+        quoted: asked.quoted,
+        headline: asked.headline,
         busy: asked.busy,
     };
     let names = if asked.names.is_empty() { Bench::value_variants() } else { asked.names.as_slice() };

@@ -6,17 +6,22 @@ mod filter;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::time::Duration;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
 use record::Run;
 use record::units::percent;
 
 use crate::Extent;
 use crate::coverage::{Row, compare};
+use crate::independent::{self, Holds, in_turns};
 use crate::tool::{self, Howslow};
-use filter::Filter;
+pub(crate) use filter::Filter;
 
+/// What is measured, unless whole headline runs are asked for: in those each of 81 costs has its share of the time, which on
+/// a busy host leaves 0.03 s of it undisturbed.
+const FAMILY: &str = "syscall";
+/// Seconds of such a run.
+const BUDGET: u32 = 15;
 const PAIRS: u32 = 10;
 /// The call whose cost is made dearer by this share.
 const CALL: &str = "syscall.getppid";
@@ -40,14 +45,19 @@ struct Told {
 }
 
 pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
-    let cpu = *machine::describe().cpu.usable.last().unwrap_or(&0);
-    let Some(Filters { short, long, added }) = filters(cpu)? else {
+    let cpus = machine::describe().cpu.usable;
+    let Some(Filters { short, long, share }) = filters(&cpus)? else {
         tool::skip("no filter of system calls can be set up here", "run where seccomp is allowed");
         return Ok(());
     };
-    let times = extent.times(PAIRS);
-    println!("{times} pairs of headline runs under either filter; about {} s", times * 2 * extent.budget.unwrap_or(16));
-    let budget = extent.budget.map(|seconds| Duration::from_secs(seconds.into()));
+    let (times, family) = (extent.times(PAIRS), [FAMILY]);
+    let patterns: &[&str] = if extent.headline { &[] } else { &family };
+    let budget = if extent.headline && extent.budget.is_none() { None } else { Some(extent.budget(BUDGET)) };
+    let of = if extent.headline { "headline runs" } else { "runs of the system calls" };
+    println!(
+        "{times} pairs of {of} under either filter; about {} s",
+        times * 2 * (extent.budget(BUDGET).as_secs() as u32 + 1)
+    );
     let folder = tempfile::tempdir()?;
     let files = [folder.path().join("short.json"), folder.path().join("long.json")];
     let mut told: BTreeMap<String, Told> = BTreeMap::new();
@@ -56,15 +66,16 @@ pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
         let mut runs: [Option<Run>; 2] = [None, None];
         for turn in 0..2 {
             let which = (turn + pair as usize) % 2;
-            let run = howslow.run_under(|command| [&short, &long][which].put_on(command), &[], budget)?;
+            let run = howslow.run_under(|command| [&short, &long][which].put_on(command), patterns, budget)?;
             fs::write(&files[which], serde_json::to_vec(&run)?)?;
             runs[which] = Some(run);
         }
         let [Some(before), Some(_)] = &runs else { bail!("a pair of one run") };
+        let base = before.costs.iter().find(|cost| cost.operation == CALL).map_or(f64::NAN, |cost| cost.cycles);
         let rows = compare(howslow, &files[0], &files[1])?;
         ensure!(rows.iter().any(|row| row.name.starts_with(CALL)), "the comparison lacks {CALL}");
         for row in rows {
-            note(&mut told, row, before, added);
+            note(&mut told, row, before, share * base);
         }
     }
     conclude(&told);
@@ -75,29 +86,38 @@ pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
 struct Filters {
     short: Filter,
     long: Filter,
-    /// By how many cycles.
-    added: f64,
+    /// By what share of the cost under the first.
+    share: f64,
 }
 
-/// `None` where no filter can be set up.
-fn filters(cpu: u32) -> anyhow::Result<Option<Filters>> {
-    let short = Filter::of(SHORT);
+/// `None` where no filter can be set up. The call's own loop takes turns under either: a neighbour of the core disturbs both.
+fn filters(cpus: &[u32]) -> anyhow::Result<Option<Filters>> {
+    let entry = independent::named(CALL).with_context(|| format!("there is no entry {CALL}"))?;
+    let folder = tempfile::tempdir()?;
     let (mut long, mut share) = (SHORT + 64, 0.0);
-    for _ in 0..TRIES {
-        let filter = Filter::of(long);
-        let Some((base, longer)) = filter::in_turn(&short, &filter, cpu)? else { return Ok(None) };
-        let added = longer - base;
-        share = added / base;
+    for number in 0..TRIES {
+        let sides = [Holds::Filtered(long), Holds::Filtered(SHORT)];
+        let turns = match in_turns(entry, sides, cpus, &folder.path().join(number.to_string())) {
+            Ok(turns) => turns,
+            Err(why) => {
+                println!("under a filter no call can be timed: {why}");
+                return Ok(None);
+            }
+        };
+        share = turns.ratio() - 1.0;
+        let (low, high) = turns.interval();
         println!(
-            "the call itself: {base:.1} cycles under a filter of {SHORT} instructions, {longer:.1} under {long}: {}",
-            percent(share)
+            "the call under a filter of {long} instructions, over that of {SHORT}: {} dearer [{}, {}]",
+            percent(share),
+            percent(low - 1.0),
+            percent(high - 1.0)
         );
         if ACCEPTED.contains(&share) {
-            return Ok(Some(Filters { short, long: filter, added }));
+            return Ok(Some(Filters { short: Filter::of(SHORT), long: Filter::of(long), share }));
         }
         // An instruction takes a cycle or less. Where noise says that they take none, twice as many are tried.
-        let each = added / f64::from(long - SHORT);
-        let wanted = if each > 0.0 { (CHANGE * base / each).round() as u32 } else { 2 * long };
+        let each = share / f64::from(long - SHORT);
+        let wanted = if each > 0.0 { (CHANGE / each).round() as u32 } else { 2 * long };
         long = SHORT + wanted.clamp(1, filter::LONGEST - SHORT);
     }
     bail!("no length of the filter makes the call dearer by {}: the last came to {}", percent(CHANGE), percent(share));

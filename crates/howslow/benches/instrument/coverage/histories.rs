@@ -1,10 +1,10 @@
 //! What several runs say of one cost: its figures, its intervals, and the rounds they rest on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::components::{Components, components};
 use analysis::statistics::median;
-use record::{Cost, Estimate, Round, Run};
+use record::{Cost, Doubt, Estimate, Round, Run};
 
 /// What a cost's scatter depends on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) struct History {
     half_widths: Vec<f64>,
     /// By run, launcher and round: the round's own figure.
     rounds: Vec<Vec<Vec<f64>>>,
-    /// How often each doubt was told.
+    /// In how many runs each doubt was told.
     doubts: BTreeMap<String, usize>,
 }
 
@@ -99,10 +99,9 @@ impl History {
         self.without_interval += usize::from(interval.is_none());
         self.figures.push(Figure { value, interval });
         self.rounds.push(by_launcher(cost));
-        for doubt in &cost.doubts {
-            let text = format!("{doubt:?}");
-            let kind = text.split([' ', '(', '{']).next().unwrap_or_default();
-            *self.doubts.entry(kind.into()).or_default() += 1;
+        let kinds: BTreeSet<String> = cost.doubts.iter().map(kind_of).collect();
+        for kind in kinds {
+            *self.doubts.entry(kind).or_default() += 1;
         }
     }
 
@@ -141,6 +140,12 @@ impl History {
         let one = |(doubt, times): (&String, &usize)| format!("{doubt} {times}/{}", self.figures.len());
         self.doubts.iter().map(one).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// What a doubt is called, without its figures.
+fn kind_of(doubt: &Doubt) -> String {
+    let text = format!("{doubt:?}");
+    text.split([' ', '(', '{']).next().unwrap_or_default().into()
 }
 
 /// Each round's figure, by the launcher that started it.

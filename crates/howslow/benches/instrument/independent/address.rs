@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use super::calls::filled;
-use super::entry::{Entry, Group, entry};
+use super::entry::{Entry, Group, ONE_LOOP, entry};
 use super::harness::{Made, Work};
 use super::kernel::done;
 
@@ -20,11 +20,11 @@ const ENTRIES: &[Entry] = &[
     entry("page.map.unmap", "size=4KiB", || map_unmap(PAGE, false)),
     entry("page.map.unmap", "size=1MiB", || map_unmap(1 << 20, false)),
     entry("page.map.touch.unmap", "size=4KiB", || map_unmap(PAGE, true)),
-    entry("page.fault.anonymous", "", || fresh(1024, PAGE, libc::MADV_NOHUGEPAGE, 1024)),
+    entry("page.fault.anonymous", "", || fresh(1024, PAGE, libc::MADV_NOHUGEPAGE, 1024)).differing(ONE_LOOP),
     entry("page.fault.huge", "", || fresh(16, HUGE, libc::MADV_HUGEPAGE, 16)),
-    entry("touch.first", "pages=base", || fresh(8192, PAGE, libc::MADV_NOHUGEPAGE, 8192)),
-    entry("page.fault.file", "", || file_faults(libc::MAP_SHARED, false)),
-    entry("page.fault.copy", "", || file_faults(libc::MAP_PRIVATE, true)),
+    entry("touch.first", "pages=base", || fresh(8192, PAGE, libc::MADV_NOHUGEPAGE, 8192)).differing(ONE_LOOP),
+    entry("page.fault.file", "", || file_faults(libc::MAP_SHARED, false)).differing(ONE_LOOP),
+    entry("page.fault.copy", "", || file_faults(libc::MAP_PRIVATE, true)).differing(ONE_LOOP),
     entry("call.mprotect", "", || {
         let place = touched(PAGE)?;
         let mut protection = BOTH;

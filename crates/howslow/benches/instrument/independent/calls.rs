@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd};
 
 use super::entry::{Entry, Group, entry};
-use super::harness::{Made, Work};
+use super::harness::{Made, Work, at_copy};
 use super::kernel::done;
 
 pub(super) const GROUP: Group = Group { title: "system calls", entries: ENTRIES };
@@ -24,8 +24,11 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(move || call!(libc::SYS_write, file.as_raw_fd(), byte.as_ptr(), 1) == 1))
     }),
     entry("call.pread64", "", || {
-        let (file, mut bytes) = (filled(4096)?, Box::new([0_u64; 64]));
-        Ok(Work::calls(move || call!(libc::SYS_pread64, file.as_raw_fd(), bytes.as_mut_ptr(), 512, 0) == 512))
+        let (file, mut bytes, mut at) = (filled_in_pieces()?, Box::new([0_u64; 64]), 0);
+        Ok(Work::calls(move || {
+            at = (at + 512) % LARGE;
+            call!(libc::SYS_pread64, file.as_raw_fd(), bytes.as_mut_ptr(), 512, at) == 512
+        }))
     }),
     entry("call.lseek", "", || {
         let file = filled(4096)?;
@@ -63,9 +66,9 @@ const ENTRIES: &[Entry] = &[
     entry("call.epoll_create1", "", || makes(|| call!(libc::SYS_epoll_create1, libc::EPOLL_CLOEXEC))),
     entry("call.timerfd_create", "", || makes(|| call!(libc::SYS_timerfd_create, libc::CLOCK_MONOTONIC, 0))),
     entry("call.socket", "", || makes(|| call!(libc::SYS_socket, libc::AF_UNIX, libc::SOCK_STREAM, 0))),
-    entry("pair.timerfd", "", || {
+    entry("pair.timerfd", "expiry=far", || {
         let timer = made(call!(libc::SYS_timerfd_create, libc::CLOCK_MONOTONIC, 0))?;
-        let (set, stop) = ([0_i64, 0, 60, 0], [0_i64; 4]);
+        let (set, stop) = ([0_i64, 0, 1000, 0], [0_i64; 4]);
         Ok(Work::calls(move || {
             call!(libc::SYS_timerfd_settime, timer.as_raw_fd(), 0, set.as_ptr(), 0) == 0
                 && call!(libc::SYS_timerfd_settime, timer.as_raw_fd(), 0, stop.as_ptr(), 0) == 0
@@ -119,8 +122,9 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(move || call!(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) > 0))
     }),
     entry("call.get_mempolicy", "", || {
-        let mut mode = -1_i32;
-        Ok(Work::calls(move || call!(libc::SYS_get_mempolicy, &raw mut mode, 0, 0, 0, 0) == 0))
+        // With the nodes, as one who wants to put the policy back asks for it.
+        let (mut mode, mut nodes) = (-1_i32, [0_u64; 16]);
+        Ok(Work::calls(move || call!(libc::SYS_get_mempolicy, &raw mut mode, nodes.as_mut_ptr(), 1024, 0, 0) == 0))
     }),
     entry("call.fsopen", "", || makes(|| call!(libc::SYS_fsopen, c"tmpfs".as_ptr(), 0))),
     entry("call.landlock_create_ruleset", "", || {
@@ -143,7 +147,7 @@ const ENTRIES: &[Entry] = &[
 ];
 
 /// The cheapest call there is.
-pub(crate) fn getppid() -> Made {
+fn getppid() -> Made {
     Ok(Work::calls(|| call!(libc::SYS_getppid) > 0))
 }
 
@@ -160,6 +164,19 @@ pub(super) fn filled(bytes: usize) -> Result<File, String> {
         Ok(file)
     };
     all().map_err(|error: std::io::Error| format!("{path}: {error}"))
+}
+
+/// Bytes of a file beyond the core's own caches.
+pub(super) const LARGE: usize = 4 << 20;
+
+/// Such a file, filled by writes of 128 KiB: how large the pieces of the page cache are follows from that.
+pub(super) fn filled_in_pieces() -> Result<File, String> {
+    let mut file = filled(0)?;
+    let piece = vec![b'y'; 128 << 10];
+    (0..LARGE / piece.len())
+        .try_for_each(|_| std::io::Write::write_all(&mut file, &piece))
+        .map_err(|e| e.to_string())?;
+    Ok(file)
 }
 
 /// The descriptor that a call made.
@@ -184,11 +201,9 @@ pub(super) fn makes(one: impl FnMut() -> isize + 'static) -> Made {
 fn makes_few(most: usize, mut one: impl FnMut() -> isize + 'static) -> Made {
     let mut made = Vec::with_capacity(most);
     // The table of descriptors grows once, before anything is timed.
-    let mut all = move |times: u64| {
+    let mut all = move |times: u64, copy: u8| {
         let start = std::time::Instant::now();
-        for _ in 0..times {
-            made.push(one());
-        }
+        at_copy(copy, times, || made.push(one()));
         let time = start.elapsed();
         for number in made.drain(..) {
             assert!(number >= 0, "a call that makes a descriptor failed: {number}");
@@ -196,6 +211,6 @@ fn makes_few(most: usize, mut one: impl FnMut() -> isize + 'static) -> Made {
         }
         time
     };
-    all(most as u64);
-    Ok(Work::timed(all).at_most(most as u64))
+    all(most as u64, 0);
+    Ok(Work::copied(all).at_most(most as u64))
 }

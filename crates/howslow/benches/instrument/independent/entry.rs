@@ -1,33 +1,79 @@
 //! One row of the tables: an operation, a point of it, and how to do the same by hand.
 
+use operation::Operation;
+use record::units::bytes_of;
+use record::{Point, Value};
+
 use super::harness::Made;
 
 /// An operation at a point, and work written by hand that should take as long.
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub id: &'static str,
     /// As after the `@` of the command line; empty for the only point.
     pub at: &'static str,
     /// How often an iteration contains a turn of the loop around it, which the instrument subtracts where it says so.
     pub turns: f64,
     pub make: fn() -> Made,
+    /// Why the two differ by more than they should; empty where they need not.
+    pub differs: &'static str,
 }
 
 /// Work with a turn of the loop in each iteration.
 pub(super) const fn entry(id: &'static str, at: &'static str, make: fn() -> Made) -> Entry {
-    Entry { id, at, turns: 1.0, make }
+    Entry { id, at, turns: 1.0, make, differs: "" }
 }
 
 /// Work whose loop is unrolled, or so long that its loop is nothing.
 pub(super) const fn unrolled(id: &'static str, at: &'static str, make: fn() -> Made) -> Entry {
-    Entry { id, at, turns: 0.0, make }
+    Entry { id, at, turns: 0.0, make, differs: "" }
 }
 
 impl Entry {
+    /// The same, of which it is known why its two sides differ.
+    pub(super) const fn differing(self, why: &'static str) -> Entry {
+        Entry { differs: why, ..self }
+    }
+
+    /// The point that is meant: of the headline run, or any other where none of that one fits.
+    ///
+    /// # Errors
+    /// When no point fits, or several.
+    pub(super) fn point(&self, operation: &Operation) -> Result<Point, String> {
+        let fits = |point: &Point| self.at.split(',').all(|part| self.at.is_empty() || has(point, part));
+        for headline in [true, false] {
+            let mut points = operation.points(headline);
+            points.retain(fits);
+            match points.as_slice() {
+                [] => {}
+                [one] => return Ok(one.clone()),
+                several => return Err(format!("{} points are meant by {}", several.len(), self.name())),
+            }
+        }
+        Err(format!("{} is no point", self.name()))
+    }
+
     /// As typed on the command line.
     pub(super) fn name(&self) -> String {
         if self.at.is_empty() { self.id.into() } else { format!("{}@{}", self.id, self.at) }
     }
 }
+
+/// Whether a point has this value, such as `size=4KiB`.
+fn has(point: &Point, part: &str) -> bool {
+    let Some((axis, wanted)) = part.split_once('=') else { return false };
+    match point.0.get(axis) {
+        Some(Value::Number(number) | Value::Bytes(number)) => wanted.parse() == Ok(*number) || bytes_of(wanted) == Some(*number),
+        Some(Value::Word(word)) => word == wanted,
+        None => false,
+    }
+}
+
+/// Why the same work may differ where one side's calls are made by a function that the copies of its loop do not move.
+pub(super) const ONE_PLACE: &str =
+    "its calls lie in one place whatever the copy of the loop, which may make them 1.5 times as dear (docs/METHOD.md)";
+/// The same of a loop that has no copies.
+pub(super) const ONE_LOOP: &str =
+    "one of the loops has no copies, and its place may make it 1.3 times as dear (docs/METHOD.md)";
 
 /// A family or several that belong together.
 pub(super) struct Group {

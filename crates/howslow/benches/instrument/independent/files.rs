@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use super::calls::filled;
+use super::calls::{LARGE, filled, filled_in_pieces};
 use super::entry::{Entry, Group, entry, unrolled};
 use super::harness::{Made, Work};
 use super::kernel::done;
@@ -49,24 +49,42 @@ const ENTRIES: &[Entry] = &[
         }))
     }),
     entry("sparse.write", "offset=0,size=4KiB", || {
-        let bytes = [3_u8; 4096];
+        let (bytes, folder) = ([3_u8; 4096], apart()?);
         Ok(Work::calls(move || {
             let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-            let file = call!(libc::SYS_openat, libc::AT_FDCWD, c"sparse".as_ptr(), flags, 0o600);
+            let file = call!(libc::SYS_openat, folder.as_raw_fd(), c"sparse".as_ptr(), flags, 0o600);
             file >= 0
                 && call!(libc::SYS_pwrite64, file, bytes.as_ptr(), 4096, 0) == 4096
                 && call!(libc::SYS_close, file) == 0
-                && call!(libc::SYS_unlinkat, libc::AT_FDCWD, c"sparse".as_ptr(), 0) == 0
+                && call!(libc::SYS_unlinkat, folder.as_raw_fd(), c"sparse".as_ptr(), 0) == 0
         })
         .few(4, DELETING))
     }),
-    entry("call.pwrite64", "", || overwrite(512, 4096)),
+    entry("call.pwrite64", "", || overwrite(512)),
     entry("file.read.mapped", "size=4KiB", || mapped(4096, MIB)),
 ];
 
+/// A new folder, open, in a part of the file system where few files came and went: ext4 spreads the folders within one that
+/// is marked as a top one. Where there is no such mark it is a folder like any other.
+pub(super) fn apart() -> Result<std::fs::File, String> {
+    const GET: u32 = 0x8008_6601;
+    const SET: u32 = 0x4008_6602;
+    const TOP: u32 = 0x2_0000;
+    let open = |name: &str| std::fs::create_dir_all(name).and_then(|()| std::fs::File::open(name));
+    let top = open("top").map_err(|error| format!("top: {error}"))?;
+    let mut flags = 0_u32;
+    if call!(libc::SYS_ioctl, top.as_raw_fd(), GET, &raw mut flags) == 0 {
+        flags |= TOP;
+        call!(libc::SYS_ioctl, top.as_raw_fd(), SET, &raw const flags);
+    }
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
+    let name = format!("top/{}-{now}", std::process::id());
+    open(&name).map_err(|error| format!("{name}: {error}"))
+}
+
 fn create_delete(bytes: usize) -> Made {
     let content = vec![5_u8; bytes];
-    let folder = std::fs::File::open(".").map_err(|error| error.to_string())?;
+    let folder = apart()?;
     Ok(Work::calls(move || {
         let at = folder.as_raw_fd();
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
@@ -79,9 +97,13 @@ fn create_delete(bytes: usize) -> Made {
     .few(4, DELETING))
 }
 
-fn overwrite(bytes: usize, size: usize) -> Made {
-    let (file, content) = (filled(size)?, vec![5_u8; bytes]);
-    Ok(Work::calls(move || call!(libc::SYS_pwrite64, file.as_raw_fd(), content.as_ptr(), bytes, 0) == bytes as isize))
+/// The next bytes of a file, whose blocks the file system looks at.
+fn overwrite(bytes: usize) -> Made {
+    let (file, content, mut at) = (filled_in_pieces()?, vec![5_u8; bytes], 0);
+    Ok(Work::calls(move || {
+        at = (at + bytes) % LARGE;
+        call!(libc::SYS_pwrite64, file.as_raw_fd(), content.as_ptr(), bytes, at) == bytes as isize
+    }))
 }
 
 /// A file of so many bytes, all its pages touched through the mapping before.

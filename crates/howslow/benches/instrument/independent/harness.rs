@@ -17,13 +17,41 @@ const LEAST: usize = 8;
 /// Seconds after which a process that hangs is ended.
 const HANGS: i64 = 30;
 
+/// How many copies there are of a loop by hand.
+pub(super) const COPIES: usize = 6;
+
+/// Repeats `one` by one of several loops at other addresses.
+#[inline(always)]
+pub(super) fn at_copy(copy: u8, times: u64, mut one: impl FnMut()) {
+    match usize::from(copy) % COPIES {
+        0 => behind::<1>(times, &mut one),
+        1 => behind::<16>(times, &mut one),
+        2 => behind::<32>(times, &mut one),
+        3 => behind::<48>(times, &mut one),
+        4 => behind::<64>(times, &mut one),
+        _ => behind::<80>(times, &mut one),
+    }
+}
+
+/// The loop behind so many instructions that do nothing.
+#[inline(always)]
+fn behind<const COUNT: usize>(times: u64, one: &mut impl FnMut()) {
+    // SAFETY: the instructions do nothing.
+    unsafe { std::arch::asm!(".rept {}", "nop", ".endr", const COUNT, options(nomem, nostack)) };
+    for _ in 0..times {
+        one();
+    }
+}
+
 /// Something that is timed.
 pub(crate) struct Work {
-    /// Does it so often and says how long that took.
-    run: Box<dyn FnMut(u64) -> Duration>,
-    most: u64,
-    batches: usize,
-    per: f64,
+    run: Box<dyn FnMut(u64, u8) -> Duration>,
+    /// Which copy of its loop is run, where it has several.
+    copy: u8,
+    pub(super) most: u64,
+    pub(super) batches: usize,
+    /// Operations of an iteration.
+    pub(super) per: f64,
 }
 
 /// Work, or why there is none here.
@@ -41,12 +69,10 @@ impl Work {
 
     /// One call again and again, whose answer must be right every time.
     pub(super) fn calls(mut one: impl FnMut() -> bool + 'static) -> Work {
-        Work::timed(move |times| {
+        Work::copied(move |times, copy| {
             let mut right = 0;
             let start = Instant::now();
-            for _ in 0..times {
-                right += u64::from(one());
-            }
+            at_copy(copy, times, || right += u64::from(one()));
             let time = start.elapsed();
             assert_eq!(right, times, "not every answer was right");
             time
@@ -54,8 +80,23 @@ impl Work {
     }
 
     /// What times itself, because a part of it does not count.
-    pub(super) fn timed(run: impl FnMut(u64) -> Duration + 'static) -> Work {
-        Work { run: Box::new(run), most: u64::MAX, batches: usize::MAX, per: 1.0 }
+    pub(super) fn timed(mut run: impl FnMut(u64) -> Duration + 'static) -> Work {
+        Work::copied(move |times, _| run(times))
+    }
+
+    /// The same, whose loop is [`at_copy`].
+    pub(super) fn copied(run: impl FnMut(u64, u8) -> Duration + 'static) -> Work {
+        Work { run: Box::new(run), copy: 0, most: u64::MAX, batches: usize::MAX, per: 1.0 }
+    }
+
+    /// Does it so often by this copy of its loop.
+    pub(super) fn copy(self, copy: u8) -> Work {
+        Work { copy, ..self }
+    }
+
+    /// Does it so often and says how long that took.
+    pub(super) fn run(&mut self, times: u64) -> Duration {
+        (self.run)(times, self.copy)
     }
 
     /// Iterations that a batch has at most.
@@ -72,6 +113,14 @@ impl Work {
     pub(super) fn unrolled(self, per: u32) -> Work {
         Work { per: per.into(), ..self }
     }
+}
+
+/// The loop around each work, with nothing in it.
+pub(super) fn empty() -> Made {
+    Ok(Work::calls(|| {
+        std::hint::black_box(());
+        true
+    }))
 }
 
 /// One batch.
@@ -136,11 +185,16 @@ pub(crate) fn alone_in_child(cpu: u32, prepare: &dyn Fn() -> Made) -> Taken {
 
 /// The process ends with its parent and when it hangs, runs on one CPU, and has queues and semaphores of its own where it
 /// may: they end with it.
-fn limit(cpu: u32) -> Result<(), String> {
+pub(super) fn limit(cpu: u32) -> Result<(), String> {
     done("prctl", call!(libc::SYS_prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
     let alarm = [0, 0, HANGS, 0];
     done("setitimer", call!(libc::SYS_setitimer, libc::ITIMER_REAL, alarm.as_ptr(), 0))?;
     call!(libc::SYS_unshare, libc::CLONE_NEWIPC);
+    pin(cpu)
+}
+
+/// This process runs on one CPU.
+pub(super) fn pin(cpu: u32) -> Result<(), String> {
     let mut mask = [0_u64; 16];
     *mask.get_mut(cpu as usize / 64).ok_or("a CPU beyond the thousandth")? |= 1 << (cpu % 64);
     done("sched_setaffinity", call!(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr()))?;
@@ -152,7 +206,7 @@ fn batches(mut work: Work) -> Vec<Batch> {
     let mut times = 1;
     for _ in 0..2 {
         // The shortest of three: one may have been delayed.
-        while times < work.most && (0..3).map(|_| (work.run)(times)).min() < Some(BATCH) {
+        while times < work.most && (0..3).map(|_| work.run(times)).min() < Some(BATCH) {
             times = (times * 2).min(work.most);
         }
     }
@@ -165,7 +219,7 @@ fn batches(mut work: Work) -> Vec<Batch> {
         if before.share > best * 1.06 && start.elapsed() < TIME / 2 {
             continue;
         }
-        let ns = (work.run)(times).as_nanos() as f64 / times as f64 / work.per;
+        let ns = work.run(times).as_nanos() as f64 / times as f64 / work.per;
         let after = checks.take();
         taken.push(Batch { ns, cycle: (before.cycle + after.cycle) / 2.0, share: before.share.max(after.share) });
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::calls::{made, pipe};
-use super::entry::{Entry, Group, entry};
+use super::entry::{Entry, Group, ONE_PLACE, entry};
 use super::harness::{Made, Work};
 use super::kernel::done;
 use super::partner::{Partner, partner};
@@ -14,15 +14,19 @@ pub(super) const GROUP: Group = Group { title: "messages, queues, waiting for ma
 const SIZE: usize = 26;
 
 const ENTRIES: &[Entry] = &[
-    entry("pipe.self", "size=26B", || pipe().and_then(|[reader, writer]| to_oneself(reader, writer, SIZE))),
-    entry("pipe.self", "size=4KiB", || pipe().and_then(|[reader, writer]| to_oneself(reader, writer, 4096))),
+    entry("pipe.self", "size=26B", || pipe().and_then(|[reader, writer]| to_oneself(reader, writer, SIZE)))
+        .differing(ONE_PLACE),
+    entry("pipe.self", "size=4KiB", || pipe().and_then(|[reader, writer]| to_oneself(reader, writer, 4096)))
+        .differing(ONE_PLACE),
     entry("unix.self", "size=26B", || {
         pair(libc::AF_UNIX, libc::SOCK_STREAM).and_then(|[one, other]| to_oneself(other, one, SIZE))
-    }),
+    })
+    .differing(ONE_PLACE),
     entry("socketpair.datagram.self", "size=26B", || {
         pair(libc::AF_UNIX, libc::SOCK_DGRAM).and_then(|[one, other]| to_oneself(other, one, SIZE))
-    }),
-    entry("tcp.self", "size=26B", || tcp().and_then(|[one, other]| to_oneself(other, one, SIZE))),
+    })
+    .differing(ONE_PLACE),
+    entry("tcp.self", "size=26B", || tcp().and_then(|[one, other]| to_oneself(other, one, SIZE))).differing(ONE_PLACE),
     entry("eventfd.self", "", || {
         let (event, one, mut found) = (event()?, 1_u64, 0_u64);
         Ok(Work::calls(move || {
@@ -31,28 +35,30 @@ const ENTRIES: &[Entry] = &[
                 && found == 1
         }))
     }),
-    #[cfg(target_arch = "x86_64")]
     entry("flag.read", "", || {
-        let (event, one) = (event()?, 1_u64);
+        let (event, one, at_once) = (event()?, 1_u64, [0_i64; 2]);
         done("write", call!(libc::SYS_write, event.as_raw_fd(), &raw const one, 8))?;
-        let mut asked = libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         Ok(Work::calls(move || {
-            let _keep = &event;
-            call!(libc::SYS_poll, &raw mut asked, 1, 0) == 1
+            let mut asked = libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            let mut time = at_once;
+            call!(libc::SYS_ppoll, &raw mut asked, 1, time.as_mut_ptr(), 0, 8) == 1
         }))
     }),
     entry("pipe.roundtrip", "size=26B,distance=same", || {
         let ([from_us, to_them], [from_them, to_us]) = (pipe()?, pipe()?);
         round_trip((from_us, to_us), (from_them, to_them))
-    }),
+    })
+    .differing(ONE_PLACE),
     entry("unix.roundtrip", "size=26B,distance=same", || {
         let [ours, theirs] = pair(libc::AF_UNIX, libc::SOCK_STREAM)?;
         round_trip((copy(&theirs)?, theirs), (copy(&ours)?, ours))
-    }),
+    })
+    .differing(ONE_PLACE),
     entry("tcp.roundtrip", "size=26B,distance=same", || {
         let [ours, theirs] = tcp()?;
         round_trip((copy(&theirs)?, theirs), (copy(&ours)?, ours))
-    }),
+    })
+    .differing(ONE_PLACE),
     entry("eventfd.roundtrip", "distance=same", || {
         let (to_them, to_us) = (event()?, event()?);
         let (mut found, one) = (0_u64, 1_u64);
@@ -71,8 +77,8 @@ const ENTRIES: &[Entry] = &[
                 && found == 1
         }))
     }),
-    entry("futex.roundtrip", "distance=same", futexes),
-    entry("vm.read", "size=4KiB", from_partner),
+    entry("futex.roundtrip", "distance=same", futexes).differing(ONE_PLACE),
+    entry("vm.read", "offset=0,size=4KiB", from_partner).differing(ONE_PLACE),
     entry("mq.systemv.self", "size=26B", || {
         let queue = done("msgget", call!(libc::SYS_msgget, libc::IPC_PRIVATE, 0o600))?;
         let queue = Queue(queue);
@@ -82,7 +88,8 @@ const ENTRIES: &[Entry] = &[
             call!(libc::SYS_msgsnd, queue.0, message.as_ptr(), SIZE, 0) == 0
                 && call!(libc::SYS_msgrcv, queue.0, message.as_mut_ptr(), SIZE, 0, 0) == SIZE as isize
         }))
-    }),
+    })
+    .differing(ONE_PLACE),
     entry("mq.posix.self", "size=26B", || {
         let name = std::ffi::CString::new(format!("independent-{}", std::process::id())).map_err(|e| e.to_string())?;
         let most = [0_i64, 8, 26, 0, 0, 0, 0, 0];
@@ -95,7 +102,8 @@ const ENTRIES: &[Entry] = &[
                 && call!(libc::SYS_mq_timedreceive, queue.as_raw_fd(), message.as_mut_ptr(), SIZE, 0, 0)
                     == SIZE as isize
         }))
-    }),
+    })
+    .differing(ONE_PLACE),
     entry("call.semop", "", || {
         let set = done("semget", call!(libc::SYS_semget, libc::IPC_PRIVATE, 1, 0o600))?;
         let set = Semaphore(set);
@@ -106,7 +114,8 @@ const ENTRIES: &[Entry] = &[
             step[1] = -step[1];
             done
         }))
-    }),
+    })
+    .differing(ONE_PLACE),
     #[cfg(target_arch = "x86_64")]
     entry("poll.poll", "descriptors=10", || {
         let (ready, mut asked) = many(10)?;
@@ -140,7 +149,7 @@ const ENTRIES: &[Entry] = &[
         let (file, mut byte) = (File::open("/dev/zero").map_err(|error| error.to_string())?, 1_u8);
         Ok(Work::calls(move || call!(libc::SYS_read, file.as_raw_fd(), &raw mut byte, 1) == 1))
     }),
-    entry("async.read.linux", "", linux_aio),
+    entry("async.read.linux", "", linux_aio).differing(ONE_PLACE),
 ];
 
 /// A page of a partner that sleeps into a page of this process. The partner has its page where this process had it.
@@ -199,7 +208,7 @@ fn pair(family: i32, kind: i32) -> Result<[File; 2], String> {
     Ok([made(ends[0] as isize)?, made(ends[1] as isize)?])
 }
 
-fn tcp() -> Result<[File; 2], String> {
+pub(super) fn tcp() -> Result<[File; 2], String> {
     let connected = || {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         let one = std::net::TcpStream::connect(listener.local_addr()?)?;

@@ -2,11 +2,11 @@
 
 use std::ffi::CStr;
 use std::os::fd::AsRawFd;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::calls::{filled, made};
-use super::entry::{Entry, Group, entry};
-use super::files::DELETING;
+use super::entry::{Entry, Group, ONE_PLACE, entry};
+use super::files::{DELETING, apart};
 use super::harness::Work;
 use super::kernel::done;
 
@@ -14,7 +14,7 @@ pub(super) const GROUP: Group = Group { title: "calls on files and sockets", ent
 
 const FILE: &CStr = c"file";
 const AT: i32 = libc::AT_FDCWD;
-/// Names that a batch makes and removes again.
+/// Names that a batch makes.
 const MOST: usize = 8;
 
 const ENTRIES: &[Entry] = &[
@@ -34,7 +34,8 @@ const ENTRIES: &[Entry] = &[
             let file = call!(libc::SYS_openat, folder.as_raw_fd(), FILE.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
             file >= 0 && call!(libc::SYS_close, file) == 0
         }))
-    }),
+    })
+    .differing(ONE_PLACE),
     entry("call.statx", "", || {
         let (folder, mut about) = (folder()?, [0_u64; 32]);
         let wanted = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
@@ -77,23 +78,16 @@ const ENTRIES: &[Entry] = &[
         }))
     }),
     entry("call.mkdirat", "", || {
-        let folder = folder()?;
-        let names: Vec<_> = (0..MOST).map(|number| std::ffi::CString::new(format!("made{number}"))).collect();
-        let names: Vec<_> = names.into_iter().collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        // All are kept: one that is made where another was removed just before is cheaper by a third.
+        let (folder, mut made) = (apart()?, 0);
         Ok(Work::timed(move |times| {
-            let mut time = Duration::ZERO;
-            let mut left = times as usize;
-            while left > 0 {
-                let names = &names[..left.min(MOST)];
-                let start = Instant::now();
-                let right = names.iter().filter(|name| made_folder(folder.as_raw_fd(), name)).count();
-                time += start.elapsed();
-                assert_eq!(right, names.len(), "not every folder was made");
-                for name in names {
-                    assert_eq!(call!(libc::SYS_unlinkat, folder.as_raw_fd(), name.as_ptr(), libc::AT_REMOVEDIR), 0);
-                }
-                left -= names.len();
-            }
+            let names = (0..times).map(|number| std::ffi::CString::new(format!("made{}", made + number)));
+            let names: Vec<_> = names.collect::<Result<_, _>>().unwrap_or_default();
+            made += times;
+            let start = Instant::now();
+            let right = names.iter().filter(|name| made_folder(folder.as_raw_fd(), name)).count();
+            let time = start.elapsed();
+            assert_eq!(right as u64, times, "not every folder was made");
             time
         })
         .few(MOST as u64, DELETING))
@@ -121,16 +115,19 @@ const ENTRIES: &[Entry] = &[
         }))
     }),
     entry("pair.sockopt", "", || {
-        let socket = made(call!(libc::SYS_socket, libc::AF_INET, libc::SOCK_STREAM, 0))?;
-        let (on, mut found, mut length) = (1_i32, 0_i32, 4_u32);
+        // Of a connection, whose timer it sets and stops.
+        let [socket, other] = super::messages::tcp()?;
+        let (mut on, mut found, mut length) = (0_i32, 0_i32, 4_u32);
         let (level, name) = (libc::SOL_SOCKET, libc::SO_KEEPALIVE);
         Ok(Work::calls(move || {
-            let at = socket.as_raw_fd();
+            let (at, _open) = (socket.as_raw_fd(), &other);
+            on ^= 1;
             call!(libc::SYS_setsockopt, at, level, name, &raw const on, 4) == 0
                 && call!(libc::SYS_getsockopt, at, level, name, &raw mut found, &raw mut length) == 0
-                && found == 1
+                && found == on
         }))
-    }),
+    })
+    .differing(ONE_PLACE),
 ];
 
 /// The folder of this process, open, with a file in it.

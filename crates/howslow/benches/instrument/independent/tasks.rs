@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::entry::{Entry, Group, entry, unrolled};
+use super::entry::{Entry, Group, ONE_LOOP, ONE_PLACE, entry, unrolled};
 use super::harness::{Made, Work};
 use super::kernel::done;
 use super::partner::{collect, end, partner};
@@ -35,7 +35,8 @@ const ENTRIES: &[Entry] = &[
         let (set, mut before) = (1_u64 << (libc::SIGUSR1 - 1), 0_u64);
         let mut change = move |how: i32| call!(libc::SYS_rt_sigprocmask, how, &raw const set, &raw mut before, 8) == 0;
         Ok(Work::calls(move || change(libc::SIG_BLOCK) && change(libc::SIG_UNBLOCK)))
-    }),
+    })
+    .differing(ONE_PLACE),
     unrolled("switch.yield", "", || {
         // Who yields gets the CPU back when the other has yielded: two switches.
         let other = partner(|| call!(libc::SYS_sched_yield) == 0)?;
@@ -60,12 +61,12 @@ const ENTRIES: &[Entry] = &[
         Ok(Work::calls(|| forked(|| end(0)) == 0).at_most(64))
     }),
     unrolled("process.vfork", "", || Ok(Work::calls(lent).at_most(64))),
-    unrolled("call.wait4", "", || Ok(Work::timed(collecting).at_most(16))),
+    unrolled("call.wait4", "child=copied", || Ok(Work::timed(collecting).at_most(16))).differing(ONE_LOOP),
     unrolled("process.exec", "", || exec_of(tiny()?, c"tiny", &[])),
     unrolled("process.shell", "", || exec_of(c"/bin/sh".to_owned(), c"sh", &[c"-c", c":"])),
     unrolled("process.exec.dynamic", "", || exec_of(c"/bin/true".to_owned(), c"true", &[])),
-    unrolled("call.nanosleep", "", || {
-        let time = [0_i64, 1];
+    unrolled("call.nanosleep", "slack=50us", || {
+        let time = [0_i64, 10_000];
         Ok(Work::calls(move || call!(libc::SYS_nanosleep, time.as_ptr(), 0) == 0))
     }),
 ];
