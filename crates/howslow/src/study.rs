@@ -1,6 +1,6 @@
 //! `howslow study`: a paper's tables and sentences, tested on this machine or on any run.
 
-use analysis::study::{Answer, Cell, Compared, Figure, Finding, STUDIES, Study, TableAnswer, Test};
+use analysis::study::{Cell, Compared, Figure, Finding, STUDIES, Study, StudyAnswer, TableAnswer, Test};
 use anyhow::Context;
 use operation::Item;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn asked_for(name: &str) -> Result<Vec<&'static Study>, Misuse> {
 }
 
 /// The study beside this run.
-fn answer(study: &Study, run: &record::Run) -> anyhow::Result<Answer> {
+fn answer(study: &Study, run: &record::Run) -> anyhow::Result<StudyAnswer> {
     let books = study.books.iter().map(|name| book(name)).collect::<anyhow::Result<Vec<_>>>()?;
     study.follow(&books, run).context("the study has no book")
 }
@@ -96,7 +96,7 @@ fn items(studies: &[&Study], full: bool) -> Vec<Item> {
     all.collect()
 }
 
-fn as_json(study: &Study, answer: &Answer) -> Value {
+fn as_json(study: &Study, answer: &StudyAnswer) -> Value {
     json!({
         "paper": study.name,
         "title": answer.title,

@@ -78,7 +78,7 @@ fn every_printed_cost_that_a_study_names_is_in_its_books_and_every_cost_of_its_b
     }
     let rsx = store::book("pdp-11-24").expect("the book").expect("it can be read");
     for (_, part) in RSX_DERIVATIONS.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
-        assert!(rsx.entry(part.operation).is_some(), "{}", part.operation);
+        assert!(rsx.entry(part.term.operation).is_some(), "{}", part.term.operation);
     }
 }
 

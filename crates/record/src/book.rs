@@ -13,6 +13,7 @@ pub use entry::{Difference, Entry};
 
 use crate::machine::Machine;
 use crate::point::Point;
+use crate::read::printable;
 use crate::run::CountedIn;
 use figure::number;
 
@@ -92,16 +93,15 @@ impl Book {
         if text.len() > MOST_BYTES {
             return Err(BookError::TooLarge);
         }
-        let book: Book =
-            toml::from_str(text).map_err(|error| BookError::Malformed(crate::printable(error.message())))?;
+        let book: Book = toml::from_str(text).map_err(|error| BookError::Malformed(printable(error.message())))?;
         book.check()?;
         Ok(book)
     }
 
     fn check(&self) -> Result<(), BookError> {
         let contradicts = |operation: &str, why: String| BookError::Contradicts {
-            operation: crate::printable(operation),
-            why: crate::printable(&why),
+            operation: printable(operation),
+            why: printable(&why),
         };
         if let Some(clock) = &self.clock
             && number(&clock.ghz).is_none_or(|ghz| ghz <= 0.0)

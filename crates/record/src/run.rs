@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost::{Cost, Ends};
 use crate::machine::Machine;
 use crate::point::{Point, Unit, Value};
+use crate::term::Term;
 
 /// The name and version of the run document's format.
 pub const SCHEMA: &str = "howslow-run/2";
@@ -228,6 +229,11 @@ impl Run {
                 && cost.at.0.len() == at.len()
                 && at.iter().all(|(axis, value)| cost.at.0.get(*axis) == Some(value))
         })
+    }
+
+    /// The cost that a term means.
+    pub fn cost_of(&self, term: &Term) -> Option<&Cost> {
+        self.costs.iter().find(|cost| cost.operation == term.operation && cost.at == term.at)
     }
 
     /// The cost that every other is also quoted in: copying 512 bytes.

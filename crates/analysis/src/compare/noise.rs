@@ -2,7 +2,7 @@
 
 use record::{Cost, Run};
 
-use super::How;
+use super::options::Options;
 
 /// The band says how far two costs lie apart that need nothing but their own core. What is shared with another CPU, a
 /// device or other tenants' memory scatters more from run to run: 4 to 10 % (docs/METHOD.md, "What is not as steady").
@@ -25,7 +25,7 @@ pub struct Joint {
 }
 
 impl Joint {
-    pub(super) fn of(base: &Run, other: &Run, how: &How) -> Joint {
+    pub(super) fn of(base: &Run, other: &Run, how: &Options) -> Joint {
         let bands = [base, other].into_iter().filter_map(|run| run.noise.band.as_ref());
         let band = bands.map(|band| band.difference).filter(|band| band.is_finite()).reduce(f64::max);
         Joint { band, clock: clocks_apart(base, other), threshold: how.threshold, margin: how.margin }

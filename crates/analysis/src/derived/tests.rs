@@ -1,6 +1,6 @@
 //! Routes, their agreement and the kernel entry's share, on runs made up for it.
 
-use record::{Nanoseconds, Point, Value};
+use record::{Ends, Nanoseconds, Point, Value};
 
 use super::*;
 

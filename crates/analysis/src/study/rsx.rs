@@ -2,8 +2,9 @@
 
 use record::Value;
 
+use super::claims::{Claim, Pair, Test};
+use super::definition::Study;
 use super::price_list::{self, Row, Table};
-use super::{Claim, Pair, Study, Test};
 use crate::derived::{DERIVATIONS, Part, Route, cost};
 
 /// The study.

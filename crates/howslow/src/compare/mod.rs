@@ -2,7 +2,7 @@
 
 mod document;
 
-use analysis::compare::{Comparison, How, Versions, differences};
+use analysis::compare::{Comparison, Options, Versions, differences};
 use record::{CountedIn, ReadError, Run};
 use report::{Shown, Sort, View};
 use store::{Store, StoreError};
@@ -56,8 +56,8 @@ fn shown(asked: &CompareAsked) -> Shown {
     if asked.changed { Shown::Changed } else { Shown::All }
 }
 
-fn how(asked: &CompareAsked) -> How {
-    How {
+fn how(asked: &CompareAsked) -> Options {
+    Options {
         unit: asked.unit.map(|unit| match unit {
             Unit::Ns => CountedIn::Nanoseconds,
             Unit::Cycles => CountedIn::Cycles,
