@@ -2,7 +2,7 @@
 
 use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Neighbours, Round};
 
-use crate::landing::{Said, around, effective, reach};
+use crate::landing::{RoundFigure, around, effective, reach};
 use crate::statistics::{Interval, median, quantile, sorted, two_groups, weighted_median, weighted_sum};
 use crate::sums::doubts_of;
 
@@ -88,7 +88,7 @@ pub fn gross(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option
 
 /// The quiet figure and each round's, in ns or in cycles. Where no batch was quiet, the 10 % quantile of each round's
 /// batches and their median, with a doubt.
-fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Option<(f64, Vec<Said>)> {
+fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Option<(f64, Vec<RoundFigure>)> {
     let batches = rounds.iter().flat_map(|round| quiet_samples(round, clocking)).count();
     let by_round = quiet_rounds(rounds, clocking);
     let weighted: Vec<(f64, f64)> = by_round.iter().map(|said| (said.figure, said.weight)).collect();
@@ -103,7 +103,7 @@ fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Optio
             doubts.push(Doubt::NeverQuiet);
             let low = |round: &Round| quantile(&sorted(samples(round, clocking)), 0.1);
             let by_round: Vec<f64> = rounds.iter().filter_map(low).collect();
-            Some((median(by_round.iter().copied())?, Said::alike(by_round)))
+            Some((median(by_round.iter().copied())?, RoundFigure::alike(by_round)))
         }
     }
 }
@@ -130,7 +130,7 @@ fn quoted(quiet: f64, rounds: &[Round], clocking: Clocking) -> Option<(f64, Opti
 }
 
 /// What the typical moment costs over the quiet one, like with like.
-fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[Said], clocking: Clocking) -> Option<Neighbours> {
+fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[RoundFigure], clocking: Clocking) -> Option<Neighbours> {
     let typicals = typical_medians(rounds, clocking);
     let ratio = median(typicals.iter().map(|said| said.figure))? / quiet;
     let wide = reach(&typicals).hypot(reach(quiet_rounds));
@@ -141,10 +141,10 @@ fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[Said], clocking: Clo
 
 /// The medians of the rounds that took batches whatever the core was doing: only those show what is typical; rounds that
 /// sought quiet moments would flatter it. Of older runs, which do not tell them apart, of all rounds.
-pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
+pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
     let medians = |only_surveyed: bool| {
         let chosen = rounds.iter().filter(move |round| !only_surveyed || round.survey == Some(true));
-        Said::alike(chosen.filter_map(|round| median(samples(round, clocking))))
+        RoundFigure::alike(chosen.filter_map(|round| median(samples(round, clocking))))
     };
     let surveyed = medians(true);
     if surveyed.is_empty() { medians(false) } else { surveyed }
@@ -153,17 +153,14 @@ pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
 /// What each round's quiet batches say, in the order taken, and how far that is to be trusted: a round differs from others
 /// in where memory lies, so that beyond some quiet batches more of them do not make it weigh more; but where few of a
 /// round's batches were quiet, a neighbour came and went, and lucky checks around a batch say little of what was between.
-pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
-    let said = rounds.iter().filter_map(|round| {
-        let quiet = quiet_samples(round, clocking).count();
-        let figure = median(quiet_samples(round, clocking))?;
-        Some(Said { figure, weight: trust(quiet, round.ns.len()) })
-    });
-    trusted(said.collect())
+pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
+    let figure =
+        |round: &Round| RoundFigure::of_quiet(&quiet_samples(round, clocking).collect::<Vec<_>>(), round.ns.len());
+    without_light(rounds.iter().filter_map(figure).collect())
 }
 
-/// The rounds that are trusted a quarter as much as the most trusted one, and three of them in any case.
-pub fn trusted(mut said: Vec<Said>) -> Vec<Said> {
+/// The rounds that weigh at least a quarter as much as the heaviest one, and three of them in any case.
+pub fn without_light(mut said: Vec<RoundFigure>) -> Vec<RoundFigure> {
     const LEAST: usize = 3;
     const SHARE: f64 = 0.25;
     let mut weights: Vec<f64> = said.iter().map(|said| said.weight).collect();
@@ -176,29 +173,32 @@ pub fn trusted(mut said: Vec<Said>) -> Vec<Said> {
 
 /// How far another run's quiet figure may lie from that of these rounds: what their scatter says, joined with what a neighbour
 /// adds where they are hardly to be trusted.
-pub fn reach_of_quiet(rounds: &[Said]) -> f64 {
+pub fn reach_of_quiet(rounds: &[RoundFigure]) -> f64 {
     reach(rounds).hypot(NEIGHBOUR * lacking_trust(rounds))
 }
 
 /// The share of the trust wanted that these rounds lack, from 0 to 1.
-fn lacking_trust(rounds: &[Said]) -> f64 {
+fn lacking_trust(rounds: &[RoundFigure]) -> f64 {
     let trust: f64 = rounds.iter().map(|said| said.weight).sum();
     (1.0 - trust / ENOUGH_TRUST).max(0.0)
 }
 
 /// The same where no batch may have been quiet, so that the rounds are the 10 % quantiles of whatever there was.
-fn quiet_reach(rounds: &[Said], doubts: &[Doubt]) -> f64 {
+fn quiet_reach(rounds: &[RoundFigure], doubts: &[Doubt]) -> f64 {
     match doubts.contains(&Doubt::NeverQuiet) {
         true => reach(rounds).hypot(NEIGHBOUR),
         false => reach_of_quiet(rounds),
     }
 }
 
-/// How far a round is trusted of whose batches so many were quiet: their number, up to ten, times their share. Replayed over
-/// recorded runs beside other rules in docs/METHOD.md.
-pub fn trust(quiet: usize, batches: usize) -> f64 {
-    const MOST: usize = 10;
-    quiet.min(MOST) as f64 * quiet as f64 / batches.max(1) as f64
+impl RoundFigure {
+    /// What the quiet ones of a round's batches say. It weighs as many as they are, up to ten, times their share: replayed
+    /// over recorded runs beside other rules in docs/METHOD.md.
+    pub fn of_quiet(quiet: &[f64], batches: usize) -> Option<RoundFigure> {
+        const MOST: usize = 10;
+        let weight = quiet.len().min(MOST) as f64 * quiet.len() as f64 / batches.max(1) as f64;
+        Some(RoundFigure { figure: median(quiet.iter().copied())?, weight })
+    }
 }
 
 /// What the batches of a round took, in ns or in cycles per iteration.
@@ -213,17 +213,12 @@ fn quiet_samples(round: &Round, clocking: Clocking) -> impl Iterator<Item = f64>
 
 /// The doubt that the samples which count fall into two groups, in ns.
 fn groups(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Doubt> {
-    let (counting, cycle): (Vec<f64>, f64) = match (headline, clocking) {
-        (Estimate::Quiet, Clocking::At(cycle)) => {
-            (rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(), cycle)
-        }
-        (Estimate::Quiet, Clocking::AsRead) => {
-            (rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(), 1.0)
-        }
-        (Estimate::Typical | Estimate::Best, _) => {
-            (rounds.iter().flat_map(|round| round.ns.iter().copied()).collect(), 1.0)
-        }
+    let clocking = if headline == Estimate::Quiet { clocking } else { Clocking::AsRead };
+    let counting: Vec<f64> = match headline {
+        Estimate::Quiet => rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(),
+        Estimate::Typical | Estimate::Best => rounds.iter().flat_map(|round| round.ns.iter().copied()).collect(),
     };
+    let cycle = if let Clocking::At(cycle) = clocking { cycle } else { 1.0 };
     let groups = two_groups(&sorted(counting))?;
     Some(Doubt::Bimodal { low: Nanoseconds(groups.low * cycle), high: Nanoseconds(groups.high * cycle) })
 }

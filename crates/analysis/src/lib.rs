@@ -1,4 +1,16 @@
 //! Pure arithmetic on records: statistics, estimates, what follows from a run. Reads no clock, prints nothing.
+//!
+//! [`estimate`] makes the figures of a cost from its rounds, [`landing`] their intervals; [`derived`] costs are differences of
+//! measured ones; [`compare`] sets runs beside each other, [`predict`] prices a mix, [`factors`] splits a ratio, and a
+//! [`study`] does a paper's experiment again.
+//!
+//! ```
+//! use analysis::landing::{RoundFigure, around, reach};
+//!
+//! let rounds = RoundFigure::alike([100.0, 101.0, 99.0, 100.5, 99.5]);
+//! let interval = around(100.0, reach(&rounds));
+//! assert!(interval.low < 99.0 && interval.high > 101.0);
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod answer;

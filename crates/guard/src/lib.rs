@@ -1,5 +1,11 @@
 //! Work in a child process of its own, that may crash, hang, multiply or vanish: the guard's part, for rounds and for
 //! trying things out.
+//!
+//! ```no_run
+//! // Forks, so the process must have one thread.
+//! let answer = guard::apart(std::time::Duration::from_secs(1), || 6 * 7);
+//! assert_eq!(answer, Ok(42));
+//! ```
 
 pub mod children;
 

@@ -111,8 +111,8 @@ fn imports(module: &Module, text: &str, all: &BTreeMap<Module, String>) -> BTree
     }
     let resolved = paths.into_iter().map(|path| {
         let mut at = if path[0] == "crate" { Module::new() } else { module.clone() };
-        for part in path.into_iter().skip_while(|part| part == "crate" || part == "self") {
-            let next = [at.as_slice(), &[part.clone()]].concat();
+        for part in path.iter().skip_while(|part| *part == "crate" || *part == "self") {
+            let next = [at.as_slice(), std::slice::from_ref(part)].concat();
             match part.as_str() {
                 "super" => drop(at.pop()),
                 _ if all.contains_key(&next) => at = next,

@@ -1,5 +1,13 @@
 //! What machine this is: every fact that makes two runs differ, learnt without privileges and without `/proc` or
 //! `/sys` where need be. Nothing here fails: what cannot be learnt is `None`.
+//!
+//! ```
+//! let machine = machine::describe();
+//! assert_eq!(machine.architecture, std::env::consts::ARCH);
+//! for (level, bytes) in machine::data_caches(0) {
+//!     println!("level {level}: {bytes} bytes");
+//! }
+//! ```
 
 mod cache;
 mod cgroup;

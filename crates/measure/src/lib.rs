@@ -1,4 +1,24 @@
 //! How a cost is taken: speed check, batches, rounds in fresh processes, doubts. Names no operation.
+//!
+//! The caller hands over the operations and the settings, and gets costs, skips and the noise of the machine.
+//!
+//! ```no_run
+//! use measure::{Plan, measure};
+//! use operation::{Item, Operation};
+//!
+//! fn costs(operation: &'static Operation) -> Result<Vec<record::Cost>, measure::MeasureError> {
+//!     let items = operation.points(true).into_iter().map(|point| Item { operation, point }).collect();
+//!     let plan = Plan {
+//!         items,
+//!         find: |_| None,
+//!         settings: record::Settings { rounds: 6, precision: 0.01, budget_s: 10.0, ..Default::default() },
+//!         width: None,
+//!         program: None,
+//!         scratch_root: std::path::Path::new("/tmp"),
+//!     };
+//!     Ok(measure(plan, &mut |progress| eprintln!("{}", progress.item))?.costs)
+//! }
+//! ```
 
 mod accounts;
 mod batch;

@@ -1,5 +1,24 @@
 //! What an operation is: the block, its axes, its loop, its setting and the ways it can fail. Knows no operation, and nothing
 //! of how often or how well one is timed.
+//!
+//! ```
+//! use operation::{Operation, Value, count, repeat};
+//!
+//! const SUM: Operation = Operation {
+//!     id: "example.sum",
+//!     summary: "add up numbers",
+//!     axes: &[count("numbers", &[Value::Number(10), Value::Number(1000)])],
+//!     prepare: |setting| {
+//!         let numbers: Vec<u64> = (0..setting.number("numbers")).collect();
+//!         Ok(repeat(move || {
+//!             std::hint::black_box(numbers.iter().sum::<u64>());
+//!             Ok(())
+//!         }))
+//!     },
+//!     ..Operation::DEFAULT
+//! };
+//! assert_eq!(SUM.points(false)[1].to_string(), "@numbers=1000");
+//! ```
 
 mod axis;
 mod clock;

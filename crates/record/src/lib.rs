@@ -1,4 +1,21 @@
 //! Plain data: what a run is made of, its file format, its units. Knows nothing of how a cost is taken or shown.
+//!
+//! A [`Run`] holds the [`Cost`]s measured on one [`Machine`]; a [`Book`] holds those that a paper printed; a [`Mix`] says how
+//! often a program performs each operation. A [`Term`] refers to a cost by its operation and [`Point`].
+//!
+//! ```
+//! let mix = record::Mix::from_toml(
+//!     r#"
+//!     name = "echo"
+//!     unit = "request"
+//!     [[operation]]
+//!     operation = "pipe.roundtrip@size=64"
+//!     times = 2
+//!     "#,
+//! )?;
+//! assert_eq!(mix.lines[0].term.at.values(), "64 B");
+//! # Ok::<(), record::MixError>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod book;
