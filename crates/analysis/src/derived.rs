@@ -2,205 +2,20 @@
 //! The derivations are data; nothing here knows how an operation works.
 
 mod derivations;
+mod route;
 
-use record::{Cost, Doubt, Ends, FixedPoint, FixedTerm, Run};
+use record::{Cost, Doubt, Run};
 
 pub use derivations::{DERIVATIONS, RSX_DERIVATIONS, SIGNAL, SWITCH};
+pub use route::{Derivation, Part, Quantity, Route, cost, net};
 
 use crate::answer::{Answer, between};
-use crate::estimate::interval;
 use crate::statistics::Interval;
-use crate::sums::{doubts_in, doubts_of, join, quotient, sum};
+use crate::sums::{doubts_of, join, quotient};
 
 /// Routes to one cost agree if the largest is certainly less than this many times the smallest. The paper's two routes
 /// to the cost of an AST meet this.
 pub const AGREE: f64 = 1.25;
-
-/// What is taken of a cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// The figure it is quoted by, net.
-    Time,
-    /// Processor time.
-    Processor,
-    /// Elapsed time minus processor time.
-    Waiting,
-}
-
-/// A term of a derivation, and what is taken of its cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
-    /// How often, the operation and its whole point.
-    pub term: FixedTerm,
-    /// What of it.
-    pub of: Quantity,
-}
-
-/// The cost of an operation without axes, once.
-pub const fn cost(operation: &'static str) -> Part {
-    Part { term: FixedTerm { times: 1.0, operation, at: &[] }, of: Quantity::Time }
-}
-
-impl Part {
-    /// At this point.
-    pub const fn at(self, at: FixedPoint) -> Part {
-        Part { term: FixedTerm { at, ..self.term }, ..self }
-    }
-
-    /// The same with this factor.
-    pub const fn times(self, times: f64) -> Part {
-        Part { term: FixedTerm { times, ..self.term }, ..self }
-    }
-
-    /// Its processor time.
-    pub const fn processor(self) -> Part {
-        Part { of: Quantity::Processor, ..self }
-    }
-
-    /// Its waiting time.
-    pub const fn waiting(self) -> Part {
-        Part { of: Quantity::Waiting, ..self }
-    }
-
-    /// This quantity of the cost. Processor time and waiting time have intervals of their own. Older runs have none:
-    /// there the waiting time, which is the rest of the whole time, gets the interval of the whole time in ns, and the
-    /// processor time gets it in proportion.
-    pub fn figure(&self, cost: &Cost) -> Interval {
-        let time = net(cost);
-        let (value, own) = match self.of {
-            Quantity::Time => return time,
-            Quantity::Processor => (cost.cpu_ns.user.0 + cost.cpu_ns.system.0, cost.cpu_interval_ns),
-            Quantity::Waiting => (cost.wait_ns.0, cost.wait_interval_ns),
-        };
-        if let Some(Ends { low, high }) = own {
-            return Interval { value, low, high };
-        }
-        let part = match self.of {
-            Quantity::Processor if time.value > 0.0 => value.abs() / time.value,
-            Quantity::Processor => 0.0,
-            _ => 1.0,
-        };
-        if part == 0.0 || !time.is_told() {
-            return if time.is_told() { Interval::exactly(value) } else { Interval::untold(value) };
-        }
-        Interval { value, low: value - (time.value - time.low) * part, high: value + (time.high - time.value) * part }
-    }
-
-    /// Id and point as typed on the command line.
-    pub fn name(&self) -> String {
-        self.term.term().name()
-    }
-
-    /// Id and the point's values, for tables.
-    pub fn short(&self) -> String {
-        format!("{} {}", self.term.operation, self.term.term().at.values()).trim_end().into()
-    }
-
-    /// The cost it names in this run.
-    pub fn find<'a>(&self, run: &'a Run) -> Option<&'a Cost> {
-        self.term.term().find(&run.costs)
-    }
-}
-
-/// One way to a cost: a sum of costs minus a sum of others, divided.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Route {
-    /// What it compares, in words.
-    pub name: &'static str,
-    /// What is added.
-    pub plus: &'static [Part],
-    /// What is subtracted.
-    pub minus: &'static [Part],
-    /// How many times the difference contains the wanted cost.
-    pub divide_by: f64,
-}
-
-impl Route {
-    /// A route that is one measured cost.
-    pub const fn of(plus: &'static [Part]) -> Route {
-        Route { name: "", plus, minus: &[], divide_by: 1.0 }
-    }
-
-    /// Every part with its sign.
-    pub fn parts(&self) -> impl Iterator<Item = (f64, &'static Part)> {
-        let minus = self.minus.iter().map(|part| (-1.0, part));
-        self.plus.iter().map(|part| (1.0, part)).chain(minus)
-    }
-
-    /// Its figure in ns with the interval of all its parts.
-    ///
-    /// # Errors
-    /// The names of the costs that the run lacks.
-    pub fn follow(&self, run: &Run) -> Result<Interval, Vec<String>> {
-        let mut missing = Vec::new();
-        for (_, part) in self.parts() {
-            if part.find(run).is_none() {
-                missing.push(part.name());
-            }
-        }
-        let parts: Vec<(f64, Interval)> = self.found(run).map(|(factor, figure, _)| (factor, figure)).collect();
-        if missing.is_empty() { Ok(sum(&parts)) } else { Err(missing) }
-    }
-
-    /// The doubts of the costs that matter to its figure.
-    pub fn doubts(&self, run: &Run) -> Vec<Doubt> {
-        let parts: Vec<(f64, Interval)> = self.found(run).map(|(factor, figure, _)| (factor, figure)).collect();
-        doubts_in(&sum(&parts), self.found(run))
-    }
-
-    /// Its costs in this run, each with its factor.
-    fn found<'a>(&self, run: &'a Run) -> impl Iterator<Item = (f64, Interval, &'a Cost)> {
-        self.parts().filter_map(|(sign, part)| {
-            let cost = part.find(run)?;
-            Some((sign * part.term.times / self.divide_by, part.figure(cost), cost))
-        })
-    }
-
-    /// The formula of ids and points, in the form in which they are typed.
-    pub fn formula(&self) -> String {
-        self.formula_of(Part::name)
-    }
-
-    /// The same for tables, with only the values of the points.
-    pub fn short_formula(&self) -> String {
-        self.formula_of(Part::short)
-    }
-
-    fn formula_of(&self, name: fn(&Part) -> String) -> String {
-        let mut text = String::new();
-        for (sign, part) in self.parts() {
-            text += match (text.is_empty(), sign > 0.0) {
-                (true, true) => "",
-                (true, false) => "-",
-                (false, true) => " + ",
-                (false, false) => " - ",
-            };
-            if part.term.times != 1.0 {
-                text += &format!("{} x ", part.term.times);
-            }
-            text += match part.of {
-                Quantity::Time => "",
-                Quantity::Processor => "CPU of ",
-                Quantity::Waiting => "delta of ",
-            };
-            text += &name(part);
-        }
-        match (self.divide_by == 1.0, self.plus.len() + self.minus.len()) {
-            (true, _) => text,
-            (false, 1) => format!("{text} / {}", self.divide_by),
-            (false, _) => format!("({text}) / {}", self.divide_by),
-        }
-    }
-}
-
-/// A cost that cannot be measured alone, and the routes to it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Derivation {
-    /// The name of the derived cost.
-    pub name: &'static str,
-    /// The routes, the most direct first.
-    pub routes: &'static [Route],
-}
 
 /// How far the routes to one cost agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -305,11 +120,6 @@ pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
 fn entries(cost: &Cost, entry: &str) -> Option<f64> {
     let said = cost.explained_by.iter().find(|term| term.operation == entry).map(|term| term.times);
     said.or_else(|| (cost.family() == "call" && cost.per == "call").then_some(1.0))
-}
-
-/// The headline figure of a cost, net, with its interval.
-pub fn net(cost: &Cost) -> Interval {
-    interval(&cost.net_ns, cost.headline)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Neighbours, Round};
 
-use crate::landing::{Said, around, effective, reach};
+use crate::landing::{RoundFigure, around, effective, reach};
 use crate::statistics::{Interval, median, quantile, sorted, two_groups, weighted_median, weighted_sum};
 use crate::sums::doubts_of;
 
@@ -88,7 +88,7 @@ pub fn gross(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option
 
 /// The quiet figure and each round's, in ns or in cycles. If no batch was quiet, the 10 % quantile of each round's
 /// batches and their median, with a doubt.
-fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Option<(f64, Vec<Said>)> {
+fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Option<(f64, Vec<RoundFigure>)> {
     let batches = rounds.iter().flat_map(|round| quiet_samples(round, clocking)).count();
     let by_round = quiet_rounds(rounds, clocking);
     let weighted: Vec<(f64, f64)> = by_round.iter().map(|said| (said.figure, said.weight)).collect();
@@ -103,7 +103,7 @@ fn quiet(rounds: &[Round], clocking: Clocking, doubts: &mut Vec<Doubt>) -> Optio
             doubts.push(Doubt::NeverQuiet);
             let low = |round: &Round| quantile(&sorted(samples(round, clocking)), 0.1);
             let by_round: Vec<f64> = rounds.iter().filter_map(low).collect();
-            Some((median(by_round.iter().copied())?, Said::alike(by_round)))
+            Some((median(by_round.iter().copied())?, RoundFigure::alike(by_round)))
         }
     }
 }
@@ -129,8 +129,8 @@ fn quoted(quiet: f64, rounds: &[Round], clocking: Clocking) -> Option<(f64, Opti
     Some((ns, Some(ns / quiet).filter(|cycle| cycle.is_finite() && *cycle > 0.0)))
 }
 
-/// The ratio of typical to quiet, in the same unit.
-fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[Said], clocking: Clocking) -> Option<Neighbours> {
+/// What the typical moment costs over the quiet one, like with like.
+fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[RoundFigure], clocking: Clocking) -> Option<Neighbours> {
     let typicals = typical_medians(rounds, clocking);
     let ratio = median(typicals.iter().map(|said| said.figure))? / quiet;
     let wide = reach(&typicals).hypot(reach(quiet_rounds));
@@ -139,31 +139,28 @@ fn neighbours(rounds: &[Round], quiet: f64, quiet_rounds: &[Said], clocking: Clo
     told.then_some(Neighbours { ratio, low: it.low, high: it.high })
 }
 
-/// The medians of the rounds that took batches whatever the core was doing. Only those show what is typical, because
-/// the other rounds looked for quiet moments. For older runs, which do not mark them, all rounds.
-pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
+/// The medians of the rounds that took batches whatever the core was doing: only those show what is typical; rounds that
+/// sought quiet moments would flatter it. Of older runs, which do not tell them apart, of all rounds.
+pub fn typical_medians(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
     let medians = |only_surveyed: bool| {
         let chosen = rounds.iter().filter(move |round| !only_surveyed || round.survey == Some(true));
-        Said::alike(chosen.filter_map(|round| median(samples(round, clocking))))
+        RoundFigure::alike(chosen.filter_map(|round| median(samples(round, clocking))))
     };
     let surveyed = medians(true);
     if surveyed.is_empty() { medians(false) } else { surveyed }
 }
 
-/// The quiet figure of each round, in the order taken, with its weight. Rounds differ in where memory lies, so beyond
-/// some quiet batches more of them add no weight. A round with a small share of quiet batches had a neighbour that came
-/// and went, and lucky checks before and after a batch say little about the time between.
-pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<Said> {
-    let said = rounds.iter().filter_map(|round| {
-        let quiet = quiet_samples(round, clocking).count();
-        let figure = median(quiet_samples(round, clocking))?;
-        Some(Said { figure, weight: trust(quiet, round.ns.len()) })
-    });
-    trusted(said.collect())
+/// What each round's quiet batches say, in the order taken, and how far that is to be trusted: a round differs from others
+/// in where memory lies, so that beyond some quiet batches more of them do not make it weigh more; but where few of a
+/// round's batches were quiet, a neighbour came and went, and lucky checks around a batch say little of what was between.
+pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
+    let figure =
+        |round: &Round| RoundFigure::of_quiet(&quiet_samples(round, clocking).collect::<Vec<_>>(), round.ns.len());
+    without_light(rounds.iter().filter_map(figure).collect())
 }
 
-/// The rounds with at least a quarter of the largest weight, and at least three of them.
-pub fn trusted(mut said: Vec<Said>) -> Vec<Said> {
+/// The rounds that weigh at least a quarter as much as the heaviest one, and three of them in any case.
+pub fn without_light(mut said: Vec<RoundFigure>) -> Vec<RoundFigure> {
     const LEAST: usize = 3;
     const SHARE: f64 = 0.25;
     let mut weights: Vec<f64> = said.iter().map(|said| said.weight).collect();
@@ -174,31 +171,34 @@ pub fn trusted(mut said: Vec<Said>) -> Vec<Said> {
     said
 }
 
-/// How far another run's quiet figure may lie from that of these rounds: their scatter, joined with what a neighbour
-/// adds if their weight is low.
-pub fn reach_of_quiet(rounds: &[Said]) -> f64 {
+/// How far another run's quiet figure may lie from that of these rounds: what their scatter says, joined with what a neighbour
+/// adds where they are hardly to be trusted.
+pub fn reach_of_quiet(rounds: &[RoundFigure]) -> f64 {
     reach(rounds).hypot(NEIGHBOUR * lacking_trust(rounds))
 }
 
-/// The missing share of the wanted weight, from 0 to 1.
-fn lacking_trust(rounds: &[Said]) -> f64 {
+/// The share of the trust wanted that these rounds lack, from 0 to 1.
+fn lacking_trust(rounds: &[RoundFigure]) -> f64 {
     let trust: f64 = rounds.iter().map(|said| said.weight).sum();
     (1.0 - trust / ENOUGH_TRUST).max(0.0)
 }
 
-/// The same if no batch may have been quiet, so that the rounds are the 10 % quantiles of all batches.
-fn quiet_reach(rounds: &[Said], doubts: &[Doubt]) -> f64 {
+/// The same where no batch may have been quiet, so that the rounds are the 10 % quantiles of whatever there was.
+fn quiet_reach(rounds: &[RoundFigure], doubts: &[Doubt]) -> f64 {
     match doubts.contains(&Doubt::NeverQuiet) {
         true => reach(rounds).hypot(NEIGHBOUR),
         false => reach_of_quiet(rounds),
     }
 }
 
-/// The weight of a round: the number of its quiet batches, up to ten, times their share of its batches. docs/METHOD.md
-/// compares this rule with others on recorded runs.
-pub fn trust(quiet: usize, batches: usize) -> f64 {
-    const MOST: usize = 10;
-    quiet.min(MOST) as f64 * quiet as f64 / batches.max(1) as f64
+impl RoundFigure {
+    /// What the quiet ones of a round's batches say. It weighs as many as they are, up to ten, times their share: replayed
+    /// over recorded runs beside other rules in docs/METHOD.md.
+    pub fn of_quiet(quiet: &[f64], batches: usize) -> Option<RoundFigure> {
+        const MOST: usize = 10;
+        let weight = quiet.len().min(MOST) as f64 * quiet.len() as f64 / batches.max(1) as f64;
+        Some(RoundFigure { figure: median(quiet.iter().copied())?, weight })
+    }
 }
 
 /// The batches of a round, in ns or in cycles per iteration.
@@ -213,17 +213,12 @@ fn quiet_samples(round: &Round, clocking: Clocking) -> impl Iterator<Item = f64>
 
 /// The doubt that the samples used fall into two groups, in ns.
 fn groups(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Doubt> {
-    let (counting, cycle): (Vec<f64>, f64) = match (headline, clocking) {
-        (Estimate::Quiet, Clocking::At(cycle)) => {
-            (rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(), cycle)
-        }
-        (Estimate::Quiet, Clocking::AsRead) => {
-            (rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(), 1.0)
-        }
-        (Estimate::Typical | Estimate::Best, _) => {
-            (rounds.iter().flat_map(|round| round.ns.iter().copied()).collect(), 1.0)
-        }
+    let clocking = if headline == Estimate::Quiet { clocking } else { Clocking::AsRead };
+    let counting: Vec<f64> = match headline {
+        Estimate::Quiet => rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(),
+        Estimate::Typical | Estimate::Best => rounds.iter().flat_map(|round| round.ns.iter().copied()).collect(),
     };
+    let cycle = if let Clocking::At(cycle) = clocking { cycle } else { 1.0 };
     let groups = two_groups(&sorted(counting))?;
     Some(Doubt::Bimodal { low: Nanoseconds(groups.low * cycle), high: Nanoseconds(groups.high * cycle) })
 }

@@ -57,7 +57,7 @@ pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
     if cost.explained_by.is_empty() {
         return None;
     }
-    let of = |term: &Term| term.find(&run.costs);
+    let of = |term: &Term| run.cost_of(term);
     let explained = |term: &Term| {
         let each = of(term).map(net);
         let total = each.map(|each| sum(&[(term.times, each)]));

@@ -1,72 +1,20 @@
 //! Splits the ratio of two totals into factors whose product is exactly the ratio: the logarithmic mean Divisia index
 //! (B. W. Ang, Energy Policy 33:867, 2005). There is no order of the factors to choose, and nothing remains.
 
+mod effects;
+
 use std::collections::BTreeMap;
 
 use record::Doubt;
+
+pub use effects::{Effects, Side, effects, logarithmic_mean};
 
 use crate::mix::Source;
 use crate::predict::{Clock, Prediction};
 use crate::statistics::Interval;
 use crate::sums::{join, matters, quotient};
 
-/// One thing on one side of a comparison: a count and a price.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Side {
-    /// How often.
-    pub times: f64,
-    /// One of it, in ns.
-    pub price: f64,
-}
-
-impl Side {
-    fn total(self) -> f64 {
-        // Zero times anything is zero, even if the price is unknown.
-        if self.times == 0.0 { 0.0 } else { self.times * self.price }
-    }
-}
-
-/// A difference of two totals, split.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Effects {
-    /// The effect of a different count, in ns.
-    pub counts: f64,
-    /// The effect of a different price, in ns.
-    pub prices: f64,
-}
-
-/// A mean of two positive numbers, between the geometric and the arithmetic one: (a - b) / ln(a / b).
-pub fn logarithmic_mean(a: f64, b: f64) -> f64 {
-    let log = (a / b).ln();
-    // For close numbers the quotient loses its digits. There the arithmetic mean is the same to 1e-17.
-    if log.abs() < 1e-8 { (a + b) / 2.0 } else { (a - b) / log }
-}
-
-/// Splits the difference of one thing's totals. `None` if its price is not positive on a side and its count differs,
-/// because such a difference has no logarithm. If only one of the two changes, no logarithm is needed. If a count or a
-/// price changes from or to zero, it takes the whole difference, which is the limit (Ang and Liu, Energy Policy 35:238,
-/// 2007).
-pub fn effects(before: Side, after: Side) -> Option<Effects> {
-    let (from, to) = (before.total(), after.total());
-    let counts_alone = Effects { counts: to - from, prices: 0.0 };
-    let prices_alone = Effects { counts: 0.0, prices: to - from };
-    if before.times == after.times {
-        return Some(prices_alone);
-    }
-    if before.times == 0.0 || after.times == 0.0 || before.price == after.price {
-        return Some(counts_alone);
-    }
-    if before.price < 0.0 || after.price < 0.0 {
-        return None;
-    }
-    if before.price == 0.0 || after.price == 0.0 {
-        return Some(prices_alone);
-    }
-    let mean = logarithmic_mean(to, from);
-    Some(Effects { counts: mean * (after.times / before.times).ln(), prices: mean * (after.price / before.price).ln() })
-}
-
-/// The cause of a factor.
+/// What a factor is due to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The operations of a family. For those that follow the clock, their cycles.

@@ -10,49 +10,49 @@ const MEDIAN_OVER_MEAN: f64 = 1.2533;
 
 /// The figure of one round, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Said {
+pub struct RoundFigure {
     /// In ns or in cycles.
     pub figure: f64,
     /// Above 0. Rounds that are trusted equally have the same weight.
     pub weight: f64,
 }
 
-impl Said {
-    /// Rounds of equal weight.
-    pub fn alike(figures: impl IntoIterator<Item = f64>) -> Vec<Said> {
-        figures.into_iter().map(|figure| Said { figure, weight: 1.0 }).collect()
+impl RoundFigure {
+    /// Rounds that are trusted alike.
+    pub fn alike(figures: impl IntoIterator<Item = f64>) -> Vec<RoundFigure> {
+        figures.into_iter().map(|figure| RoundFigure { figure, weight: 1.0 }).collect()
     }
 }
 
-/// The equivalent number of rounds of equal weight (Kish, Survey Sampling, 1965, section 11.7).
-pub fn effective(rounds: &[Said]) -> f64 {
+/// How many rounds of equal weight tell as much as these (Kish, Survey Sampling, 1965, section 11.7).
+pub fn effective(rounds: &[RoundFigure]) -> f64 {
     let sum: f64 = rounds.iter().map(|said| said.weight).sum();
     let squares: f64 = rounds.iter().map(|said| said.weight.powi(2)).sum();
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
-/// How far another run's figure may lie from this one's, on the log scale. Both are medians over n rounds, and
-/// `t x 1.253 x s x sqrt(2 / n)` contains the difference of two such medians. Student's t has n - 1 degrees of freedom,
-/// because s is estimated from these rounds; n is the effective number if their weights differ. The floor is added by
-/// squares. Infinite for a single round or its equivalent, which shows no scatter.
-pub fn reach(rounds: &[Said]) -> f64 {
+/// How far another run's figure may lie from this one's, on the log scale: both are medians over so many rounds, and
+/// `t x 1.253 x s x sqrt(2 / n)` holds the difference of two such medians (Student's t with n - 1 degrees of freedom, since
+/// s is estimated from these rounds; n is the effective number where they weigh unlike); the floor joins by squares.
+/// Infinite for what tells no more than one round, which shows no scatter.
+pub fn reach(rounds: &[RoundFigure]) -> f64 {
     if rounds.iter().any(|said| said.figure <= 0.0) {
         // The clock resolves nothing here. The linear scale still shows the scatter.
         let middle = median(rounds.iter().map(|said| said.figure)).map_or(0.0, f64::abs);
         return joined(weighted_reach(rounds) / middle);
     }
-    let log = |said: &Said| Said { figure: said.figure.ln(), ..*said };
+    let log = |said: &RoundFigure| RoundFigure { figure: said.figure.ln(), ..*said };
     joined(weighted_reach(&rounds.iter().map(log).collect::<Vec<_>>()))
 }
 
 /// The same on the scale of the values, with equal weights and without a floor. For figures that may be negative, such
 /// as waiting times.
 pub fn linear_reach(values: &[f64]) -> f64 {
-    weighted_reach(&Said::alike(values.iter().copied()))
+    weighted_reach(&RoundFigure::alike(values.iter().copied()))
 }
 
-fn weighted_reach(rounds: &[Said]) -> f64 {
-    /// Slightly more than one round. A single round has no scatter.
+fn weighted_reach(rounds: &[RoundFigure]) -> f64 {
+    /// One round and a little: its scatter is that of one with itself.
     const LEAST: f64 = 1.5;
     let count = effective(rounds);
     if count < LEAST {
@@ -112,7 +112,7 @@ mod tests {
         let held = (0..PAIRS).filter(|_| {
             let (one, other) = (run(), run());
             let figure = |run: &[f64]| median(run.iter().copied()).unwrap_or(0.0);
-            let it = around(figure(&one), reach(&Said::alike(one.iter().copied())));
+            let it = around(figure(&one), reach(&RoundFigure::alike(one.iter().copied())));
             (it.low..=it.high).contains(&figure(&other))
         });
         held.count() as f64 / f64::from(PAIRS)
@@ -128,25 +128,25 @@ mod tests {
 
     #[test]
     fn the_number_of_rounds_never_closes_the_interval() {
-        let many = Said::alike((0..100_000).map(|round| 100.0 + f64::from(round % 7)));
+        let many = RoundFigure::alike((0..100_000).map(|round| 100.0 + f64::from(round % 7)));
         assert!((FLOOR..1.1 * FLOOR).contains(&reach(&many)), "{}", reach(&many));
-        assert!(reach(&Said::alike([5.0, 5.0])) == FLOOR);
+        assert!(reach(&RoundFigure::alike([5.0, 5.0])) == FLOOR);
     }
 
     #[test]
     fn one_round_tells_no_interval() {
-        let it = around(100.0, reach(&Said::alike([100.0])));
+        let it = around(100.0, reach(&RoundFigure::alike([100.0])));
         assert_eq!((it.low, it.high), (f64::NEG_INFINITY, f64::INFINITY));
         assert_eq!(reach(&[]), f64::INFINITY);
     }
 
     #[test]
     fn a_round_that_is_hardly_trusted_tells_hardly_anything() {
-        let said = |figure: f64, weight: f64| Said { figure, weight };
-        let (good, bad) = (Said::alike([100.0, 101.0, 99.0, 100.5, 99.5, 100.2]), said(180.0, 0.01));
-        let with: Vec<Said> = good.iter().copied().chain([bad]).collect();
+        let said = |figure: f64, weight: f64| RoundFigure { figure, weight };
+        let (good, bad) = (RoundFigure::alike([100.0, 101.0, 99.0, 100.5, 99.5, 100.2]), said(180.0, 0.01));
+        let with: Vec<RoundFigure> = good.iter().copied().chain([bad]).collect();
         assert!(reach(&with) < 8.0 * reach(&good), "{} {}", reach(&with), reach(&good));
-        assert!(reach(&Said::alike(with.iter().map(|it| it.figure))) > 15.0 * reach(&good));
+        assert!(reach(&RoundFigure::alike(with.iter().map(|it| it.figure))) > 15.0 * reach(&good));
         assert_eq!(reach(&[said(100.0, 10.0), said(150.0, 0.1)]), f64::INFINITY, "it is one round and a little");
         assert!((effective(&good) - 6.0).abs() < 1e-9);
     }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn figures_below_zero_scatter_too() {
-        let it = around(-1.0, reach(&Said::alike([-1.0, 1.0, -2.0])));
+        let it = around(-1.0, reach(&RoundFigure::alike([-1.0, 1.0, -2.0])));
         assert!(it.low <= -1.0 && it.high >= -1.0 && it.low.is_finite(), "{it:?}");
     }
 }

@@ -1,19 +1,15 @@
-//! Pure arithmetic on records: statistics, estimates, and results computed from a run. Reads no clock, prints nothing.
+//! Pure arithmetic on records: statistics, estimates, what follows from a run. Reads no clock, prints nothing.
 //!
-//! - [`statistics`], [`landing`] and [`sums`] compute medians, intervals and sums with intervals.
-//! - [`estimate`] turns the samples of rounds into the figures of a cost.
-//! - [`compare`], [`explain`], [`derived`], [`predict`], [`factors`] and [`study`] answer the questions of the verbs with
-//!   the same names.
+//! [`estimate`] makes the figures of a cost from its rounds, [`landing`] their intervals; [`derived`] costs are differences of
+//! measured ones; [`compare`] sets runs beside each other, [`predict`] prices a mix, [`factors`] splits a ratio, and a
+//! [`study`] does a paper's experiment again.
 //!
 //! ```
-//! use analysis::statistics::{Interval, median, weighted_sum};
+//! use analysis::landing::{RoundFigure, around, reach};
 //!
-//! assert_eq!(median([3.0, 1.0, 2.0]), Some(2.0));
-//!
-//! let gross = Interval { value: 10.0, low: 7.0, high: 13.0 };
-//! let baseline = Interval { value: 1.0, low: -1.0, high: 3.0 };
-//! let net = weighted_sum(&[(1.0, gross), (-2.0, baseline)]);
-//! assert_eq!(net, Interval { value: 8.0, low: 3.0, high: 13.0 });
+//! let rounds = RoundFigure::alike([100.0, 101.0, 99.0, 100.5, 99.5]);
+//! let interval = around(100.0, reach(&rounds));
+//! assert!(interval.low < 99.0 && interval.high > 101.0);
 //! ```
 #![forbid(unsafe_code)]
 

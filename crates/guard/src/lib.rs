@@ -1,13 +1,9 @@
-//! Runs work in a child process that may crash, hang, multiply or vanish without harm to this one. Rounds use it, and
-//! so do trials.
-//!
-//! [`apart`] runs a closure once in a child. [`guarded`] does the same for a launcher, which watches its parent too.
-//! [`children`] ends processes together with everything they started.
+//! Work in a child process of its own, that may crash, hang, multiply or vanish: the guard's part, for rounds and for
+//! trying things out.
 //!
 //! ```no_run
-//! use std::time::Duration;
-//!
-//! let answer: Result<i32, guard::Lost> = guard::apart(Duration::from_secs(1), || 6 * 7);
+//! // Forks, so the process must have one thread.
+//! let answer = guard::apart(std::time::Duration::from_secs(1), || 6 * 7);
 //! assert_eq!(answer, Ok(42));
 //! ```
 

@@ -1,6 +1,6 @@
 //! `howslow compare`: runs beside each other.
 
-use analysis::compare::{Comparison, How, Versions, differences};
+use analysis::compare::{Comparison, Options, Versions, differences};
 use record::{CountedIn, Run};
 use report::document::CompareDocument;
 use report::{Shown, Sort, View};
@@ -55,8 +55,8 @@ fn shown(args: &CompareArgs) -> Shown {
     if args.changed { Shown::Changed } else { Shown::All }
 }
 
-fn how(args: &CompareArgs) -> How {
-    How {
+fn how(args: &CompareArgs) -> Options {
+    Options {
         unit: args.unit.map(|unit| match unit {
             Unit::Ns => CountedIn::Nanoseconds,
             Unit::Cycles => CountedIn::Cycles,

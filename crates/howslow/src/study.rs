@@ -1,6 +1,6 @@
 //! `howslow study`: a paper's tables and sentences, tested on this machine or on any run.
 
-use analysis::study::{Answer, STUDIES, Study};
+use analysis::study::{STUDIES, Study, StudyAnswer};
 use anyhow::Context;
 use operation::Item;
 use report::document::{StudiesDocument, StudyDocument};
@@ -52,7 +52,7 @@ fn asked_for(name: &str) -> Result<Vec<&'static Study>, Misuse> {
 }
 
 /// The study beside this run.
-fn answer(study: &Study, run: &record::Run) -> anyhow::Result<Answer> {
+fn answer(study: &Study, run: &record::Run) -> anyhow::Result<StudyAnswer> {
     let books = study.books.iter().map(|name| book(name)).collect::<anyhow::Result<Vec<_>>>()?;
     study.follow(&books, run).context("the study has no book")
 }

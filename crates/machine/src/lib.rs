@@ -1,13 +1,12 @@
-//! What machine this is: every fact that makes two runs differ. Needs no privileges, and works without `/proc` or
-//! `/sys` if necessary. Nothing here fails: a fact that cannot be determined is `None`.
-//!
-//! [`describe`] returns the machine's description for a run, [`present()`] the facts that may change in an hour, and
-//! [`Topology`] the distances between CPUs.
+//! What machine this is: every fact that makes two runs differ, learnt without privileges and without `/proc` or
+//! `/sys` where need be. Nothing here fails: what cannot be learnt is `None`.
 //!
 //! ```
-//! let this = machine::describe();
-//! assert_eq!(this.architecture, std::env::consts::ARCH);
-//! println!("{}, Linux {}", this.cpu.model, this.kernel.release);
+//! let machine = machine::describe();
+//! assert_eq!(machine.architecture, std::env::consts::ARCH);
+//! for (level, bytes) in machine::data_caches(0) {
+//!     println!("level {level}: {bytes} bytes");
+//! }
 //! ```
 
 mod cache;

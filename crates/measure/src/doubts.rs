@@ -148,15 +148,8 @@ fn drift(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
     const LEAST: f64 = 0.02;
     const ENOUGH: usize = 9;
     let guard = entry.guard();
-    let in_cycles = entry.follows_clock() && entry.wants_quiet();
-    let figures: Vec<f64> = entry
-        .harvests()
-        .filter_map(|(_, harvest)| {
-            let counts = |sample: &&Sample| !entry.wants_quiet() || quietness.is_quiet(sample, guard);
-            let read = |sample: &Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
-            median(harvest.samples.iter().filter(counts).map(read))
-        })
-        .collect();
+    let rounds = entry.harvests().filter_map(|(_, harvest)| entry.round_figure(harvest, quietness, guard));
+    let figures: Vec<f64> = rounds.map(|round| round.figure).collect();
     let count = figures.len();
     if count < ENOUGH {
         return None;

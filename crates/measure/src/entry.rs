@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use analysis::statistics::{quantile, sorted};
+use analysis::landing::RoundFigure;
+use analysis::statistics::{median, quantile, sorted};
 use record::{Estimate, Point, Skip, Term};
 
-use crate::batch::RoundSamples;
-use crate::quiet::Guard;
+use crate::batch::{RoundSamples, Sample};
+use crate::quiet::{Guard, Quietness};
 use crate::round::RoundEnd;
 use operation::{Item, Operation, PartnerPlace};
 
@@ -149,9 +150,23 @@ impl Entry {
         self.rounds.iter().filter_map(|round| Some((round, round.end.as_ref().ok()?)))
     }
 
-    /// How often the operation itself causes a batch to be switched out: partners on one CPU take it from each other.
-    /// Additional switches come from other tasks. If the cause is unknown, the time during which none of its tasks had
-    /// the CPU decides.
+    /// What the batches of a round say of the headline figure, in ns or in cycles: the median of the quiet ones, or of all
+    /// where the figure is the typical one.
+    pub fn round_figure(&self, harvest: &RoundSamples, quietness: &Quietness, guard: Guard) -> Option<RoundFigure> {
+        let quiet_only = self.wants_quiet();
+        let in_cycles = quiet_only && self.follows_clock();
+        let counts = |sample: &&Sample| !quiet_only || quietness.is_quiet(sample, guard);
+        let read = |sample: &Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
+        let figures: Vec<f64> = harvest.samples.iter().filter(counts).map(read).collect();
+        if quiet_only {
+            return RoundFigure::of_quiet(&figures, harvest.samples.len());
+        }
+        Some(RoundFigure { figure: median(figures)?, weight: 1.0 })
+    }
+
+    /// How often a batch is switched out by the operation itself: partners on one CPU take it from each other. More than
+    /// that is somebody else's doing. Where it cannot be told whose doing it was, the time that none of its tasks had the
+    /// CPU tells.
     fn usual_switches(&self) -> f64 {
         // Tasks of its own that give the CPU to each other also take it from each other, in some batches and not in
         // others.

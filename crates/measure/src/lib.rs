@@ -1,17 +1,22 @@
-//! How a cost is measured: speed check, batches, rounds in fresh processes, doubts. Names no operation.
+//! How a cost is taken: speed check, batches, rounds in fresh processes, doubts. Names no operation.
 //!
-//! [`measure()`] takes a [`Plan`]: the items to measure and the settings. It starts launchers, which fork one process per
-//! round. A round takes batches between two speed checks. The result is a [`Measurement`]: costs, skips and noise.
+//! The caller hands over the operations and the settings, and gets costs, skips and the noise of the machine.
 //!
 //! ```no_run
-//! use measure::{MeasureError, Plan, measure};
+//! use measure::{Plan, measure};
+//! use operation::{Item, Operation};
 //!
-//! fn print_costs(plan: Plan<'_>) -> Result<(), MeasureError> {
-//!     let measured = measure(plan, &mut |progress| eprintln!("{}", progress.item))?;
-//!     for cost in &measured.costs {
-//!         println!("{}: {}", cost.name(), cost.quoted());
-//!     }
-//!     Ok(())
+//! fn costs(operation: &'static Operation) -> Result<Vec<record::Cost>, measure::MeasureError> {
+//!     let items = operation.points(true).into_iter().map(|point| Item { operation, point }).collect();
+//!     let plan = Plan {
+//!         items,
+//!         find: |_| None,
+//!         settings: record::Settings { rounds: 6, precision: 0.01, budget_s: 10.0, ..Default::default() },
+//!         width: None,
+//!         program: None,
+//!         scratch_root: std::path::Path::new("/tmp"),
+//!     };
+//!     Ok(measure(plan, &mut |progress| eprintln!("{}", progress.item))?.costs)
 //! }
 //! ```
 

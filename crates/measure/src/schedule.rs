@@ -2,16 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use analysis::estimate::{ENOUGH_ROUNDS, reach_of_quiet, trust, trusted};
-use analysis::landing::{Said, effective, reach, rounds_needed};
-use analysis::statistics::median;
+use analysis::estimate::{ENOUGH_ROUNDS, reach_of_quiet, without_light};
+use analysis::landing::{RoundFigure, effective, reach, rounds_needed};
 use record::{More, Settings};
 
-use crate::batch::{RoundPlan, RoundSamples, Sample};
+use crate::batch::RoundPlan;
 use crate::entry::{Begun, Entry, Role};
 use crate::launcher::Pool;
 use crate::plan::Progress;
-use crate::quiet::{Guard, Quietness};
+use crate::quiet::Quietness;
 use crate::round::RoundRequest;
 use crate::signals::{Ended, Signals};
 use operation::Clock;
@@ -128,21 +127,12 @@ impl Schedule<'_> {
         standing.reach > self.settings.precision && !hopeless
     }
 
-    /// What each round says about the headline figure, in ns or in cycles, in the order taken.
-    fn figures(&self, entry: &Entry) -> Vec<Said> {
+    /// What each round says of the headline figure, in the order taken. Only rounds that took batches whatever the cores were
+    /// doing tell the typical one.
+    fn figures(&self, entry: &Entry) -> Vec<RoundFigure> {
         let guard = entry.guard();
-        entry.harvests().filter_map(|(round, harvest)| self.figure(entry, guard, round.survey, harvest)).collect()
-    }
-
-    fn figure(&self, entry: &Entry, guard: Guard, survey: bool, harvest: &RoundSamples) -> Option<Said> {
-        let in_cycles = entry.wants_quiet() && entry.follows_clock();
-        let of = |sample: &Sample| if in_cycles { sample.ns / sample.cycle } else { sample.ns };
-        if !entry.wants_quiet() {
-            let figure = median(harvest.samples.iter().map(of)).filter(|_| survey)?;
-            return Some(Said { figure, weight: 1.0 });
-        }
-        let quiet = || harvest.samples.iter().filter(|sample| self.quietness.is_quiet(sample, guard));
-        Some(Said { figure: median(quiet().map(of))?, weight: trust(quiet().count(), harvest.samples.len()) })
+        let rounds = entry.harvests().filter(|(round, _)| round.survey || entry.wants_quiet());
+        rounds.filter_map(|(_, harvest)| entry.round_figure(harvest, &self.quietness, guard)).collect()
     }
 
     /// What more time would bring: the number of items that are wider than asked, and the seconds needed to narrow
@@ -241,11 +231,11 @@ impl Schedule<'_> {
 }
 
 impl Standing {
-    fn of(entry: &Entry, figures: &[Said]) -> Standing {
+    fn of(entry: &Entry, figures: &[RoundFigure]) -> Standing {
         if !entry.wants_quiet() {
             return Standing { rounds: effective(figures), reach: reach(figures) };
         }
-        let figures = trusted(figures.to_vec());
+        let figures = without_light(figures.to_vec());
         Standing { rounds: effective(&figures), reach: reach_of_quiet(&figures) }
     }
 

@@ -1,18 +1,23 @@
-//! What an operation is: the block, its axes, its loop, its setting and the ways it can fail. Knows no particular
-//! operation, and nothing of how often or how well one is timed.
-//!
-//! An [`Operation`] is one block of data with a function `prepare`. That function gets a [`Setting`] and returns a
-//! [`Loop`], which does the work a given number of times. A problem is a [`Failure`]: a skip or a lost round.
+//! What an operation is: the block, its axes, its loop, its setting and the ways it can fail. Knows no operation, and nothing
+//! of how often or how well one is timed.
 //!
 //! ```
-//! use operation::{Failure, repeat};
+//! use operation::{Operation, Value, count, repeat};
 //!
-//! let mut work = repeat(|| {
-//!     std::fs::metadata("/")?;
-//!     Ok(())
-//! });
-//! work.perform(100)?;
-//! # Ok::<(), Failure>(())
+//! const SUM: Operation = Operation {
+//!     id: "example.sum",
+//!     summary: "add up numbers",
+//!     axes: &[count("numbers", &[Value::Number(10), Value::Number(1000)])],
+//!     prepare: |setting| {
+//!         let numbers: Vec<u64> = (0..setting.number("numbers")).collect();
+//!         Ok(repeat(move || {
+//!             std::hint::black_box(numbers.iter().sum::<u64>());
+//!             Ok(())
+//!         }))
+//!     },
+//!     ..Operation::DEFAULT
+//! };
+//! assert_eq!(SUM.points(false)[1].to_string(), "@numbers=1000");
 //! ```
 
 mod axis;

@@ -13,6 +13,7 @@ pub use entry::{Difference, Entry};
 
 use crate::machine::Machine;
 use crate::point::Point;
+use crate::read::printable;
 use crate::run::CountedIn;
 use figure::number;
 
@@ -92,17 +93,15 @@ impl Book {
         if text.len() > MOST_BYTES {
             return Err(BookError::TooLarge);
         }
-        let malformed = |message: &str| BookError::Malformed(crate::printable(message));
-        let value: serde_json::Value = toml::from_str(text).map_err(|error| malformed(error.message()))?;
-        let book: Book = crate::read::from_value(&value).map_err(|message| malformed(&message))?;
+        let book: Book = toml::from_str(text).map_err(|error| BookError::Malformed(printable(error.message())))?;
         book.check()?;
         Ok(book)
     }
 
     fn check(&self) -> Result<(), BookError> {
         let contradicts = |operation: &str, why: String| BookError::Contradicts {
-            operation: crate::printable(operation),
-            why: crate::printable(&why),
+            operation: printable(operation),
+            why: printable(&why),
         };
         if let Some(clock) = &self.clock
             && number(&clock.ghz).is_none_or(|ghz| ghz <= 0.0)

@@ -1,16 +1,20 @@
-//! Plain data: the parts of a run, its file format, its units. Knows nothing of how a cost is measured or shown.
+//! Plain data: what a run is made of, its file format, its units. Knows nothing of how a cost is taken or shown.
 //!
-//! - [`Run`] is the result of one measurement on one [`Machine`]: a list of [`Cost`]s, each at a [`Point`], with its
-//!   [`Round`]s and [`Doubt`]s. [`read_run`] reads it from a file.
-//! - [`Book`] holds published costs, [`Mix`] says how often a program performs each operation.
-//! - [`units`] formats quantities. No other place turns a quantity into text.
+//! A [`Run`] holds the [`Cost`]s measured on one [`Machine`]; a [`Book`] holds those that a paper printed; a [`Mix`] says how
+//! often a program performs each operation. A [`Term`] refers to a cost by its operation and [`Point`].
 //!
 //! ```
-//! use record::{Bytes, Nanoseconds, units};
-//!
-//! assert_eq!(Bytes(4096).to_string(), "4 KiB");
-//! assert_eq!(units::rate(Nanoseconds(93.1)), "10.7 M");
-//! assert_eq!(units::percent(0.003), "0.30 %");
+//! let mix = record::Mix::from_toml(
+//!     r#"
+//!     name = "echo"
+//!     unit = "request"
+//!     [[operation]]
+//!     operation = "pipe.roundtrip@size=64"
+//!     times = 2
+//!     "#,
+//! )?;
+//! assert_eq!(mix.lines[0].term.at.values(), "64 B");
+//! # Ok::<(), record::MixError>(())
 //! ```
 #![forbid(unsafe_code)]
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost::{Cost, Ends};
 use crate::machine::Machine;
 use crate::point::{Point, Unit, Value};
+use crate::term::Term;
 
 /// The name and version of the run document's format.
 pub const SCHEMA: &str = "howslow-run/2";
@@ -253,7 +254,12 @@ impl Run {
         })
     }
 
-    /// The cost that is the unit of all others: copying 512 bytes.
+    /// The cost that a term means.
+    pub fn cost_of(&self, term: &Term) -> Option<&Cost> {
+        self.costs.iter().find(|cost| cost.operation == term.operation && cost.at == term.at)
+    }
+
+    /// The cost that every other is also quoted in: copying 512 bytes.
     pub fn block_move(&self) -> Option<&Cost> {
         let published = |cost: &&Cost| cost.bytes.0 == BLOCK && cost.like.iter().any(|name| name == "Block Move");
         self.cost("memory.copy", &[("size", Value::Number(BLOCK))]).or_else(|| self.costs.iter().find(published))

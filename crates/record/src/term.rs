@@ -5,7 +5,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cost::Cost;
 use crate::point::{Point, Value};
 
 /// A cost contained in another: so many times this operation at this point.
@@ -44,10 +43,5 @@ impl Term {
     /// Id and point as typed on the command line.
     pub fn name(&self) -> String {
         format!("{}{}", self.operation, self.at)
-    }
-
-    /// The cost it means among these.
-    pub fn find<'a>(&self, costs: &'a [Cost]) -> Option<&'a Cost> {
-        costs.iter().find(|cost| cost.operation == self.operation && cost.at == self.at)
     }
 }

@@ -14,7 +14,7 @@ pub struct Nanoseconds(pub f64);
 
 /// The lower end of an interval: null in a file if there is none, minus infinity in memory.
 pub(crate) mod open_below {
-    use super::Nanoseconds;
+    use crate::units::Nanoseconds;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(end: &Nanoseconds, to: S) -> Result<S::Ok, S::Error> {
@@ -28,8 +28,8 @@ pub(crate) mod open_below {
 
 /// The upper end of an interval: null in a file if there is none, infinity in memory.
 pub(crate) mod open_above {
-    use super::Nanoseconds;
-    pub(crate) use super::open_below::serialize;
+    use crate::units::Nanoseconds;
+    pub(crate) use crate::units::open_below::serialize;
     use serde::{Deserialize, Deserializer};
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Nanoseconds, D::Error> {

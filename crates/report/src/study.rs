@@ -1,6 +1,6 @@
 //! A paper's tables beside this machine's figures, and the test of its sentences here.
 
-use analysis::study::{Answer, Cell, Compared, Figure, Finding, TableAnswer, Test};
+use analysis::study::{Cell, Compared, Figure, Finding, StudyAnswer, TableAnswer, Test};
 use record::units::{grouped, payload_rate, percent, significant};
 use record::{Departure, Machine, Run};
 
@@ -12,7 +12,7 @@ use crate::prices::blocks;
 use crate::{Style, head_line, paragraph};
 
 /// A whole study: the paper's machines and this one, the tables in the paper's order, its errors, its sentences.
-pub fn study(answer: &Answer, run: &Run, style: Style) -> String {
+pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
     let mut page = format!("{}: {}\n", style.bold(answer.title), machines(&answer.machines));
     page += &(head_line(run) + "\n");
     let mut notes = Footnotes::default();

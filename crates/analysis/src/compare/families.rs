@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Comparison, Row, Told};
+use super::comparison::{Comparison, Row};
+use super::verdict::Told;
 use crate::statistics::{Interval, weighted_sum};
 
 /// The geometric mean of ratios.

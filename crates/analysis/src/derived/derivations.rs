@@ -2,7 +2,7 @@
 
 use record::Value;
 
-use super::{Derivation, Route, cost};
+use super::route::{Derivation, Route, cost};
 
 const SMALL_SAME: &[(&str, Value<&str>)] = &[("size", Value::Number(26)), ("distance", Value::Word("same"))];
 const SMALL_OTHER: &[(&str, Value<&str>)] = &[("size", Value::Number(26)), ("distance", Value::Word("other"))];

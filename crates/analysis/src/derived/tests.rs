@@ -1,6 +1,6 @@
 //! Routes, their agreement and the kernel entry's share, on made-up runs.
 
-use record::{Nanoseconds, Point, Value};
+use record::{Ends, Nanoseconds, Point, Value};
 
 use super::*;
 

@@ -5,7 +5,7 @@ use record::{Machine, Noise};
 
 use record::{Counters, Present};
 
-use super::{Finding, Severity, say};
+use super::finding::{Finding, Severity, say};
 
 /// Others' share of the processor above which a run is disturbed.
 const DISTURBED: f64 = 0.02;

@@ -2,7 +2,7 @@
 
 use record::{Machine, Present};
 
-use super::{Finding, Severity, say};
+use super::finding::{Finding, Severity, say};
 
 /// Capability numbers (`linux/capability.h`).
 const NET_ADMIN: u32 = 12;

@@ -4,7 +4,7 @@ use record::{Bytes, Machine};
 
 use record::Present;
 
-use super::{Finding, Severity, say};
+use super::finding::{Finding, Severity, say};
 
 /// The largest working set of the memory operations.
 const LARGEST_SET: Bytes = Bytes(256 << 20);

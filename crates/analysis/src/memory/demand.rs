@@ -3,7 +3,8 @@
 
 use record::{Doubt, Run};
 
-use super::{Bandwidth, Levels};
+use super::bandwidth::Bandwidth;
+use super::levels::Levels;
 use crate::statistics::Interval;
 use crate::sums::join;
 

@@ -3,7 +3,7 @@
 
 use record::{Bytes, Cost, Doubt, Run};
 
-use super::{costs, set};
+use super::costs::{costs, working_set};
 use crate::derived::net;
 use crate::statistics::Interval;
 use crate::sums::doubts_of;
@@ -105,8 +105,9 @@ impl Levels {
 }
 
 fn curve(run: &Run) -> Vec<Step> {
-    let step =
-        |cost: &Cost| Some(Step { set: set(cost)?, latency: net(cost), cycles: cost.cycles, doubts: doubts_of(cost) });
+    let step = |cost: &Cost| {
+        Some(Step { set: working_set(cost)?, latency: net(cost), cycles: cost.cycles, doubts: doubts_of(cost) })
+    };
     let mut curve: Vec<Step> = costs(run, "memory.load").filter_map(step).collect();
     curve.sort_by_key(|step| step.set);
     curve.dedup_by_key(|step| step.set);

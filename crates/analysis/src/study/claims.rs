@@ -3,7 +3,7 @@
 
 use record::{Band, Doubt, Run};
 
-use super::why_missing;
+use super::missing::why_missing;
 use crate::answer::{Answer, above, below, between};
 use crate::derived::Route;
 use crate::statistics::Interval;

@@ -5,10 +5,12 @@ mod arithmetic;
 mod buffer;
 mod handicap;
 mod instructions;
+mod parts;
 
-use record::Value;
+use parts::{ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, NOTHING, PROCESS, SEQUENCE, STORES, STORES_OF_TWO};
 
-use super::{Claim, Pair, Study, Test};
+use super::claims::{Claim, Pair, Test};
+use super::definition::Study;
 use crate::derived::{Part, Route, cost};
 
 /// The study.
@@ -33,26 +35,7 @@ pub(super) const STUDY: Study = Study {
     claims: CLAIMS,
 };
 
-/// Words as wide as a register, and pairs of them.
-const WORD: &[(&str, Value<&str>)] = &[("width", Value::Number(8))];
-const PAIR: &[(&str, Value<&str>)] = &[("width", Value::Number(16))];
-const THREE: &[(&str, Value<&str>)] = &[("arguments", Value::Number(3))];
-
-const ADD: Part = cost("instruction.add.latency").at(&[("width", Value::Number(64))]);
-const LOAD: Part = cost("instruction.load.latency").at(&[("mode", Value::Word("base"))]);
-const LOADS: Part = cost("instruction.load.throughput").at(WORD);
-const LOADS_OF_TWO: Part = cost("instruction.load.throughput").at(PAIR);
-const LOAD_INDIRECT: Part = cost("instruction.load.indirect.latency");
-const STORES: Part = cost("instruction.store.throughput").at(WORD);
-const STORES_OF_TWO: Part = cost("instruction.store.throughput").at(PAIR);
-const PROCEDURE: Part = cost("crossing.procedure").at(THREE);
-const SEQUENCE: Part = cost("crossing.sequence");
-const KERNEL: Part = cost("crossing.call").at(THREE);
-const PROCESS: Part =
-    cost("crossing.process").at(&[("arguments", Value::Number(3)), ("distance", Value::Word("same"))]);
-const NOTHING: Part = cost("process.shell");
-
-/// One measured cost of the 6180, by the paper's name for it.
+/// One cost of the 6180 as it was measured, by the paper's name for it.
 macro_rules! of_6180 {
     ($id:literal, $name:literal) => {
         Route { name: $name, plus: &[cost(concat!("multics-6180/", $id))], minus: &[], divide_by: 1.0 }
@@ -122,7 +105,7 @@ const CLAIMS: &[Claim] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::Paper;
+    use crate::study::definition::Paper;
     use crate::study::table::Cell;
     use record::Book;
 

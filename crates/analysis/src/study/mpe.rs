@@ -8,7 +8,7 @@ mod modes;
 mod points;
 mod readers;
 
-use super::{More, Study};
+use super::definition::{More, Study};
 use crate::derived::Part;
 
 /// The study.
@@ -57,7 +57,7 @@ mod tests {
     use record::Book;
 
     use super::*;
-    use crate::study::Paper;
+    use crate::study::definition::Paper;
 
     #[test]
     fn the_study_names_what_it_needs_once_and_leaves_what_takes_long_to_who_asks_for_it() {

@@ -2,7 +2,7 @@
 
 use record::{Book, Bytes, Nanoseconds, Run};
 
-use super::Paper;
+use super::definition::Paper;
 use super::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::derived::{Part, Route, net};
 use crate::statistics::Interval;

@@ -1,9 +1,11 @@
 //! `rsx`: the price list of the system directives of RSX, and its sentences, beside Linux.
 
-use record::Value;
+use record::FixedPoint;
+use record::Value::{Number, Word};
 
+use super::claims::{Claim, Pair, Test};
+use super::definition::Study;
 use super::price_list::{self, Row, Table};
-use super::{Claim, Pair, Study, Test};
 use crate::derived::{DERIVATIONS, Part, Route, cost};
 
 /// The study.
@@ -30,17 +32,17 @@ fn parts() -> Vec<&'static Part> {
     std::iter::once(&BLOCK).chain(routes.flat_map(Route::parts).map(|(_, part)| part)).collect()
 }
 
-const BLOCK: Part = cost("memory.copy").at(&[("size", Value::Number(512))]);
+const BLOCK: Part = cost("memory.copy").at(&[("size", Number(512))]);
 
-const SMALL: &[(&str, Value<&str>)] = &[("size", Value::Number(26))];
-const LARGE: &[(&str, Value<&str>)] = &[("size", Value::Number(512))];
-const TEN: &[(&str, Value<&str>)] = &[("descriptors", Value::Number(10))];
-const ONE: &[(&str, Value<&str>)] = &[("descriptors", Value::Number(1))];
-const PAGE: &[(&str, Value<&str>)] = &[("size", Value::Number(4096))];
+const SMALL: FixedPoint = &[("size", Number(26))];
+const LARGE: FixedPoint = &[("size", Number(512))];
+const TEN: FixedPoint = &[("descriptors", Number(10))];
+const ONE: FixedPoint = &[("descriptors", Number(1))];
+const PAGE: FixedPoint = &[("size", Number(4096))];
 
-const FLAG: Part = cost("flag.set").at(&[("scope", Value::Word("private"))]);
-const SHARED_FLAG: Part = cost("flag.set").at(&[("scope", Value::Word("shared"))]);
-const EVENT: Part = cost("flag.set").at(&[("scope", Value::Word("event"))]);
+const FLAG: Part = cost("flag.set").at(&[("scope", Word("private"))]);
+const SHARED_FLAG: Part = cost("flag.set").at(&[("scope", Word("shared"))]);
+const EVENT: Part = cost("flag.set").at(&[("scope", Word("event"))]);
 const WAIT_ONE: Part = cost("poll.poll").at(ONE);
 const WAIT_ANY: Part = cost("poll.poll").at(TEN);
 const MAPPING: Part = cost("page.map.unmap").at(PAGE);
@@ -52,7 +54,7 @@ const SIGNAL_BY_MESSAGE: Route = DERIVATIONS[0].routes[2];
 const SWITCH: Route = DERIVATIONS[1].routes[0];
 const SWITCH_BY_YIELD: Route = DERIVATIONS[1].routes[1];
 const SWITCH_IN_RING: Route = DERIVATIONS[1].routes[2];
-const TWO_TASKS: Part = cost("pipe.roundtrip").at(&[("size", Value::Number(26)), ("distance", Value::Word("same"))]);
+const TWO_TASKS: Part = cost("pipe.roundtrip").at(&[("size", Number(26)), ("distance", Word("same"))]);
 
 /// A message to a partner on the same CPU that is woken in this way, and the answer: of 13 words, or with another id of
 /// 256.
@@ -61,7 +63,7 @@ macro_rules! woken {
         woken!("pipe.woken", $how)
     };
     ($id:literal, $how:literal) => {
-        cost($id).at(&[("distance", Value::Word("same")), ("woken", Value::Word($how))])
+        cost($id).at(&[("distance", Word("same")), ("woken", Word($how))])
     };
 }
 
@@ -72,9 +74,8 @@ const WOKEN_STARTED: Part = woken!("start");
 const LARGE_POLL: Part = woken!("pipe.woken.block", "poll");
 const LARGE_SIGNAL: Part = woken!("pipe.woken.block", "signal");
 const LARGE_STARTED: Part = woken!("pipe.woken.block", "start");
-const LARGE_TO_OTHER: Part =
-    cost("pipe.roundtrip").at(&[("size", Value::Number(512)), ("distance", Value::Word("same"))]);
-const RING: Part = cost("async.read.ring").at(&[("batch", Value::Number(1))]);
+const LARGE_TO_OTHER: Part = cost("pipe.roundtrip").at(&[("size", Number(512)), ("distance", Word("same"))]);
+const RING: Part = cost("async.read.ring").at(&[("batch", Number(1))]);
 
 const fn row(paper: &'static str, here: &'static [Route]) -> Row {
     Row { paper, here }
@@ -382,22 +383,4 @@ const CLAIMS: &[Claim] = &[
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_message_to_oneself_with_a_signal_has_nothing_of_the_kind_here() {
-        let without: Vec<&str> = rows().filter(|row| row.here.is_empty()).map(|row| row.paper).collect();
-        assert_eq!(without, ["rsx.self.13.ast"]);
-    }
-
-    #[test]
-    fn the_study_names_what_it_needs_once() {
-        let needs = RSX.needs(true);
-        assert!(needs.len() > 30, "{needs:?}");
-        for (index, need) in needs.iter().enumerate() {
-            assert!(!needs[..index].contains(need), "{need:?}");
-        }
-        assert!(RSX.printed().iter().all(|id| id.starts_with("rsx.")));
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 
 use record::{Bytes, Cost, Doubt, Nanoseconds, Run};
 
-use super::why_missing;
+use super::missing::why_missing;
 use crate::derived::Route;
 use crate::statistics::Interval;
 use crate::sums::{doubts_of, join};

@@ -1,7 +1,7 @@
 //! `howslow study --json`.
 
 use analysis::prefetch::{THERE, Tuning, distance};
-use analysis::study::{Answer, Cell, Compared, Figure, Finding, Study, TableAnswer, Test};
+use analysis::study::{Cell, Compared, Figure, Finding, Study, StudyAnswer, TableAnswer, Test};
 use record::Doubt;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -151,7 +151,7 @@ pub struct NamedFigure<'a> {
 
 impl<'a> StudyDocument<'a> {
     /// The document.
-    pub fn of(study: &Study, answer: &'a Answer) -> StudyDocument<'a> {
+    pub fn of(study: &Study, answer: &'a StudyAnswer) -> StudyDocument<'a> {
         StudyDocument {
             paper: study.name,
             title: answer.title,

@@ -1,16 +1,14 @@
 //! Comparisons as people read them: snapshots of fixed runs and of a book.
 
-use analysis::compare::{How, Versions, compare, differences};
+use analysis::compare::{Options, Versions, compare, differences};
 use record::{Book, Cost, CountedIn, Doubt, Estimate, Figures, Nanoseconds, Run};
 use report::{Shown, Sort, Style, View};
 
-use crate::support;
-
-const HOW: How = How { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
+const HOW: Options = Options { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
 /// The example, with enough rounds for a verdict.
 fn example() -> Run {
-    let mut run = support::example();
+    let mut run = crate::support::example();
     for cost in &mut run.costs {
         let mut round = cost.rounds[0].clone();
         round.quiet = vec![true; round.ns.len()];
@@ -56,7 +54,7 @@ fn changed() -> Run {
     run
 }
 
-fn page(runs: &[Run], names: &[&str], how: &How, sort: Sort, shown: Shown, style: Style) -> String {
+fn page(runs: &[Run], names: &[&str], how: &Options, sort: Sort, shown: Shown, style: Style) -> String {
     let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
     let view = View { names: &names, sort, shown };
     report::comparison(&compare(runs, how), &differences(runs), &view, style).join("\n")

@@ -2,7 +2,7 @@
 //! factors for the one program that it timed as a whole.
 
 use crate::statistics::ratio;
-use crate::study::Paper;
+use crate::study::definition::Paper;
 use crate::study::table::{Cell, TableAnswer, figures, told, words};
 
 const OLD_CALL: &str = "multics-645/multics.call";

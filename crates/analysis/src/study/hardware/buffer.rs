@@ -3,11 +3,11 @@
 
 use record::{Bytes, Run, Value};
 
-use super::SEQUENCE;
 use super::arithmetic::{ACCESS, BUFFER, REFERENCES, WHERE};
+use super::parts::SEQUENCE;
 use crate::derived::{Part, Route, cost};
 use crate::statistics::Interval;
-use crate::study::Paper;
+use crate::study::definition::Paper;
 use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, words};
 use crate::sums::{quotient, sum};
 

@@ -3,10 +3,10 @@
 
 use record::{Cost, Run};
 
-use super::{ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, NOTHING, PROCEDURE, SEQUENCE, STORES, STORES_OF_TWO};
+use super::parts::{ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, NOTHING, PROCEDURE, SEQUENCE, STORES, STORES_OF_TWO};
 use crate::derived::{Part, Route};
 use crate::statistics::Interval;
-use crate::study::Paper;
+use crate::study::definition::Paper;
 use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, told, words};
 use crate::sums::{quotient, sum};
 

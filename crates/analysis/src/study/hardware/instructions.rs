@@ -2,12 +2,12 @@
 
 use record::Run;
 
-use super::{
+use super::parts::{
     ADD, KERNEL, LOAD, LOAD_INDIRECT, LOADS, LOADS_OF_TWO, NOTHING, PROCEDURE, PROCESS, SEQUENCE, STORES, STORES_OF_TWO,
 };
 use crate::derived::{Part, Route, cost};
 use crate::statistics::Interval;
-use crate::study::Paper;
+use crate::study::definition::Paper;
 use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::sums::quotient;
 

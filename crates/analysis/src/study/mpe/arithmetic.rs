@@ -3,10 +3,9 @@
 
 use record::{Nanoseconds, Run};
 
-use super::points::{LARGE, LARGE_BYTES, MIDDLE, MIDDLE_BYTES, PAGE, SMALL, SMALL_BYTES};
-use super::readers::inferred;
+use super::points::{LARGE, LARGE_BYTES, MIDDLE, MIDDLE_BYTES, PAGE, SMALL, SMALL_BYTES, inferred};
 use crate::derived::{Part, cost, net};
-use crate::study::Paper;
+use crate::study::definition::Paper;
 use crate::study::table::{Cell, TableAnswer, figures, words};
 
 const PAGED: Part = cost("read.mmap.random").at(LARGE.plain);

@@ -4,7 +4,7 @@ use super::beside::{CRATE, KEYED_HERE, LIBRARY, PLAIN_HERE};
 use super::modes::{convert, keyed, read};
 use super::points::{LARGE, LARGE_NEAR, SMALL, SMALL_NEAR};
 use crate::derived::{Part, Route, cost};
-use crate::study::{Claim, Pair, Test};
+use crate::study::claims::{Claim, Pair, Test};
 
 /// Two measured costs.
 macro_rules! pair {

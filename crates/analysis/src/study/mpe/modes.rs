@@ -4,7 +4,7 @@
 use record::Run;
 
 use crate::derived::{Part, Route, cost};
-use crate::study::Paper;
+use crate::study::definition::Paper;
 use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, followed, shown, told, words};
 use crate::sums::quotient;
 

@@ -1,6 +1,6 @@
 //! The points of the readers in the study, and the time of one read.
 
-use record::{FixedPoint, Run, Value};
+use record::{FixedPoint, Nanoseconds, Run, Value};
 
 use crate::derived::{Part, cost, net};
 
@@ -70,4 +70,9 @@ pub(super) const ONE_READ: Part =
 pub(super) fn one_read(run: &Run) -> Option<f64> {
     let reads = MIDDLE_BYTES as f64 / PAGE;
     ONE_READ.find(run).map(|cost| net(cost).value / reads).filter(|time| *time > 0.0)
+}
+
+/// The paper's inference: waiting, in reads of this time. A pass that overlapped its waiting with work waited for none.
+pub(super) fn inferred(waited: Nanoseconds, one: f64) -> f64 {
+    waited.0.max(0.0) / one
 }

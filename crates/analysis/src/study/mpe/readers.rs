@@ -1,12 +1,12 @@
 //! The tables of readers: the paper's rows with today's methods beside them, and the reads that each of these caused.
 
-use record::{Book, Cost, Entry, Nanoseconds, Run};
+use record::{Book, Cost, Entry, Run};
 
-use super::points::{HUGE_COLD, HUGE_WARM, LARGE, LARGE_NEAR, MIDDLE, SMALL, SMALL_NEAR};
+use super::points::{HUGE_COLD, HUGE_WARM, LARGE, LARGE_NEAR, MIDDLE, SMALL, SMALL_NEAR, inferred};
 use crate::derived::{Part, cost, net};
-use crate::study::Paper;
+use crate::study::definition::Paper;
+use crate::study::missing::why_missing;
 use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, shown, told, words};
-use crate::study::why_missing;
 use crate::sums::quotient;
 
 /// A table of the paper with today's methods.
@@ -312,12 +312,6 @@ fn device(id: Option<&str>, part: &Part, paper: &Paper, run: &Run, one: Option<f
     cells.push(Cell::number(waited.zip(guess).map(|(waited, guess)| waited / guess)));
     cells.push(Cell::doubts_of([part.find(run)]));
     cells
-}
-
-/// The paper's inference: waiting time divided by the time of one read. A pass that overlapped its waiting with work
-/// waited for none.
-pub(super) fn inferred(waited: Nanoseconds, one: f64) -> f64 {
-    waited.0.max(0.0) / one
 }
 
 fn known(value: Option<f64>) -> Cell {

@@ -62,7 +62,9 @@ impl Entry {
 fn has(point: &Point, part: &str) -> bool {
     let Some((axis, wanted)) = part.split_once('=') else { return false };
     match point.0.get(axis) {
-        Some(Value::Number(number) | Value::Bytes(number)) => wanted.parse() == Ok(*number) || bytes_of(wanted) == Some(*number),
+        Some(Value::Number(number) | Value::Bytes(number)) => {
+            wanted.parse() == Ok(*number) || bytes_of(wanted) == Some(*number)
+        }
         Some(Value::Word(word)) => word == wanted,
         None => false,
     }

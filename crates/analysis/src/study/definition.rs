@@ -1,18 +1,9 @@
-//! Studies: one paper's experiment repeated here. A study names its books, the costs that its tables need and how to
-//! fill the tables, and the sentences of the paper to test. Knows nothing of pages.
-
-mod claims;
-mod hardware;
-mod mpe;
-mod price_list;
-mod rsx;
-mod table;
+//! What a study is, the paper's figures that it works on, and what following it gives.
 
 use record::{Book, Departure, Entry, Machine, Point, Run};
 
-pub use claims::{Claim, Compared, Figure, Finding, Pair, Test};
-pub use table::{Cell, Column, TableAnswer};
-
+use super::claims::{Claim, Finding};
+use super::table::TableAnswer;
 use crate::derived::{Part, Route};
 use crate::statistics::Interval;
 
@@ -44,14 +35,6 @@ pub struct More {
     pub parts: fn() -> Vec<&'static Part>,
     /// Seconds for measuring everything, these included.
     pub seconds: f64,
-}
-
-/// All studies.
-pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY];
-
-/// The study of this name.
-pub fn study(name: &str) -> Option<&'static Study> {
-    STUDIES.iter().copied().find(|study| study.name == name)
 }
 
 /// A paper's figures.
@@ -118,10 +101,10 @@ impl Study {
         (self.printed)().into_iter().chain(named).collect()
     }
 
-    /// Applies the study to a run, with the paper's figures beside it; `None` without books.
-    pub fn follow(&self, books: &[Book], run: &Run) -> Option<Answer> {
+    /// Follows the study through a run, with the paper's figures beside it; `None` without a book.
+    pub fn follow(&self, books: &[Book], run: &Run) -> Option<StudyAnswer> {
         let paper = Paper::new(books)?;
-        Some(Answer {
+        Some(StudyAnswer {
             title: self.title,
             machines: books.iter().map(|book| book.machine.clone()).collect(),
             tables: (self.tables)(&paper, run),
@@ -133,7 +116,7 @@ impl Study {
 
 /// A paper's tables and sentences beside a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct StudyAnswer {
     /// The paper.
     pub title: &'static str,
     /// Its machines.
@@ -144,20 +127,4 @@ pub struct Answer {
     pub departures: Vec<Departure>,
     /// Its sentences.
     pub findings: Vec<Finding>,
-}
-
-/// Why costs are missing: the reason for the skip and the remedy, if the run has them.
-pub(crate) fn why_missing(run: &Run, missing: &[String]) -> String {
-    let reason = |name: &String| {
-        let meant = |skip: &&record::Skip| {
-            *name == format!("{}{}", skip.operation, skip.at)
-                || (skip.at.0.is_empty() && name.split('@').next() == Some(&skip.operation))
-        };
-        match run.skipped.iter().find(meant) {
-            Some(skip) if skip.remedy.is_empty() => format!("{name}: {}", skip.reason),
-            Some(skip) => format!("{name}: {} ({})", skip.reason, skip.remedy),
-            None => format!("{name} is not in this run"),
-        }
-    };
-    missing.iter().map(reason).collect::<Vec<_>>().join("; ")
 }

@@ -1,17 +1,22 @@
 //! A run's view of its machine's memory: levels, translation, bandwidth, and the miss rate at which memory limits the
 //! speed.
 
+mod bandwidth;
+mod costs;
 mod demand;
 mod levels;
 
 use record::{Cost, Doubt, Run};
 
+pub use bandwidth::Bandwidth;
 pub use demand::{Demand, Limit, VAX, VAX_RATE, limits};
 pub use levels::{Level, Levels, Step, levels};
 
+use bandwidth::bandwidth;
+use costs::{costs, doubts, working_set};
+
 use crate::derived::net;
 use crate::statistics::{Interval, ratio, weighted_sum};
-use crate::sums::{doubts_of, join};
 
 /// A run's view of memory. A list is empty if the run lacks its costs.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,25 +54,6 @@ pub struct Translation {
     pub doubts: Vec<Doubt>,
 }
 
-/// The rate at which an operation passes over memory.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bandwidth {
-    /// The operation's id.
-    pub operation: String,
-    /// Bytes of each CPU's working set.
-    pub set: u64,
-    /// The level of the set.
-    pub level: String,
-    /// The number of working CPUs.
-    pub cpus: u64,
-    /// Bytes per ns (GB/s), of all CPUs together.
-    pub rate: Interval,
-    /// The rate divided by that of one CPU.
-    pub scaling: Option<Interval>,
-    /// The doubts of its costs.
-    pub doubts: Vec<Doubt>,
-}
-
 /// A random load beside another CPU's work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
@@ -94,34 +80,10 @@ pub fn memory(run: &Run) -> Option<Memory> {
     (says || !memory.loaded.is_empty()).then_some(memory)
 }
 
-/// The doubts of these costs, each once.
-fn doubts<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Vec<Doubt> {
-    let mut all = Vec::new();
-    for cost in costs.into_iter().flatten() {
-        join(&mut all, doubts_of(cost));
-    }
-    all
-}
-
-/// True if a cost is distinguishable from zero.
-fn told(cost: &&Cost) -> bool {
-    cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0 && cost.net_ns.high.0.is_finite()
-}
-
-/// The costs of an operation that are distinguishable from zero, by working set and by all other axes.
-fn costs<'a>(run: &'a Run, operation: &'a str) -> impl Iterator<Item = &'a Cost> {
-    run.costs.iter().filter(move |cost| cost.operation == operation).filter(told)
-}
-
-/// Bytes of the working set. The oldest runs call it `size`.
-fn set(cost: &Cost) -> Option<u64> {
-    cost.at.number("set").or_else(|| cost.at.number("size"))
-}
-
 fn translation(run: &Run) -> Vec<Translation> {
     let by_set = costs(run, "memory.load.paged").filter_map(|base| {
         let huge = costs(run, "memory.load").find(|huge| huge.at == base.at)?;
-        Some((base, huge, set(base)?))
+        Some((base, huge, working_set(base)?))
     });
     let by_pages = costs(run, "memory.translate").filter(|cost| cost.at.word("in") == Some("base"));
     let by_pages = by_pages.filter_map(|base| {
@@ -151,69 +113,14 @@ fn translation(run: &Run) -> Vec<Translation> {
 /// A load from this many lines that lie side by side.
 fn packed(run: &Run, lines: u64) -> Option<&Cost> {
     let line = run.machine.cpu.caches.iter().find_map(|cache| cache.line).map_or(64, u64::from);
-    costs(run, "memory.load").find(|cost| set(cost) == Some(lines * line))
-}
-
-/// The operations that pass sequentially over memory.
-const PASSES: [&str; 9] = [
-    "memory.read",
-    "memory.write",
-    "memory.clear",
-    "memory.copy",
-    "memory.write.streaming",
-    "memory.copy.streaming",
-    "memory.read.cpus",
-    "memory.write.cpus",
-    "memory.copy.cpus",
-];
-
-fn bandwidth(run: &Run, levels: &Levels) -> Vec<Bandwidth> {
-    let mut all = Vec::new();
-    for operation in PASSES {
-        let mut found: Vec<Bandwidth> =
-            costs(run, operation).filter_map(|cost| one_bandwidth(run, cost, levels)).collect();
-        found.sort_by_key(|it| (it.set, it.cpus));
-        all.extend(found);
-    }
-    all
-}
-
-fn one_bandwidth(run: &Run, cost: &Cost, levels: &Levels) -> Option<Bandwidth> {
-    let set = set(cost)?;
-    // A copy of `size` bytes uses twice as many.
-    let works_on = if cost.operation == "memory.copy" { 2 * set } else { set };
-    let bytes = cost.bytes.0 as f64;
-    if bytes == 0.0 {
-        return None;
-    }
-    let ns = net(cost);
-    let rate = Interval { value: bytes / ns.value, low: bytes / ns.high, high: bytes / ns.low };
-    let cpus = cost.at.number("cpus").unwrap_or(1);
-    let alone =
-        costs(run, &cost.operation).find(|other| other.at.number("cpus") == Some(1) && self::set(other) == Some(set));
-    // Twice the payload in the same time is twice the rate.
-    let alone = alone.filter(|_| cpus > 1);
-    let scaling = alone.and_then(|alone| {
-        let times = ratio(net(alone), ns)?;
-        let more = bytes / alone.bytes.0 as f64;
-        Some(Interval { value: times.value * more, low: times.low * more, high: times.high * more })
-    });
-    Some(Bandwidth {
-        operation: cost.operation.clone(),
-        set: works_on,
-        level: levels.name_of(works_on),
-        cpus,
-        rate,
-        scaling: scaling.filter(|scaling| scaling.value.is_finite()),
-        doubts: doubts([Some(cost), alone]),
-    })
+    costs(run, "memory.load").find(|cost| working_set(cost) == Some(lines * line))
 }
 
 fn loaded(run: &Run) -> Vec<Loaded> {
     let of = |cost: &Cost| {
         let load = cost.at.word("load")?;
-        let set = set(cost)?;
-        let is_idle = |other: &&Cost| other.at.word("load") == Some("idle") && self::set(other) == Some(set);
+        let set = working_set(cost)?;
+        let is_idle = |other: &&Cost| other.at.word("load") == Some("idle") && working_set(other) == Some(set);
         let idle = costs(run, "memory.load.loaded").find(is_idle).filter(|_| load != "idle");
         let slowdown = idle.and_then(|idle| ratio(net(cost), net(idle)));
         Some(Loaded { load: load.into(), set, latency: net(cost), slowdown, doubts: doubts([Some(cost), idle]) })

@@ -1,0 +1,104 @@
+//! Runs beside each other: which costs belong together, how many times dearer each is than in the first run, and which
+//! of the differences are changes. Works on runs and books alike; knows nothing of pages.
+
+mod clocks;
+mod comparison;
+mod differences;
+mod families;
+mod figure;
+mod matching;
+mod noise;
+mod options;
+mod verdict;
+
+use record::{Cost, CountedIn, Run};
+
+pub use clocks::Clocks;
+pub use comparison::{Comparison, Only, Row, Versioned};
+pub use differences::{Difference, differences};
+pub use families::{Family, Mean, families, overall};
+pub use figure::{Figure, figure};
+pub use noise::{ELSEWHERE, Joint};
+pub use options::{Options, Versions};
+pub use verdict::{Against, Told, Verdict};
+
+/// Compares runs with the first of them.
+pub fn compare<'a>(runs: &'a [Run], how: &Options) -> Comparison<'a> {
+    let clocks = Clocks::of(runs);
+    let unit = how.unit.or_else(|| unit(runs, clocks.as_ref()));
+    let mut all = Comparison {
+        runs,
+        unit,
+        clocks,
+        noise: Vec::new(),
+        rows: Vec::new(),
+        only: vec![Vec::new(); runs.len()],
+        versions: Vec::new(),
+    };
+    let Some((base, others)) = runs.split_first() else { return all };
+    let mut columns = Vec::new();
+    for (other, place) in others.iter().zip(1..) {
+        let joint = Joint::of(base, other, how);
+        let mut pairs = matching::pairs(base, other);
+        pairs.retain(|&(one, two)| {
+            let (one, two) = (&base.costs[one], &other.costs[two]);
+            let apart = how.versions == Versions::Kept && matching::versions_differ(one, two);
+            if apart {
+                all.versions.push(Versioned { base: one, run: place, other: two });
+            }
+            !apart
+        });
+        columns.push(column(&pairs, base, other, unit, &joint));
+        all.noise.push(joint);
+    }
+    let has_like = |place: usize| columns.iter().any(|column| column[place].is_some());
+    let placed: Vec<usize> = (0..base.costs.len()).filter(|&place| has_like(place)).collect();
+    for place in placed {
+        let others = columns.iter_mut().map(|column| column[place].take()).collect();
+        let base = &base.costs[place];
+        all.rows.push(Row { base, unit: unit_of(unit, base), others });
+    }
+    for place in 0..runs.len() {
+        all.only[place] = all.alone(place);
+    }
+    all
+}
+
+/// Of each cost of the base: its like in another run, judged together with all others of that run.
+fn column<'a>(
+    pairs: &[(usize, usize)],
+    base: &Run,
+    other: &'a Run,
+    unit: Option<CountedIn>,
+    joint: &Joint,
+) -> Vec<Option<(&'a Cost, Against)>> {
+    let costs = pairs.iter().map(|&(one, two)| (&base.costs[one], &other.costs[two]));
+    let figures: Vec<_> = costs
+        .map(|(one, two)| {
+            let unit = unit_of(unit, one);
+            verdict::Pair::of(figure(base, one, unit), figure(other, two, unit), one, two)
+        })
+        .collect();
+    let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];
+    for (&(one, two), against) in pairs.iter().zip(verdict::judge(&figures, joint)) {
+        column[one] = Some((&other.costs[two], against));
+    }
+    column
+}
+
+/// What all costs are compared in: cycles where one of the runs is exact in nothing else, times where the runs' clocks are
+/// not of one kind; `None` where each cost has the unit that it is steady in.
+fn unit(runs: &[Run], clocks: Option<&Clocks>) -> Option<CountedIn> {
+    if runs.iter().any(|run| run.counted_in == CountedIn::Cycles) {
+        return Some(CountedIn::Cycles);
+    }
+    clocks.is_none().then_some(CountedIn::Nanoseconds)
+}
+
+/// What a cost of the base is compared in.
+fn unit_of(all: Option<CountedIn>, base: &Cost) -> CountedIn {
+    all.unwrap_or(if base.follows_clock { CountedIn::Cycles } else { CountedIn::Nanoseconds })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+//! The costs of memory in a run: by operation and working set.
+
+use record::{Cost, Doubt, Run};
+
+use crate::sums::{doubts_of, join};
+
+/// The doubts of these costs, each once.
+pub(super) fn doubts<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Vec<Doubt> {
+    let mut all = Vec::new();
+    for cost in costs.into_iter().flatten() {
+        join(&mut all, doubts_of(cost));
+    }
+    all
+}
+
+/// A cost that can be told from zero.
+fn told(cost: &&Cost) -> bool {
+    cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0 && cost.net_ns.high.0.is_finite()
+}
+
+/// The costs of an operation that can be told from zero, by working set and by whatever else they are measured over.
+pub(super) fn costs<'a>(run: &'a Run, operation: &'a str) -> impl Iterator<Item = &'a Cost> {
+    run.costs.iter().filter(move |cost| cost.operation == operation).filter(told)
+}
+
+/// Bytes of the working set; runs of the first days called it `size`.
+pub(super) fn working_set(cost: &Cost) -> Option<u64> {
+    cost.at.number("set").or_else(|| cost.at.number("size"))
+}

@@ -1,0 +1,23 @@
+//! Studies: one paper's experiment done again here. A study names its books, what its tables need of a run and how they
+//! are filled, and which sentences of the paper are tested. Knows nothing of pages.
+
+mod claims;
+mod definition;
+mod hardware;
+mod missing;
+mod mpe;
+mod price_list;
+mod rsx;
+mod table;
+
+pub use claims::{Claim, Compared, Figure, Finding, Pair, Test};
+pub use definition::{More, Paper, Study, StudyAnswer};
+pub use table::{Cell, Column, TableAnswer};
+
+/// Every study there is.
+pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY];
+
+/// The study of this name.
+pub fn study(name: &str) -> Option<&'static Study> {
+    STUDIES.iter().copied().find(|study| study.name == name)
+}
