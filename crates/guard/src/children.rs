@@ -1,9 +1,13 @@
 //! Child processes with a limited life: how they are bound, ended and counted.
 
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
-/// A round that starts more than this many extra processes is treated as a fork bomb.
+use rustix::io::Errno;
+use rustix::process::{self, Pid, Signal, WaitOptions};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+/// More processes than this beyond those at the start of a round are a fork bomb.
 pub const MOST_EXTRA: u64 = 1000;
 
 /// How a child ended.
@@ -29,8 +33,7 @@ const KNOWN_STUCK: Duration = Duration::from_millis(20);
 /// Makes this process the launcher. It leaves the terminal's foreground group, so that Ctrl-C reaches the parent alone,
 /// and it becomes the parent of every orphan below it.
 pub fn become_guard() {
-    // SAFETY: moves only this process.
-    unsafe { libc::setpgid(0, 0) };
+    let _ = process::setpgid(None, None);
     inherit_orphans(true);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
         // SAFETY: ignoring a signal installs no handler.
@@ -40,8 +43,7 @@ pub fn become_guard() {
 
 /// Makes this process the parent of every orphan below it, or undoes that.
 pub fn inherit_orphans(inherit: bool) {
-    // SAFETY: sets a flag of this process.
-    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(inherit)) };
+    let _ = process::set_child_subreaper(inherit.then(process::getpid));
 }
 
 /// Closes every descriptor except this one, and replaces the standard three with the null device. A round must not hold
@@ -59,18 +61,13 @@ pub fn keep_only(kept: RawFd) {
         }
     }
     let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
-    for standard in 0..3 {
-        // SAFETY: the standard descriptors belong to this process alone now.
-        unsafe { libc::dup2(null.as_raw_fd(), standard) };
-    }
+    let _ = (dup2_stdin(&null), dup2_stdout(&null), dup2_stderr(&null));
 }
 
 /// Makes this process a round's child: a group of its own, default signals, dead when the launcher is.
 pub fn become_round() {
-    // SAFETY: moves only this process.
-    unsafe { libc::setpgid(0, 0) };
-    // SAFETY: sets this process's own death signal.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    let _ = process::setpgid(None, None);
+    let _ = process::set_parent_process_death_signal(Some(Signal::KILL));
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
         // SAFETY: restoring the default installs no handler.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
@@ -79,21 +76,17 @@ pub fn become_round() {
 
 /// Kills a round's child with its whole group and every orphan it left, and reaps all of them.
 pub fn end(pid: libc::pid_t) -> Reaped {
-    // A child that has reported ends by itself within this time. Its exit status then says how.
-    let mut reaped = reap(pid, libc::WNOHANG);
+    // A child that has reported ends by itself within this time; then its exit status tells how.
+    let mut reaped = reap(pid, WaitOptions::NOHANG);
     if reaped.is_none() {
         kill_group(pid);
         // Before it had a group of its own, only the process itself can be reached.
-        // SAFETY: our own child, not yet reaped.
-        unsafe { libc::kill(pid, libc::SIGKILL) };
+        kill(pid);
         reaped = reap_within(pid, LAST_BREATH);
     }
     if reaped.is_none() {
-        // While it lives, its children are not ours. A child that left the group may even be what keeps it alive.
-        for child in started_by(pid, usize::MAX) {
-            // SAFETY: a signal to a process that descends from our own child, which is not reaped and keeps them its own.
-            unsafe { libc::kill(child, libc::SIGKILL) };
-        }
+        // As long as it lives its children are not ours; one that left the group may even be what holds it.
+        started_by(pid, usize::MAX).into_iter().for_each(kill);
     }
     kill_group(pid);
     end_orphans();
@@ -104,7 +97,7 @@ pub fn end(pid: libc::pid_t) -> Reaped {
 fn reap_within(pid: libc::pid_t, patience: Duration) -> Option<Reaped> {
     let start = Instant::now();
     loop {
-        let reaped = reap(pid, libc::WNOHANG);
+        let reaped = reap(pid, WaitOptions::NOHANG);
         if reaped.is_some() || start.elapsed() > patience {
             return reaped;
         }
@@ -112,9 +105,14 @@ fn reap_within(pid: libc::pid_t, patience: Duration) -> Option<Reaped> {
     }
 }
 
+/// Kills a process of ours.
+pub fn kill(pid: libc::pid_t) {
+    let _ = Pid::from_raw(pid).map(|pid| process::kill_process(pid, Signal::KILL));
+}
+
+/// Kills a group whose leader is or was our child: its id is not used again while the group has members.
 fn kill_group(group: libc::pid_t) {
-    // SAFETY: the group's leader is or was our child; its id is not reused while the group has members.
-    unsafe { libc::kill(-group, libc::SIGKILL) };
+    let _ = Pid::from_raw(group).map(|group| process::kill_process_group(group, Signal::KILL));
 }
 
 /// Kills and reaps every remaining child. Descendants that left the group are our orphans by now, or become so when
@@ -126,22 +124,17 @@ pub fn end_orphans() {
     let mut last = Instant::now();
     loop {
         let children = own_children();
-        for &pid in &children {
-            // SAFETY: our own child, not yet reaped.
-            unsafe { libc::kill(pid, libc::SIGKILL) };
-        }
-        // Reaps as many as were killed before it looks for the rest. One at a time, thousands of children took minutes.
+        children.iter().copied().for_each(kill);
+        // As many as were killed, before the rest is looked for: with one at a time, thousands took minutes.
         for _ in 0..children.len().max(1) {
-            let mut status = 0;
-            // SAFETY: the pointer is to an int.
-            match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
-                -1 => return,
-                0 if own_children().is_empty() || last.elapsed() > patience => return,
-                0 => {
+            match process::wait(WaitOptions::NOHANG) {
+                Err(_) => return,
+                Ok(None) if own_children().is_empty() || last.elapsed() > patience => return,
+                Ok(None) => {
                     std::thread::sleep(Duration::from_micros(200));
                     break;
                 }
-                _ => last = Instant::now(),
+                Ok(Some(_)) => last = Instant::now(),
             }
         }
     }
@@ -162,23 +155,23 @@ fn own_children() -> Vec<libc::pid_t> {
     text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-fn reap(pid: libc::pid_t, options: libc::c_int) -> Option<Reaped> {
-    let mut status = 0;
+fn reap(pid: libc::pid_t, options: WaitOptions) -> Option<Reaped> {
     loop {
-        // SAFETY: the pointer is to an int.
-        match unsafe { libc::waitpid(pid, &mut status, options) } {
-            0 => return None,
-            -1 if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
-            -1 => return Some(Reaped::Unknown),
-            _ if libc::WIFSIGNALED(status) => return Some(Reaped::Signal(libc::WTERMSIG(status))),
-            _ => return Some(Reaped::Exit(libc::WEXITSTATUS(status))),
-        }
+        return match process::waitpid(Pid::from_raw(pid), options) {
+            Ok(None) => None,
+            Err(Errno::INTR) => continue,
+            Err(_) => Some(Reaped::Unknown),
+            Ok(Some((_, status))) => Some(match status.terminating_signal() {
+                Some(signal) => Reaped::Signal(signal),
+                None => Reaped::Exit(status.exit_status().unwrap_or(0)),
+            }),
+        };
     }
 }
 
 /// Waits until this child is gone.
 pub fn wait_for(pid: libc::pid_t) -> Reaped {
-    reap(pid, 0).unwrap_or(Reaped::Unknown)
+    reap(pid, WaitOptions::empty()).unwrap_or(Reaped::Unknown)
 }
 
 /// True if most of the surplus processes descend from this one, and not from another program that started many in the

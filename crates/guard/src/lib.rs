@@ -11,10 +11,12 @@ pub mod children;
 mod lost;
 
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::PipeFlags;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -147,16 +149,7 @@ fn death(reaped: Reaped) -> Lost {
 }
 
 fn pipe() -> Option<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    // SAFETY: the pointer is to two descriptors.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return None;
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    let reader = unsafe { OwnedFd::from_raw_fd(ends[0]) };
-    // SAFETY: the descriptor is new and nobody else's.
-    let writer = unsafe { OwnedFd::from_raw_fd(ends[1]) };
-    Some((reader, writer))
+    rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()
 }
 
 /// The report starts with its length, so that a leaked copy of the writing end does not keep the reader waiting.
@@ -179,13 +172,10 @@ fn read_report<T: DeserializeOwned>(reader: OwnedFd) -> Option<T> {
 
 /// Two results: the child's pipe has data (or has closed), and the parent's end has closed.
 fn wait_readable(reader: &OwnedFd, parent: &UnixStream, at_most: Duration) -> (bool, bool) {
-    let mut polled = [
-        libc::pollfd { fd: reader.as_raw_fd(), events: libc::POLLIN, revents: 0 },
-        libc::pollfd { fd: parent.as_raw_fd(), events: libc::POLLRDHUP, revents: 0 },
-    ];
-    // SAFETY: the pointer is to two pollfds.
-    unsafe { libc::poll(polled.as_mut_ptr(), 2, at_most.as_millis() as libc::c_int) };
-    (polled[0].revents != 0, polled[1].revents != 0)
+    let mut polled = [PollFd::new(reader, PollFlags::IN), PollFd::new(parent, PollFlags::RDHUP)];
+    let _ = poll(&mut polled, Timespec::try_from(at_most).ok().as_ref());
+    let [reported, gone] = polled.map(|polled| !polled.revents().is_empty());
+    (reported, gone)
 }
 
 /// Sets a limit of this process, as far as the system allows.

@@ -173,8 +173,7 @@ impl Launcher {
         let mut launcher = Launcher::reached(child.id() as libc::pid_t, ours)?;
         launcher.greet(&Brief { items, checker, scratch: scratch.into(), number }).inspect_err(|_| {
             // Whatever it is, it is no launcher, and must not be waited for.
-            // SAFETY: our own child, not yet reaped.
-            unsafe { libc::kill(launcher.pid, libc::SIGKILL) };
+            children::kill(launcher.pid);
         })?;
         Ok(launcher)
     }

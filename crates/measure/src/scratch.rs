@@ -1,7 +1,6 @@
 //! The scratch folder of a run, and the removal of folders that killed runs left behind.
 
 use std::fs::{self, File};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use crate::error::MeasureError;
@@ -61,8 +60,7 @@ fn sweep(root: &Path) {
 
 /// Locks a folder if no other process has locked it. Returns whether it did.
 fn lock_now(folder: &File) -> bool {
-    // SAFETY: the descriptor is open as long as the file is borrowed.
-    unsafe { libc::flock(folder.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) == 0 }
+    folder.try_lock().is_ok()
 }
 
 #[cfg(test)]

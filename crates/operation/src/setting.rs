@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use machine::{Distance, Topology};
 use record::{Doubt, Point};
+use rustix::process::{self, Pid, Signal, WaitOptions};
 
 use crate::axis::{Axis, PartnerPlace};
 use crate::device::Device;
@@ -278,8 +279,7 @@ impl Setting {
         match pid {
             -1 => Err(Failure::last_os_error()),
             0 => {
-                // SAFETY: sets this process's own death signal.
-                unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+                let _ = process::set_parent_process_death_signal(Some(Signal::KILL));
                 if std::os::unix::process::parent_id() != ours {
                     // It died before its death was our business.
                     // SAFETY: leaves without running the parent's destructors.
@@ -357,10 +357,11 @@ impl Partner {
 impl Drop for Partner {
     fn drop(&mut self) {
         self.known.borrow_mut().retain(|&pid| pid != self.pid);
-        // SAFETY: the process is our own child and not yet reaped, so the id is still its own.
-        unsafe { libc::kill(self.pid, libc::SIGKILL) };
-        // SAFETY: waiting for our own child without asking for its status writes nothing.
-        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
+        // It is our own child and not yet reaped, so the id is still its own.
+        if let Some(pid) = Pid::from_raw(self.pid) {
+            let _ = process::kill_process(pid, Signal::KILL);
+            let _ = process::waitpid(Some(pid), WaitOptions::empty());
+        }
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         terms: OWN_LOOP,
         explained_by: &[term(1.0, "instruction.call")],
         prepare: |setting| {
-            let guest = Guest { name: "call", text: include_str!("mode/call.wat"), memory: vec![], files: vec![] };
+            let guest = Guest { name: "call", code: include_bytes!("mode/call.wasm"), memory: vec![], files: vec![] };
             Ok(guest.held(setting, Cycle::new([native::CALLS]))?.unrolled(native::CALLS))
         },
         ..DEFAULT
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let sums = content.chunks(setting.size() / 8).map(file::sum);
             let guest = Guest {
                 name: "read",
-                text: include_str!("mode/read.wat"),
+                code: include_bytes!("mode/read.wasm"),
                 memory: vec![setting.number("size")],
                 files: vec![file::holding(setting, c"records", &content)?],
             };
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let cycle = Cycle::new(wanted.iter().map(|record| file::sum(record)));
             let guest = Guest {
                 name: "keyed",
-                text: include_str!("mode/keyed.wat"),
+                code: include_bytes!("mode/keyed.wasm"),
                 memory,
                 files: vec![
                     file::holding(setting, c"index", &file::index(&records))?,
@@ -118,7 +118,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let numbers: Vec<u64> = (0..TABLE).map(|_| random.u64(..) >> random.u32(0..64)).collect();
             let cycle = Cycle::new(numbers.iter().map(|number| native::trace(*number, number.to_string().as_bytes())));
             let memory = [vec![0], numbers].concat();
-            let guest = Guest { name: "convert", text: include_str!("mode/convert.wat"), memory, files: vec![] };
+            let guest = Guest { name: "convert", code: include_bytes!("mode/convert.wasm"), memory, files: vec![] };
             guest.held(setting, cycle)
         },
         ..DEFAULT
@@ -128,13 +128,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// A program ready to run: given a count, it takes so many steps and returns what their results add up to.
 type Program = Box<dyn FnMut(u64) -> Result<u64, Failure>>;
 
-/// What a program works on, whatever the mode, and its text as a guest.
+/// What a program works on, whatever the mode, and its code as a guest.
 struct Guest {
     /// By which the native programs are found.
     name: &'static str,
-    /// In WebAssembly's text format.
+    /// WebAssembly, translated from the text beside it.
     #[cfg_attr(not(feature = "modes"), expect(dead_code, reason = "only an engine reads it"))]
-    text: &'static str,
+    code: &'static [u8],
     /// The words of its memory: one that says how large or how many, and the table it goes through.
     memory: Vec<u64>,
     /// Open files.
@@ -228,13 +228,13 @@ mod tests {
         let file = |name, words: &[u64]| file::holding(&setting, name, words).expect("a file");
         let short = Guest {
             name: "read",
-            text: include_str!("mode/read.wat"),
+            code: include_bytes!("mode/read.wasm"),
             memory: vec![80],
             files: vec![file(c"short", &[1; 11])],
         };
         let foreign = Guest {
             name: "keyed",
-            text: include_str!("mode/keyed.wat"),
+            code: include_bytes!("mode/keyed.wasm"),
             memory: [1, 7].into_iter().chain([7; TABLE - 1]).collect(),
             files: vec![file(c"index", &[7, 0]), file(c"records", &[8; 10])],
         };
@@ -257,6 +257,24 @@ mod tests {
             assert_eq!(results[0], Ok(10), "{mode}");
             assert!(matches!(results[1], Err(Failure::Wrong(_))), "{mode}");
             assert!(matches!(results[2], Err(Failure::Wrong(_))), "{mode}");
+        }
+    }
+
+    /// Set this variable to translate them again.
+    const WRITE: &str = "HOWSLOW_WRITE_GUESTS";
+
+    #[test]
+    #[cfg(feature = "modes")]
+    fn guests_are_what_their_texts_say() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/mode");
+        for name in ["call", "convert", "keyed", "read"] {
+            let file = |extension: &str| folder.join(name).with_extension(extension);
+            let code = wat::parse_file(file("wat")).expect("WebAssembly");
+            if std::env::var_os(WRITE).is_some() {
+                std::fs::write(file("wasm"), &code).expect("written");
+            }
+            let committed = std::fs::read(file("wasm")).expect("the guest");
+            assert!(committed == code, "{name}.wasm is stale: {WRITE}=1 cargo test -p operations --lib guests_are");
         }
     }
 

@@ -53,24 +53,24 @@ const WIDTH: usize = 118;
 
 impl Style {
     fn bold(self, text: &str) -> String {
-        self.wrapped("\u{1b}[1m", text)
+        self.wrapped(anstyle::Style::new().bold(), text)
     }
 
     fn dim(self, text: &str) -> String {
-        self.wrapped("\u{1b}[2m", text)
+        self.wrapped(anstyle::Style::new().dimmed(), text)
     }
 
     fn red(self, text: &str) -> String {
-        self.wrapped("\u{1b}[31m", text)
+        self.wrapped(anstyle::AnsiColor::Red.on_default(), text)
     }
 
     fn green(self, text: &str) -> String {
-        self.wrapped("\u{1b}[32m", text)
+        self.wrapped(anstyle::AnsiColor::Green.on_default(), text)
     }
 
-    fn wrapped(self, start: &str, text: &str) -> String {
+    fn wrapped(self, style: anstyle::Style, text: &str) -> String {
         match self {
-            Style::Coloured if !text.is_empty() => format!("{start}{text}\u{1b}[0m"),
+            Style::Coloured if !text.is_empty() => format!("{style}{text}{style:#}"),
             _ => text.into(),
         }
     }

@@ -24,7 +24,7 @@ fn both_cpus_are_kept_awake_by_tasks_that_give_way() {
         let place = |partner: &Partner| {
             // SAFETY: touches no memory.
             let policy = unsafe { libc::sched_getscheduler(partner.pid()) };
-            let cpus = rustix::thread::sched_getaffinity(rustix::process::Pid::from_raw(partner.pid())).expect("alive");
+            let cpus = rustix::thread::sched_getaffinity(Pid::from_raw(partner.pid())).expect("alive");
             (policy, (0..64).filter(|&cpu| cpus.is_set(cpu)).map(|cpu| cpu as u32).collect())
         };
         setting.awake.borrow().iter().map(place).collect()

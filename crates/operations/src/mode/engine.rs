@@ -21,8 +21,7 @@ macro_rules! run_by {
                 None => (&mut [], caller.data_mut()),
             }
         }
-        let Guest { text, memory: words, files, .. } = $guest;
-        let code = wat::parse_str(text).map_err(|error| Failure::wrong(format!("the guest's text: {error}")))?;
+        let Guest { code, memory: words, files, .. } = $guest;
         let engine = $configuration;
         let module = $engine::Module::new(&engine, code).map_err(failed)?;
         let mut linker = $engine::Linker::new(&engine);
