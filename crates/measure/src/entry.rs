@@ -13,8 +13,8 @@ use operation::{Item, Operation, PartnerPlace};
 
 /// Why an item is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// The user asked for it.
+pub(crate) enum Purpose {
+    /// It was asked for.
     Asked,
     /// It is a term of an item that the user asked for.
     Term,
@@ -35,7 +35,7 @@ pub(crate) struct RoundTaken {
 
 /// Where and when a round began.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Begun {
+pub(crate) struct RoundStart {
     pub order: u32,
     pub cpu: u32,
     pub launcher: u32,
@@ -45,7 +45,7 @@ pub(crate) struct Begun {
 /// One item on its way to a cost.
 pub(crate) struct Entry {
     pub item: Item,
-    pub role: Role,
+    pub role: Purpose,
     pub rounds: Vec<RoundTaken>,
     pub skip: Option<(String, String)>,
     /// Iterations per batch, as found by the latest round.
@@ -59,7 +59,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub fn new(operation: &'static Operation, point: Point, role: Role) -> Entry {
+    pub fn new(operation: &'static Operation, point: Point, role: Purpose) -> Entry {
         let item = Item { operation, point };
         let overhead = Duration::from_millis(2);
         Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, spent: Duration::ZERO, failing: 0 }
@@ -67,7 +67,7 @@ impl Entry {
 
     /// True if the term names this entry (and it is no twin).
     pub fn is(&self, term: &Term) -> bool {
-        !matches!(self.role, Role::Twin(_)) && self.item.operation.id == term.operation && self.item.point == term.at
+        !matches!(self.role, Purpose::Twin(_)) && self.item.operation.id == term.operation && self.item.point == term.at
     }
 
     /// Operation and point.
@@ -124,9 +124,9 @@ impl Entry {
         self.harvests().filter(|(round, harvest)| round.survey && !harvest.samples.is_empty()).count()
     }
 
-    /// Records how a round ended.
-    pub fn take_in(&mut self, begun: Begun, end: RoundEnd) {
-        let Begun { order, cpu, launcher, survey } = begun;
+    /// Takes in how a round ended.
+    pub fn take_in(&mut self, begun: RoundStart, end: RoundEnd) {
+        let RoundStart { order, cpu, launcher, survey } = begun;
         let end = match end {
             RoundEnd::Measured(harvest) => {
                 self.failing = 0;

@@ -14,7 +14,7 @@ use crate::accounts::Accounts;
 use operation::Clock;
 
 use crate::doubts::{RunClock, round_doubts};
-use crate::entry::{Entry, Role, RoundTaken};
+use crate::entry::{Entry, Purpose, RoundTaken};
 use crate::plan::Measurement;
 use crate::quiet::{Guard, Quietness};
 
@@ -41,9 +41,9 @@ pub(crate) fn assemble(
         ..quietness.noise(surveyed)
     };
     accounts.close(&mut noise);
-    let skipped = entries.iter().filter(|entry| entry.role == Role::Asked).filter_map(Entry::skipped).collect();
+    let skipped = entries.iter().filter(|entry| entry.role == Purpose::Asked).filter_map(Entry::skipped).collect();
     let rules = rules(&entries);
-    let asked = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Role::Twin(_)));
+    let asked = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Purpose::Twin(_)));
     let mut costs: Vec<Cost> = asked.filter_map(|(_, cost)| cost).collect();
     plausible::check(&mut costs, &rules.0, &rules.1);
     Measurement { costs, skipped, noise, width: quietness.alone(), interrupted: None }
@@ -244,7 +244,7 @@ fn band(entries: &[Entry], costs: &[Option<Cost>]) -> Option<Band> {
     /// Nine in ten. The maximum of a few pairs depends more on their number than on the machine.
     const MOST_OF_THEM: f64 = 0.9;
     let pairs = entries.iter().zip(costs).filter_map(|(entry, twin)| {
-        let Role::Twin(of) = entry.role else { return None };
+        let Purpose::Twin(of) = entry.role else { return None };
         let (twin, first) = (twin.as_ref()?, costs[of].as_ref()?);
         let apart = rounded((twin.cycles / first.cycles - 1.0).abs());
         let sound = [twin, first].iter().all(|cost| !cost.doubts.iter().any(Doubt::is_serious));

@@ -6,7 +6,7 @@ use operation::{Clock, Item};
 use record::Term;
 
 use crate::accounts::Accounts;
-use crate::entry::{Entry, Role};
+use crate::entry::{Entry, Purpose};
 use crate::error::MeasureError;
 use crate::launcher::Pool;
 use crate::plan::{Measurement, Plan, Progress};
@@ -60,7 +60,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
 /// The items, the operations that their terms name, and twins of a few items for the A/A band.
 fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
     let mut entries: Vec<Entry> =
-        plan.items.iter().map(|item| Entry::new(item.operation, item.point.clone(), Role::Asked)).collect();
+        plan.items.iter().map(|item| Entry::new(item.operation, item.point.clone(), Purpose::Asked)).collect();
     let mut index = 0;
     while index < entries.len() {
         let Entry { item, .. } = &entries[index];
@@ -72,7 +72,7 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
             }
             let operation = (plan.find)(&term.operation)
                 .ok_or_else(|| MeasureError::Term { operation: id.into(), term: term.operation.clone() })?;
-            entries.push(Entry::new(operation, term.at.clone(), Role::Term));
+            entries.push(Entry::new(operation, term.at.clone(), Purpose::Term));
         }
         index += 1;
     }
@@ -94,5 +94,5 @@ fn twins(asked: &[Entry]) -> Vec<Entry> {
     let twins = own.len().min(MOST);
     let step = own.len() / twins;
     let chosen = own.iter().skip(step / 2).step_by(step).take(twins);
-    chosen.map(|&of| Entry::new(asked[of].item.operation, asked[of].item.point.clone(), Role::Twin(of))).collect()
+    chosen.map(|&of| Entry::new(asked[of].item.operation, asked[of].item.point.clone(), Purpose::Twin(of))).collect()
 }

@@ -7,7 +7,7 @@ use analysis::landing::{RoundFigure, effective, reach, rounds_needed};
 use record::{More, Settings};
 
 use crate::batch::RoundPlan;
-use crate::entry::{Begun, Entry, Role};
+use crate::entry::{Entry, Purpose, RoundStart};
 use crate::launcher::Pool;
 use crate::plan::Progress;
 use crate::quiet::Quietness;
@@ -140,7 +140,7 @@ impl Schedule<'_> {
     pub fn more(&self) -> Option<More> {
         let wanted = self.settings.precision;
         let mut more = More { costs: 0, seconds: 0.0 };
-        let asked = self.entries.iter().filter(|entry| entry.role == Role::Asked && entry.alive());
+        let asked = self.entries.iter().filter(|entry| entry.role == Purpose::Asked && entry.alive());
         for entry in asked {
             let standing = Standing::of(entry, &self.figures(entry));
             if !standing.reach.is_finite() || standing.reach <= wanted {
@@ -197,7 +197,7 @@ impl Schedule<'_> {
         let busy = self.entries[next.entry].cpus();
         let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
         let round = RoundRequest { item: next.entry, cpu, other_cpu, more_cpus, seed: random.u64(..), plan };
-        let begun = Begun { order: *order, cpu, launcher: self.launchers.number(), survey: next.survey };
+        let begun = RoundStart { order: *order, cpu, launcher: self.launchers.number(), survey: next.survey };
         let start = Instant::now();
         let end = self.launchers.round(round, self.signals)?;
         let took = start.elapsed();
