@@ -16,9 +16,10 @@ use rustix::net::{SendFlags, send};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Guest, Program, native};
-use crate::call::raw::call;
-use crate::command::found;
+use super::guest::{Guest, Program};
+use super::native;
+use crate::kit::invoke::call;
+use crate::user::command::found;
 
 /// The first word of a command line that means: be the server. It is for no user, so no help speaks of it.
 pub const SERVE: &str = "serve-emulated";
