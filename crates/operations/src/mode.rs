@@ -125,8 +125,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 #[cfg(test)]
 mod tests {
+    use operation::{Failure, Setting};
     use record::Point;
 
+    use super::emulated::Emulated;
+    use super::guest::Program;
     use super::*;
 
     #[test]

@@ -75,7 +75,7 @@ const KEYED: Operation = Operation {
 
 #[cfg(test)]
 mod tests {
-    use operation::Failure;
+    use operation::{Failure, Setting};
 
     use super::*;
 
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn keys_are_not_in_the_order_written() {
         let setting = Setting::new(OPERATIONS[1].points(false).swap_remove(0), std::env::temp_dir(), 0, None, 1);
-        let records = records(&setting);
+        let records = content::records(&setting);
         assert_eq!(records.len(), 1_000);
         let rising = records.windows(2).filter(|pair| pair[0][0] < pair[1][0]).count();
         assert!((400..600).contains(&rising), "{rising} of 999");

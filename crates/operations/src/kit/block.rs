@@ -7,8 +7,7 @@ use operation::Failure;
 use rustix::mm::madvise;
 use rustix::param::page_size;
 
-use crate::kit::huge::HUGE;
-use crate::kit::huge::{Kind, huge_bytes, offered_at, withheld};
+use crate::kit::huge::{HUGE, Kind, huge_bytes, offered_at, withheld};
 
 /// Bytes that begin at a page's beginning, as direct reads demand and as the blocks of the page cache do, or so many bytes
 /// behind it. In a forked process they have the same address.

@@ -8,8 +8,7 @@ use syscalls::Sysno;
 
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
-use crate::kit::process::fork;
-use crate::kit::process::status_of;
+use crate::kit::process::{fork, status_of};
 
 /// Memory of a child's stack, in units of 16 bytes: 256 KiB, of which only what the child touches is ever used.
 const STACK: usize = 16 << 10;

@@ -18,12 +18,15 @@ pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Fail
 
 /// Every operation of a family does its work at every point, in batches of every kind; what skips is named.
 pub(crate) fn perform_all(operations: &[Operation]) {
-    for operation in operations {
-        for point in operation.points(false) {
-            let done = prepare(operation, point.clone())
-                .and_then(|mut trial| [1, 2, 100].into_iter().try_for_each(|times| trial.looped.perform(times)));
-            done_or_skipped(operation, &point, done);
-        }
+    operations.iter().for_each(perform);
+}
+
+/// The same of one operation.
+pub(crate) fn perform(operation: &Operation) {
+    for point in operation.points(false) {
+        let done = prepare(operation, point.clone())
+            .and_then(|mut trial| [1, 2, 100].into_iter().try_for_each(|times| trial.looped.perform(times)));
+        done_or_skipped(operation, &point, done);
     }
 }
 

@@ -16,8 +16,7 @@ use rustix::param::page_size;
 
 use crate::kit::baseline::DEFAULT;
 use crate::kit::check::exactly;
-use crate::kit::huge::this_time;
-use crate::kit::huge::{CONTROL, HUGE};
+use crate::kit::huge::{CONTROL, HUGE, this_time};
 use crate::kit::mapping::{Mapping, base_pages_only};
 use crate::kit::scratch::{new_file, scratch};
 use faults::Faults;

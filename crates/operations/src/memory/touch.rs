@@ -11,8 +11,7 @@ use rustix::mm::Advice;
 use rustix::param::page_size;
 
 use crate::kit::baseline::DEFAULT;
-use crate::kit::huge::HUGE;
-use crate::kit::huge::this_time;
+use crate::kit::huge::{HUGE, this_time};
 use crate::kit::mapping::{Mapping, base_pages_only};
 use crate::memory::page::faults::Faults;
 use crate::memory::page::frames;

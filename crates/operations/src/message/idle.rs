@@ -83,7 +83,7 @@ mod tests {
             return eprintln!("not tested: needs two CPUs");
         };
         let setting = Setting::new(point(Choice::Number(10_000)), scratch.path().into(), 0, Some(other), 1);
-        let mut looped = (PIPE.prepare)(&setting).expect("it prepares");
+        let mut looped = (OPERATIONS[0].prepare)(&setting).expect("it prepares");
         let start = std::time::Instant::now();
         let told = looped.timed(20).expect("20 messages");
         // 20 sleeps of 10 ms took their time, and are not told.

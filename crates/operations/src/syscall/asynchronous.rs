@@ -9,8 +9,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
 use super::{BLOCK, CALL};
-use crate::kit::check::answered;
-use crate::kit::check::exactly;
+use crate::kit::check::{answered, exactly};
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{STOCK, consuming, producing, tried};
 use crate::kit::scratch::{device, file_of};

@@ -7,8 +7,7 @@ use super::CALL;
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::loops::{tried, turning};
-use crate::kit::scratch::new_file;
-use crate::kit::scratch::{enter, file_of};
+use crate::kit::scratch::{enter, file_of, new_file};
 
 /// Room for any of the structures that describe a file or a file system.
 type Room = [u64; 64];

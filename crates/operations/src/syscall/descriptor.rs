@@ -11,10 +11,10 @@ use crate::kit::check::exactly;
 #[cfg(target_arch = "x86_64")]
 use crate::kit::folder::Fresh;
 use crate::kit::invoke::{call, owned};
+#[cfg(target_arch = "x86_64")]
 use crate::kit::loops::FILES;
 use crate::kit::loops::{consuming, producing, tried};
-use crate::kit::scratch::new_file;
-use crate::kit::scratch::{device, enter, file_of};
+use crate::kit::scratch::{device, enter, file_of, new_file};
 
 const READ: i32 = libc::O_RDONLY | libc::O_CLOEXEC;
 

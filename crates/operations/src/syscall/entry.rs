@@ -6,8 +6,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, getppid};
 
-use crate::kit::baseline::DEFAULT;
-use crate::kit::baseline::ENTRY;
+use crate::kit::baseline::{DEFAULT, ENTRY};
 use crate::kit::check::exactly;
 use crate::kit::scratch::{new_file, scratch};
 

@@ -5,8 +5,7 @@ use operation::{Failure, Loop, Need, Operation, repeat};
 use super::{CALL, PAIR};
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
-use crate::kit::loops::{steadily, steady};
-use crate::kit::loops::{tried, turning};
+use crate::kit::loops::{steadily, steady, tried, turning};
 use crate::kit::sandbox::namespaces;
 
 /// The version of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.

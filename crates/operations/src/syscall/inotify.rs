@@ -12,8 +12,7 @@ use super::{CALL, PAIR};
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{FILES, for_each, numbered, producing, tried};
-use crate::kit::scratch::new_file;
-use crate::kit::scratch::{enter, file_of, names};
+use crate::kit::scratch::{enter, file_of, names, new_file};
 
 /// How fanotify is asked for by those who are not root: it names files by handles.
 const BY_HANDLE: u32 = libc::FAN_CLASS_NOTIF | libc::FAN_REPORT_FID | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK;

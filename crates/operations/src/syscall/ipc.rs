@@ -7,8 +7,7 @@ use operation::{Failure, Operation, repeat};
 use super::{BLOCK, CALL, PAIR};
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
-use crate::kit::loops::steady;
-use crate::kit::loops::tried;
+use crate::kit::loops::{steady, tried};
 use crate::kit::sandbox::namespaces;
 
 /// A new object that its owner may read and write.

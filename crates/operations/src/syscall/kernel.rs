@@ -6,8 +6,7 @@ use operation::Operation;
 
 use super::CALL;
 use crate::kit::invoke::{call, owned};
-use crate::kit::loops::{producing, tried};
-use crate::kit::loops::{refusing, steadily, steady};
+use crate::kit::loops::{producing, refusing, steadily, steady, tried};
 
 /// Commands and kinds of linux/bpf.h.
 const MAP_CREATE: i32 = 0;

@@ -10,8 +10,7 @@ use operation::{Failure, Operation, Setting, repeat};
 use super::CALL;
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
-use crate::kit::loops::refusing;
-use crate::kit::loops::{FILES, consuming, for_each, numbered, producing, tried};
+use crate::kit::loops::{FILES, consuming, for_each, numbered, producing, refusing, tried};
 use crate::kit::sandbox::namespaces;
 use crate::kit::scratch::{enter, names};
 

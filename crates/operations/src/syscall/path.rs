@@ -14,8 +14,7 @@ use crate::kit::check::exactly;
 use crate::kit::folder::Fresh;
 use crate::kit::invoke::call;
 use crate::kit::loops::{FILES, for_each, numbered, tried};
-use crate::kit::scratch::new_file;
-use crate::kit::scratch::{enter, names};
+use crate::kit::scratch::{enter, names, new_file};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]

@@ -9,11 +9,9 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
 use crate::kit::check::exactly;
-use crate::kit::child::in_child;
-use crate::kit::child::{ended_child, ended_copy};
+use crate::kit::child::{ended_child, ended_copy, in_child};
 use crate::kit::invoke::{call, owned};
-use crate::kit::loops::{consuming, producing, tried, turning};
-use crate::kit::loops::{steadily, steady};
+use crate::kit::loops::{consuming, producing, steadily, steady, tried, turning};
 use crate::kit::program::do_nothing;
 use crate::kit::sandbox::namespaces;
 use crate::kit::scratch::device;

@@ -5,8 +5,7 @@ use operation::{Operation, repeat};
 use super::CALL;
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
-use crate::kit::loops::{steadily, steady};
-use crate::kit::loops::{tried, turning};
+use crate::kit::loops::{steadily, steady, tried, turning};
 
 /// Words of a set of 1024 CPUs.
 const WORDS: usize = 16;

@@ -8,8 +8,7 @@ use super::CALL;
 use crate::kit::check::exactly;
 use crate::kit::child::in_child;
 use crate::kit::invoke::{call, owned};
-use crate::kit::loops::refusing;
-use crate::kit::loops::{consuming, producing, tried};
+use crate::kit::loops::{consuming, producing, refusing, tried};
 use crate::kit::scratch::scratch;
 
 /// Rules and filters that one child takes on; the kernel allows 16 layers of rules.

@@ -5,8 +5,7 @@ use operation::Operation;
 
 use super::CALL;
 use crate::kit::invoke::call;
-use crate::kit::loops::steady;
-use crate::kit::loops::turning;
+use crate::kit::loops::{steady, turning};
 
 /// Enough for the largest frame of a handler on machines with wide registers.
 const STACK_WORDS: usize = 8 << 10;

@@ -9,8 +9,7 @@ use super::CALL;
 use crate::kit::check::exactly;
 use crate::kit::child::in_child;
 use crate::kit::invoke::call;
-use crate::kit::loops::steady;
-use crate::kit::loops::tried;
+use crate::kit::loops::{steady, tried};
 use crate::kit::shared::Shared;
 
 /// Two tasks that wake each other in turn.

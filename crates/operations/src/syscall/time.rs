@@ -7,8 +7,7 @@ use super::{CALL, PAIR};
 use crate::kit::check::exactly;
 use crate::kit::handler::install_counter;
 use crate::kit::invoke::call;
-use crate::kit::loops::tried;
-use crate::kit::loops::{refusing, steady};
+use crate::kit::loops::{refusing, steady, tried};
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 

@@ -13,8 +13,7 @@ use crate::file::access::{FILLED, Place};
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::loops::{STOCK, tried};
-use crate::kit::scratch::{device, enter, file_of};
-use crate::kit::scratch::{new_file, scratch};
+use crate::kit::scratch::{device, enter, file_of, new_file, scratch};
 
 /// Blocks that one batch of 100 µs and more goes through: 1 MiB of a file.
 const BLOCKS: u64 = 2048;

@@ -4,12 +4,10 @@ use operation::{Failure, Operation, Setting, pin, repeat};
 use record::Estimate;
 
 use super::{CALL, PAIR};
-use crate::kit::check::answered;
-use crate::kit::check::exactly;
+use crate::kit::check::{answered, exactly};
 use crate::kit::handler::install_counter;
 use crate::kit::invoke::call;
-use crate::kit::loops::{steadily, steady};
-use crate::kit::loops::{tried, turning};
+use crate::kit::loops::{steadily, steady, tried, turning};
 use crate::kit::process::{fork, wait_for};
 
 /// A port that machines use for nothing but to pass time.

@@ -8,8 +8,7 @@ use super::{CALL, PAIR};
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::loops::{tried, turning};
-use crate::kit::scratch::new_file;
-use crate::kit::scratch::{enter, file_of};
+use crate::kit::scratch::{enter, file_of, new_file};
 
 /// The attribute that is set and read, and its value; the other one is as long. A file system may leave an attribute
 /// alone that is set to the value it has (ext4 does).

@@ -14,8 +14,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::kit::process::status_of;
-use crate::kit::process::{NOT_STARTED, fork};
+use crate::kit::process::{NOT_STARTED, fork, status_of};
 use crate::kit::program::do_nothing;
 use crate::kit::shared::Shared;
 

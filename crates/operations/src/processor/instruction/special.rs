@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use operation::{Axis, Choice, Failure, Loop, Operation, Setting, count, word};
 use rustix::thread::{futex, sched_yield};
 
-use super::CALLS;
-use super::PURE;
 use super::access::Block;
 use super::feature::require;
 use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
+use super::{CALLS, PURE};
 use crate::kit::shared::Shared;
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -5,8 +5,7 @@ use std::ffi::{c_int, c_void};
 use operation::{Failure, Operation, repeat, term};
 
 use crate::kit::baseline::DEFAULT;
-use crate::kit::check::answered;
-use crate::kit::check::exactly;
+use crate::kit::check::{answered, exactly};
 use crate::kit::handler::{Thread, bit, change_mask, count_one, counted, handler, install_counter, install_with};
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::tried;

@@ -8,11 +8,9 @@ use operation::{Axis, Choice, Failure, Loop, Operation, Setting, repeat, size, t
 use super::access::{self, Block};
 use super::float::{PRECISION, STEPS, of, stepped};
 use super::lanes::{self, LANES, OPERAND, Text, Turns, Widths};
-use super::special;
-use super::text;
 use super::text::turns::{beside, chain, turns, wide};
 use super::vectors::{self, Lanes};
-use super::{CHAIN, PURE, instructions};
+use super::{CHAIN, PURE, instructions, special, text};
 use crate::kit::baseline::DEFAULT;
 
 const ADDRESS: Widths = wide!("add \\value, \\value, \\operand, lsl #3");
