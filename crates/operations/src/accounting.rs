@@ -1,8 +1,10 @@
 //! The accounting of all system calls: for every call of the architecture's table, the operation that times it or the
-//! reason why none does. Walks the registry; knows nothing of how an operation times a call.
+//! reason why none does. Knows nothing of how an operation times a call.
 
 use operation::Operation;
-use syscalls::Sysno;
+
+use crate::registry::all;
+use crate::syscall::table::{known, reason};
 
 /// One call of the architecture's table.
 #[derive(Clone, Copy)]
@@ -17,92 +19,17 @@ pub struct Call {
     pub reason: Option<&'static str>,
 }
 
-/// Numbers of calls that only 32-bit architectures have (include/uapi/asm-generic/unistd.h); the crate `syscalls` has
-/// them in aarch64's table too.
-const ONLY_32_BIT: std::ops::RangeInclusive<i32> = 403..=423;
-
-/// Calls newer than the table of the crate `syscalls`, with the first Linux that has them
-/// (arch/x86/entry/syscalls/syscall_64.tbl and scripts/syscall.tbl; the numbers are those of every architecture).
-const NEWER: &[(i32, &str, (u32, u32))] = &[(470, "listns", (6, 19)), (471, "rseq_slice_yield", (7, 0))];
-
-/// Why a call cannot be timed. Those of x86-64 that are said to be gone answer ENOSYS on Linux 6.18, `uretprobe` kills.
-const REASONS: &[(&str, &str)] = &[
-    ("_sysctl", "gone since Linux 5.5"),
-    ("afs_syscall", "a reserved name: Linux never had it"),
-    ("create_module", "gone since Linux 2.6"),
-    ("epoll_ctl_old", "a reserved name: no released Linux had it"),
-    ("epoll_wait_old", "a reserved name: no released Linux had it"),
-    ("get_kernel_syms", "gone since Linux 2.6"),
-    ("get_thread_area", "only 32-bit programs have it"),
-    ("getpmsg", "a reserved name: Linux never had it"),
-    ("listns", "newer than this howslow"),
-    ("lookup_dcookie", "gone since Linux 6.7"),
-    ("nfsservctl", "gone since Linux 3.1"),
-    ("putpmsg", "a reserved name: Linux never had it"),
-    ("query_module", "gone since Linux 2.6"),
-    ("rseq_slice_yield", "newer than this howslow"),
-    ("security", "a reserved name: Linux never had it"),
-    ("set_thread_area", "only 32-bit programs have it"),
-    ("tuxcall", "a reserved name: Linux never had it"),
-    ("uprobe", "only the kernel's trampoline may make it; elsewhere it is refused"),
-    ("uretprobe", "only the kernel's trampoline may make it; elsewhere it kills the program"),
-    ("uselib", "gone with the a.out libraries it loaded"),
-    ("vserver", "a reserved name: Linux never had it"),
-];
-
 /// Every call of this architecture's table, by number, and those the running kernel has beyond it.
 pub fn every_call() -> Vec<Call> {
-    // By number: the crate's own iterator leaves out the last call.
-    let numbers = (0..=Sysno::last().id()).filter(|number| !ONLY_32_BIT.contains(number));
-    let known = numbers.filter_map(|number| Some((number, kernels_name(Sysno::new(number as usize)?.name()))));
-    let running = running();
-    let newer = NEWER.iter().filter(|(number, _, since)| *number > Sysno::last().id() && *since <= running);
-    let mut calls: Vec<Call> = known
-        .chain(newer.map(|&(number, name, _)| (number, name)))
-        .map(|(number, name)| Call { number, name, operation: timed_by(name), reason: reason(name) })
-        .collect();
-    calls.sort_by_key(|call| call.number);
-    calls
+    let call = |(number, name)| Call { number, name, operation: timed_by(name), reason: reason(name) };
+    known().into_iter().map(call).collect()
 }
 
 /// The operations that time the call of this name, in the order of the registry.
 pub fn timing(name: &str) -> impl Iterator<Item = &'static Operation> {
-    crate::registry::all().filter(move |operation| operation.calls.contains(&name))
+    all().filter(move |operation| operation.calls.contains(&name))
 }
 
 fn timed_by(name: &str) -> Option<&'static Operation> {
     timing(name).min_by_key(|operation| (operation.refused, operation.calls.len()))
-}
-
-fn reason(name: &str) -> Option<&'static str> {
-    REASONS.iter().find(|(call, _)| *call == name).map(|(_, reason)| *reason)
-}
-
-/// The crate has the C library's name for the one call whose name in the kernel's aarch64 table is another.
-fn kernels_name(name: &'static str) -> &'static str {
-    if name == "fstatat" { "newfstatat" } else { name }
-}
-
-/// The running kernel's version, as far as its release tells.
-fn running() -> (u32, u32) {
-    let name = rustix::system::uname();
-    let release = name.release().to_string_lossy().into_owned();
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_reasons_are_in_order_and_each_call_has_one() {
-        assert!(REASONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        assert!(NEWER.iter().all(|(_, name, _)| timing(name).next().is_some() || reason(name).is_some()));
-    }
-
-    #[test]
-    fn the_running_kernel_has_a_version() {
-        assert!(running() > (2, 0));
-    }
 }

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use libc::iovec;
 use operation::Choice::Number;
 use operation::{Failure, Operation, Setting, count, repeat};
-use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
+use super::area::PAGE;
+use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
 use crate::file::access::{FILLED, Place};
 use crate::kit::check::exactly;
@@ -17,9 +18,6 @@ use crate::kit::scratch::{device, enter, file_of, new_file, scratch};
 
 /// Blocks that one batch of 100 µs and more goes through: 1 MiB of a file.
 const BLOCKS: u64 = 2048;
-
-/// A page of most machines.
-const PAGE: usize = 4096;
 
 /// A call that moves one block. Since version 2 the block begins where a page does.
 const MOVE: Operation = Operation { version: 2, moves: |_| BLOCK as u64, ..CALL };
@@ -384,23 +382,4 @@ fn second(setting: &Setting) -> Result<OwnedFd, Failure> {
 
 fn rewind(file: &OwnedFd) -> Result<(), Failure> {
     exactly(0, call!(lseek, file, 0, libc::SEEK_SET)?)
-}
-
-/// A pipe with room for a page from each iteration of a batch; reading it never waits.
-fn roomy_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    fcntl_setpipe_size(&writer, STOCK as usize * PAGE)?;
-    Ok((reader, writer))
-}
-
-/// Reads a pipe until it is empty.
-fn drain(reader: &OwnedFd) -> Result<(), Failure> {
-    let mut bytes = vec![0; 16 * PAGE];
-    loop {
-        match rustix::io::read(reader, &mut bytes) {
-            Ok(_) => {}
-            Err(rustix::io::Errno::AGAIN) => return Ok(()),
-            Err(errno) => return Err(errno.into()),
-        }
-    }
 }
