@@ -4,7 +4,7 @@
 use operation::Operation;
 
 use crate::compute::{convert, sort};
-use crate::file::{access, keyed, reading, sparse, writing};
+use crate::file::{self, keyed, reading, sparse, writing};
 use crate::memory::{self, align, page, touch};
 use crate::message::{self, poll};
 use crate::processor::{clock, crossing, empty, flag, instruction};
@@ -92,7 +92,7 @@ pub static FAMILIES: &[Family] = &[
     ),
     Family::of("address space", &[page::OPERATIONS]),
     Family::of("memory at its first touch", &[touch::OPERATIONS]),
-    Family::of("files", &[access::OPERATIONS]),
+    Family::of("files", &[file::access::OPERATIONS]),
     Family::of(
         "file readers",
         &[

@@ -8,7 +8,7 @@ use operation::Choice::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, count, repeat, size, term};
 use record::{Estimate, Point};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode, OFlags, fstatfs, fsync, openat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, fsync, openat, unlinkat};
 use rustix::io::{pread, pwrite, write};
 use rustix::param::page_size;
 
@@ -19,7 +19,7 @@ use crate::kit::block::Block;
 use crate::kit::check::exactly;
 use crate::kit::folder::apart;
 use crate::kit::mapping::Mapping;
-use crate::kit::scratch::{new_file, scratch};
+use crate::kit::scratch::{new_file, on_a_device, scratch};
 
 /// Bytes of a block, of the file, and of each write that filled it: a file system that can keeps what came in one write in
 /// one piece of memory (a large folio), which it finds, locks and marks at once.
@@ -48,15 +48,12 @@ const CREATED: &[Axis] = &[size(&[Number(0), Number(10 << 10)]).headline(&[Numbe
 const NEAR: u64 = 512 << 10;
 
 /// Files created and deleted in one batch of 100 µs and more, and batches of them in a round: what a round deletes makes the
-/// files of later ones dearer, wherever these lie in the same part of the file system (see `folder`).
+/// files of later ones dearer, wherever these lie in the same part of the file system (see `kit::folder`).
 const CREATED_AT_ONCE: u64 = 32;
 const BATCHES_OF_CREATED: u32 = 8;
 
 /// Bytes written before each sync.
 const SYNCED: usize = 4 << 10;
-
-/// File systems that keep everything in memory, by the number `statfs` gives them: tmpfs and ramfs.
-const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -137,9 +134,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ])],
         prepare: |setting| {
             let file = new_file(&scratch(setting)?)?;
-            if IN_MEMORY.contains(&(fstatfs(&file)?.f_type as u32)) {
-                return Err(Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));
-            }
+            on_a_device(&file)?;
             let block = [1; SYNCED];
             let overwrite = move || {
                 exactly(SYNCED, pwrite(&file, &block, 0)?)?;

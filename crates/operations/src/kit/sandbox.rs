@@ -1,5 +1,4 @@
-//! What lets a call do its real work without touching the machine: namespaces of the round's own; and the shapes that
-//! most loops of one call have.
+//! Namespaces of the round's own, in which a call does its real work without touching the machine.
 
 use operation::Failure;
 

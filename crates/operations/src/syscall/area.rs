@@ -111,13 +111,13 @@ impl Area {
     }
 }
 
-/// Places of one page each between guard pages, where nothing is mapped.
-pub(super) struct Places(Guarded);
+/// Slots of one page each between guard pages, where nothing is mapped.
+pub(super) struct Slots(Guarded);
 
-impl Places {
-    pub(super) fn new(places: usize) -> Result<Places, Failure> {
+impl Slots {
+    pub(super) fn new(places: usize) -> Result<Slots, Failure> {
         let guarded = Guarded::new(2 * places + 1)?;
-        let places = Places(guarded);
+        let places = Slots(guarded);
         let count = places.count();
         (0..count).try_for_each(|place| places.unmap(place))?;
         Ok(places)
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn pages_between_guards_are_mappings_of_their_own() {
-        let places = Places::new(8).expect("places");
+        let places = Slots::new(8).expect("places");
         let (start, length) = (places.0.start, places.0.length);
         assert_eq!(mappings(start, length), 9, "the guard pages");
         (0..8).for_each(|place| places.map(place).expect("a page"));

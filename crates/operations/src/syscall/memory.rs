@@ -8,7 +8,7 @@ use libc::{PROT_READ, PROT_WRITE};
 use operation::{Choice, Failure, Loop, Operation, Setting, count, repeat};
 use record::{Doubt, Estimate};
 
-use super::area::{Area, PAGE, Places, mapped_anywhere, unmap};
+use super::area::{Area, PAGE, Slots, mapped_anywhere, unmap};
 use super::elsewhere::{Elsewhere, Running, running_elsewhere};
 use super::{CALL, PAIR};
 use crate::kit::check::exactly;
@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["mmap"],
         prepare: |_| {
-            let places = Rc::new(Places::new(MAPPED as usize)?);
+            let places = Rc::new(Slots::new(MAPPED as usize)?);
             let emptied = Rc::clone(&places);
             tried(
                 numbered(move |turn| places.map(turn))
@@ -82,7 +82,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["munmap"],
         prepare: |_| {
-            let places = Rc::new(Places::new(MAPPED as usize)?);
+            let places = Rc::new(Slots::new(MAPPED as usize)?);
             let filled = Rc::clone(&places);
             tried(
                 numbered(move |turn| places.unmap(turn)).at_most(MAPPED).before(for_each(move |turn| filled.map(turn))),
@@ -95,7 +95,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "unmap a page in the middle of a mapping that was not touched, which becomes two mappings",
         calls: &["munmap"],
         prepare: |_| {
-            let places = Rc::new(Places::new(MAPPED as usize + 2)?);
+            let places = Rc::new(Slots::new(MAPPED as usize + 2)?);
             let filled = Rc::clone(&places);
             tried(numbered(move |turn| places.unmap(turn + 1)).at_most(MAPPED).before(move |_| filled.map_all()))
         },
@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["mmap", "munmap"],
         prepare: |_| {
-            let places = Places::new(1)?;
+            let places = Slots::new(1)?;
             tried(repeat(move || {
                 places.map(0)?;
                 places.touch(0);

@@ -22,7 +22,7 @@ const BLOCKS: u64 = 2048;
 /// A call that moves one block. Since version 2 the block begins where a page does.
 const MOVE: Operation = Operation { version: 2, moves: |_| BLOCK as u64, ..CALL };
 
-/// The same over a file: one of a page, and one of 4 MiB filled by writes of so many bytes (see `file`).
+/// The same over a file: one of a page, and one of 4 MiB filled by writes of so many bytes (see `file::access`).
 const OF_A_FILE: Operation = Operation {
     axes: &[count("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED],
     has_point: |point| point.number("file") >= point.number("filled"),

@@ -1,9 +1,9 @@
 //! Processes: one that ends at once, one that runs a program that does nothing, one that runs the shell.
 
-use operation::{Need, Operation, repeat, term};
-
 pub(crate) mod apart;
 pub(crate) mod ways;
+
+use operation::{Need, Operation, repeat, term};
 
 use crate::kit::baseline::DEFAULT;
 use crate::kit::process::{execute, fork, spawn, wait_for};

@@ -1,12 +1,12 @@
 //! Signals: choosing a handler, sending, delivery, and holding them off.
 
+pub(crate) mod receive;
+pub(crate) mod send;
+
 use operation::{Failure, Operation, repeat, term};
 
 use crate::kit::baseline::DEFAULT;
 use crate::kit::handler::{Thread, bit, change_mask, counted, handler, install, install_counter};
-
-pub(crate) mod receive;
-pub(crate) mod send;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
