@@ -7,7 +7,8 @@ use std::path::Path;
 
 use io_uring::{IoUring, opcode, types};
 use operation::Failure;
-use operations::reading::{Ahead, Block, View, ring, whole};
+use operations::reading::{Ahead, Block, View, whole};
+use operations::ring;
 use rustix::fs::{Advice, Mode, OFlags, fadvise};
 use rustix::io::{Errno, pread};
 use rustix::mm::MapFlags;

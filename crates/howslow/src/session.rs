@@ -214,8 +214,7 @@ fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
 
 /// The heading of an operation's family.
 pub(crate) fn heading(id: &str) -> &'static str {
-    let family =
-        operations::FAMILIES.iter().find(|family| family.operations.iter().any(|operation| operation.id == id));
+    let family = operations::FAMILIES.iter().find(|family| family.operations().any(|operation| operation.id == id));
     family.map_or("", |family| family.title)
 }
 

@@ -6,20 +6,18 @@ pub mod emulated;
 #[cfg(feature = "modes")]
 mod engine;
 mod file;
+mod guest;
+mod held;
 mod native;
 #[cfg(feature = "modes")]
 mod wasi;
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use operation::Value::{Number, Word};
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, size, term, word};
-use rustix::fd::OwnedFd;
+use operation::{Axis, Operation, TermOf, count, size, term, word};
 
-use crate::DEFAULT;
-use crate::cycle::Cycle;
-use emulated::Emulated;
+use crate::kit::baseline::DEFAULT;
+use crate::kit::cycle::Cycle;
+use guest::Guest;
 
 const MODE: Axis = word("mode", &[Word("native"), Word("jit"), Word("interpreted"), Word("emulated")]);
 
@@ -125,81 +123,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A program ready to run: given a count, it takes so many steps and returns what their results add up to.
-type Program = Box<dyn FnMut(u64) -> Result<u64, Failure>>;
-
-/// What a program works on, whatever the mode, and its code as a guest.
-struct Guest {
-    /// By which the native programs are found.
-    name: &'static str,
-    /// WebAssembly, translated from the text beside it.
-    #[cfg_attr(not(feature = "modes"), expect(dead_code, reason = "only an engine reads it"))]
-    code: &'static [u8],
-    /// The words of its memory: one that says how large or how many, and the table it goes through.
-    memory: Vec<u64>,
-    /// Open files.
-    files: Vec<OwnedFd>,
-}
-
-impl Guest {
-    /// The program in the mode of this setting, in this process.
-    fn program(self, setting: &Setting) -> Result<Program, Failure> {
-        match setting.word("mode") {
-            "native" => native::program(self.name, self.memory, self.files),
-            #[cfg(feature = "modes")]
-            "jit" => engine::translated(self),
-            #[cfg(feature = "modes")]
-            "interpreted" => engine::interpreted(self),
-            _ => Err(Failure::skip(
-                "this howslow was built without the engines that run WebAssembly",
-                "cargo build --release --features modes",
-            )),
-        }
-    }
-
-    /// Its loop in the mode of this setting, held to the sums of a cycle.
-    fn held(self, setting: &Setting, mut cycle: Cycle) -> Result<Loop, Failure> {
-        let sum = Rc::new(Cell::new(0));
-        let result = Rc::clone(&sum);
-        let whole = cycle.length();
-        let verify = move |times| cycle.hold(times, result.get());
-        if setting.word("mode") == "emulated" {
-            let mut emulated = Emulated::start(&self, setting)?;
-            let run = move |times| {
-                let (took, told) = emulated.batch(times)?;
-                sum.set(told);
-                Ok(took)
-            };
-            let mut emulated = Loop::self_timed(run).verify(verify);
-            // Everything that it will ever execute is translated before the first batch.
-            emulated.perform(whole + 1)?;
-            return Ok(emulated);
-        }
-        let mut program = self.program(setting)?;
-        let run = move |times| {
-            sum.set(program(times)?);
-            Ok(())
-        };
-        Ok(Loop::new(run).verify(verify))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use operation::{Failure, Setting};
     use record::Point;
 
+    use super::emulated::Emulated;
+    use super::guest::Program;
     use super::*;
 
     #[test]
     fn every_program_does_its_work_in_every_mode() {
-        crate::trial::perform_all(OPERATIONS);
+        crate::kit::trial::perform_all(OPERATIONS);
     }
 
     #[test]
     fn a_table_and_a_file_begin_again_after_their_ends() {
         for operation in OPERATIONS {
             for point in operation.points(false) {
-                match crate::trial::prepare(operation, point) {
+                match crate::kit::trial::prepare(operation, point) {
                     Ok(mut trial) => [TABLE as u64 - 3, 5, 7040 - TABLE as u64].into_iter().for_each(|times| {
                         trial.looped.perform(times).expect(operation.id);
                     }),
@@ -281,7 +223,7 @@ mod tests {
     #[test]
     fn a_mode_that_is_not_built_in_skips_and_says_what_builds_it() {
         // The tests have every mode, so one that nothing has stands for it.
-        let refused = crate::trial::prepare(&OPERATIONS[0], Point::default().with("mode", Word("none").value()));
+        let refused = crate::kit::trial::prepare(&OPERATIONS[0], Point::default().with("mode", Word("none").value()));
         let Err(Failure::Skip { remedy, .. }) = refused.map(|_| ()) else { panic!("it is not skipped") };
         assert!(remedy.contains("--features modes"));
     }

@@ -2,22 +2,17 @@
 //! never touched.
 
 mod drained;
-mod echo;
-mod input;
-mod output;
+pub(crate) mod echo;
+pub(crate) mod input;
+pub(crate) mod output;
 mod pair;
-mod screen;
-mod session;
+pub(crate) mod screen;
+pub(crate) mod session;
 
 use operation::Operation;
 
-/// All of them, by what they are about.
-pub(crate) const OUTPUT: &[Operation] = output::OPERATIONS;
-pub(crate) const INPUT: &[Operation] = input::OPERATIONS;
-pub(crate) const ECHO: &[Operation] = echo::OPERATIONS;
-pub(crate) const SESSION: &[Operation] = session::OPERATIONS;
-pub(crate) const SCREEN: &[Operation] = screen::OPERATIONS;
+use crate::kit::baseline::DEFAULT;
 
 /// What all terminals have in common: kernel threads carry the bytes from one end to the other, so that there are moments in which
 /// none of the operation's own tasks runs.
-const TERMINAL: Operation = Operation { waits: |_| true, follows_clock: |_| false, ..crate::DEFAULT };
+const TERMINAL: Operation = Operation { waits: |_| true, follows_clock: |_| false, ..DEFAULT };

@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 use operation::Failure;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::huge::{Kind, huge_bytes, offered_at, withheld};
+use crate::kit::huge::{Kind, huge_bytes, offered_at, withheld};
 
 /// What a huge page holds on x86-64 and on aarch64 with base pages of 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;
@@ -104,7 +104,7 @@ impl Drop for Region {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::huge::CONTROL;
+    use crate::kit::huge::CONTROL;
 
     #[test]
     fn a_region_is_zero_writable_and_where_it_should_be() {

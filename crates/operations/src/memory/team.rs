@@ -12,7 +12,7 @@ use operation::{Failure, Loop, Partner, Setting};
 use rustix::thread::futex;
 
 use super::work::Work;
-use crate::shared::Shared;
+use crate::kit::shared::Shared;
 
 /// The most CPUs that work together.
 const MOST: usize = 8;

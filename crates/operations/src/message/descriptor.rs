@@ -13,58 +13,59 @@ use rustix::net::{
 
 use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 
-/// A descriptor to oneself.
-pub(super) const ITSELF: Operation = Operation {
-    id: "descriptor.self",
-    summary: "send a descriptor and a byte through a Unix socket, receive both, close the copy, one task",
-    per: "descriptor",
-    moves: |_| 1,
-    calls: &["sendmsg", "recvmsg"],
-    explained_by: &[term(1.0, "unix.self").at(&[("size", super::RSX)])],
-    prepare: |_| {
-        let (ours, theirs) = pair()?;
-        let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let mut number = 0_u8;
-        Ok(repeat(move || {
-            number = number.wrapping_add(1);
-            send(&ours, passed.as_fd(), number)?;
-            let (copy, received) = receive(&theirs)?;
-            drop(copy);
-            if received == number { Ok(()) } else { not_answered() }
-        }))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // A descriptor to oneself.
+    Operation {
+        id: "descriptor.self",
+        summary: "send a descriptor and a byte through a Unix socket, receive both, close the copy, one task",
+        per: "descriptor",
+        moves: |_| 1,
+        calls: &["sendmsg", "recvmsg"],
+        explained_by: &[term(1.0, "unix.self").at(&[("size", super::RSX)])],
+        prepare: |_| {
+            let (ours, theirs) = pair()?;
+            let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
+            let mut number = 0_u8;
+            Ok(repeat(move || {
+                number = number.wrapping_add(1);
+                send(&ours, passed.as_fd(), number)?;
+                let (copy, received) = receive(&theirs)?;
+                drop(copy);
+                if received == number { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// A descriptor to a partner, which sends back the one it got.
-pub(super) const PASS: Operation = Operation {
-    id: "descriptor.pass",
-    summary: "pass a descriptor to a partner process, which passes its copy back; both copies are closed",
-    axes: &[NEAR_OR_FAR],
-    moves: |_| 2,
-    explained_by: &[term(2.0, "descriptor.self")],
-    prepare: |setting: &Setting| {
-        let (ours, theirs) = pair()?;
-        let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                let (copy, number) = receive(&theirs)?;
-                send(&theirs, copy.as_fd(), number.wrapping_add(1))?;
-            }
-        })?;
-        drop(theirs);
-        let mut number = 0_u8;
-        Ok(repeat(move || {
-            let _alive = &partner;
-            number = number.wrapping_add(1);
-            send(&ours, passed.as_fd(), number)?;
-            let (copy, received) = receive(&ours)?;
-            drop(copy);
-            if received == number.wrapping_add(1) { Ok(()) } else { not_answered() }
-        }))
+    // A descriptor to a partner, which sends back the one it got.
+    Operation {
+        id: "descriptor.pass",
+        summary: "pass a descriptor to a partner process, which passes its copy back; both copies are closed",
+        axes: &[NEAR_OR_FAR],
+        moves: |_| 2,
+        explained_by: &[term(2.0, "descriptor.self")],
+        prepare: |setting: &Setting| {
+            let (ours, theirs) = pair()?;
+            let passed = eventfd(0, EventfdFlags::CLOEXEC)?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    let (copy, number) = receive(&theirs)?;
+                    send(&theirs, copy.as_fd(), number.wrapping_add(1))?;
+                }
+            })?;
+            drop(theirs);
+            let mut number = 0_u8;
+            Ok(repeat(move || {
+                let _alive = &partner;
+                number = number.wrapping_add(1);
+                send(&ours, passed.as_fd(), number)?;
+                let (copy, received) = receive(&ours)?;
+                drop(copy);
+                if received == number.wrapping_add(1) { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
+];
 
 /// Two connected sockets.
 fn pair() -> Result<(OwnedFd, OwnedFd), Failure> {

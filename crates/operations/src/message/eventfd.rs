@@ -5,50 +5,51 @@ use std::os::fd::OwnedFd;
 use operation::{Failure, Operation, Setting, repeat, term};
 use rustix::event::{EventfdFlags, eventfd};
 
-use super::{DISTANCE, ROUNDTRIP as SHAPE, TO_ITSELF, not_answered};
+use super::{DISTANCE, ROUNDTRIP, TO_ITSELF, not_answered};
 
-/// An event to oneself.
-pub(super) const ITSELF: Operation = Operation {
-    id: "eventfd.self",
-    summary: "raise an event and take it, one task",
-    per: "pair",
-    moves: |_| 0,
-    calls: &["eventfd2"],
-    aliases: &["SETF", "CLEF"],
-    prepare: |_| {
-        let event = eventfd(0, EventfdFlags::CLOEXEC)?;
-        Ok(repeat(move || {
-            raise(&event, 2)?;
-            if receive(&event)? == 2 { Ok(()) } else { not_answered() }
-        }))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // An event to oneself.
+    Operation {
+        id: "eventfd.self",
+        summary: "raise an event and take it, one task",
+        per: "pair",
+        moves: |_| 0,
+        calls: &["eventfd2"],
+        aliases: &["SETF", "CLEF"],
+        prepare: |_| {
+            let event = eventfd(0, EventfdFlags::CLOEXEC)?;
+            Ok(repeat(move || {
+                raise(&event, 2)?;
+                if receive(&event)? == 2 { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// Two events, one each way. They carry no payload.
-pub(super) const ROUNDTRIP: Operation = Operation {
-    id: "eventfd.roundtrip",
-    summary: "raise an event for a partner process and wait for one in return",
-    version: 2,
-    axes: &[DISTANCE],
-    explained_by: &[term(2.0, "eventfd.self")],
-    prepare: |setting: &Setting| {
-        let theirs = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let ours = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                let number = receive(&theirs)?;
-                raise(&ours, number + 1)?;
-            }
-        })?;
-        Ok(repeat(move || {
-            let _alive = &partner;
-            raise(&theirs, 1)?;
-            if receive(&ours)? == 2 { Ok(()) } else { not_answered() }
-        }))
+    // Two events, one each way. They carry no payload.
+    Operation {
+        id: "eventfd.roundtrip",
+        summary: "raise an event for a partner process and wait for one in return",
+        version: 2,
+        axes: &[DISTANCE],
+        explained_by: &[term(2.0, "eventfd.self")],
+        prepare: |setting: &Setting| {
+            let theirs = eventfd(0, EventfdFlags::CLOEXEC)?;
+            let ours = eventfd(0, EventfdFlags::CLOEXEC)?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    let number = receive(&theirs)?;
+                    raise(&ours, number + 1)?;
+                }
+            })?;
+            Ok(repeat(move || {
+                let _alive = &partner;
+                raise(&theirs, 1)?;
+                if receive(&ours)? == 2 { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..ROUNDTRIP
     },
-    ..SHAPE
-};
+];
 
 /// Adds to an event's counter.
 fn raise(event: &OwnedFd, number: u64) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use operation::{Axis, Operation, Pauses, Setting, Value, count, partner, repeat, term};
 
 use super::{EXOTIC, RSX, not_answered, there_and_back};
-use crate::channel::End;
+use crate::kit::channel::End;
 
 /// How long both tasks sleep before each message. The longer a CPU is idle, the deeper it, and a hypervisor below it,
 /// lets it sleep.
@@ -20,46 +20,48 @@ const OTHER: Axis = partner("distance", &[Value::Word("other")]);
 /// Bytes of a message.
 const BYTES: usize = 26;
 
-/// The sleep before the message is no part of it. What is left beside a message between CPUs that never halt is what
-/// halting adds.
-pub(super) const PIPE: Operation = Operation {
-    id: "pipe.idle",
-    summary: "26 bytes through a pipe to a partner process on another CPU after both have slept this long, and the answer; the sleep is not timed",
-    axes: &[OTHER, IDLE],
-    moves: |_| there_and_back(&record::Point::default().with("size", RSX.value())),
-    explained_by: &[term(1.0, "pipe.roundtrip").at(&[("distance", Value::Word("awake")), ("size", RSX)])],
-    prepare: |setting: &Setting| {
-        let (ours, theirs) = End::pipes()?;
-        let mut block = [0_u8; BYTES];
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            ours.close_inherited();
-            let mut answer = [0_u8; BYTES];
-            loop {
-                theirs.receive(&mut answer)?;
-                answer[0] = answer[0].wrapping_add(1);
-                theirs.send(&answer)?;
-            }
-        })?;
-        drop(theirs);
-        exact_sleeps();
-        let idle = Duration::from_micros(setting.number("microseconds"));
-        let slept = setting.tally("ns idle before");
-        let pauses = Pauses::calibrated();
-        let waits = pauses.clone();
-        let messages = repeat(move || {
-            let _alive = &partner;
-            if !idle.is_zero() {
-                slept.pass(waits.pause(|| std::thread::sleep(idle)) as u64);
-            }
-            let expected = block[0].wrapping_add(1);
-            ours.send(&block)?;
-            ours.receive(&mut block)?;
-            if block[0] == expected { Ok(()) } else { not_answered() }
-        });
-        Ok(messages.excluding(pauses))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // The sleep before the message is no part of it. What is left beside a message between CPUs that never halt is what
+    // halting adds.
+    Operation {
+        id: "pipe.idle",
+        summary: "26 bytes through a pipe to a partner process on another CPU after both have slept this long, and the answer; the sleep is not timed",
+        axes: &[OTHER, IDLE],
+        moves: |_| there_and_back(&record::Point::default().with("size", RSX.value())),
+        explained_by: &[term(1.0, "pipe.roundtrip").at(&[("distance", Value::Word("awake")), ("size", RSX)])],
+        prepare: |setting: &Setting| {
+            let (ours, theirs) = End::pipes()?;
+            let mut block = [0_u8; BYTES];
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                ours.close_inherited();
+                let mut answer = [0_u8; BYTES];
+                loop {
+                    theirs.receive(&mut answer)?;
+                    answer[0] = answer[0].wrapping_add(1);
+                    theirs.send(&answer)?;
+                }
+            })?;
+            drop(theirs);
+            exact_sleeps();
+            let idle = Duration::from_micros(setting.number("microseconds"));
+            let slept = setting.tally("ns idle before");
+            let pauses = Pauses::calibrated();
+            let waits = pauses.clone();
+            let messages = repeat(move || {
+                let _alive = &partner;
+                if !idle.is_zero() {
+                    slept.pass(waits.pause(|| std::thread::sleep(idle)) as u64);
+                }
+                let expected = block[0].wrapping_add(1);
+                ours.send(&block)?;
+                ours.receive(&mut block)?;
+                if block[0] == expected { Ok(()) } else { not_answered() }
+            });
+            Ok(messages.excluding(pauses))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
+];
 
 /// Has this task's sleeps end when they should instead of up to 50 us later, where the kernel lets it.
 fn exact_sleeps() {
@@ -81,7 +83,7 @@ mod tests {
             return testing::not_tested!("needs two CPUs");
         };
         let setting = Setting::new(point(Value::Number(10_000)), scratch.path().into(), 0, Some(other), 1);
-        let mut looped = (PIPE.prepare)(&setting).expect("it prepares");
+        let mut looped = (OPERATIONS[0].prepare)(&setting).expect("it prepares");
         let start = std::time::Instant::now();
         let told = looped.timed(20).expect("20 messages");
         // 20 sleeps of 10 ms took their time, and are not told.

@@ -3,14 +3,14 @@
 
 use operation::Failure;
 
-use crate::call::own;
+use crate::kit::sandbox;
 
 /// Moves this process, and the partners it starts from now on, into a new namespace for such objects.
 ///
 /// # Errors
 /// A skip where that is not allowed; then objects could stay behind.
 pub(super) fn enter() -> Result<(), Failure> {
-    own::namespaces(libc::CLONE_NEWIPC)
+    sandbox::namespaces(libc::CLONE_NEWIPC)
 }
 
 /// Raises one of the private namespace's own limits. Only after [`enter`]: before, it would be everybody's.

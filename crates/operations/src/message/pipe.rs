@@ -7,83 +7,85 @@ use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
 use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use super::{
-    DISTANCE_AND_FURTHER, ENDS, EXOTIC, NEAR_OR_FAR, ROUNDTRIP as SHAPE, SIZE, SMALL, TO_ITSELF, is_further, itself,
-    roundtrip, there_and_back,
+    DISTANCE_AND_FURTHER, ENDS, EXOTIC, NEAR_OR_FAR, ROUNDTRIP, SIZE, SMALL, TO_ITSELF, is_further, itself, roundtrip,
+    there_and_back,
 };
-use crate::channel::End;
+use crate::kit::channel::End;
 
-/// A message to oneself: what the calls and the copies cost when nobody has to be woken.
-pub(super) const ITSELF: Operation = Operation {
-    id: "pipe.self",
-    summary: "write to a pipe and read it back, one task",
-    aliases: &["SDAT/RCVD", "VSDA/VRCD"],
-    calls: &["pipe2", "read", "write"],
-    headline: true,
-    axes: &[size(&[
-        Value::Number(1),
-        Value::Number(26),
-        Value::Number(64),
-        Value::Number(512),
-        Value::Number(4096),
-        Value::Number(65536),
-    ])
-    .headline(&[Value::Number(26), Value::Number(64)])],
-    explained_by: &[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")],
-    prepare: |setting| {
-        let pipe = End::to_itself()?;
-        hold(&pipe, setting.size())?;
-        itself(setting, pipe)
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // A message to oneself: what the calls and the copies cost when nobody has to be woken.
+    Operation {
+        id: "pipe.self",
+        summary: "write to a pipe and read it back, one task",
+        aliases: &["SDAT/RCVD", "VSDA/VRCD"],
+        calls: &["pipe2", "read", "write"],
+        headline: true,
+        axes: &[size(&[
+            Value::Number(1),
+            Value::Number(26),
+            Value::Number(64),
+            Value::Number(512),
+            Value::Number(4096),
+            Value::Number(65536),
+        ])
+        .headline(&[Value::Number(26), Value::Number(64)])],
+        explained_by: &[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")],
+        prepare: |setting| {
+            let pipe = End::to_itself()?;
+            hold(&pipe, setting.size())?;
+            itself(setting, pipe)
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
+    // A pair of pipes to a partner. What two messages to oneself do not explain is the waking of two tasks.
+    Operation {
+        id: "pipe.roundtrip",
+        summary: "a message to a partner process through a pipe, and the answer through another",
+        aliases: &["SDAT/RCVD", "VSDA/VRCD"],
+        version: 2,
+        axes: &[DISTANCE_AND_FURTHER, SIZE],
+        // How far the partner is shows at any size, and best at the smallest.
+        has_point: |point| !is_further(point) || point.number("size") == Some(26),
+        moves: there_and_back,
+        explained_by: &[term(2.0, "pipe.self").same(&["size"])],
+        prepare: |setting: &Setting| {
+            let (ours, theirs) = End::pipes()?;
+            roundtrip(setting, ours, theirs)
+        },
+        ..ROUNDTRIP
+    },
+];
 
-/// A pair of pipes to a partner. What two messages to oneself do not explain is the waking of two tasks.
-pub(super) const ROUNDTRIP: Operation = Operation {
-    id: "pipe.roundtrip",
-    summary: "a message to a partner process through a pipe, and the answer through another",
-    aliases: &["SDAT/RCVD", "VSDA/VRCD"],
-    version: 2,
-    axes: &[DISTANCE_AND_FURTHER, SIZE],
-    // How far the partner is shows at any size, and best at the smallest.
-    has_point: |point| !is_further(point) || point.number("size") == Some(26),
-    moves: there_and_back,
-    explained_by: &[term(2.0, "pipe.self").same(&["size"])],
-    prepare: |setting: &Setting| {
-        let (ours, theirs) = End::pipes()?;
-        roundtrip(setting, ours, theirs)
+pub(crate) const FIFOS: &[Operation] = &[
+    // Once open, a FIFO is a pipe; what differs is that its inode is the file system's.
+    Operation {
+        id: "fifo.self",
+        summary: "write to a named pipe (FIFO) and read it back, one task",
+        axes: &[ENDS],
+        explained_by: &[term(1.0, "pipe.self").same(&["size"])],
+        prepare: |setting| {
+            let (receiver, sender) = fifo(setting, "fifo")?;
+            let fifo = End::new(receiver, sender);
+            hold(&fifo, setting.size())?;
+            itself(setting, fifo)
+        },
+        ..TO_ITSELF
     },
-    ..SHAPE
-};
-
-/// Once open, a FIFO is a pipe; what differs is that its inode is the file system's.
-pub(super) const FIFO_ITSELF: Operation = Operation {
-    id: "fifo.self",
-    summary: "write to a named pipe (FIFO) and read it back, one task",
-    axes: &[ENDS],
-    explained_by: &[term(1.0, "pipe.self").same(&["size"])],
-    prepare: |setting| {
-        let (receiver, sender) = fifo(setting, "fifo")?;
-        let fifo = End::new(receiver, sender);
-        hold(&fifo, setting.size())?;
-        itself(setting, fifo)
+    // A pair of FIFOs to a partner.
+    Operation {
+        id: "fifo.roundtrip",
+        summary: "a message to a partner process through a named pipe (FIFO), and the answer through another",
+        axes: &[NEAR_OR_FAR, SMALL],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "fifo.self").same(&["size"])],
+        prepare: |setting| {
+            let (our_receiver, their_sender) = fifo(setting, "answers")?;
+            let (their_receiver, our_sender) = fifo(setting, "messages")?;
+            roundtrip(setting, End::new(our_receiver, our_sender), End::new(their_receiver, their_sender))
+        },
+        ..EXOTIC
     },
-    ..TO_ITSELF
-};
-
-/// A pair of FIFOs to a partner.
-pub(super) const FIFO: Operation = Operation {
-    id: "fifo.roundtrip",
-    summary: "a message to a partner process through a named pipe (FIFO), and the answer through another",
-    axes: &[NEAR_OR_FAR, SMALL],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "fifo.self").same(&["size"])],
-    prepare: |setting| {
-        let (our_receiver, their_sender) = fifo(setting, "answers")?;
-        let (their_receiver, our_sender) = fifo(setting, "messages")?;
-        roundtrip(setting, End::new(our_receiver, our_sender), End::new(their_receiver, their_sender))
-    },
-    ..EXOTIC
-};
+];
 
 /// Makes room for `size` bytes. A message larger than the pipe would wait for a reader for ever. The usual capacity is
 /// 64 KiB, but a user with many pipes gets smaller ones.

@@ -9,70 +9,69 @@ use operation::{Failure, Operation, Setting, term};
 use rustix::param::page_size;
 
 use super::{EXOTIC, NEAR_OR_FAR, SIZE, SIZE_OF_TWO, TO_ITSELF, itself, namespace, roundtrip, there_and_back};
-use crate::block::Block;
-use crate::channel::Channel;
+use crate::kit::block::Block;
+use crate::kit::channel::Channel;
 
-/// A POSIX queue to oneself.
-pub(super) const POSIX_ITSELF: Operation = Operation {
-    id: "mq.posix.self",
-    summary: "send a message to a POSIX queue and receive it, one task",
-    calls: &["mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive"],
-    axes: &[SIZE],
-    prepare: |setting| {
-        enter_for_posix(setting)?;
-        let queue = Rc::new(posix_queue(setting, 0)?);
-        itself(setting, PosixEnd { receiver: Rc::clone(&queue), sender: queue })
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // A POSIX queue to oneself.
+    Operation {
+        id: "mq.posix.self",
+        summary: "send a message to a POSIX queue and receive it, one task",
+        calls: &["mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive"],
+        axes: &[SIZE],
+        prepare: |setting| {
+            enter_for_posix(setting)?;
+            let queue = Rc::new(posix_queue(setting, 0)?);
+            itself(setting, PosixEnd { receiver: Rc::clone(&queue), sender: queue })
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// A pair of POSIX queues to a partner.
-pub(super) const POSIX: Operation = Operation {
-    id: "mq.posix.roundtrip",
-    summary: "a message to a partner process through a POSIX queue, and the answer through another",
-    axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "mq.posix.self").same(&["size"])],
-    prepare: |setting| {
-        enter_for_posix(setting)?;
-        let messages = Rc::new(posix_queue(setting, 0)?);
-        let answers = Rc::new(posix_queue(setting, 1)?);
-        let ours = PosixEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
-        roundtrip(setting, ours, PosixEnd { receiver: messages, sender: answers })
+    // A pair of POSIX queues to a partner.
+    Operation {
+        id: "mq.posix.roundtrip",
+        summary: "a message to a partner process through a POSIX queue, and the answer through another",
+        axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "mq.posix.self").same(&["size"])],
+        prepare: |setting| {
+            enter_for_posix(setting)?;
+            let messages = Rc::new(posix_queue(setting, 0)?);
+            let answers = Rc::new(posix_queue(setting, 1)?);
+            let ours = PosixEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
+            roundtrip(setting, ours, PosixEnd { receiver: messages, sender: answers })
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
-
-/// A System V queue to oneself.
-pub(super) const SYSTEM_V_ITSELF: Operation = Operation {
-    id: "mq.systemv.self",
-    summary: "send a message to a System V queue and receive it, one task",
-    calls: &["msgget", "msgsnd", "msgrcv"],
-    axes: &[SIZE],
-    prepare: |setting| {
-        enter_for_system_v(setting)?;
-        let queue = Rc::new(SystemVQueue::new()?);
-        itself(setting, SystemVEnd { receiver: Rc::clone(&queue), sender: queue })
+    // A System V queue to oneself.
+    Operation {
+        id: "mq.systemv.self",
+        summary: "send a message to a System V queue and receive it, one task",
+        calls: &["msgget", "msgsnd", "msgrcv"],
+        axes: &[SIZE],
+        prepare: |setting| {
+            enter_for_system_v(setting)?;
+            let queue = Rc::new(SystemVQueue::new()?);
+            itself(setting, SystemVEnd { receiver: Rc::clone(&queue), sender: queue })
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// A pair of System V queues to a partner.
-pub(super) const SYSTEM_V: Operation = Operation {
-    id: "mq.systemv.roundtrip",
-    summary: "a message to a partner process through a System V queue, and the answer through another",
-    axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "mq.systemv.self").same(&["size"])],
-    prepare: |setting| {
-        enter_for_system_v(setting)?;
-        let messages = Rc::new(SystemVQueue::new()?);
-        let answers = Rc::new(SystemVQueue::new()?);
-        let ours = SystemVEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
-        roundtrip(setting, ours, SystemVEnd { receiver: messages, sender: answers })
+    // A pair of System V queues to a partner.
+    Operation {
+        id: "mq.systemv.roundtrip",
+        summary: "a message to a partner process through a System V queue, and the answer through another",
+        axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "mq.systemv.self").same(&["size"])],
+        prepare: |setting| {
+            enter_for_system_v(setting)?;
+            let messages = Rc::new(SystemVQueue::new()?);
+            let answers = Rc::new(SystemVQueue::new()?);
+            let ours = SystemVEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
+            roundtrip(setting, ours, SystemVEnd { receiver: messages, sender: answers })
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
+];
 
 /// The longest message that a queue takes where nobody changed it (`msgsize_max`, `msgmax`).
 const USUAL: usize = 8192;

@@ -7,60 +7,61 @@ use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 
-/// A message from a ring to itself.
-pub(super) const ITSELF: Operation = Operation {
-    id: "ring.self",
-    summary: "send a message from an io_uring to itself and take its completion, one task",
-    moves: |_| 8,
-    explained_by: &[term(1.0, "async.read.ring").at(&[("batch", operation::Value::Number(1))])],
-    prepare: |_| {
-        let mut ring = ring()?;
-        let itself = ring.as_raw_fd();
-        let mut number = 0_u64;
-        Ok(repeat(move || {
-            number += 1;
-            send(&mut ring, itself, number)?;
-            if receive(&mut ring)? == number { Ok(()) } else { not_answered() }
-        }))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // A message from a ring to itself.
+    Operation {
+        id: "ring.self",
+        summary: "send a message from an io_uring to itself and take its completion, one task",
+        moves: |_| 8,
+        explained_by: &[term(1.0, "async.read.ring").at(&[("batch", operation::Value::Number(1))])],
+        prepare: |_| {
+            let mut ring = ring()?;
+            let itself = ring.as_raw_fd();
+            let mut number = 0_u64;
+            Ok(repeat(move || {
+                number += 1;
+                send(&mut ring, itself, number)?;
+                if receive(&mut ring)? == number { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// A ring each; each call sends a message and waits for the next one.
-pub(super) const ROUNDTRIP: Operation = Operation {
-    id: "ring.message",
-    summary: "a message of a word from an io_uring to a partner process's, and the answer, one call each",
-    axes: &[NEAR_OR_FAR],
-    moves: |_| 16,
-    explained_by: &[term(2.0, "ring.self")],
-    prepare: |setting: &Setting| {
-        let mut ours = ring()?;
-        let mut theirs = ring()?;
-        let (our_number, their_number) = (ours.as_raw_fd(), theirs.as_raw_fd());
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                let number = receive(&mut theirs)?;
-                send(&mut theirs, our_number, number + 1)?;
-            }
-        })?;
-        let mut number = 0_u64;
-        Ok(repeat(move || {
-            // The partner uses its ring; ours must stay open for as long as it is sent to.
-            let _alive = (&partner, &theirs);
-            number += 1;
-            send(&mut ours, their_number, number)?;
-            if receive(&mut ours)? == number + 1 { Ok(()) } else { not_answered() }
-        }))
+    // A ring each; each call sends a message and waits for the next one.
+    Operation {
+        id: "ring.message",
+        summary: "a message of a word from an io_uring to a partner process's, and the answer, one call each",
+        axes: &[NEAR_OR_FAR],
+        moves: |_| 16,
+        explained_by: &[term(2.0, "ring.self")],
+        prepare: |setting: &Setting| {
+            let mut ours = ring()?;
+            let mut theirs = ring()?;
+            let (our_number, their_number) = (ours.as_raw_fd(), theirs.as_raw_fd());
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    let number = receive(&mut theirs)?;
+                    send(&mut theirs, our_number, number + 1)?;
+                }
+            })?;
+            let mut number = 0_u64;
+            Ok(repeat(move || {
+                // The partner uses its ring; ours must stay open for as long as it is sent to.
+                let _alive = (&partner, &theirs);
+                number += 1;
+                send(&mut ours, their_number, number)?;
+                if receive(&mut ours)? == number + 1 { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
+];
 
 /// Marks completions of the sending itself, which come only when it failed.
 const NOT_SENT: u64 = u64::MAX;
 
 /// A ring that can send messages.
 fn ring() -> Result<IoUring, Failure> {
-    let ring = crate::asynchronous::ring(8)?;
+    let ring = crate::kit::ring::ring(8)?;
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
     if !probe.is_supported(opcode::MsgRingData::CODE) || !ring.params().is_feature_skip_cqe_on_success() {

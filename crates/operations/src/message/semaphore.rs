@@ -8,101 +8,100 @@ use operation::{Failure, Operation, Setting, repeat, term};
 use rustix::io::Errno;
 
 use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, namespace, not_answered};
-use crate::shared::Shared;
+use crate::kit::shared::Shared;
 
-/// A semaphore nobody sleeps at: no call is needed.
-pub(super) const POSIX_ITSELF: Operation = Operation {
-    id: "semaphore.posix.self",
-    summary: "post a POSIX semaphore and take it, one task",
-    per: "pair",
-    aliases: &["SETF/Local", "WTSE"],
-    moves: |_| 0,
-    prepare: |_| {
-        let semaphore = Shared::new(Posix::new())?;
-        semaphore.initialize()?;
-        Ok(repeat(move || {
-            semaphore.post()?;
-            semaphore.take()
-        }))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // A semaphore nobody sleeps at: no call is needed.
+    Operation {
+        id: "semaphore.posix.self",
+        summary: "post a POSIX semaphore and take it, one task",
+        per: "pair",
+        aliases: &["SETF/Local", "WTSE"],
+        moves: |_| 0,
+        prepare: |_| {
+            let semaphore = Shared::new(Posix::new())?;
+            semaphore.initialize()?;
+            Ok(repeat(move || {
+                semaphore.post()?;
+                semaphore.take()
+            }))
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// Two semaphores, one each way.
-pub(super) const POSIX: Operation = Operation {
-    id: "semaphore.posix.roundtrip",
-    summary: "post a POSIX semaphore in shared memory that a partner process waits at, and wait at another",
-    axes: &[NEAR_OR_FAR],
-    explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"])],
-    prepare: |setting: &Setting| {
-        let board = Shared::new(Board { theirs: Posix::new(), ours: Posix::new(), answers: AtomicU32::new(0) })?;
-        board.theirs.initialize()?;
-        board.ours.initialize()?;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                board.theirs.take()?;
-                board.answers.fetch_add(1, Ordering::Relaxed);
-                board.ours.post()?;
-            }
-        })?;
-        let mut answers = 0_u32;
-        Ok(repeat(move || {
-            let _alive = &partner;
-            answers = answers.wrapping_add(1);
-            board.theirs.post()?;
-            board.ours.take()?;
-            if board.answers.load(Ordering::Relaxed) == answers { Ok(()) } else { not_answered() }
-        }))
+    // Two semaphores, one each way.
+    Operation {
+        id: "semaphore.posix.roundtrip",
+        summary: "post a POSIX semaphore in shared memory that a partner process waits at, and wait at another",
+        axes: &[NEAR_OR_FAR],
+        explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"])],
+        prepare: |setting: &Setting| {
+            let board = Shared::new(Board { theirs: Posix::new(), ours: Posix::new(), answers: AtomicU32::new(0) })?;
+            board.theirs.initialize()?;
+            board.ours.initialize()?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    board.theirs.take()?;
+                    board.answers.fetch_add(1, Ordering::Relaxed);
+                    board.ours.post()?;
+                }
+            })?;
+            let mut answers = 0_u32;
+            Ok(repeat(move || {
+                let _alive = &partner;
+                answers = answers.wrapping_add(1);
+                board.theirs.post()?;
+                board.ours.take()?;
+                if board.answers.load(Ordering::Relaxed) == answers { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
-
-/// A System V semaphore nobody sleeps at: two calls all the same.
-pub(super) const SYSTEM_V_ITSELF: Operation = Operation {
-    id: "semaphore.systemv.self",
-    summary: "raise a System V semaphore and lower it, one task",
-    per: "pair",
-    aliases: &["SETF/Group", "WTSE"],
-    calls: &["semget", "semop"],
-    moves: |_| 0,
-    prepare: |_| {
-        let set = SystemV::new()?;
-        Ok(repeat(move || {
-            set.change(THEIRS, 1)?;
-            set.change(THEIRS, -1)
-        }))
+    // A System V semaphore nobody sleeps at: two calls all the same.
+    Operation {
+        id: "semaphore.systemv.self",
+        summary: "raise a System V semaphore and lower it, one task",
+        per: "pair",
+        aliases: &["SETF/Group", "WTSE"],
+        calls: &["semget", "semop"],
+        moves: |_| 0,
+        prepare: |_| {
+            let set = SystemV::new()?;
+            Ok(repeat(move || {
+                set.change(THEIRS, 1)?;
+                set.change(THEIRS, -1)
+            }))
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// Two semaphores of a set, one each way.
-pub(super) const SYSTEM_V: Operation = Operation {
-    id: "semaphore.systemv.roundtrip",
-    summary: "raise a System V semaphore that a partner process waits at, and wait at another",
-    aliases: &["SETF/Group", "WTSE"],
-    axes: &[NEAR_OR_FAR],
-    explained_by: &[term(2.0, "semaphore.systemv.self")],
-    prepare: |setting: &Setting| {
-        let set = SystemV::new()?;
-        let answered = Shared::new(AtomicU32::new(0))?;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                set.change(THEIRS, -1)?;
-                answered.fetch_add(1, Ordering::Relaxed);
-                set.change(OURS, 1)?;
-            }
-        })?;
-        let mut answers = 0_u32;
-        Ok(repeat(move || {
-            let _alive = &partner;
-            answers = answers.wrapping_add(1);
-            set.change(THEIRS, 1)?;
-            set.change(OURS, -1)?;
-            if answered.load(Ordering::Relaxed) == answers { Ok(()) } else { not_answered() }
-        }))
+    // Two semaphores of a set, one each way.
+    Operation {
+        id: "semaphore.systemv.roundtrip",
+        summary: "raise a System V semaphore that a partner process waits at, and wait at another",
+        aliases: &["SETF/Group", "WTSE"],
+        axes: &[NEAR_OR_FAR],
+        explained_by: &[term(2.0, "semaphore.systemv.self")],
+        prepare: |setting: &Setting| {
+            let set = SystemV::new()?;
+            let answered = Shared::new(AtomicU32::new(0))?;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    set.change(THEIRS, -1)?;
+                    answered.fetch_add(1, Ordering::Relaxed);
+                    set.change(OURS, 1)?;
+                }
+            })?;
+            let mut answers = 0_u32;
+            Ok(repeat(move || {
+                let _alive = &partner;
+                answers = answers.wrapping_add(1);
+                set.change(THEIRS, 1)?;
+                set.change(OURS, -1)?;
+                if answered.load(Ordering::Relaxed) == answers { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
+];
 
 /// What two tasks with POSIX semaphores see.
 struct Board {

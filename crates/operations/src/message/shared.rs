@@ -8,100 +8,100 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Operation, Pauses, Setting, repeat, term};
 use rustix::thread::{futex, sched_yield};
 
-use super::futex::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
 use super::{
     ALIGNED, ENDS, EXOTIC, NEAR_OR_FAR, OFFSET, SIZE, SIZE_OF_TWO, TO_ITSELF, between, not_answered, there_and_back,
 };
-use crate::block::Block;
-use crate::channel::Channel;
-use crate::shared::Shared;
+use crate::kit::block::Block;
+use crate::kit::channel::Channel;
+use crate::kit::shared::Shared;
+use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
-/// Copying in and out, with nobody to tell.
-pub(super) const ITSELF: Operation = Operation {
-    id: "shared.self",
-    summary: "copy a message into shared memory and out again, one task; it comes to another place than it left",
-    axes: &[SIZE, OFFSET],
-    prepare: |setting| {
-        let received = Block::behind(APART / 2 + setting.number("offset") as usize, setting.size());
-        Ok(between(Shared::new(Board::new())?, Block::new(setting.size()), received))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // Copying in and out, with nobody to tell.
+    Operation {
+        id: "shared.self",
+        summary: "copy a message into shared memory and out again, one task; it comes to another place than it left",
+        axes: &[SIZE, OFFSET],
+        prepare: |setting| {
+            let received = Block::behind(APART / 2 + setting.number("offset") as usize, setting.size());
+            Ok(between(Shared::new(Board::new())?, Block::new(setting.size()), received))
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// Neither task sleeps. On one CPU each gives it to the other instead of watching on.
-pub(super) const SPIN: Operation = Operation {
-    id: "shared.spin.roundtrip",
-    summary: "a message to a partner process through shared memory, each watching a word for its turn, and the answer",
-    axes: &[NEAR_OR_FAR, ENDS],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "shared.self").same(&["size"]).at(ALIGNED)],
-    prepare: |setting: &Setting| {
-        let board = Rc::new(Shared::new(Board::new())?);
-        let cpu = setting.partner_cpu()?;
-        let watch = if cpu == setting.cpu() { give_way } else { std::hint::spin_loop };
-        let mut block = Block::new(setting.size());
-        let mut theirs = block.clone();
-        let partner = setting.partner(cpu, || board.play(&mut theirs, watch))?;
-        let (before, after) = (Rc::clone(&board), Rc::clone(&board));
-        let last = block.len() - 1;
-        let turns = repeat(move || {
-            let _alive = &partner;
-            let expected = block[last].wrapping_add(1);
-            board.put(&block);
-            board.turn.store(THEIRS, Ordering::Release);
-            while board.turn.load(Ordering::Acquire) != OURS {
-                watch();
-            }
-            board.take(&mut block);
-            if block[last] == expected { Ok(()) } else { not_answered() }
-        });
-        Ok(turns.before(move |_| before.begin()).verify(move |_| after.end()))
+    // Neither task sleeps. On one CPU each gives it to the other instead of watching on.
+    Operation {
+        id: "shared.spin.roundtrip",
+        summary: "a message to a partner process through shared memory, each watching a word for its turn, and the answer",
+        axes: &[NEAR_OR_FAR, ENDS],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "shared.self").same(&["size"]).at(ALIGNED)],
+        prepare: |setting: &Setting| {
+            let board = Rc::new(Shared::new(Board::new())?);
+            let cpu = setting.partner_cpu()?;
+            let watch = if cpu == setting.cpu() { give_way } else { std::hint::spin_loop };
+            let mut block = Block::new(setting.size());
+            let mut theirs = block.clone();
+            let partner = setting.partner(cpu, || board.play(&mut theirs, watch))?;
+            let (before, after) = (Rc::clone(&board), Rc::clone(&board));
+            let last = block.len() - 1;
+            let turns = repeat(move || {
+                let _alive = &partner;
+                let expected = block[last].wrapping_add(1);
+                board.put(&block);
+                board.turn.store(THEIRS, Ordering::Release);
+                while board.turn.load(Ordering::Acquire) != OURS {
+                    watch();
+                }
+                board.take(&mut block);
+                if block[last] == expected { Ok(()) } else { not_answered() }
+            });
+            Ok(turns.before(move |_| before.begin()).verify(move |_| after.end()))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
-
-/// Both tasks sleep until it is their turn.
-pub(super) const FUTEX: Operation = Operation {
-    id: "shared.futex.roundtrip",
-    summary: "a message to a partner process through shared memory, each asleep at a futex until its turn, and the answer",
-    version: 2,
-    axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
-    moves: there_and_back,
-    explained_by: &[
-        term(1.0, "futex.roundtrip").same(&["distance"]),
-        term(2.0, "shared.self").same(&["size"]).at(ALIGNED),
-    ],
-    prepare: |setting: &Setting| {
-        let board = Shared::new(Board::new())?;
-        let mut block = Block::new(setting.size());
-        let last = block.len() - 1;
-        let mut theirs = block.clone();
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                await_turn(&board.turn, THEIRS)?;
-                board.answer(&mut theirs);
-                pass_turn(&board.turn, OURS)?;
-            }
-        })?;
-        let apart = setting.partner_cpu()? != setting.cpu();
-        let pauses = Pauses::calibrated();
-        let waits = pauses.clone();
-        let turns = repeat(move || {
-            let _alive = &partner;
-            let expected = block[last].wrapping_add(1);
-            board.put(&block);
-            let woken = pass_turn(&board.turn, THEIRS)?;
-            await_turn(&board.turn, OURS)?;
-            if woken == 0 && apart {
-                let_fall_asleep(&waits);
-            }
-            board.take(&mut block);
-            if block[last] == expected { Ok(()) } else { not_answered() }
-        });
-        Ok(turns.excluding(pauses))
+    // Both tasks sleep until it is their turn.
+    Operation {
+        id: "shared.futex.roundtrip",
+        summary: "a message to a partner process through shared memory, each asleep at a futex until its turn, and the answer",
+        version: 2,
+        axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
+        moves: there_and_back,
+        explained_by: &[
+            term(1.0, "futex.roundtrip").same(&["distance"]),
+            term(2.0, "shared.self").same(&["size"]).at(ALIGNED),
+        ],
+        prepare: |setting: &Setting| {
+            let board = Shared::new(Board::new())?;
+            let mut block = Block::new(setting.size());
+            let last = block.len() - 1;
+            let mut theirs = block.clone();
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    await_turn(&board.turn, THEIRS)?;
+                    board.answer(&mut theirs);
+                    pass_turn(&board.turn, OURS)?;
+                }
+            })?;
+            let apart = setting.partner_cpu()? != setting.cpu();
+            let pauses = Pauses::calibrated();
+            let waits = pauses.clone();
+            let turns = repeat(move || {
+                let _alive = &partner;
+                let expected = block[last].wrapping_add(1);
+                board.put(&block);
+                let woken = pass_turn(&board.turn, THEIRS)?;
+                await_turn(&board.turn, OURS)?;
+                if woken == 0 && apart {
+                    let_fall_asleep(&waits);
+                }
+                board.take(&mut block);
+                if block[last] == expected { Ok(()) } else { not_answered() }
+            });
+            Ok(turns.excluding(pauses))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
+];
 
 /// The largest message.
 const ROOM: usize = 65536;

@@ -7,48 +7,49 @@ use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 
-/// A signal to oneself.
-pub(super) const ITSELF: Operation = Operation {
-    id: "signalfd.self",
-    summary: "send a signal to oneself and read it from a signal descriptor",
-    per: "signal",
-    moves: |_| 0,
-    calls: &["kill", "signalfd4"],
-    explained_by: &[term(1.0, "signal.ignored"), term(1.0, "syscall.read.null")],
-    prepare: |_| {
-        let signals = Signals::watch()?;
-        let process = std::process::id() as pid_t;
-        Ok(repeat(move || {
-            send(process)?;
-            signals.expect_from(process)
-        }))
-    },
-    ..TO_ITSELF
-};
-
-/// A signal each way.
-pub(super) const ROUNDTRIP: Operation = Operation {
-    id: "signalfd.roundtrip",
-    summary: "signal a partner process that reads a signal descriptor, and read its signal in return",
-    axes: &[NEAR_OR_FAR],
-    explained_by: &[term(2.0, "signalfd.self")],
-    prepare: |setting: &Setting| {
-        let process = std::process::id() as pid_t;
-        let signals = Signals::watch()?;
-        // A signal descriptor tells its reader about the reader's own signals, whoever made it.
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                signals.expect_from(process)?;
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // A signal to oneself.
+    Operation {
+        id: "signalfd.self",
+        summary: "send a signal to oneself and read it from a signal descriptor",
+        per: "signal",
+        moves: |_| 0,
+        calls: &["kill", "signalfd4"],
+        explained_by: &[term(1.0, "signal.ignored"), term(1.0, "syscall.read.null")],
+        prepare: |_| {
+            let signals = Signals::watch()?;
+            let process = std::process::id() as pid_t;
+            Ok(repeat(move || {
                 send(process)?;
-            }
-        })?;
-        Ok(repeat(move || {
-            send(partner.pid())?;
-            signals.expect_from(partner.pid())
-        }))
+                signals.expect_from(process)
+            }))
+        },
+        ..TO_ITSELF
     },
-    ..EXOTIC
-};
+    // A signal each way.
+    Operation {
+        id: "signalfd.roundtrip",
+        summary: "signal a partner process that reads a signal descriptor, and read its signal in return",
+        axes: &[NEAR_OR_FAR],
+        explained_by: &[term(2.0, "signalfd.self")],
+        prepare: |setting: &Setting| {
+            let process = std::process::id() as pid_t;
+            let signals = Signals::watch()?;
+            // A signal descriptor tells its reader about the reader's own signals, whoever made it.
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    signals.expect_from(process)?;
+                    send(process)?;
+                }
+            })?;
+            Ok(repeat(move || {
+                send(partner.pid())?;
+                signals.expect_from(partner.pid())
+            }))
+        },
+        ..EXOTIC
+    },
+];
 
 /// The signal that is sent.
 const SIGNAL: c_int = libc::SIGUSR1;

@@ -11,206 +11,193 @@ use super::{
     DISTANCE, ENDS, EXOTIC, NEAR_OR_FAR, ROUNDTRIP, SIZE, SIZE_OF_ONE, SMALL, TO_ITSELF, itself, roundtrip,
     there_and_back,
 };
-use crate::channel::End;
+use crate::kit::channel::End;
 
-/// One task at both ends of a pair of Unix stream sockets.
-pub(super) const UNIX_ITSELF: Operation = Operation {
-    id: "unix.self",
-    summary: "write to a Unix stream socket (socketpair) and read it back, one task",
-    calls: &["socketpair"],
-    axes: &[SIZE],
-    prepare: |setting| pair_to_itself(setting, SocketType::STREAM),
-    ..TO_ITSELF
-};
-
-/// A connected pair of Unix stream sockets.
-pub(super) const UNIX: Operation = Operation {
-    id: "unix.roundtrip",
-    summary: "a message to a partner process through a Unix stream socket (socketpair), and the answer",
-    version: 2,
-    axes: &[DISTANCE, SIZE],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "unix.self").same(&["size"])],
-    prepare: |setting| pair_to_partner(setting, SocketType::STREAM),
-    ..ROUNDTRIP
-};
-
-/// One task at both ends of a pair of Unix datagram sockets.
-pub(super) const DATAGRAM_ITSELF: Operation = Operation {
-    id: "socketpair.datagram.self",
-    summary: "send through a pair of Unix datagram sockets and receive, one task",
-    axes: &[SIZE],
-    prepare: |setting| pair_to_itself(setting, SocketType::DGRAM),
-    ..TO_ITSELF
-};
-
-/// A connected pair of Unix datagram sockets.
-pub(super) const DATAGRAM: Operation = Operation {
-    id: "socketpair.datagram.roundtrip",
-    summary: "a message to a partner process through a pair of Unix datagram sockets, and the answer",
-    axes: &[NEAR_OR_FAR, SMALL],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "socketpair.datagram.self").same(&["size"])],
-    prepare: |setting| pair_to_partner(setting, SocketType::DGRAM),
-    ..EXOTIC
-};
-
-/// One task at both ends of a pair of Unix sockets that keep messages apart and are connections.
-pub(super) const SEQPACKET_ITSELF: Operation = Operation {
-    id: "socketpair.seqpacket.self",
-    summary: "send through a pair of Unix sockets of sequenced packets and receive, one task",
-    axes: &[ENDS],
-    prepare: |setting| pair_to_itself(setting, SocketType::SEQPACKET),
-    ..TO_ITSELF
-};
-
-/// A connected pair of Unix sockets that keep messages apart.
-pub(super) const SEQPACKET: Operation = Operation {
-    id: "socketpair.seqpacket.roundtrip",
-    summary: "a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer",
-    axes: &[NEAR_OR_FAR, SMALL],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "socketpair.seqpacket.self").same(&["size"])],
-    prepare: |setting| pair_to_partner(setting, SocketType::SEQPACKET),
-    ..EXOTIC
-};
-
-/// One task at both ends of a connection to a name.
-pub(super) const NAMED_STREAM_ITSELF: Operation = Operation {
-    id: "unix.named.stream.self",
-    summary: "write to a Unix stream socket connected by name and read it back, one task",
-    axes: &[SMALL],
-    explained_by: &[term(1.0, "unix.self").same(&["size"])],
-    prepare: |setting| {
-        let (ours, theirs) = named_streams(setting)?;
-        itself(setting, End::joined(ours, theirs))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // One task at both ends of a pair of Unix stream sockets.
+    Operation {
+        id: "unix.self",
+        summary: "write to a Unix stream socket (socketpair) and read it back, one task",
+        calls: &["socketpair"],
+        axes: &[SIZE],
+        prepare: |setting| pair_to_itself(setting, SocketType::STREAM),
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// A connection to a name; once it stands it is like a pair.
-pub(super) const NAMED_STREAM: Operation = Operation {
-    id: "unix.named.stream.roundtrip",
-    summary: "a message to a partner process through a Unix stream socket connected by name, and the answer",
-    axes: &[NEAR_OR_FAR, SMALL],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "unix.named.stream.self").same(&["size"])],
-    prepare: |setting| {
-        let (ours, theirs) = named_streams(setting)?;
-        roundtrip(setting, ours, theirs)
+    // A connected pair of Unix stream sockets.
+    Operation {
+        id: "unix.roundtrip",
+        summary: "a message to a partner process through a Unix stream socket (socketpair), and the answer",
+        version: 2,
+        axes: &[DISTANCE, SIZE],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "unix.self").same(&["size"])],
+        prepare: |setting| pair_to_partner(setting, SocketType::STREAM),
+        ..ROUNDTRIP
     },
-    ..EXOTIC
-};
-
-/// One task at both of two named datagram sockets.
-pub(super) const NAMED_DATAGRAM_ITSELF: Operation = Operation {
-    id: "unix.named.datagram.self",
-    summary: "send to a named Unix datagram socket and receive, one task",
-    axes: &[SMALL],
-    explained_by: &[term(1.0, "socketpair.datagram.self").same(&["size"])],
-    prepare: |setting| {
-        let (ours, theirs) = named_datagrams(setting)?;
-        itself(setting, End::joined(ours, theirs))
+    // One task at both ends of a pair of Unix datagram sockets.
+    Operation {
+        id: "socketpair.datagram.self",
+        summary: "send through a pair of Unix datagram sockets and receive, one task",
+        axes: &[SIZE],
+        prepare: |setting| pair_to_itself(setting, SocketType::DGRAM),
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// Two named datagram sockets connected to each other.
-pub(super) const NAMED_DATAGRAM: Operation = Operation {
-    id: "unix.named.datagram.roundtrip",
-    summary: "a message to a partner process through named Unix datagram sockets, and the answer",
-    axes: &[NEAR_OR_FAR, SMALL],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "unix.named.datagram.self").same(&["size"])],
-    prepare: |setting| {
-        let (ours, theirs) = named_datagrams(setting)?;
-        roundtrip(setting, ours, theirs)
+    // A connected pair of Unix datagram sockets.
+    Operation {
+        id: "socketpair.datagram.roundtrip",
+        summary: "a message to a partner process through a pair of Unix datagram sockets, and the answer",
+        axes: &[NEAR_OR_FAR, SMALL],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "socketpair.datagram.self").same(&["size"])],
+        prepare: |setting| pair_to_partner(setting, SocketType::DGRAM),
+        ..EXOTIC
     },
-    ..EXOTIC
-};
-
-/// One task at both ends of a TCP connection.
-pub(super) const TCP_ITSELF: Operation = Operation {
-    id: "tcp.self",
-    summary: "write to a TCP connection over loopback and read it back, one task",
-    axes: &[SIZE],
-    prepare: |setting| {
-        let (ours, theirs) = tcp(Sending::AtOnce)?;
-        itself(setting, End::joined(ours, theirs))
+    // One task at both ends of a pair of Unix sockets that keep messages apart and are connections.
+    Operation {
+        id: "socketpair.seqpacket.self",
+        summary: "send through a pair of Unix sockets of sequenced packets and receive, one task",
+        axes: &[ENDS],
+        prepare: |setting| pair_to_itself(setting, SocketType::SEQPACKET),
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// TCP with the waiting for fuller packets (Nagle) off, as every service that answers requests has it.
-pub(super) const TCP: Operation = Operation {
-    id: "tcp.roundtrip",
-    summary: "a message to a partner process through TCP over loopback, and the answer",
-    version: 2,
-    axes: &[DISTANCE, SIZE],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "tcp.self").same(&["size"])],
-    prepare: |setting| {
-        let (ours, theirs) = tcp(Sending::AtOnce)?;
-        roundtrip(setting, ours, theirs)
+    // A connected pair of Unix sockets that keep messages apart.
+    Operation {
+        id: "socketpair.seqpacket.roundtrip",
+        summary: "a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer",
+        axes: &[NEAR_OR_FAR, SMALL],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "socketpair.seqpacket.self").same(&["size"])],
+        prepare: |setting| pair_to_partner(setting, SocketType::SEQPACKET),
+        ..EXOTIC
     },
-    ..ROUNDTRIP
-};
-
-/// One task at both ends of a TCP connection as it is by default.
-pub(super) const NAGLE_ITSELF: Operation = Operation {
-    id: "tcp.nagle.self",
-    summary: "write to a TCP connection without NODELAY over loopback and read it back, one task",
-    axes: &[SMALL],
-    explained_by: &[term(1.0, "tcp.self").same(&["size"])],
-    prepare: |setting| {
-        let (ours, theirs) = tcp(Sending::Nagle)?;
-        itself(setting, End::joined(ours, theirs))
+    // One task at both ends of a connection to a name.
+    Operation {
+        id: "unix.named.stream.self",
+        summary: "write to a Unix stream socket connected by name and read it back, one task",
+        axes: &[SMALL],
+        explained_by: &[term(1.0, "unix.self").same(&["size"])],
+        prepare: |setting| {
+            let (ours, theirs) = named_streams(setting)?;
+            itself(setting, End::joined(ours, theirs))
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// TCP as it is by default. A message written with one call and answered before the next never waits for a fuller
-/// packet, so that this should cost what it costs with NODELAY.
-pub(super) const NAGLE: Operation = Operation {
-    id: "tcp.nagle.roundtrip",
-    summary: "a message to a partner process through TCP without NODELAY over loopback, and the answer",
-    axes: &[NEAR_OR_FAR, SMALL],
-    moves: there_and_back,
-    explained_by: &[term(1.0, "tcp.roundtrip").same(&["distance", "size"])],
-    prepare: |setting| {
-        let (ours, theirs) = tcp(Sending::Nagle)?;
-        roundtrip(setting, ours, theirs)
+    // A connection to a name; once it stands it is like a pair.
+    Operation {
+        id: "unix.named.stream.roundtrip",
+        summary: "a message to a partner process through a Unix stream socket connected by name, and the answer",
+        axes: &[NEAR_OR_FAR, SMALL],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "unix.named.stream.self").same(&["size"])],
+        prepare: |setting| {
+            let (ours, theirs) = named_streams(setting)?;
+            roundtrip(setting, ours, theirs)
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
-
-/// One task at both of two UDP sockets.
-pub(super) const UDP_ITSELF: Operation = Operation {
-    id: "udp.self",
-    summary: "send a datagram through UDP over loopback and receive it, one task",
-    axes: &[SIZE_OF_ONE],
-    prepare: |setting| {
-        let (ours, theirs) = udp()?;
-        itself(setting, End::joined(ours, theirs))
+    // One task at both of two named datagram sockets.
+    Operation {
+        id: "unix.named.datagram.self",
+        summary: "send to a named Unix datagram socket and receive, one task",
+        axes: &[SMALL],
+        explained_by: &[term(1.0, "socketpair.datagram.self").same(&["size"])],
+        prepare: |setting| {
+            let (ours, theirs) = named_datagrams(setting)?;
+            itself(setting, End::joined(ours, theirs))
+        },
+        ..TO_ITSELF
     },
-    ..TO_ITSELF
-};
-
-/// UDP between sockets connected to each other; a message is one datagram, which loopback does not lose. There is no
-/// datagram of 64 KiB: the longest has 65507 bytes.
-pub(super) const UDP: Operation = Operation {
-    id: "udp.roundtrip",
-    summary: "a message to a partner process through UDP over loopback, and the answer",
-    version: 2,
-    axes: &[DISTANCE, SIZE_OF_ONE],
-    moves: there_and_back,
-    explained_by: &[term(2.0, "udp.self").same(&["size"])],
-    prepare: |setting| {
-        let (ours, theirs) = udp()?;
-        roundtrip(setting, ours, theirs)
+    // Two named datagram sockets connected to each other.
+    Operation {
+        id: "unix.named.datagram.roundtrip",
+        summary: "a message to a partner process through named Unix datagram sockets, and the answer",
+        axes: &[NEAR_OR_FAR, SMALL],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "unix.named.datagram.self").same(&["size"])],
+        prepare: |setting| {
+            let (ours, theirs) = named_datagrams(setting)?;
+            roundtrip(setting, ours, theirs)
+        },
+        ..EXOTIC
     },
-    ..ROUNDTRIP
-};
+    // One task at both ends of a TCP connection.
+    Operation {
+        id: "tcp.self",
+        summary: "write to a TCP connection over loopback and read it back, one task",
+        axes: &[SIZE],
+        prepare: |setting| {
+            let (ours, theirs) = tcp(Sending::AtOnce)?;
+            itself(setting, End::joined(ours, theirs))
+        },
+        ..TO_ITSELF
+    },
+    // TCP with the waiting for fuller packets (Nagle) off, as every service that answers requests has it.
+    Operation {
+        id: "tcp.roundtrip",
+        summary: "a message to a partner process through TCP over loopback, and the answer",
+        version: 2,
+        axes: &[DISTANCE, SIZE],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "tcp.self").same(&["size"])],
+        prepare: |setting| {
+            let (ours, theirs) = tcp(Sending::AtOnce)?;
+            roundtrip(setting, ours, theirs)
+        },
+        ..ROUNDTRIP
+    },
+    // One task at both ends of a TCP connection as it is by default.
+    Operation {
+        id: "tcp.nagle.self",
+        summary: "write to a TCP connection without NODELAY over loopback and read it back, one task",
+        axes: &[SMALL],
+        explained_by: &[term(1.0, "tcp.self").same(&["size"])],
+        prepare: |setting| {
+            let (ours, theirs) = tcp(Sending::Nagle)?;
+            itself(setting, End::joined(ours, theirs))
+        },
+        ..TO_ITSELF
+    },
+    // TCP as it is by default. A message written with one call and answered before the next never waits for a fuller
+    // packet, so that this should cost what it costs with NODELAY.
+    Operation {
+        id: "tcp.nagle.roundtrip",
+        summary: "a message to a partner process through TCP without NODELAY over loopback, and the answer",
+        axes: &[NEAR_OR_FAR, SMALL],
+        moves: there_and_back,
+        explained_by: &[term(1.0, "tcp.roundtrip").same(&["distance", "size"])],
+        prepare: |setting| {
+            let (ours, theirs) = tcp(Sending::Nagle)?;
+            roundtrip(setting, ours, theirs)
+        },
+        ..EXOTIC
+    },
+    // One task at both of two UDP sockets.
+    Operation {
+        id: "udp.self",
+        summary: "send a datagram through UDP over loopback and receive it, one task",
+        axes: &[SIZE_OF_ONE],
+        prepare: |setting| {
+            let (ours, theirs) = udp()?;
+            itself(setting, End::joined(ours, theirs))
+        },
+        ..TO_ITSELF
+    },
+    // UDP between sockets connected to each other; a message is one datagram, which loopback does not lose. There is no
+    // datagram of 64 KiB: the longest has 65507 bytes.
+    Operation {
+        id: "udp.roundtrip",
+        summary: "a message to a partner process through UDP over loopback, and the answer",
+        version: 2,
+        axes: &[DISTANCE, SIZE_OF_ONE],
+        moves: there_and_back,
+        explained_by: &[term(2.0, "udp.self").same(&["size"])],
+        prepare: |setting| {
+            let (ours, theirs) = udp()?;
+            roundtrip(setting, ours, theirs)
+        },
+        ..ROUNDTRIP
+    },
+];
 
 /// Two connected Unix sockets.
 pub(super) fn pair(kind: SocketType) -> Result<(End, End), Failure> {

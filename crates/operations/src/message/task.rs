@@ -5,65 +5,66 @@ use operation::{Axis, Failure, Operation, Setting, repeat, term};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::{EXOTIC, SMALL, not_answered, there_and_back};
-use crate::block::Block;
-use crate::channel::End;
+use crate::kit::block::Block;
+use crate::kit::channel::End;
 
 const AXES: &[Axis] = &[SMALL];
 
-/// One task that does all of it.
-pub(super) const ONE: Operation = Operation {
-    id: "task.one",
-    summary: "all calls of task.two made by one task: twice write, wait (poll), read, and read to find no more",
-    aliases: &["S/R (1 task)"],
-    axes: AXES,
-    moves: there_and_back,
-    prepare: |setting| {
-        let (ours, theirs) = ends()?;
-        let mut block = Block::new(setting.size());
-        Ok(repeat(move || {
-            let expected = block[0].wrapping_add(1);
-            ours.send(&block)?;
-            take(&theirs, &mut block)?;
-            block[0] = expected;
-            theirs.send(&block)?;
-            take(&ours, &mut block)?;
-            if block[0] == expected { Ok(()) } else { not_answered() }
-        }))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // One task that does all of it.
+    Operation {
+        id: "task.one",
+        summary: "all calls of task.two made by one task: twice write, wait (poll), read, and read to find no more",
+        aliases: &["S/R (1 task)"],
+        axes: AXES,
+        moves: there_and_back,
+        prepare: |setting| {
+            let (ours, theirs) = ends()?;
+            let mut block = Block::new(setting.size());
+            Ok(repeat(move || {
+                let expected = block[0].wrapping_add(1);
+                ours.send(&block)?;
+                take(&theirs, &mut block)?;
+                block[0] = expected;
+                theirs.send(&block)?;
+                take(&ours, &mut block)?;
+                if block[0] == expected { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
-
-/// Two tasks that share it, so that each message forces a switch.
-pub(super) const TWO: Operation = Operation {
-    id: "task.two",
-    summary: "a message to a partner process on the same CPU through a pipe, and the answer; each waits (poll), reads, and reads again to find no more",
-    aliases: &["S/R (2 task)"],
-    axes: AXES,
-    moves: there_and_back,
-    explained_by: &[term(1.0, "task.one").same(&["size"])],
-    prepare: |setting: &Setting| {
-        let (ours, theirs) = ends()?;
-        let mut block = Block::new(setting.size());
-        let mut answer = block.clone();
-        let partner = setting.partner(setting.cpu(), || {
-            ours.close_inherited();
-            loop {
-                take(&theirs, &mut answer)?;
-                answer[0] = answer[0].wrapping_add(1);
-                theirs.send(&answer)?;
-            }
-        })?;
-        drop(theirs);
-        Ok(repeat(move || {
-            let _alive = &partner;
-            let expected = block[0].wrapping_add(1);
-            ours.send(&block)?;
-            take(&ours, &mut block)?;
-            if block[0] == expected { Ok(()) } else { not_answered() }
-        }))
+    // Two tasks that share it, so that each message forces a switch.
+    Operation {
+        id: "task.two",
+        summary: "a message to a partner process on the same CPU through a pipe, and the answer; each waits (poll), reads, and reads again to find no more",
+        aliases: &["S/R (2 task)"],
+        axes: AXES,
+        moves: there_and_back,
+        explained_by: &[term(1.0, "task.one").same(&["size"])],
+        prepare: |setting: &Setting| {
+            let (ours, theirs) = ends()?;
+            let mut block = Block::new(setting.size());
+            let mut answer = block.clone();
+            let partner = setting.partner(setting.cpu(), || {
+                ours.close_inherited();
+                loop {
+                    take(&theirs, &mut answer)?;
+                    answer[0] = answer[0].wrapping_add(1);
+                    theirs.send(&answer)?;
+                }
+            })?;
+            drop(theirs);
+            Ok(repeat(move || {
+                let _alive = &partner;
+                let expected = block[0].wrapping_add(1);
+                ours.send(&block)?;
+                take(&ours, &mut block)?;
+                if block[0] == expected { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
+];
 
 /// A pair of pipes that are never waited at by reading.
 fn ends() -> Result<(End, End), Failure> {

@@ -7,121 +7,120 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use libc::{iovec, pid_t};
 use operation::{Failure, Operation, Partner, Setting, repeat, term};
 
-use super::futex::{OURS, THEIRS, await_turn, pass_turn};
 use super::{ALIGNED, ENDS, EXOTIC, NEAR_OR_FAR, OFFSET, SIZE, SIZE_OF_TWO, TO_ITSELF, not_answered, there_and_back};
-use crate::block::Block;
-use crate::call::raw::tried;
-use crate::shared::Shared;
+use crate::kit::block::Block;
+use crate::kit::loops::tried;
+use crate::kit::shared::Shared;
+use crate::kit::turn::{OURS, THEIRS, await_turn, pass_turn};
 
 /// What all of them are: a transfer from one process to another that sleeps. Where it sleeps makes no difference.
 const TRANSFER: Operation = Operation { per: "transfer", axes: &[SIZE], ..TO_ITSELF };
 
-/// Our own memory by the same call.
-pub(super) const ITSELF: Operation = Operation {
-    id: "vm.self",
-    summary: "read a message from one's own memory as if it were another process's (process_vm_readv)",
-    axes: &[ENDS, OFFSET],
-    prepare: |setting| {
-        let own = Memory { process: std::process::id() as pid_t, place: Block::of(PATTERN, setting.size()) };
-        let mut block = Block::behind(setting.number("offset") as usize, setting.size());
-        let last = block.len() - 1;
-        tried(repeat(move || {
-            block[last] = 0;
-            own.read(&mut block)?;
-            if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
-        }))
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // Our own memory by the same call.
+    Operation {
+        id: "vm.self",
+        summary: "read a message from one's own memory as if it were another process's (process_vm_readv)",
+        axes: &[ENDS, OFFSET],
+        prepare: |setting| {
+            let own = Memory { process: std::process::id() as pid_t, place: Block::of(PATTERN, setting.size()) };
+            let mut block = Block::behind(setting.number("offset") as usize, setting.size());
+            let last = block.len() - 1;
+            tried(repeat(move || {
+                block[last] = 0;
+                own.read(&mut block)?;
+                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
+            }))
+        },
+        ..TRANSFER
     },
-    ..TRANSFER
-};
-
-/// The memory of a partner that sleeps.
-pub(super) const READ: Operation = Operation {
-    id: "vm.read",
-    summary: "read a message from the memory of a partner process that sleeps (process_vm_readv)",
-    calls: &["process_vm_readv"],
-    axes: &[SIZE, OFFSET],
-    prepare: |setting| {
-        let (memory, partner) = sleeper(setting)?;
-        let mut block = Block::behind(setting.number("offset") as usize, setting.size());
-        let last = block.len() - 1;
-        Ok(repeat(move || {
-            let _alive = &partner;
-            block[last] = 0;
-            memory.read(&mut block)?;
-            if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
-        }))
+    // The memory of a partner that sleeps.
+    Operation {
+        id: "vm.read",
+        summary: "read a message from the memory of a partner process that sleeps (process_vm_readv)",
+        calls: &["process_vm_readv"],
+        axes: &[SIZE, OFFSET],
+        prepare: |setting| {
+            let (memory, partner) = sleeper(setting)?;
+            let mut block = Block::behind(setting.number("offset") as usize, setting.size());
+            let last = block.len() - 1;
+            Ok(repeat(move || {
+                let _alive = &partner;
+                block[last] = 0;
+                memory.read(&mut block)?;
+                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
+            }))
+        },
+        ..TRANSFER
     },
-    ..TRANSFER
-};
-
-/// The memory of a partner that sleeps.
-pub(super) const WRITE: Operation = Operation {
-    id: "vm.write",
-    summary: "write a message into the memory of a partner process that sleeps (process_vm_writev)",
-    calls: &["process_vm_writev"],
-    prepare: |setting| {
-        let (memory, partner) = sleeper(setting)?;
-        let memory = Rc::new(memory);
-        let there = Rc::clone(&memory);
-        let mut block = memory.place.clone();
-        let mut found = block.clone();
-        let last = block.len() - 1;
-        let written = Rc::new(Cell::new(0_u8));
-        let expected = Rc::clone(&written);
-        let writes = repeat(move || {
-            let _alive = &partner;
-            block[last] = block[last].wrapping_add(1);
-            written.set(block[last]);
-            memory.write(&block)
-        });
-        Ok(writes.verify(move |_| {
-            there.read(&mut found)?;
-            let arrived = found[last] == expected.get();
-            if arrived { Ok(()) } else { Err(Failure::wrong("the partner's memory is not what was written")) }
-        }))
+    // The memory of a partner that sleeps.
+    Operation {
+        id: "vm.write",
+        summary: "write a message into the memory of a partner process that sleeps (process_vm_writev)",
+        calls: &["process_vm_writev"],
+        prepare: |setting| {
+            let (memory, partner) = sleeper(setting)?;
+            let memory = Rc::new(memory);
+            let there = Rc::clone(&memory);
+            let mut block = memory.place.clone();
+            let mut found = block.clone();
+            let last = block.len() - 1;
+            let written = Rc::new(Cell::new(0_u8));
+            let expected = Rc::clone(&written);
+            let writes = repeat(move || {
+                let _alive = &partner;
+                block[last] = block[last].wrapping_add(1);
+                written.set(block[last]);
+                memory.write(&block)
+            });
+            Ok(writes.verify(move |_| {
+                there.read(&mut found)?;
+                let arrived = found[last] == expected.get();
+                if arrived { Ok(()) } else { Err(Failure::wrong("the partner's memory is not what was written")) }
+            }))
+        },
+        ..TRANSFER
     },
-    ..TRANSFER
-};
-
-/// As libraries for message passing do it: the sender writes into the receiver's memory and wakes it.
-pub(super) const ROUNDTRIP: Operation = Operation {
-    id: "vm.roundtrip",
-    summary: "write a message into the memory of a partner process, wake it by a futex, and read the answer out of it",
-    axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
-    moves: there_and_back,
-    explained_by: &[
-        term(1.0, "vm.write").same(&["size"]),
-        term(1.0, "vm.read").same(&["size"]).at(ALIGNED),
-        term(1.0, "futex.roundtrip").same(&["distance"]),
-    ],
-    prepare: |setting: &Setting| {
-        let turn = Shared::new(AtomicU32::new(OURS))?;
-        let mut place = Block::new(setting.size());
-        let last = place.len() - 1;
-        let partner = setting.partner(setting.partner_cpu()?, || {
-            loop {
-                await_turn(&turn, THEIRS)?;
-                // The other process has changed it behind the compiler's back.
-                let message = std::hint::black_box(&mut place);
-                message[last] = message[last].wrapping_add(1);
-                std::hint::black_box(message);
-                pass_turn(&turn, OURS)?;
-            }
-        })?;
-        let mut block = place.clone();
-        let memory = Memory { process: partner.pid(), place };
-        tried(repeat(move || {
-            let _alive = &partner;
-            let expected = block[last].wrapping_add(1);
-            memory.write(&block)?;
-            pass_turn(&turn, THEIRS)?;
-            await_turn(&turn, OURS)?;
-            memory.read(&mut block)?;
-            if block[last] == expected { Ok(()) } else { not_answered() }
-        }))
+    // As libraries for message passing do it: the sender writes into the receiver's memory and wakes it.
+    Operation {
+        id: "vm.roundtrip",
+        summary: "write a message into the memory of a partner process, wake it by a futex, and read the answer out of it",
+        axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
+        moves: there_and_back,
+        explained_by: &[
+            term(1.0, "vm.write").same(&["size"]),
+            term(1.0, "vm.read").same(&["size"]).at(ALIGNED),
+            term(1.0, "futex.roundtrip").same(&["distance"]),
+        ],
+        prepare: |setting: &Setting| {
+            let turn = Shared::new(AtomicU32::new(OURS))?;
+            let mut place = Block::new(setting.size());
+            let last = place.len() - 1;
+            let partner = setting.partner(setting.partner_cpu()?, || {
+                loop {
+                    await_turn(&turn, THEIRS)?;
+                    // The other process has changed it behind the compiler's back.
+                    let message = std::hint::black_box(&mut place);
+                    message[last] = message[last].wrapping_add(1);
+                    std::hint::black_box(message);
+                    pass_turn(&turn, OURS)?;
+                }
+            })?;
+            let mut block = place.clone();
+            let memory = Memory { process: partner.pid(), place };
+            tried(repeat(move || {
+                let _alive = &partner;
+                let expected = block[last].wrapping_add(1);
+                memory.write(&block)?;
+                pass_turn(&turn, THEIRS)?;
+                await_turn(&turn, OURS)?;
+                memory.read(&mut block)?;
+                if block[last] == expected { Ok(()) } else { not_answered() }
+            }))
+        },
+        ..EXOTIC
     },
-    ..EXOTIC
-};
+];
 
 /// What a partner's memory holds.
 const PATTERN: u8 = 0x5a;

@@ -16,9 +16,10 @@ use rustix::net::{SendFlags, send};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Guest, Program, native};
-use crate::call::raw::call;
-use crate::command::found;
+use super::guest::{Guest, Program};
+use super::native;
+use crate::kit::invoke::call;
+use crate::user::command::found;
 
 /// The first word of a command line that means: be the server. It is for no user, so no help speaks of it.
 pub const SERVE: &str = "serve-emulated";
@@ -31,7 +32,7 @@ const ASKED: &[&str] = &[SERVE];
 const ASKED: &[&str] = &["--exact", "mode::emulated::tests::server", "--ignored", "--test-threads=1"];
 
 /// What the server is told first: a program's name, the words of its memory, and its files' descriptors.
-type Order = (String, Vec<u64>, Vec<RawFd>);
+type Setup = (String, Vec<u64>, Vec<RawFd>);
 
 /// What it says to that, once the program is ready.
 type Ready = Result<(), Failure>;
@@ -139,7 +140,7 @@ pub fn serve() -> Result<(), Failure> {
 
 fn answer(stream: UnixStream) -> Result<(), Failure> {
     let mut questions = BufReader::new(stream.try_clone()?);
-    let Some((name, memory, files)) = hear::<Order>(&mut questions)? else { return Ok(()) };
+    let Some((name, memory, files)) = hear::<Setup>(&mut questions)? else { return Ok(()) };
     let mut program = match program(&name, memory, &files) {
         Ok(program) => program,
         Err(failure) => return say(&stream, &Ready::Err(failure)),
@@ -195,8 +196,8 @@ mod tests {
     #[test]
     fn a_server_answers_what_it_is_asked_until_the_round_is_gone() {
         let (mut stream, server) = served();
-        let order: Order = ("convert".into(), vec![0, 7, 12], vec![]);
-        say(stream.get_ref(), &order).expect("said");
+        let setup: Setup = ("convert".into(), vec![0, 7, 12], vec![]);
+        say(stream.get_ref(), &setup).expect("said");
         assert_eq!(hear::<Ready>(&mut stream), Ok(Some(Ok(()))));
         // Their values, the lengths of their texts, and the first digits.
         let sums = [7 + 1 + u64::from(b'7'), 12 + 2 + u64::from(b'1')];

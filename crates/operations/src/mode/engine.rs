@@ -7,8 +7,8 @@ use std::error::Error;
 use operation::Failure;
 use rustix::io::Errno;
 
+use super::guest::{Guest, Program};
 use super::wasi::Host;
-use super::{Guest, Program};
 
 /// A program run by one of the engines, whose interfaces differ only in how they are set up and how a guest is started.
 macro_rules! run_by {

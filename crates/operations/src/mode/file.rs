@@ -7,7 +7,8 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::pwrite;
 
-use crate::syscall::{exactly, scratch};
+use crate::kit::check::exactly;
+use crate::kit::scratch::scratch;
 
 /// Bytes in the file read from end to end: the 7,040 records of 80 bytes of "MPE/iX and Performance", section 1.4.
 const LENGTH: usize = 7040 * 80;

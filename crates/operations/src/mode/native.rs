@@ -5,8 +5,9 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::{pread, read as read_next};
 
-use super::{Program, file};
-use crate::syscall::exactly;
+use super::file;
+use super::guest::Program;
+use crate::kit::check::exactly;
 
 /// Bytes of an entry of the index: a key and a record's number.
 const ENTRY: usize = 16;

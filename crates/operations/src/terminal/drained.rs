@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use operation::{Failure, Partner, Setting};
 use rustix::io::{Errno, read, write};
 
-use crate::shared::Shared;
+use crate::kit::shared::Shared;
 
 /// What emulators read at once.
 const ROOM: usize = 64 << 10;

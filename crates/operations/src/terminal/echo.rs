@@ -13,7 +13,7 @@ const DISTANCE: Axis = partner("distance", &[Value::Word("same"), Value::Word("o
 /// Keystrokes that nobody reads pile up: a batch has no more of them than a terminal keeps.
 const KEPT: u64 = 2000;
 
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "terminal.echo.driver",
         summary: "from a keystroke to its echo by the line discipline, both at the emulator's end",
@@ -82,6 +82,6 @@ mod tests {
 
     #[test]
     fn every_keystroke_is_echoed() {
-        crate::trial::perform_all(OPERATIONS);
+        crate::kit::trial::perform_all(OPERATIONS);
     }
 }

@@ -18,7 +18,7 @@ const ROOM: Axis = size(&[Value::Number(1), Value::Number(LINE as u64), Value::N
 /// Bytes of a piece of bulk input: half of what a terminal keeps for a program that is late.
 const BULK: usize = 2048;
 
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "terminal.input.line",
         summary: "an emulator sends a line of 64 characters, the program reads it, and the emulator reads the echo if there is one",
@@ -89,6 +89,6 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_read() {
-        crate::trial::perform_all(OPERATIONS);
+        crate::kit::trial::perform_all(OPERATIONS);
     }
 }

@@ -8,7 +8,7 @@ use rustix::io::{IoSlice, writev};
 use super::TERMINAL;
 use super::drained::Drained;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
-use crate::stream::Stream;
+use crate::file::stream::Stream;
 
 /// Where the drain runs: on our CPU, so that the time is all that the bytes cost, or on another one, as an emulator does.
 const DISTANCE: Axis =
@@ -29,7 +29,7 @@ const SIZE: Axis = size(&[
     Value::Number(64 << 10),
 ]);
 
-pub(super) const OPERATIONS: &[Operation] = &[
+pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "terminal.write",
         summary: "write lines of text to a terminal that a partner drains; it counts once it has come out",
@@ -128,6 +128,6 @@ mod tests {
 
     #[test]
     fn everything_written_comes_out() {
-        crate::trial::perform_all(OPERATIONS);
+        crate::kit::trial::perform_all(OPERATIONS);
     }
 }

@@ -21,7 +21,7 @@ const WORD: usize = 6;
 /// Columns between two tab stops.
 const STOP: usize = 8;
 
-pub(super) const OPERATIONS: &[Operation] = &[Operation {
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "terminal.update",
     summary: "a program changes a few words of the screen and brings the terminal up to date by one write, which a partner drains",
     per: "update",
@@ -190,6 +190,6 @@ mod tests {
 
     #[test]
     fn updates_come_out() {
-        crate::trial::perform_all(OPERATIONS);
+        crate::kit::trial::perform_all(OPERATIONS);
     }
 }

@@ -24,7 +24,7 @@ const WITHOUT: Axis = word(
 /// What the program answers: columns set by tabs.
 const ANSWER: &[u8] = b"\tname\tsize\tdate\tand a sentence of as many words as the line has room for\n";
 
-pub(super) const OPERATIONS: &[Operation] = &[Operation {
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "terminal.session",
     summary: "an emulator sends a line, the program reads it and answers with another, the emulator reads both: without one feature of the terminal",
     per: "interaction",
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_session_shows_what_it_must_without_any_feature() {
-        crate::trial::perform_all(OPERATIONS);
+        crate::kit::trial::perform_all(OPERATIONS);
     }
 
     #[test]

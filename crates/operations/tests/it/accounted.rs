@@ -34,7 +34,7 @@ fn operations_on_one_cpu_account_for_their_time_or_say_that_they_wait() {
     let mut wrong = Vec::new();
     for title in FAMILIES {
         let family = operations::FAMILIES.iter().find(|family| family.title == title).expect(title);
-        for operation in family.operations {
+        for operation in family.operations() {
             let judged = |point: &Point| {
                 operation.cpus(point) == 1 && !(operation.waits)(point) && operation.quoted != Estimate::Typical
             };

@@ -3,9 +3,9 @@
 use std::arch::asm;
 use std::cell::Cell;
 
-use super::{AHEAD_WORDS, LINE_WORDS, Passes, TURN_WORDS, fill, fill_ahead};
+use super::shape::{AHEAD_WORDS, LINE_WORDS, Passes, TURN_WORDS, fill, fill_ahead};
 
-pub(super) fn fastest() -> Passes {
+pub(in super::super) fn fastest() -> Passes {
     Passes { sum_near: sum, sum_far: sum, fill_near: fill, fill_far: fill_ahead, fill_streaming, copy_streaming, clear }
 }
 
@@ -17,16 +17,9 @@ pub(super) fn every() -> Vec<Passes> {
 
 /// Waits until stores past the caches are where others see them.
 #[inline]
-pub(super) fn settle() {
+pub(in super::super) fn settle() {
     // SAFETY: a barrier changes nothing.
     unsafe { asm!("dmb ishst", options(nostack, preserves_flags)) };
-}
-
-/// Asks for a line in order to write it.
-#[inline(always)]
-pub(super) fn prefetch_to_write(line: *const u8) {
-    // SAFETY: a prefetch neither faults nor changes memory, wherever it points.
-    unsafe { asm!("prfm pstl1keep, [{}]", in(reg) line, options(nostack, preserves_flags)) };
 }
 
 #[inline(always)]

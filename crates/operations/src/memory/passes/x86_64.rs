@@ -4,9 +4,9 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::cell::Cell;
 
-use super::{AHEAD_WORDS, LINE_WORDS, Passes, TURN_WORDS, fill, fill_ahead};
+use super::shape::{AHEAD_WORDS, LINE_WORDS, Passes, TURN_WORDS, fill, fill_ahead};
 
-pub(super) fn fastest() -> Passes {
+pub(in super::super) fn fastest() -> Passes {
     every().pop().unwrap_or(sse2::PASSES)
 }
 
@@ -25,16 +25,9 @@ pub(super) fn every() -> Vec<Passes> {
 
 /// Waits until stores past the caches are where others see them.
 #[inline]
-pub(super) fn settle() {
+pub(in super::super) fn settle() {
     // SAFETY: every processor of this architecture has it.
     unsafe { _mm_sfence() };
-}
-
-/// Asks for a line in order to write it; a processor that cannot does nothing.
-#[inline(always)]
-pub(super) fn prefetch_to_write(line: *const u8) {
-    // SAFETY: a prefetch neither faults nor changes memory, wherever it points.
-    unsafe { asm!("prefetchw [{}]", in(reg) line, options(nostack, preserves_flags)) };
 }
 
 #[inline(always)]

@@ -1,0 +1,35 @@
+//! The accounting of all system calls: for every call of the architecture's table, the operation that times it or the
+//! reason why none does. Knows nothing of how an operation times a call.
+
+use operation::Operation;
+
+use crate::registry::all;
+use crate::syscall::table::{known, reason};
+
+/// One call of the architecture's table.
+#[derive(Clone, Copy)]
+pub struct Call {
+    /// Its number.
+    pub number: i32,
+    /// The kernel's name for it.
+    pub name: &'static str,
+    /// What times it; where several do, one that times it at work, and then the one that times the fewest others.
+    pub operation: Option<&'static Operation>,
+    /// Why nothing times it.
+    pub reason: Option<&'static str>,
+}
+
+/// Every call of this architecture's table, by number, and those the running kernel has beyond it.
+pub fn every_call() -> Vec<Call> {
+    let call = |(number, name)| Call { number, name, operation: timed_by(name), reason: reason(name) };
+    known().into_iter().map(call).collect()
+}
+
+/// The operations that time the call of this name, in the order of the registry.
+pub fn timing(name: &str) -> impl Iterator<Item = &'static Operation> {
+    all().filter(move |operation| operation.calls.contains(&name))
+}
+
+fn timed_by(name: &str) -> Option<&'static Operation> {
+    timing(name).min_by_key(|operation| (operation.refused, operation.calls.len()))
+}

@@ -1,0 +1,188 @@
+//! The family `read`: one file from one end to the other by every method there is, out of memory and in it. All of
+//! them add up all they read by one routine and are held to the right sum, so that they differ by the method alone.
+
+mod ahead;
+pub(crate) mod buffered;
+pub(crate) mod mapped;
+pub(crate) mod moved;
+pub(crate) mod order;
+mod pass;
+pub(crate) mod plain;
+pub(crate) mod ring;
+pub(crate) mod source;
+pub(crate) mod sum;
+pub(crate) mod unused;
+pub(crate) mod view;
+pub(crate) mod work;
+
+use operation::Value::{Number, Word};
+use operation::{Axis, Operation, TermOf, bytes, count, term, word};
+use record::{Estimate, Point};
+
+use crate::kit::baseline::DEFAULT;
+
+pub use ahead::Ahead;
+pub use order::Plan;
+pub use source::{Given, unnamed, whole};
+pub use sum::sum;
+pub use view::View;
+
+pub use crate::kit::block::Block;
+
+/// What adding up costs where the record is near: a part of every reader.
+const THE_SUM: TermOf = term(1.0, "read.sum").same(&["record", "file"]);
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// The files of the paper whose experiment this is (`mpe`): 89,867 records of 256 bytes, and 7,040 of 80.
+const LARGE: u64 = 89_867 * 256;
+const SMALL: u64 = 7_040 * 80;
+
+/// Where the file is when a pass begins.
+const STATE: Axis = word("state", &[Word("cold"), Word("warm")]);
+const ORDER: Axis = word("order", &[Word("sequential"), Word("reverse"), Word("strided"), Word("random")])
+    .headline(&[Word("sequential")]);
+/// Bytes asked for at a time.
+const RECORD: Axis = bytes("record", &[Number(80), Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
+    .headline(&[Number(128 * KIB)]);
+/// Bytes of the file.
+const FILE: Axis =
+    bytes("file", &[Number(SMALL), Number(16 * MIB), Number(LARGE), Number(256 * MIB)]).headline(&[Number(256 * MIB)]);
+
+/// Bytes that have been asked for beyond those read.
+const DISTANCE: Axis =
+    bytes("ahead", &[Number(KIB), Number(512 * KIB), Number(2 * MIB), Number(8 * MIB)]).headline(&[Number(2 * MIB)]);
+/// Bytes asked for at a time.
+const QUANTITY: Axis =
+    bytes("quantity", &[Number(4 * KIB), Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
+/// Requests under way.
+const DEPTH: Axis = count("depth", &[Number(1), Number(4), Number(16), Number(64)]).headline(&[Number(16)]);
+
+/// The axes of methods with a window, and its points: the usual window for every file, others for the large one, and
+/// for the paper's files also its first: four records ahead, a page at a time.
+const AHEAD: &[Axis] = &[STATE, DISTANCE, QUANTITY, RECORD, FILE];
+const AHEAD_POINTS: fn(&Point) -> bool = |point| {
+    let window = match (point.number("ahead"), point.number("quantity")) {
+        (Some(ahead), Some(quantity)) => (ahead, quantity),
+        _ => return false,
+    };
+    let is_paper = [Some(LARGE), Some(SMALL)].contains(&point.number("file"));
+    let fits = match window {
+        (KIB, quantity) => is_paper && quantity == 4 * KIB,
+        (_, quantity) if quantity == 4 * KIB => false,
+        (ahead, quantity) => point.number("file") == Some(256 * MIB) || (ahead, quantity) == (2 * MIB, 2 * MIB),
+    };
+    IN_ORDER_POINTS(point) && fits
+};
+
+/// The axes of reads past the page cache, for which the file's being in it means nothing.
+const DIRECT_ANY_ORDER: &[Axis] = &[COLD, ORDER, RECORD, FILE];
+const DIRECT_POINTS: fn(&Point) -> bool = |point| ANY_ORDER_POINTS(point) && is_blocks(point);
+const COLD: Axis = word("state", &[Word("cold")]);
+
+/// The axes of rings: every depth from beginning to end and by chance, the other orders at the usual depth.
+const DEEP: &[Axis] = &[STATE, DEPTH, ORDER, RECORD, FILE];
+const DEEP_DIRECT: &[Axis] = &[COLD, DEPTH, ORDER, RECORD, FILE];
+const DEEP_POINTS: fn(&Point) -> bool = |point| {
+    let deep = match point.word("order") {
+        Some("sequential") => point.number("file") == Some(256 * MIB) && point.number("record") == Some(128 * KIB),
+        order => order == Some("random") && point.number("record") == Some(4 * KIB),
+    };
+    DIRECT_POINTS(point) && (deep || point.number("depth") == Some(16))
+};
+
+/// The axes of readers with a buffer: small records are what they are for.
+const BUFFERED: &[Axis] = &[STATE, RECORD.headline(&[Number(256)]), FILE];
+const BUFFERED_POINTS: fn(&Point) -> bool = |point| {
+    let (file, record) = (point.number("file"), point.number("record"));
+    let large = file == Some(256 * MIB) && [Some(256), Some(4 * KIB), Some(128 * KIB)].contains(&record);
+    large || [(Some(SMALL), Some(80)), (Some(LARGE), Some(256))].contains(&(file, record))
+};
+
+/// The axes of methods of which the order says much.
+const ANY_ORDER: &[Axis] = &[STATE, ORDER, RECORD, FILE];
+/// The axes of those of which it does not.
+const IN_ORDER: &[Axis] = &[STATE, RECORD, FILE];
+
+/// Every record size from beginning to end; the other orders by two sizes, in the large file.
+const ANY_ORDER_POINTS: fn(&Point) -> bool = |point| {
+    let (file, record) = (point.number("file"), point.number("record"));
+    match point.word("order") {
+        Some("sequential") => is_measured(point),
+        // Small records out of order take a request each: in the large file, seconds a pass.
+        _ => [(Some(16 * MIB), Some(4 * KIB)), (Some(256 * MIB), Some(128 * KIB))].contains(&(file, record)),
+    }
+};
+
+/// The usual record size alone, and the paper's.
+const IN_ORDER_POINTS: fn(&Point) -> bool =
+    |point| is_measured(point) && ![Some(4 * KIB), Some(MIB)].contains(&point.number("record"));
+
+/// The paper's records belong to its files; the middle file is for who has no time, and the large one for all else.
+fn is_measured(point: &Point) -> bool {
+    match (point.number("file"), point.number("record")) {
+        (Some(SMALL), record) => record == Some(80),
+        (Some(LARGE), record) => record == Some(256),
+        (Some(16_777_216), record) => record == Some(128 * KIB),
+        (_, record) => record >= Some(4 * KIB),
+    }
+}
+
+/// Whether the records are whole blocks of a device.
+fn is_blocks(point: &Point) -> bool {
+    point.number("record").is_some_and(|record| record.is_multiple_of(4 * KIB))
+}
+
+/// What all of them are: one pass over the file, which waits for a device and takes seconds to set up.
+const READ: Operation = Operation {
+    per: "pass",
+    waits: |point| point.word("state") == Some("cold"),
+    opt_in: true,
+    quoted: Estimate::Typical,
+    axes: IN_ORDER,
+    has_point: IN_ORDER_POINTS,
+    follows_clock: |_| false,
+    moves: |point| point.number("file").unwrap_or(0),
+    // A slow disk writes the file once at 10 MB/s, and reads it as slowly.
+    patience: 120.0,
+    ..DEFAULT
+};
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use operation::Setting;
+
+    use super::*;
+
+    fn operations() -> impl Iterator<Item = &'static Operation> {
+        crate::registry::all().filter(|operation| operation.family() == "read")
+    }
+
+    /// Every method does its work from every state, in every order and record size, over a small file.
+    #[test]
+    fn every_reader_reads_the_whole_file() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
+        for operation in operations() {
+            let small = |point: Point| point.with("file", Number(MIB));
+            let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();
+            for point in points {
+                let setting = Setting::new(point.clone(), scratch.path().into(), 0, other_cpu, 1);
+                crate::kit::trial::perform_in(&setting, operation);
+                let doubts = setting.doubts().raised();
+                assert!(doubts.is_empty(), "{}{point}: {doubts:?}", operation.id);
+            }
+        }
+    }
+
+    #[test]
+    fn points_are_few_and_hold_the_paper_s() {
+        for operation in operations() {
+            let (usual, all) = (operation.points(true), operation.points(false));
+            assert!((1..=2).contains(&usual.len()) && all.len() <= 40, "{}: {}", operation.id, all.len());
+        }
+    }
+}

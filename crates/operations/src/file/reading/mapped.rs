@@ -1,0 +1,151 @@
+//! Readers that map the file and touch it. A pass maps, reads and unmaps: pages that are mapped cannot be put out of
+//! memory, and programs pay for the mapping too.
+
+use std::rc::Rc;
+
+use operation::Value::Word;
+use operation::{Failure, Loop, Operation, Setting, word};
+use rustix::mm::{Advice, MapFlags};
+
+use super::ahead::Ahead;
+use super::order::Plan;
+use super::pass::summing;
+use super::source::Source;
+use super::sum::sum;
+use super::view::View;
+use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, FILE, MIB, READ, RECORD, STATE};
+use crate::file::residence;
+
+/// Address space enough for any file of today; the pages are the page cache's, not the round's.
+const MAPPED: Operation = Operation { memory: 1 << 46, ..READ };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "read.mmap",
+        summary: "map a file, add it up record by record, unmap it",
+        aliases: &["Memory Mapped"],
+        axes: ANY_ORDER,
+        has_point: ANY_ORDER_POINTS,
+        prepare: |setting| each_pass(setting, MapFlags::SHARED, None),
+        ..MAPPED
+    },
+    // What is left once the mapping is there.
+    Operation {
+        id: "read.mmap.kept",
+        summary: "add up a file record by record through a mapping that is kept, its pages touched before",
+        axes: &[word("state", &[Word("warm")]), RECORD, FILE],
+        prepare: |setting| {
+            summing(setting, |source, plan| {
+                let view = View::of(source, MapFlags::SHARED)?;
+                Ok(move || Ok(sum_of(&view, plan)))
+            })
+        },
+        ..MAPPED
+    },
+    Operation {
+        id: "read.mmap.populate",
+        summary: "map a file with all its pages at once (MAP_POPULATE), add it up, unmap it",
+        prepare: |setting| each_pass(setting, MapFlags::SHARED | MapFlags::POPULATE, None),
+        ..MAPPED
+    },
+    Operation {
+        id: "read.mmap.sequential",
+        summary: "map a file, advise MADV_SEQUENTIAL, add it up, unmap it",
+        prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Sequential)),
+        ..MAPPED
+    },
+    // One page a read: the paper's mapped access, and the slowest, hence over the middle file.
+    Operation {
+        id: "read.mmap.random",
+        summary: "map a file, advise MADV_RANDOM, which reads each page for itself, add it up, unmap it",
+        aliases: &["Memory Mapped"],
+        axes: &[STATE, RECORD, FILE.headline(&[operation::Value::Number(16 * MIB)])],
+        prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Random)),
+        ..MAPPED
+    },
+    Operation {
+        id: "read.mmap.ahead",
+        summary: "map a file, add it up with MADV_WILLNEED for what the window takes in, unmap it",
+        aliases: &["Memory Mapped & FreadSeek"],
+        axes: AHEAD,
+        has_point: AHEAD_POINTS,
+        prepare: |setting| {
+            summing(setting, |source, plan| {
+                let file = source.open_with(rustix::fs::OFlags::empty())?;
+                let mut window = Ahead::of(setting, plan.length);
+                tried(source, Some(Advice::WillNeed))?;
+                Ok(move || {
+                    let view = View::new(&file, (0, plan.length), MapFlags::SHARED)?;
+                    window.restart();
+                    let mut total = 0_u64;
+                    for offset in plan.offsets() {
+                        window.reach(offset, |start, length| view.advise(Advice::WillNeed, start, length))?;
+                        total = total.wrapping_add(sum(view.record(plan, offset)));
+                    }
+                    Ok(total)
+                })
+            })
+        },
+        ..MAPPED
+    },
+    Operation {
+        id: "read.mmap.huge",
+        summary: "map a file, advise MADV_HUGEPAGE before it is in memory, add it up, unmap it",
+        prepare: |setting| {
+            summing(setting, |source, plan| {
+                let file = Rc::new(source.open_with(rustix::fs::OFlags::empty())?);
+                in_huge_pages(source)?;
+                Ok(move || {
+                    let view = View::new(&*file, (0, plan.length), MapFlags::SHARED)?;
+                    view.advise(Advice::LinuxHugepage, 0, plan.length as usize)?;
+                    Ok(sum_of(&view, plan))
+                })
+            })
+        },
+        ..MAPPED
+    },
+];
+
+/// A pass that maps, advises, reads and unmaps.
+fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Result<Loop, Failure> {
+    summing(setting, |source, plan| {
+        let file = source.open_with(rustix::fs::OFlags::empty())?;
+        tried(source, advice)?;
+        Ok(move || {
+            let view = View::new(&file, (0, plan.length), flags)?;
+            if let Some(advice) = advice {
+                view.advise(advice, 0, plan.length as usize)?;
+            }
+            Ok(sum_of(&view, plan))
+        })
+    })
+}
+
+/// Maps the file and advises its first page once: what is refused is refused before anything is timed.
+fn tried(source: &Source, advice: Option<Advice>) -> Result<(), Failure> {
+    let view = View::of(source, MapFlags::SHARED)?;
+    advice.map_or(Ok(()), |advice| view.advise(advice, 0, rustix::param::page_size()))
+}
+
+/// Reads the file into memory in huge pages, if its system has them.
+///
+/// # Errors
+/// A skip where less than half of it is in huge pages then.
+fn in_huge_pages(source: &Source) -> Result<(), Failure> {
+    let left = residence::evict(&source.file)?;
+    let view = View::of(source, MapFlags::SHARED)?;
+    let none = |reason: String| Failure::skip(reason, "a file system with large folios, and a file of 4 MiB or more");
+    view.advise(Advice::LinuxHugepage, 0, view.length)
+        .map_err(|error| none(format!("this kernel takes no advice on huge pages: {error}")))?;
+    sum(view.bytes());
+    let huge = view.huge_bytes()?;
+    if left.resident == 0 && huge * 2 >= view.length {
+        return Ok(());
+    }
+    Err(none(format!("the kernel mapped {} KiB of {} KiB by huge pages", huge >> 10, view.length >> 10)))
+}
+
+/// All records' sum, in the plan's order.
+fn sum_of(view: &View, plan: Plan) -> u64 {
+    plan.offsets().fold(0, |total, offset| total.wrapping_add(sum(view.record(plan, offset))))
+}

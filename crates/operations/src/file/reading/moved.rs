@@ -1,0 +1,130 @@
+//! Calls that move a file's bytes past the program: they cannot be summed, so they are counted. The null device takes
+//! them without a look, which leaves what it costs to bring them.
+
+use std::os::fd::OwnedFd;
+
+use operation::{Failure, Operation};
+use rustix::fs::{Mode, OFlags, copy_file_range, ftruncate, open, sendfile};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+
+use super::READ;
+use super::order::Plan;
+use super::pass::{Reader, counting};
+use super::source::within_limit;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "read.splice",
+        summary: "move a file record by record through a pipe to the null device: splice; nothing is summed",
+        prepare: |setting| {
+            counting(setting, |source, plan| {
+                let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
+                let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+                // A pipe that holds a record takes it in one call; where it may not be so large, it takes several.
+                let _ = fcntl_setpipe_size(&writer, plan.record as usize);
+                let move_all = SpliceFlags::MOVE;
+                Ok(move || {
+                    let mut place = 0_u64;
+                    while place < plan.length {
+                        let wanted = plan.length_at(place);
+                        let mut inside =
+                            some(splice(&file, Some(&mut place), &writer, None, wanted, move_all)?, place)?;
+                        while inside > 0 {
+                            inside -= some(splice(&reader, None, &null, None, inside, move_all)?, place)?;
+                        }
+                    }
+                    Ok(place)
+                })
+            })
+        },
+        ..READ
+    },
+    Operation {
+        id: "read.sendfile",
+        summary: "move a file record by record to the null device: sendfile; nothing is summed",
+        prepare: |setting| {
+            counting(setting, |source, plan| {
+                let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
+                Ok(move || {
+                    let mut place = 0_u64;
+                    while place < plan.length {
+                        let wanted = plan.length_at(place);
+                        some(sendfile(&null, &file, Some(&mut place), wanted)?, place)?;
+                    }
+                    Ok(place)
+                })
+            })
+        },
+        ..READ
+    },
+    Operation {
+        id: "read.copy",
+        summary: "copy a file record by record to an empty one beside it: copy_file_range; nothing is summed, and a file \
+                  system that shares blocks reads none",
+        prepare: |setting| {
+            counting(setting, |source, plan| {
+                within_limit(plan.length)?;
+                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+                let copy = open(setting.scratch().join("copy"), flags, Mode::RUSR | Mode::WUSR)?;
+                let copier = Copier { file: source.open_with(OFlags::empty())?, copy, plan };
+                copier.copy_record(0)?;
+                Ok(copier)
+            })
+        },
+        ..READ
+    },
+];
+
+struct Copier {
+    file: OwnedFd,
+    copy: OwnedFd,
+    plan: Plan,
+}
+
+impl Copier {
+    fn copy_record(&self, at: u64) -> Result<usize, Failure> {
+        let (mut from, mut to) = (at, at);
+        let length = self.plan.length_at(at);
+        let moved = copy_file_range(&self.file, Some(&mut from), &self.copy, Some(&mut to), length);
+        some(
+            moved.map_err(|error| match error {
+                Errno::NOSPC | Errno::DQUOT => {
+                    Failure::skip("no room for a copy of the file", "free some, or set TMPDIR to a folder with more")
+                }
+                Errno::XDEV => {
+                    Failure::skip("this kernel copies no ranges between file systems", "TMPDIR on the file's")
+                }
+                error => error.into(),
+            })?,
+            at,
+        )
+    }
+}
+
+impl Reader for Copier {
+    fn before(&mut self) -> Result<(), Failure> {
+        Ok(ftruncate(&self.copy, 0)?)
+    }
+
+    fn pass(&mut self) -> Result<u64, Failure> {
+        let mut place = 0;
+        while place < self.plan.length {
+            place += self.copy_record(place)? as u64;
+        }
+        Ok(place)
+    }
+}
+
+fn null_device() -> Result<OwnedFd, Failure> {
+    Ok(open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Fails where nothing moved: the loop would never end.
+#[inline(always)]
+fn some(moved: usize, place: u64) -> Result<usize, Failure> {
+    match moved {
+        0 => Err(Failure::wrong(format!("nothing came at {place}: the file was cut short"))),
+        moved => Ok(moved),
+    }
+}

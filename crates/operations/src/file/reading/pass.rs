@@ -1,0 +1,140 @@
+//! One pass over the file, from the state that the point names, with every method alike: the file is put out of memory
+//! or into it before, proven to be so, read, and its sum held to the one known.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use operation::{Doubts, Failure, Loop, Setting};
+use record::Doubt;
+
+use super::order::Plan;
+use super::source::Source;
+use crate::file::residence;
+
+/// A method of reading a file, set up and ready.
+pub(crate) trait Reader {
+    /// What must happen before a pass and is no part of it.
+    fn before(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Reads every record once; returns the sum of all bytes.
+    fn pass(&mut self) -> Result<u64, Failure>;
+}
+
+impl<Pass: FnMut() -> Result<u64, Failure>> Reader for Pass {
+    fn pass(&mut self) -> Result<u64, Failure> {
+        self()
+    }
+}
+
+/// The loop of a reader that sums what it reads.
+pub(crate) fn summing<R: Reader + 'static>(
+    setting: &Setting,
+    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+) -> Result<Loop, Failure> {
+    looped(setting, |source| source.sum, open)
+}
+
+/// The loop of a reader that moves the bytes past the program, which can only count them.
+pub(crate) fn counting<R: Reader + 'static>(
+    setting: &Setting,
+    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+) -> Result<Loop, Failure> {
+    looped(setting, |source| source.length, open)
+}
+
+fn looped<R: Reader + 'static>(
+    setting: &Setting,
+    expected: fn(&Source) -> u64,
+    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+) -> Result<Loop, Failure> {
+    let source = Source::of(setting)?;
+    let plan = Plan::of(setting, source.length)?;
+    let state = State::of(setting, &source)?;
+    let reader = Rc::new(RefCell::new(open(&source, plan)?));
+    setting.count_reads(&source.file);
+    let expected = expected(&source);
+    let reading = Rc::clone(&reader);
+    let passes = Loop::new(move |times| {
+        let mut reader = reading.borrow_mut();
+        for _ in 0..times {
+            if reader.pass()? != expected {
+                return Err(Failure::wrong("the bytes read are not those of the file"));
+            }
+        }
+        Ok(())
+    });
+    let cold = matches!(state, State::Cold(_));
+    let passes = passes.before(move |_| {
+        reader.borrow_mut().before()?;
+        state.restore(&source)
+    });
+    // The pass after a cold one is warm.
+    Ok(if cold { passes.skip_warmup().at_most(1) } else { passes })
+}
+
+/// Where the file is when a pass begins.
+enum State {
+    /// On its device alone.
+    Cold(Doubts),
+    /// In memory, all of it.
+    Warm,
+}
+
+impl State {
+    fn of(setting: &Setting, source: &Source) -> Result<State, Failure> {
+        match setting.word("state") {
+            "cold" if residence::lives_in_memory(&source.file) => Err(Failure::skip(
+                "the scratch folder is in memory (tmpfs), so that no file in it can be put out of memory",
+                "set TMPDIR to a folder on a disk",
+            )),
+            "cold" => {
+                // A count that does not see the pages there are cannot prove that there are none.
+                source.read_through()?;
+                match residence::resident(&source.file)?.resident {
+                    0 => Err(Failure::skip(
+                        "the kernel counts none of a file's pages that have just been read",
+                        "set TMPDIR to a folder on a local disk",
+                    )),
+                    _ => Ok(State::Cold(setting.doubts())),
+                }
+            }
+            "warm" => Ok(State::Warm),
+            other => Err(Failure::wrong(format!("there is no state '{other}'"))),
+        }
+    }
+
+    fn restore(&self, source: &Source) -> Result<(), Failure> {
+        match self {
+            State::Cold(doubts) => {
+                let left = residence::evict(&source.file)?;
+                if left.resident > 0 {
+                    doubts.raise(Doubt::NotCold { passes: 1, resident: left.share() });
+                }
+                Ok(())
+            }
+            State::Warm => fill(source),
+        }
+    }
+}
+
+/// Brings all of the file into memory. A page or two may go again while others need memory: hence more than one try.
+fn fill(source: &Source) -> Result<(), Failure> {
+    const TRIES: u32 = 5;
+    let mut cached = residence::resident(&source.file)?;
+    for _ in 0..TRIES {
+        if cached.resident == cached.pages {
+            return Ok(());
+        }
+        source.read_through()?;
+        cached = residence::resident(&source.file)?;
+    }
+    match cached.resident == cached.pages {
+        true => Ok(()),
+        false => Err(Failure::skip(
+            format!("only {} of the file's {} pages stay in memory", cached.resident, cached.pages),
+            "free memory, or raise the container's limit",
+        )),
+    }
+}

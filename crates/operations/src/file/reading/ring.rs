@@ -1,0 +1,224 @@
+//! Readers by io_uring: so many records asked for at a time, each summed when it comes, in whatever order they come.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use io_uring::{IoUring, opcode, squeue, types};
+use operation::{Failure, Loop, Need, Operation, Setting, term};
+use rustix::fs::OFlags;
+
+use super::order::Plan;
+use super::pass::{Reader, summing};
+use super::plain::direct;
+use super::source::whole;
+use super::sum::{Take, sum};
+use super::{DEEP, DEEP_DIRECT, DEEP_POINTS, READ, THE_SUM};
+use crate::kit::block::Block;
+use crate::kit::ring::{build, register, ring};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    PLAIN,
+    // Nothing is looked up or locked per read.
+    Operation {
+        id: "read.uring.registered",
+        summary: "read a file and add it up: io_uring with file and buffers registered",
+        axes: DEEP,
+        has_point: DEEP_POINTS,
+        prepare: |setting| {
+            summing(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, sum)?.registered())
+        },
+        ..READ
+    },
+    // No call to ask: a thread of the kernel on another CPU watches the ring, and we watch for what comes.
+    Operation {
+        id: "read.uring.polled",
+        summary: "read a file and add it up: io_uring whose kernel thread on another CPU polls for requests (SQPOLL)",
+        axes: DEEP,
+        has_point: DEEP_POINTS,
+        needs: &[Need::TwoCpus],
+        waits: |_| true,
+        prepare: |setting| polled(setting),
+        ..READ
+    },
+    DIRECT,
+];
+
+pub(super) const PLAIN: Operation = Operation {
+    id: "read.uring",
+    summary: "read a file and add it up: io_uring, so many records asked for at a time",
+    axes: DEEP,
+    has_point: DEEP_POINTS,
+    explained_by: &[term(1.0, "read.uring.unused").same(&["state", "depth", "order", "record", "file"]), THE_SUM],
+    prepare: |setting| summing(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, sum)),
+    ..READ
+};
+
+pub(super) const DIRECT: Operation = Operation {
+    id: "read.uring.direct",
+    summary: "read a file and add it up: io_uring past the page cache (O_DIRECT), so many records at a time",
+    axes: DEEP_DIRECT,
+    has_point: DEEP_POINTS,
+    explained_by: &[
+        term(1.0, "read.uring.direct.unused").same(&["state", "depth", "order", "record", "file"]),
+        THE_SUM,
+    ],
+    prepare: |setting| summing(setting, |source, plan| asked(setting, direct(source, plan)?, plan, sum)),
+    ..READ
+};
+
+/// A ring by which a file is read whose records are handed to `take`.
+pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: Plan, take: Take) -> Result<Ring, Failure> {
+    Ring::new(ring(2 * depth(setting))?, file, depth(setting), (plan, take))
+}
+
+/// Milliseconds that the kernel's thread polls on after the last request: the fewest there are.
+const AWAKE: u32 = 1;
+
+fn polled(setting: &Setting) -> Result<Loop, Failure> {
+    let other = setting.other_cpu()?;
+    summing(setting, |source, plan| {
+        let mut builder = IoUring::builder();
+        builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(other);
+        let ring = build(builder, 2 * depth(setting))?;
+        Ok(Ring { polls: true, ..Ring::new(ring, source.open_with(OFlags::empty())?, depth(setting), (plan, sum))? })
+    })
+}
+
+/// Bytes asked for before the kernel is told of them, while there is more to add up: a device must not stand still until
+/// all that came at once is added up, and small records must not take a call each.
+const AT_ONCE: u64 = 64 << 10;
+
+/// Requests under way at most.
+fn depth(setting: &Setting) -> u32 {
+    setting.number("depth").clamp(1, 4096) as u32
+}
+
+/// A ring and a place to read into for each request under way. The ring is dropped first, before what it reads into.
+pub(super) struct Ring {
+    ring: IoUring,
+    file: OwnedFd,
+    places: Vec<Place>,
+    plan: Plan,
+    take: Take,
+    registered: bool,
+    polls: bool,
+}
+
+/// Where one record comes to lie.
+struct Place {
+    block: Block,
+    /// Which one that is.
+    offset: u64,
+}
+
+impl Ring {
+    fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (Plan, Take)) -> Result<Ring, Failure> {
+        let places = (0..depth).map(|_| Place { block: Block::new(plan.record as usize), offset: 0 }).collect();
+        Ok(Ring { ring, file, places, plan, take, registered: false, polls: false })
+    }
+
+    /// Tells the kernel the file and the places beforehand.
+    fn registered(mut self) -> Result<Ring, Failure> {
+        let vector = |place: &mut Place| {
+            let bytes = place.block.bytes();
+            libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
+        };
+        let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
+        // SAFETY: the places stay where they are until the ring is gone.
+        unsafe { register(&self.ring, &self.file, &vectors) }?;
+        Ok(Ring { registered: true, ..self })
+    }
+
+    /// Puts the request for the record at `offset` into the ring.
+    fn ask(&mut self, index: usize, offset: u64) -> Result<(), Failure> {
+        let place = &mut self.places[index];
+        place.offset = offset;
+        let bytes = place.block.bytes();
+        // Direct reads are of whole blocks; the end of the file cuts the last.
+        let (start, length) = (bytes.as_mut_ptr(), bytes.len() as u32);
+        let request = match self.registered {
+            true => opcode::ReadFixed::new(types::Fixed(0), start, length, index as u16).offset(offset).build(),
+            false => opcode::Read::new(types::Fd(self.file.as_raw_fd()), start, length).offset(offset).build(),
+        };
+        self.push(&request.user_data(index as u64))
+    }
+
+    fn push(&mut self, request: &squeue::Entry) -> Result<(), Failure> {
+        loop {
+            // SAFETY: the place that the request names stays, and nobody looks at it before the request is complete.
+            if unsafe { self.ring.submission().push(request) }.is_ok() {
+                return Ok(());
+            }
+            // The kernel's thread has yet to say that the places of earlier requests are free again.
+            self.ring.submit()?;
+        }
+    }
+
+    /// Hands over what is in the ring, and waits until something has come.
+    fn wait(&mut self) -> Result<(), Failure> {
+        if !self.polls {
+            self.ring.submit_and_wait(1)?;
+            return Ok(());
+        }
+        self.ring.submit()?;
+        while self.ring.completion().is_empty() {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+
+    /// What came into one place.
+    fn come(&mut self, index: usize, result: i32) -> Result<u64, Failure> {
+        let Place { block, offset } = &mut self.places[index];
+        if result < 0 {
+            return Err(Failure::Errno { errno: -result });
+        }
+        let length = self.plan.length_at(*offset);
+        whole(length, result as usize, *offset)?;
+        // The kernel wrote it behind the compiler's back.
+        Ok((self.take)(&std::hint::black_box(block.bytes())[..length]))
+    }
+}
+
+impl Reader for Ring {
+    /// The kernel's thread is asleep before anything is timed that is not its work.
+    fn before(&mut self) -> Result<(), Failure> {
+        while self.polls && !self.ring.submission().need_wakeup() {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self) -> Result<u64, Failure> {
+        let mut offsets = self.plan.offsets();
+        let mut free: Vec<usize> = (0..self.places.len()).collect();
+        let mut came = Vec::with_capacity(free.len());
+        let mut total = Ok(0_u64);
+        let mut unsent = 0;
+        loop {
+            // After a failure nothing more is asked for, but what is under way writes into our memory still.
+            while total.is_ok() && !free.is_empty() {
+                let Some(offset) = offsets.next() else { break };
+                let index = free.pop().unwrap_or_default();
+                self.ask(index, offset)?;
+            }
+            if free.len() == self.places.len() {
+                return total;
+            }
+            self.wait()?;
+            came.extend(self.ring.completion().map(|entry| (entry.user_data() as usize, entry.result())));
+            for (index, result) in came.drain(..) {
+                free.push(index);
+                let sum = self.come(index, result);
+                total = total.and_then(|total| Ok(total.wrapping_add(sum?)));
+                let Some(offset) = total.as_ref().ok().and_then(|_| offsets.next()) else { continue };
+                self.ask(free.pop().unwrap_or(index), offset)?;
+                unsent += self.plan.record;
+                if unsent >= AT_ONCE {
+                    self.ring.submit()?;
+                    unsent = 0;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Readers that leave what they read alone, as benchmarks of disks do. Beside the same readers that add it up they tell what
+//! using the data costs: more than adding up what is near, since a device or another CPU has just written it, and the next
+//! request finds it in this one's caches.
+
+use operation::Operation;
+use rustix::fs::OFlags;
+
+use super::pass::counting;
+use super::plain::{self, by_read, direct, past_the_cache};
+use super::ring::{self, asked};
+use crate::kit::block::Block;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "read.read.unused",
+        summary: "read a file record by record and leave the bytes alone: read",
+        explained_by: &[],
+        aliases: &[],
+        prepare: |setting| counting(setting, |source, plan| by_read(source, plan, length)),
+        ..plain::BY_READ
+    },
+    Operation {
+        id: "read.direct.unused",
+        summary: "read a file record by record and leave the bytes alone: pread past the page cache (O_DIRECT)",
+        explained_by: &[],
+        prepare: |setting| {
+            let block = Block::new(setting.number("record") as usize);
+            counting(setting, |source, plan| past_the_cache(source, plan, (block, length)))
+        },
+        ..plain::DIRECT
+    },
+    Operation {
+        id: "read.uring.unused",
+        summary: "read a file and leave the bytes alone: io_uring, so many records asked for at a time",
+        explained_by: &[],
+        prepare: |setting| {
+            counting(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, length))
+        },
+        ..ring::PLAIN
+    },
+    Operation {
+        id: "read.uring.direct.unused",
+        summary: "read a file and leave the bytes alone: io_uring past the page cache (O_DIRECT), so many records at a time",
+        explained_by: &[],
+        prepare: |setting| counting(setting, |source, plan| asked(setting, direct(source, plan)?, plan, length)),
+        ..ring::DIRECT
+    },
+];
+
+/// A record counts by its length.
+fn length(record: &[u8]) -> u64 {
+    record.len() as u64
+}

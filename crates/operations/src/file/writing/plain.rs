@@ -1,0 +1,103 @@
+//! Writers that call for each record: `write`, `pwrite`, the same past the page cache or with room asked for first.
+
+use std::os::fd::OwnedFd;
+
+use operation::{Failure, Operation};
+use rustix::fs::{FallocateFlags, OFlags, SeekFrom, fallocate, seek};
+use rustix::io::{Errno, pwrite, write};
+
+use super::content::Content;
+use super::pass::{Direct, writing};
+use super::target::{Target, refused, wrote};
+use super::{ANY, ANY_POINTS, DIRECT_POINTS, FILE, RECORD, SYNC, WRITE, is_usual_sync};
+use crate::file::reading::order::Plan;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "write.write",
+        summary: "write a file record by record: write, with lseek before each where the order is another",
+        axes: ANY,
+        has_point: ANY_POINTS,
+        prepare: |setting| {
+            writing(setting, |target| {
+                let (file, plan) = (target.open_with(OFlags::empty())?, target.plan());
+                let mut content = Content::new(plan.record as usize);
+                Ok(move |pass| {
+                    seek(&file, SeekFrom::Start(0))?;
+                    each_record(plan, &mut content, pass, |record, offset| {
+                        if !plan.is_sequential() {
+                            seek(&file, SeekFrom::Start(offset))?;
+                        }
+                        write(&file, record)
+                    })
+                })
+            })
+        },
+        ..WRITE
+    },
+    Operation {
+        id: "write.pwrite",
+        summary: "write a file record by record: pwrite",
+        axes: ANY,
+        has_point: ANY_POINTS,
+        prepare: |setting| writing(setting, |target| Ok(by_pwrite(target.open_with(OFlags::empty())?, target.plan()))),
+        ..WRITE
+    },
+    // The room is found in one piece, and the writes only fill it.
+    Operation {
+        id: "write.fallocate",
+        summary: "find room for a new file by fallocate, then write it record by record: pwrite",
+        axes: &[SYNC, RECORD, FILE],
+        has_point: |point| ANY_POINTS(point) && is_usual_sync(point),
+        prepare: |setting| {
+            writing(setting, |target| {
+                let (file, plan) = (target.open_with(OFlags::empty())?, target.plan());
+                let mut content = Content::new(plan.record as usize);
+                Ok(move |pass| {
+                    fallocate(&file, FallocateFlags::empty(), 0, plan.length).map_err(|error| match error {
+                        Errno::OPNOTSUPP | Errno::NOSYS => Failure::skip(
+                            "this file system does not find room beforehand",
+                            "a file system with fallocate",
+                        ),
+                        error => refused(error, plan.length),
+                    })?;
+                    each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset))
+                })
+            })
+        },
+        version: 3,
+        ..WRITE
+    },
+    // Past the page cache.
+    Operation {
+        id: "write.direct",
+        summary: "write a file record by record: pwrite past the page cache (O_DIRECT)",
+        axes: ANY,
+        has_point: DIRECT_POINTS,
+        prepare: |setting| {
+            writing(setting, |target| Ok(Direct(by_pwrite(target.open_with(OFlags::DIRECT)?, target.plan()))))
+        },
+        ..WRITE
+    },
+];
+
+fn by_pwrite(file: OwnedFd, plan: Plan) -> impl FnMut(u64) -> Result<(), Failure> {
+    let mut content = Content::new(plan.record as usize);
+    move |pass| each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset))
+}
+
+/// Writes each record by `put`, which returns how many bytes went.
+#[inline(always)]
+pub(super) fn each_record(
+    plan: Plan,
+    content: &mut Content,
+    pass: u64,
+    mut put: impl FnMut(&[u8], u64) -> Result<usize, Errno>,
+) -> Result<(), Failure> {
+    for offset in plan.offsets() {
+        let record = &content.record(Target::number(plan, pass, offset))[..plan.length_at(offset)];
+        let written = put(record, offset).map_err(|error| refused(error, plan.length))?;
+        wrote(record.len(), written, offset)?;
+    }
+    Ok(())
+}

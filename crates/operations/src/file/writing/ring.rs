@@ -1,0 +1,137 @@
+//! Writers by io_uring: so many records handed over at a time, each made in a place of its own.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use io_uring::{IoUring, opcode, squeue, types};
+use operation::{Failure, Operation, Setting};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::content::Content;
+use super::pass::{Direct, Writer, writing};
+use super::target::{Target, refused, wrote};
+use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, MAKING_DEEP, WRITE};
+use crate::file::reading::order::Plan;
+use crate::kit::ring::{register, ring};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "write.uring",
+        summary: "write a file: io_uring, so many records handed over at a time",
+        axes: DEEP,
+        terms: MAKING_DEEP,
+        has_point: DEEP_POINTS,
+        prepare: |setting| writing(setting, |target| Ring::new(setting, target, OFlags::empty())),
+        ..WRITE
+    },
+    // Nothing is looked up or locked per write.
+    Operation {
+        id: "write.uring.registered",
+        summary: "write a file: io_uring with file and buffers registered",
+        axes: DEEP,
+        terms: MAKING_DEEP,
+        has_point: DEEP_POINTS,
+        prepare: |setting| writing(setting, |target| Ring::new(setting, target, OFlags::empty())?.registered()),
+        ..WRITE
+    },
+    Operation {
+        id: "write.uring.direct",
+        summary: "write a file: io_uring past the page cache (O_DIRECT), so many records at a time",
+        axes: DEEP,
+        terms: MAKING_DEEP,
+        has_point: DEEP_DIRECT_POINTS,
+        prepare: |setting| writing(setting, |target| Ok(Direct(Ring::new(setting, target, OFlags::DIRECT)?))),
+        ..WRITE
+    },
+];
+
+/// A ring and a place to write from for each request under way. The ring is dropped first, before what it writes from.
+struct Ring {
+    ring: IoUring,
+    file: OwnedFd,
+    places: Vec<Place>,
+    plan: Plan,
+    registered: bool,
+}
+
+/// Where one record lies until it is written.
+struct Place {
+    content: Content,
+    offset: u64,
+}
+
+impl Ring {
+    fn new(setting: &Setting, target: &Target, flags: OFlags) -> Result<Ring, Failure> {
+        let depth = setting.number("depth").clamp(1, 4096) as u32;
+        let plan = target.plan();
+        let place = || Place { content: Content::new(plan.record as usize), offset: 0 };
+        let places = (0..depth).map(|_| place()).collect();
+        Ok(Ring { ring: ring(depth)?, file: target.open_with(flags)?, places, plan, registered: false })
+    }
+
+    /// Tells the kernel the file and the places beforehand.
+    fn registered(mut self) -> Result<Ring, Failure> {
+        let vector = |place: &mut Place| {
+            let bytes = place.content.record(0);
+            libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
+        };
+        let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
+        // SAFETY: the places stay where they are until the ring is gone.
+        unsafe { register(&self.ring, &self.file, &vectors) }?;
+        Ok(Ring { registered: true, ..self })
+    }
+
+    /// Makes the record at `offset` in a place and puts the request to write it into the ring.
+    fn ask(&mut self, index: usize, pass: u64, offset: u64) -> Result<(), Failure> {
+        let place = &mut self.places[index];
+        place.offset = offset;
+        let bytes = &place.content.record(Target::number(self.plan, pass, offset))[..self.plan.length_at(offset)];
+        let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
+        let request = match self.registered {
+            true => opcode::WriteFixed::new(types::Fixed(0), start, length, index as u16).offset(offset).build(),
+            false => opcode::Write::new(types::Fd(self.file.as_raw_fd()), start, length).offset(offset).build(),
+        };
+        self.push(&request.user_data(index as u64))
+    }
+
+    fn push(&mut self, request: &squeue::Entry) -> Result<(), Failure> {
+        // SAFETY: the place that the request names stays, and nobody changes it before the request is complete.
+        let pushed = unsafe { self.ring.submission().push(request) };
+        pushed.map_err(|_| Failure::wrong("the ring has less room than requests under way"))
+    }
+
+    /// Fails unless the record of this place went whole.
+    fn gone(&self, index: usize, result: i32) -> Result<(), Failure> {
+        let offset = self.places[index].offset;
+        if result < 0 {
+            return Err(refused(Errno::from_raw_os_error(-result), self.plan.length));
+        }
+        wrote(self.plan.length_at(offset), result as usize, offset)
+    }
+}
+
+impl Writer for Ring {
+    fn pass(&mut self, pass: u64) -> Result<(), Failure> {
+        let mut offsets = self.plan.offsets();
+        let mut free: Vec<usize> = (0..self.places.len()).collect();
+        let mut gone = Vec::with_capacity(free.len());
+        let mut end = Ok(());
+        loop {
+            // After a failure nothing more is handed over, but what is under way reads our memory still.
+            while end.is_ok() && !free.is_empty() {
+                let Some(offset) = offsets.next() else { break };
+                let index = free.pop().unwrap_or_default();
+                self.ask(index, pass, offset)?;
+            }
+            if free.len() == self.places.len() {
+                return end;
+            }
+            self.ring.submit_and_wait(1)?;
+            gone.extend(self.ring.completion().map(|entry| (entry.user_data() as usize, entry.result())));
+            for (index, result) in gone.drain(..) {
+                free.push(index);
+                end = end.and(self.gone(index, result));
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The file that is written: a scratch file of the round's own, new or old when a pass begins, and looked at when it ends.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+
+use operation::{Failure, Setting};
+use record::Bytes;
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate};
+use rustix::io::{Errno, pwrite};
+
+use super::content::Content;
+use crate::file::reading::order::Plan;
+use crate::file::reading::source::{whole, within_limit};
+use crate::file::residence;
+use crate::file::stream::last_errno;
+
+/// A scratch file and what is to become of it.
+pub(crate) struct Target {
+    /// Open for reading and writing, to be synced, cut and looked at.
+    pub file: OwnedFd,
+    path: PathBuf,
+    plan: Plan,
+    /// Whether a pass begins with an empty file, else with one whose blocks are all there.
+    pub is_new: bool,
+    policy: Policy,
+}
+
+/// When the device must have what was written.
+#[derive(Clone, Copy)]
+pub(crate) enum Policy {
+    /// Whenever the kernel likes.
+    Never,
+    /// When the pass ends, by this call for all of it.
+    AtEnd(fn(&OwnedFd) -> Result<(), Errno>),
+    /// When each call returns.
+    EachCall,
+    /// When the pass ends; the writer sees to it.
+    ByWriter,
+}
+
+impl Policy {
+    /// Whether the device has everything when the pass ends.
+    fn waits(self) -> bool {
+        !matches!(self, Policy::Never)
+    }
+}
+
+impl Target {
+    /// Makes the file as the point says.
+    ///
+    /// # Errors
+    /// A skip where there is no room for it, or where syncing it means nothing.
+    pub fn of(setting: &Setting) -> Result<Target, Failure> {
+        let length = setting.number("file");
+        if length == 0 || !length.is_multiple_of(8) {
+            return Err(Failure::skip(
+                format!("a file of {length} bytes is not made of words"),
+                "a multiple of 8 bytes",
+            ));
+        }
+        let plan = Plan::of(setting, length)?;
+        within_limit(length)?;
+        let path = setting.scratch().join("written");
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+        let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
+        let policy = policy_of(setting.word("sync"))?;
+        if policy.waits() && residence::lives_in_memory(&file) {
+            return Err(in_memory("nothing is written when a file is synced"));
+        }
+        let target = Target { file, path, plan, is_new: setting.word("over") != "old", policy };
+        // Room is proven before anything is timed: a store through a mapping could not be told that there is none.
+        match fallocate(&target.file, FallocateFlags::empty(), 0, length) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
+            Err(error) => return Err(target.refused(error)),
+        }
+        if !target.is_new {
+            target.fill()?;
+        }
+        Ok(target)
+    }
+
+    /// What the point says of the records.
+    pub fn plan(&self) -> Plan {
+        self.plan
+    }
+
+    /// The number of the record at this offset in this pass; the content follows from it.
+    #[inline(always)]
+    pub fn number(plan: Plan, pass: u64, offset: u64) -> u64 {
+        pass.wrapping_mul(plan.records()).wrapping_add(offset / plan.record)
+    }
+
+    /// The file as a writer opens it, with further flags.
+    ///
+    /// # Errors
+    /// A skip where its system has no such writes.
+    pub fn open_with(&self, flags: OFlags) -> Result<OwnedFd, Failure> {
+        if flags.contains(OFlags::DIRECT) && residence::lives_in_memory(&self.file) {
+            return Err(in_memory("no write goes past memory"));
+        }
+        let dsync = if matches!(self.policy, Policy::EachCall) { OFlags::DSYNC } else { OFlags::empty() };
+        let all = OFlags::WRONLY | OFlags::CLOEXEC | flags | dsync;
+        rustix::fs::open(&self.path, all, Mode::empty()).map_err(|error| match error {
+            Errno::INVAL if flags.contains(OFlags::DIRECT) => self.not_direct(),
+            error => error.into(),
+        })
+    }
+
+    /// Where direct writes of records of this length are refused.
+    fn not_direct(&self) -> Failure {
+        Failure::skip(
+            format!("this file system has no direct writes of {} bytes", self.plan.record),
+            "a file on a disk, and records of whole blocks (4 KiB)",
+        )
+    }
+
+    /// What the failure of a write means.
+    pub fn refused(&self, error: Errno) -> Failure {
+        refused(error, self.plan.length)
+    }
+
+    /// Brings the file into the state in which a pass begins, nothing of it waiting to be written; `past_memory` writers
+    /// find none of it in memory.
+    pub fn restore(&self, past_memory: bool) -> Result<(), Failure> {
+        if self.is_new {
+            ftruncate(&self.file, 0)?;
+        }
+        if residence::lives_in_memory(&self.file) {
+            return Ok(());
+        }
+        // Where room is found only when pages are written, this is who hears that there is none.
+        fsync(&self.file).map_err(|error| self.refused(error))?;
+        if past_memory {
+            residence::evict(&self.file)?;
+        }
+        Ok(())
+    }
+
+    /// The last part of a pass: what the point says of the device.
+    #[inline(always)]
+    pub fn finish(&self) -> Result<(), Failure> {
+        match self.policy {
+            Policy::AtEnd(sync) => sync(&self.file).map_err(|error| self.refused(error)),
+            Policy::Never | Policy::EachCall | Policy::ByWriter => Ok(()),
+        }
+    }
+
+    /// Looks at what the pass left: the length, the content, and that nothing synced waits to be written.
+    pub fn verify(&self, pass: u64) -> Result<(), Failure> {
+        let waiting = residence::resident(&self.file)?.dirty;
+        if self.policy.waits() && waiting.is_some_and(|dirty| dirty > 0) {
+            return Err(Failure::wrong("the file was synced, and pages of it still wait to be written"));
+        }
+        let length = residence::length(&self.file)?;
+        if length != self.plan.length {
+            return Err(Failure::wrong(format!("the file has {length} bytes, not {}", self.plan.length)));
+        }
+        let mut content = Content::new(self.plan.record as usize);
+        let mut found = vec![0; self.plan.record as usize];
+        for offset in (0..self.plan.length).step_by(self.plan.record as usize) {
+            let length = self.plan.length_at(offset);
+            whole(length, rustix::io::pread(&self.file, &mut found[..length], offset)?, offset)?;
+            if found[..length] != content.record(Target::number(self.plan, pass, offset))[..length] {
+                return Err(Failure::wrong(format!("the record at {offset} is not the one that was written")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all blocks once, to the device.
+    fn fill(&self) -> Result<(), Failure> {
+        let mut content = Content::new(self.plan.record as usize);
+        for offset in (0..self.plan.length).step_by(self.plan.record as usize) {
+            let record = &content.record(Target::number(self.plan, 0, offset))[..self.plan.length_at(offset)];
+            let written = pwrite(&self.file, record, offset).map_err(|error| self.refused(error))?;
+            wrote(record.len(), written, offset)?;
+        }
+        fsync(&self.file).map_err(|error| self.refused(error))
+    }
+}
+
+fn policy_of(word: &str) -> Result<Policy, Failure> {
+    Ok(match word {
+        "none" => Policy::Never,
+        "fsync" => Policy::AtEnd(|file| fsync(file)),
+        "fdatasync" => Policy::AtEnd(|file| fdatasync(file)),
+        "range" => Policy::AtEnd(range),
+        "dsync" => Policy::EachCall,
+        "msync" => Policy::ByWriter,
+        other => return Err(Failure::wrong(format!("there is no sync '{other}'"))),
+    })
+}
+
+/// Writes all pages of the file to its device and waits for that, and for no more: no metadata, no order to the device
+/// to keep them.
+fn range(file: &OwnedFd) -> Result<(), Errno> {
+    let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    // SAFETY: the call takes no pointer; the descriptor is open.
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, all) } {
+        0 => Ok(()),
+        _ => Err(last_errno()),
+    }
+}
+
+fn in_memory(what: &str) -> Failure {
+    Failure::skip(format!("the scratch folder is in memory (tmpfs): {what}"), "set TMPDIR to a folder on a disk")
+}
+
+/// What the failure of a write means for a file of so many bytes.
+pub(crate) fn refused(error: Errno, length: u64) -> Failure {
+    match error {
+        Errno::NOSPC | Errno::DQUOT | Errno::FBIG => Failure::skip(
+            format!("no room for a file of {} in the scratch folder", Bytes(length)),
+            "free some, or set TMPDIR to a folder with more",
+        ),
+        error => error.into(),
+    }
+}
+
+/// Fails unless a record went whole; `written` bytes went.
+#[inline(always)]
+pub(crate) fn wrote(wanted: usize, written: usize, offset: u64) -> Result<(), Failure> {
+    if written == wanted { Ok(()) } else { Err(less(wanted, written, offset)) }
+}
+
+/// A write stops short where the room ends; the next one would say so.
+#[cold]
+fn less(wanted: usize, written: usize, offset: u64) -> Failure {
+    Failure::skip(
+        format!(
+            "only {written} of {wanted} bytes could be written at {offset}: there is no more room, or a signal came"
+        ),
+        "free some, or set TMPDIR to a folder with more",
+    )
+}

@@ -1,0 +1,40 @@
+//! Checks of what a call returned, at the cost of a compare and a branch.
+
+use operation::Failure;
+
+/// Fails unless a call returned what it must; costs a compare and a branch.
+#[inline(always)]
+pub(crate) fn exactly(wanted: usize, returned: usize) -> Result<(), Failure> {
+    if returned == wanted { Ok(()) } else { Err(other_result(wanted, returned)) }
+}
+
+#[cold]
+fn other_result(wanted: usize, returned: usize) -> Failure {
+    Failure::wrong(format!("a call returned {returned} where it must return {wanted}"))
+}
+
+/// Fails unless a call was answered by this error.
+#[inline(always)]
+pub(crate) fn answered(errno: i32, result: Result<usize, Failure>) -> Result<(), Failure> {
+    match result {
+        Err(Failure::Errno { errno: answer }) if answer == errno => Ok(()),
+        Err(other) => Err(other),
+        Ok(returned) => Err(let_through(returned)),
+    }
+}
+
+#[cold]
+fn let_through(returned: usize) -> Failure {
+    Failure::wrong(format!("a call returned {returned} where it must be refused"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_result_is_a_failure() {
+        assert_eq!(exactly(1, 1), Ok(()));
+        assert!(matches!(exactly(1, 0), Err(Failure::Wrong(_))));
+    }
+}

@@ -1,0 +1,209 @@
+//! Children that share this process's memory: for calls that a process can make but once, and for those that return
+//! twice. Knows nothing of what is timed in them.
+
+use std::ffi::{c_int, c_void};
+
+use operation::{Failure, Loop, repeat};
+use syscalls::Sysno;
+
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+use crate::kit::process::{fork, status_of};
+
+/// Memory of a child's stack, in units of 16 bytes: 256 KiB, of which only what the child touches is ever used.
+const STACK: usize = 16 << 10;
+
+/// A child that shares this process's memory, and that it waits for.
+const PLAIN: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+
+/// What a child is given: its work, and where it leaves how that went.
+struct Work<B> {
+    body: B,
+    end: Result<(), Failure>,
+}
+
+/// A loop that starts a child for every iteration, in new namespaces where `flags` say so, has it do `body`, and waits
+/// for its end. The child is a process of its own in everything but its memory, and this one stands still meanwhile.
+///
+/// # Errors
+/// What the body met, or that there is no child to be had.
+pub(crate) fn in_child<B: FnMut() -> Result<(), Failure> + 'static>(flags: c_int, body: B) -> Loop {
+    let mut child = Child::new(flags, body);
+    repeat(move || child.run())
+}
+
+/// What is needed to run such a child again and again.
+pub(crate) struct Child<B> {
+    stack: Vec<u128>,
+    work: Work<B>,
+    flags: c_int,
+}
+
+impl<B: FnMut() -> Result<(), Failure>> Child<B> {
+    /// One that does `body`, in new namespaces where `flags` say so.
+    pub(crate) fn new(flags: c_int, body: B) -> Child<B> {
+        Child { stack: vec![0_u128; STACK], work: Work { body, end: Ok(()) }, flags: flags | PLAIN }
+    }
+
+    /// Starts it and waits for its end.
+    #[inline(always)]
+    pub(crate) fn run(&mut self) -> Result<(), Failure> {
+        let top = self.stack.as_mut_ptr_range().end.cast();
+        let given = (&raw mut self.work).cast();
+        // SAFETY: the stack is the child's alone and the work outlives it, for this process is held until it is gone.
+        let child = unsafe { libc::clone(run::<B>, top, self.flags, given) };
+        if child == -1 {
+            return Err(not_started(self.flags));
+        }
+        let status = status_of(child)?;
+        std::mem::replace(&mut self.work.end, Ok(()))?;
+        told_by(status)
+    }
+}
+
+#[cold]
+fn not_started(flags: c_int) -> Failure {
+    match Failure::last_os_error() {
+        Failure::Errno { errno: libc::EINVAL } if flags & !PLAIN != 0 => {
+            Failure::skip("this kernel starts no child that shares memory in a new namespace", "Linux itself")
+        }
+        other => other,
+    }
+}
+
+extern "C" fn run<B: FnMut() -> Result<(), Failure>>(work: *mut c_void) -> c_int {
+    // SAFETY: it is the parent's work, which the parent does not touch until this child is gone.
+    let work = unsafe { &mut *work.cast::<Work<B>>() };
+    work.end = (work.body)();
+    match work.end {
+        Ok(()) => 0,
+        Err(Failure::Errno { errno }) => errno,
+        Err(_) => NO_ERRNO,
+    }
+}
+
+/// The exit status of a child that failed otherwise than by an error of a call; above every error number.
+const NO_ERRNO: c_int = 255;
+
+/// What a child's status tells: emulators of the kernel's calls give it a copy of the memory, and then it is all there is.
+#[inline(always)]
+fn told_by(status: c_int) -> Result<(), Failure> {
+    match status {
+        0 => Ok(()),
+        _ if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) != NO_ERRNO => {
+            Err(Failure::Errno { errno: libc::WEXITSTATUS(status) })
+        }
+        _ => Err(Failure::wrong(format!("the child ended with status {status:#x}"))),
+    }
+}
+
+/// Makes a call that returns twice; the one it returns zero to ends at once by the call `ending`, without touching
+/// the stack, which it may share.
+///
+/// # Errors
+/// The error the kernel answers.
+///
+/// # Safety
+/// The call must be one that starts a task, with arguments that are valid for it.
+#[inline(always)]
+pub(crate) unsafe fn start_and_end(number: Sysno, arguments: [usize; 2], ending: Sysno) -> Result<i32, Failure> {
+    // SAFETY: as the caller warrants.
+    let returned = unsafe { twice(number as usize, arguments, ending as usize) };
+    if returned < 0 { Err(Failure::Errno { errno: -returned as i32 }) } else { Ok(returned as i32) }
+}
+
+/// The call and, in the new task, `xor edi, edi; syscall`. The third to fifth arguments are zero.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn twice(number: usize, [first, second]: [usize; 2], ending: usize) -> isize {
+    let returned: isize;
+    // SAFETY: the new task executes three instructions, all of them here, and writes no memory.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            "test rax, rax",
+            "jnz 2f",
+            "mov rax, {ending}",
+            "xor edi, edi",
+            "syscall",
+            "2:",
+            ending = in(reg) ending,
+            inlateout("rax") number as isize => returned,
+            in("rdi") first,
+            in("rsi") second,
+            in("rdx") 0,
+            in("r10") 0,
+            in("r8") 0,
+            out("rcx") _,
+            out("r11") _,
+            options(nostack),
+        );
+    }
+    returned
+}
+
+/// The call and, in the new task, `mov x0, xzr; svc 0`. The third to fifth arguments are zero.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+unsafe fn twice(number: usize, [first, second]: [usize; 2], ending: usize) -> isize {
+    let returned: isize;
+    // SAFETY: the new task executes three instructions, all of them here, and writes no memory.
+    unsafe {
+        std::arch::asm!(
+            "svc 0",
+            "cbnz x0, 2f",
+            "mov x8, {ending}",
+            "mov x0, xzr",
+            "svc 0",
+            "2:",
+            ending = in(reg) ending,
+            in("x8") number,
+            inlateout("x0") first as isize => returned,
+            in("x1") second,
+            in("x2") 0,
+            in("x3") 0,
+            in("x4") 0,
+            options(nostack),
+        );
+    }
+    returned
+}
+
+/// Starts a child that is lent this process's memory and ends at once; it waits to be reaped when this returns.
+///
+/// # Errors
+/// When there is no child to be had.
+pub(crate) fn ended_child() -> Result<i32, Failure> {
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the child writes no memory, and this process is held until it is gone.
+    let child = unsafe { start_and_end(Sysno::clone, [flags as usize, 0], Sysno::exit_group) }?;
+    exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
+    Ok(child)
+}
+
+/// Starts a child that has a copy of this process's memory and ends at once; it waits to be reaped when this returns.
+///
+/// # Errors
+/// When there is no child to be had.
+pub(crate) fn ended_copy() -> Result<i32, Failure> {
+    let child = fork(|| 0)?;
+    exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
+    Ok(child)
+}
+
+/// What clone3 is told: the structure `clone_args` of the kernel, version 2.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Start {
+    pub(crate) flags: u64,
+    pub(crate) pidfd: u64,
+    pub(crate) child_tid: u64,
+    pub(crate) parent_tid: u64,
+    pub(crate) exit_signal: u64,
+    pub(crate) stack: u64,
+    pub(crate) stack_size: u64,
+    pub(crate) tls: u64,
+    pub(crate) set_tid: u64,
+    pub(crate) set_tid_size: u64,
+    pub(crate) cgroup: u64,
+}

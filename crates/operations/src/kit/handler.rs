@@ -1,0 +1,99 @@
+//! Handlers of signals that count them, masks of signals, and a thread as the address of a signal.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use libc::c_int;
+use operation::{Failure, Loop};
+
+use super::check::exactly;
+use super::invoke::call;
+
+/// Signals handled in this process. A handler is given nothing of its process's own, so it counts in a global.
+pub(crate) static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn count_signal(_signal: c_int) {
+    count_one();
+}
+
+/// Counts a signal. The handlers of a round run one after another in one thread, so that nothing need be locked.
+#[inline(always)]
+pub(crate) fn count_one() {
+    HANDLED.store(HANDLED.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+pub(crate) fn handler() -> libc::sighandler_t {
+    count_signal as extern "C" fn(c_int) as libc::sighandler_t
+}
+
+/// Has a signal counted by a handler, and lets it through.
+pub(crate) fn install_counter(signal: c_int) -> Result<(), Failure> {
+    install(signal, handler())?;
+    // Whoever started us may have held it off.
+    change_mask(libc::SIG_UNBLOCK, bit(signal)).map(drop)
+}
+
+/// The signal in a mask.
+pub(crate) fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// A loop that has one signal handled per iteration, checked after each batch.
+pub(crate) fn counted(signals: Loop) -> Loop {
+    let mut handled = HANDLED.load(Ordering::Relaxed);
+    signals.verify(move |times| {
+        handled += times;
+        let all = HANDLED.load(Ordering::Relaxed) == handled;
+        if all { Ok(()) } else { Err(Failure::wrong("the handler ran not once for every signal sent")) }
+    })
+}
+
+/// Sets the handler of a signal and returns the one before.
+pub(crate) fn install(signal: c_int, handler: libc::sighandler_t) -> Result<libc::sighandler_t, Failure> {
+    install_with(signal, handler, 0)
+}
+
+/// Sets the handler of a signal with these flags, and returns the handler before.
+pub(crate) fn install_with(
+    signal: c_int,
+    handler: libc::sighandler_t,
+    flags: c_int,
+) -> Result<libc::sighandler_t, Failure> {
+    // SAFETY: zero is a valid value of every field: no flags, no signals masked, the default handler.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let mut before = action;
+    action.sa_sigaction = handler;
+    action.sa_flags = flags;
+    // SAFETY: both are valid, and our handlers are of the kind the flags say and do next to nothing.
+    match unsafe { libc::sigaction(signal, &action, &mut before) } {
+        0 => Ok(before.sa_sigaction),
+        _ => Err(Failure::last_os_error()),
+    }
+}
+
+/// Changes the calling thread's mask as `how` says by a mask of 64 signals; returns the mask before. Called raw,
+/// because the C library's way copies sets of 1024.
+pub(crate) fn change_mask(how: c_int, signals: u64) -> Result<u64, Failure> {
+    let mut before = [0_u64];
+    exactly(0, call!(rt_sigprocmask, how, &[signals], &mut before, size_of::<u64>())?)?;
+    Ok(before[0])
+}
+
+/// The address of a thread for signals.
+#[derive(Clone, Copy)]
+pub(crate) struct Thread {
+    pub(crate) process: libc::pid_t,
+    pub(crate) thread: libc::pid_t,
+}
+
+impl Thread {
+    pub(crate) fn current() -> Thread {
+        let process = rustix::process::getpid().as_raw_pid();
+        Thread { process, thread: rustix::thread::gettid().as_raw_pid() }
+    }
+
+    /// Sends a signal. One to the calling thread itself is delivered before this returns.
+    #[inline(always)]
+    pub(crate) fn signal(self, signal: c_int) -> Result<(), Failure> {
+        exactly(0, call!(tgkill, self.process, self.thread, signal)?)
+    }
+}

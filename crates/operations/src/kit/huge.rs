@@ -1,0 +1,142 @@
+//! What the kernel put in huge pages, as it says of each mapping of this process (proc_pid_smaps(5)).
+
+use std::ffi::c_void;
+
+use operation::Failure;
+
+/// A huge page, where they have this size.
+pub(crate) const HUGE: usize = 2 << 20;
+
+/// Memory without a file, and pages of a file.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Anonymous,
+    OfFile,
+}
+
+/// Where the kernel is told whether to give huge pages.
+pub(crate) const CONTROL: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+/// Whether the kernel gives huge pages to memory that is advised to have them, as far as there is memory for them.
+pub(crate) fn offered() -> bool {
+    // SAFETY: asks for a number, and touches no memory.
+    let forbidden = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) } == 1;
+    !forbidden && std::fs::read_to_string(CONTROL).is_ok_and(|choice| choice_offers(&choice))
+}
+
+fn choice_offers(choice: &str) -> bool {
+    choice.contains("[always]") || choice.contains("[madvise]")
+}
+
+/// Whether that holds for the mapping with `place`, which was advised so. An emulator between here and the kernel may keep
+/// the advice to itself.
+pub(crate) fn offered_at(place: *const c_void) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+    offered() && advised(&maps, place as usize)
+}
+
+/// What base pages in the place of huge ones amount to: the loss of a round where the kernel gives huge pages at other
+/// times, so that the point is measured by the rounds that had them; a skip where it never does.
+pub(crate) fn withheld(reason: impl Into<String>, offered: bool) -> Failure {
+    if offered {
+        return Failure::wrong(reason);
+    }
+    Failure::skip(reason, format!("as root: echo madvise > {CONTROL}"))
+}
+
+/// Whether a failure is that of [`withheld`]: memory is in pieces for the moment, and the operation cannot be tried.
+#[cfg(test)]
+pub(crate) fn is_withheld(failure: &Failure) -> bool {
+    matches!(failure, Failure::Wrong(reason) if reason.contains("huge page"))
+}
+
+/// The same for a skip that was met while huge pages were set up.
+pub(crate) fn this_time(failure: Failure) -> Failure {
+    match failure {
+        Failure::Skip { reason, .. } if offered() => Failure::wrong(reason),
+        other => other,
+    }
+}
+
+/// Bytes of huge pages of this kind in the mapping that holds `place`.
+///
+/// # Errors
+/// A skip where the kernel does not say.
+pub(crate) fn huge_bytes(place: *const c_void, kind: Kind) -> Result<usize, Failure> {
+    match std::fs::read_to_string("/proc/self/smaps") {
+        Ok(maps) => Ok(said(&maps, place as usize, kind)),
+        Err(error) => {
+            let reason = format!("cannot see whether memory is in huge pages: /proc/self/smaps: {error}");
+            Err(Failure::skip(reason, "mount /proc"))
+        }
+    }
+}
+
+/// The same by the text of the file; 0 if it says none.
+fn said(maps: &str, address: usize, kind: Kind) -> usize {
+    let name = match kind {
+        Kind::Anonymous => "AnonHugePages:",
+        Kind::OfFile => "FilePmdMapped:",
+    };
+    let kib = fields(maps, address, name).and_then(|mut fields| fields.next()?.parse::<usize>().ok());
+    kib.map_or(0, |kib| kib << 10)
+}
+
+/// Whether the mapping that holds the address has the kernel's flag for this advice.
+fn advised(maps: &str, address: usize) -> bool {
+    fields(maps, address, "VmFlags:").is_some_and(|mut flags| flags.any(|flag| flag == "hg"))
+}
+
+/// What the line of this name says of the mapping that holds the address.
+fn fields<'a>(maps: &'a str, address: usize, name: &str) -> Option<std::str::SplitAsciiWhitespace<'a>> {
+    let mut ours = false;
+    for line in maps.lines() {
+        let mut fields = line.split_ascii_whitespace();
+        let Some(first) = fields.next() else { continue };
+        if let Some((start, end)) = first.split_once('-') {
+            if let (Ok(start), Ok(end)) = (usize::from_str_radix(start, 16), usize::from_str_radix(end, 16)) {
+                ours = (start..end).contains(&address);
+            }
+        } else if ours && first == name {
+            return Some(fields);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_skipped_only_where_huge_pages_never_come() {
+        for (choice, offers) in [
+            ("[always] madvise never", true),
+            ("always [madvise] never", true),
+            ("always madvise [never]", false),
+            ("", false),
+        ] {
+            assert_eq!(choice_offers(choice), offers, "{choice}");
+        }
+        assert_eq!(withheld("none", true), Failure::wrong("none"));
+        let Failure::Skip { reason, remedy } = withheld("none", false) else { panic!("no skip") };
+        assert!(reason == "none" && remedy.contains(CONTROL));
+        assert_eq!(this_time(Failure::wrong("other")), Failure::wrong("other"));
+    }
+
+    #[test]
+    fn huge_pages_are_read_from_the_mapping_that_holds_the_address() {
+        let maps = "1000-2000 rw-p 00000000 00:00 0\nSize: 4 kB\nAnonHugePages:         0 kB\n\
+                    200000-a00000 rw-p 00000000 00:00 0 \nRss: 8192 kB\nAnonHugePages:      6144 kB\n\
+                    FilePmdMapped:      4096 kB\nVmFlags: rd wr mr mw me ac hg \n\
+                    a00000-b00000 rw-p 00000000 00:00 0\nAnonHugePages:      2048 kB\n";
+        let said = |address| said(maps, address, Kind::Anonymous);
+        assert_eq!(said(0x20_0000), 6 << 20);
+        assert_eq!(said(0x9f_ffff), 6 << 20);
+        assert_eq!(said(0x1000), 0);
+        assert_eq!(said(0xb0_0000), 0);
+        assert_eq!(super::said(maps, 0x20_0000, Kind::OfFile), 4 << 20);
+        assert_eq!(super::said("", 0x1000, Kind::OfFile), 0);
+        assert!(advised(maps, 0x20_0000) && !advised(maps, 0x1000) && !advised(maps, 0xa0_0000) && !advised("", 0));
+    }
+}

@@ -1,0 +1,154 @@
+//! The shapes of loops: a call that is tried once, one that sets two values in turn, one that makes or uses up a thing in
+//! every iteration.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use operation::{Failure, Loop, repeat};
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+use super::check::{answered, exactly};
+
+/// How many descriptors, mappings and the like one batch makes or uses up: a quarter of the usual limit on open files.
+pub(crate) const STOCK: u64 = 256;
+
+/// Files made in one batch, and batches of them in a round, since some file systems make each dearer than the last.
+pub(crate) const FILES: u64 = 16;
+
+/// A loop, once it has been found that the kernel lets its calls through: a refusal from then on is a fault.
+pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
+    looped.perform(1)?;
+    Ok(looped)
+}
+
+/// A loop of a call that must return zero, tried once.
+///
+/// # Errors
+/// Whatever the first call meets.
+#[inline(always)]
+pub(crate) fn steady(ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    steadily(0, ask)
+}
+
+/// A loop of a call that must return this, tried once.
+///
+/// # Errors
+/// Whatever the first call meets.
+#[inline(always)]
+pub(crate) fn steadily(
+    wanted: usize,
+    mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    tried(repeat(move || exactly(wanted, ask()?)))
+}
+
+/// A loop of a call that is refused with the same one of these errors every time.
+///
+/// # Errors
+/// Any other error of the first call; that it is let through.
+pub(crate) fn refusing(
+    errors: &'static [i32],
+    mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    match ask() {
+        Err(Failure::Errno { errno }) if errors.contains(&errno) => Ok(repeat(move || answered(errno, ask()))),
+        Err(other) => Err(other),
+        Ok(_) => Err(Failure::wrong("a call was let through that must be refused")),
+    }
+}
+
+/// A loop of a call that must return zero, with one of two values and with the other in turn: what is set to the value
+/// it has already, the kernel may leave alone.
+///
+/// # Errors
+/// Whatever the first call meets.
+#[inline(always)]
+pub(crate) fn turning<V: Copy + 'static>(
+    values: [V; 2],
+    mut set: impl FnMut(V) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let mut next = false;
+    tried(repeat(move || {
+        exactly(0, set(values[usize::from(next)])?)?;
+        next = !next;
+        Ok(())
+    }))
+}
+
+/// How many things one batch makes or uses up, each of two descriptors at most; the limit on these is raised to what
+/// this process may have.
+fn at_once() -> u64 {
+    const OTHERS: u64 = 64;
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < 2 * STOCK + OTHERS) {
+        limit.current = limit.maximum;
+        // Where it is not raised, the batches are shorter.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+    let current = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    (current.saturating_sub(OTHERS) / 2).clamp(1, STOCK)
+}
+
+/// A loop that is told the number of each iteration within its batch.
+#[inline(always)]
+pub(crate) fn numbered(mut body: impl FnMut(usize) -> Result<(), Failure> + 'static) -> Loop {
+    Loop::new(move |times| (0..times as usize).try_for_each(&mut body))
+}
+
+/// Does `body` for each iteration of a batch, before or after it.
+pub(crate) fn for_each(
+    mut body: impl FnMut(usize) -> Result<(), Failure> + 'static,
+) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
+    move |times| (0..times as usize).try_for_each(&mut body)
+}
+
+/// A loop that makes one thing per iteration; they are dropped after the batch, outside the timing.
+#[inline(always)]
+pub(crate) fn producing<T: 'static>(mut produce: impl FnMut() -> Result<T, Failure> + 'static) -> Loop {
+    let stock = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let made = Rc::clone(&stock);
+    Loop::new(move |times| {
+        let mut stock = stock.borrow_mut();
+        for _ in 0..times {
+            stock.push(produce()?);
+        }
+        Ok(())
+    })
+    .at_most(at_once())
+    .verify(move |times| {
+        let made: Vec<T> = made.borrow_mut().drain(..).collect();
+        exactly(times as usize, made.len())
+    })
+}
+
+/// A loop that uses up one thing per iteration, or makes another of it; they are made before the batch and what became
+/// of them is dropped after it, both outside the timing.
+#[inline(always)]
+pub(crate) fn consuming<T: 'static, U: 'static>(
+    mut make: impl FnMut() -> Result<T, Failure> + 'static,
+    mut consume: impl FnMut(T) -> Result<U, Failure> + 'static,
+) -> Loop {
+    let stock = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let results = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let (made, finished) = (Rc::clone(&stock), Rc::clone(&results));
+    Loop::new(move |times| {
+        let mut results = results.borrow_mut();
+        for thing in stock.borrow_mut().drain(..times as usize) {
+            results.push(consume(thing)?);
+        }
+        Ok(())
+    })
+    .at_most(at_once())
+    .before(move |times| {
+        let mut stock = made.borrow_mut();
+        stock.clear();
+        for _ in 0..times {
+            stock.push(make()?);
+        }
+        Ok(())
+    })
+    .verify(move |times| {
+        let finished: Vec<U> = finished.borrow_mut().drain(..).collect();
+        exactly(times as usize, finished.len())
+    })
+}

@@ -1,0 +1,67 @@
+//! Child processes: starting them, and waiting for their end.
+
+use std::ffi::CStr;
+
+use libc::{c_char, c_int, pid_t};
+use operation::Failure;
+use rustix::io::Errno;
+
+/// The exit status of a child that could not start its program, as the shell has it.
+pub(crate) const NOT_STARTED: c_int = 127;
+
+/// Forks a child that does `work` and exits with its status. `work` must keep to what a child of a process with
+/// threads may do: system calls.
+pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<pid_t, Failure> {
+    // SAFETY: the child makes system calls only.
+    match unsafe { libc::fork() } {
+        -1 => Err(Failure::last_os_error()),
+        // SAFETY: ends the child without running the parent's destructors.
+        0 => unsafe { libc::_exit(work()) },
+        child => Ok(child),
+    }
+}
+
+/// Becomes the program at this path, with an empty environment; returns only when it cannot be started.
+pub(crate) fn execute(program: &CStr) -> c_int {
+    let arguments = [program.as_ptr(), std::ptr::null()];
+    let environment = [std::ptr::null()];
+    // SAFETY: the path and both lists end in null.
+    unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    NOT_STARTED
+}
+
+/// Starts a program with these arguments, the first of which is its path, and an empty environment.
+pub(crate) fn spawn(arguments: &[&CStr]) -> Result<pid_t, Failure> {
+    let mut list: [*mut c_char; 4] = [std::ptr::null_mut(); 4];
+    for (place, argument) in list.iter_mut().zip(arguments) {
+        *place = argument.as_ptr().cast_mut();
+    }
+    let environment = [std::ptr::null_mut()];
+    let mut child = 0;
+    // SAFETY: the path and both lists end in null, for there are at most three arguments; the rest is the default.
+    let error = unsafe {
+        libc::posix_spawn(&mut child, list[0], std::ptr::null(), std::ptr::null(), list.as_ptr(), environment.as_ptr())
+    };
+    if error == 0 { Ok(child) } else { Err(Failure::Errno { errno: error }) }
+}
+
+/// Waits for a child and returns its wait status.
+pub(crate) fn status_of(child: pid_t) -> Result<c_int, Failure> {
+    let mut status = 0;
+    // SAFETY: the status is valid to write.
+    while unsafe { libc::waitpid(child, &mut status, 0) } != child {
+        let failure = Failure::last_os_error();
+        if failure != Errno::INTR.into() {
+            return Err(failure);
+        }
+    }
+    Ok(status)
+}
+
+/// Waits for a child and checks that it ended well.
+pub(crate) fn wait_for(child: pid_t) -> Result<(), Failure> {
+    match status_of(child)? {
+        0 => Ok(()),
+        status => Err(Failure::wrong(format!("the child ended with status {status:#x}"))),
+    }
+}

@@ -1,0 +1,49 @@
+//! Tests' way to prepare an operation and run its loop a few times, untimed, as a round does.
+
+use operation::{Failure, Loop, Operation, Setting};
+use record::Point;
+
+/// An operation's loop in a scratch folder that lives as long.
+pub(crate) struct Trial {
+    pub(crate) looped: Loop,
+    _scratch: tempfile::TempDir,
+}
+
+/// Prepares `operation` at `point`.
+pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Failure> {
+    let scratch = tempfile::tempdir()?;
+    let setting = Setting::new(point, scratch.path().into(), 0, None, 1).with_axes(operation.axes);
+    Ok(Trial { looped: (operation.prepare)(&setting)?, _scratch: scratch })
+}
+
+/// Every operation of a family does its work at every point, in batches of every kind; what skips is named.
+pub(crate) fn perform_all(operations: &[Operation]) {
+    operations.iter().for_each(perform);
+}
+
+/// The same of one operation.
+pub(crate) fn perform(operation: &Operation) {
+    for point in operation.points(false) {
+        let done = prepare(operation, point.clone())
+            .and_then(|mut trial| [1, 2, 100].into_iter().try_for_each(|times| trial.looped.perform(times)));
+        done_or_skipped(operation, &point, done);
+    }
+}
+
+/// The operation does its work in this setting, in one iteration and in two; a skip is named.
+pub(crate) fn perform_in(setting: &Setting, operation: &Operation) {
+    let done = (operation.prepare)(setting)
+        .and_then(|mut looped| [1, 2].into_iter().try_for_each(|times| looped.perform(times)));
+    done_or_skipped(operation, setting.point(), done);
+}
+
+fn done_or_skipped(operation: &Operation, point: &Point, done: Result<(), Failure>) {
+    match done {
+        Ok(()) => {}
+        Err(Failure::Skip { reason, remedy }) => testing::not_tested!("{}{point}: {reason}; {remedy}", operation.id),
+        Err(failure) if crate::kit::huge::is_withheld(&failure) => {
+            testing::not_tested!("{}{point}: {failure}; free memory is in small pieces", operation.id)
+        }
+        Err(failure) => panic!("{}{point}: {failure}", operation.id),
+    }
+}

@@ -1,0 +1,344 @@
+//! Memory: copying it, passing over it, and waiting for one line of it.
+
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, cpus, size, term, word};
+use record::Point;
+
+use super::region::Pages;
+use super::team::Part;
+use super::{OWN_CACHE, bandwidth, chase, team};
+use crate::kit::baseline::DEFAULT;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "memory.copy",
+        summary: "copy a block with the C library's own copy, again and again from and to the same place",
+        per: "copy",
+        aliases: &["Block Move"],
+        axes: &[COPIED],
+        headline: true,
+        follows_clock: |point| point.number("size").unwrap_or(0) <= OWN_CACHE / 4,
+        moves: |point| point.number("size").unwrap_or(0),
+        prepare: |setting| bandwidth::copy(setting.size()),
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.load",
+        version: 2,
+        summary: "load from a place known only by the load before, at random in a working set of huge pages",
+        per: "load",
+        axes: &[CHASED.headline(CHASED_HEADLINE)],
+        headline: true,
+        follows_clock: within_own_cache,
+        monotonic_in: &["set"],
+        terms: chase::BESIDE_THE_LOADS,
+        prepare: |setting| chase::loads(setting.number("set"), Pages::Huge, setting.seed()),
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.load.paged",
+        version: 2,
+        summary: "the same in base pages, so that the address must be translated anew as well",
+        per: "load",
+        axes: &[CHASED.headline(&[Value::Number(64 * MIB)])],
+        headline: true,
+        follows_clock: within_own_cache,
+        monotonic_in: &["set"],
+        terms: chase::BESIDE_THE_LOADS,
+        explained_by: &[term(1.0, "memory.load").same(&["set"])],
+        prepare: |setting| chase::loads(setting.number("set"), Pages::Base, setting.seed()),
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.read",
+        version: 2,
+        summary: "add up the words of the next 64 KiB of a working set, by the fastest loop for where it lies",
+        per: "64 KiB",
+        axes: &[PASSED],
+        headline: true,
+        follows_clock: within_own_cache,
+        monotonic_in: &["set"],
+        moves: |_| bandwidth::PIECE,
+        prepare: |setting| bandwidth::read(setting.number("set"), setting.seed()),
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.write",
+        version: 2,
+        summary: "store to the words of the next 64 KiB of a working set, by the fastest loop for where it lies",
+        per: "64 KiB",
+        axes: &[PASSED],
+        headline: true,
+        follows_clock: within_own_cache,
+        monotonic_in: &["set"],
+        moves: |_| bandwidth::PIECE,
+        prepare: |setting| bandwidth::write(setting.number("set")),
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.write.streaming",
+        summary: "the same by stores that go past the caches",
+        per: "64 KiB",
+        axes: &[STREAMED],
+        follows_clock: |_| false,
+        moves: |_| bandwidth::PIECE,
+        prepare: |setting| bandwidth::write_streaming(setting.number("set")),
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.copy.streaming",
+        summary: "copy the next 64 KiB of a working set's first half to its second, by stores that go past the caches",
+        per: "64 KiB",
+        axes: &[STREAMED],
+        follows_clock: |_| false,
+        moves: |_| bandwidth::PIECE,
+        prepare: |setting| bandwidth::copy_streaming(setting.number("set")),
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.clear",
+        summary: "zero the next 64 KiB of a working set by the processor's own means (rep stosb, dc zva)",
+        per: "64 KiB",
+        axes: &[PASSED],
+        follows_clock: within_own_cache,
+        monotonic_in: &["set"],
+        moves: |_| bandwidth::PIECE,
+        prepare: |setting| bandwidth::clear(setting.number("set")),
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.read.cpus",
+        summary: "add up the words of the next 64 KiB of a working set of its own, on so many CPUs at once",
+        prepare: |setting| {
+            let set = setting.number("set");
+            team::together(setting, setting.number("cpus"), |seed| bandwidth::Reading::new(set, seed))
+        },
+        ..TOGETHER
+    },
+    Operation {
+        id: "memory.write.cpus",
+        summary: "store to the words of the next 64 KiB of a working set of its own, on so many CPUs at once",
+        prepare: |setting| {
+            let set = setting.number("set");
+            team::together(setting, setting.number("cpus"), |_| bandwidth::Writing::new(set))
+        },
+        ..TOGETHER
+    },
+    Operation {
+        id: "memory.copy.cpus",
+        summary: "copy the next 64 KiB of its own working set's first half to the second, on so many CPUs at once",
+        prepare: |setting| {
+            let set = setting.number("set");
+            team::together(setting, setting.number("cpus"), |_| bandwidth::Moving::new(set))
+        },
+        ..TOGETHER
+    },
+    Operation {
+        id: "memory.load.loaded",
+        version: 2,
+        summary: "load as in memory.load while another CPU passes over 64 MiB of its own, all or half of the time",
+        per: "load",
+        axes: &[FAR, LOADS],
+        follows_clock: |_| false,
+        terms: chase::BESIDE_THE_LOADS,
+        needs: &[Need::TwoCpus],
+        prepare: loaded,
+        ..DEFAULT
+    },
+    Operation {
+        id: "memory.translate",
+        version: 2,
+        summary: "load from one line in each of so many base pages, at random, or from the same lines in huge pages",
+        per: "load",
+        axes: &[TRANSLATED, PAGES],
+        follows_clock: |point| point.number("pages").is_some_and(|pages| pages * 64 <= OWN_CACHE / 4),
+        terms: chase::BESIDE_THE_LOADS,
+        prepare: |setting| {
+            let pages = if setting.word("in") == "huge" { Pages::Huge } else { Pages::Base };
+            chase::one_line_a_page(setting.number("pages"), pages, setting.seed())
+        },
+        ..DEFAULT
+    },
+];
+
+/// The same work on several CPUs: an iteration is one of each, the payload that of all. A CPU more never makes it cheaper.
+const TOGETHER: Operation = Operation {
+    per: "64 KiB on every CPU",
+    axes: &[SHARED, CPUS],
+    follows_clock: |_| false,
+    monotonic_in: &["set", "cpus"],
+    moves: |point| point.number("cpus").unwrap_or(1) * bandwidth::PIECE,
+    ..DEFAULT
+};
+
+/// A chase beside a partner that does what the axis `load` says.
+fn loaded(setting: &Setting) -> Result<Loop, Failure> {
+    const BUSY_WITH: u64 = 64 * MIB;
+    let part = match setting.word("load") {
+        "reading" | "writing" => Some(Part::Throughout),
+        "half-reading" | "half-writing" => Some(Part::HalfTheTime),
+        _ => None,
+    };
+    let own = |seed| chase::Chase::through(setting.number("set"), Pages::Huge, seed);
+    let loads = if setting.word("load").ends_with("reading") {
+        team::beside(setting, part, own, |seed| bandwidth::Reading::new(BUSY_WITH, seed))
+    } else {
+        team::beside(setting, part, own, |_| bandwidth::Writing::new(BUSY_WITH))
+    };
+    Ok(loads?.unrolled(chase::LOADS))
+}
+
+const COPIED: Axis = size(&[
+    Value::Number(64),
+    Value::Number(512),
+    Value::Number(4 * KIB),
+    Value::Number(64 * KIB),
+    Value::Number(MIB),
+    Value::Number(16 * MIB),
+    Value::Number(64 * MIB),
+])
+.headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)]);
+
+/// Powers of two, as the chase needs them.
+const CHASED: Axis = bytes(
+    "set",
+    &[
+        Value::Number(4 * KIB),
+        Value::Number(16 * KIB),
+        Value::Number(64 * KIB),
+        Value::Number(256 * KIB),
+        Value::Number(MIB),
+        Value::Number(2 * MIB),
+        Value::Number(4 * MIB),
+        Value::Number(8 * MIB),
+        Value::Number(16 * MIB),
+        Value::Number(32 * MIB),
+        Value::Number(64 * MIB),
+        Value::Number(256 * MIB),
+    ],
+);
+
+/// One within each level of most machines of today, and beyond the last.
+const CHASED_HEADLINE: &[Value<&str>] = &[
+    Value::Number(16 * KIB),
+    Value::Number(256 * KIB),
+    Value::Number(8 * MIB),
+    Value::Number(64 * MIB),
+    Value::Number(256 * MIB),
+];
+
+const PASSED: Axis = bytes(
+    "set",
+    &[
+        Value::Number(16 * KIB),
+        Value::Number(256 * KIB),
+        Value::Number(4 * MIB),
+        Value::Number(64 * MIB),
+        Value::Number(256 * MIB),
+    ],
+)
+.headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)]);
+
+/// Beyond the core's own caches, and beyond most shared ones.
+const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)]);
+
+/// A core's own cache, the shared one, and memory.
+const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)]);
+
+const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
+
+const FAR: Axis = bytes("set", &[Value::Number(256 * MIB)]);
+
+const LOADS: Axis = word(
+    "load",
+    &[
+        Value::Word("idle"),
+        Value::Word("half-reading"),
+        Value::Word("reading"),
+        Value::Word("half-writing"),
+        Value::Word("writing"),
+    ],
+);
+
+/// Powers of two; translation caches of today hold some tens of pages near, and one to four thousand further off.
+const TRANSLATED: Axis = count(
+    "pages",
+    &[Value::Number(32), Value::Number(256), Value::Number(1024), Value::Number(4096), Value::Number(16384)],
+);
+
+const PAGES: Axis = word("in", &[Value::Word("base"), Value::Word("huge")]);
+
+fn within_own_cache(point: &Point) -> bool {
+    point.number("set").is_some_and(|set| set <= OWN_CACHE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets of this size and more must lie in huge pages, which a machine may not have.
+    const NEEDS_HUGE_PAGES: u64 = 2 * MIB;
+
+    fn setting(point: &Point) -> Setting {
+        let other = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
+        Setting::new(point.clone(), std::env::temp_dir(), 0, other, 7)
+    }
+
+    /// Bytes that a point works on.
+    fn bytes(point: &Point) -> u64 {
+        let pages = || point.number("pages").map(|pages| pages * rustix::param::page_size() as u64);
+        point.number("set").or(point.number("size")).or_else(pages).expect("a size")
+    }
+
+    fn performs(id: &str, point: &Point) {
+        let operation = OPERATIONS.iter().find(|operation| operation.id == id).expect(id);
+        let mut prepared = match (operation.prepare)(&setting(point)) {
+            Err(Failure::Skip { reason, remedy }) => return testing::not_tested!("{id}{point}: {reason}; {remedy}"),
+            prepared => prepared.expect(id),
+        };
+        for times in [1, 3, 20] {
+            prepared.perform(times).unwrap_or_else(|failure| panic!("{id}{point}: {failure}"));
+        }
+    }
+
+    #[test]
+    fn every_operation_does_its_work_at_every_small_point() {
+        for operation in OPERATIONS {
+            for point in operation.points(false).iter().filter(|point| bytes(point) < NEEDS_HUGE_PAGES) {
+                performs(operation.id, point);
+            }
+        }
+    }
+
+    /// Their own points are large: these are not, and pass over every piece more than once.
+    #[test]
+    fn what_goes_past_the_caches_or_beside_a_load_does_its_work() {
+        let set = |set| Point::default().with("set", Value::Number(set));
+        for id in ["memory.write.streaming", "memory.copy.streaming", "memory.clear", "memory.read", "memory.write"] {
+            performs(id, &set(16 * KIB));
+            performs(id, &set(MIB));
+        }
+        for load in LOADS.values {
+            performs("memory.load.loaded", &set(256 * KIB).with("load", load.value()));
+        }
+    }
+
+    #[test]
+    fn large_sets_are_chased_in_the_pages_asked_for_or_not_at_all() {
+        for pages in [Pages::Huge, Pages::Base] {
+            match chase::loads(8 * MIB, pages, 7) {
+                Ok(mut loads) => loads.perform(100_000).expect("loads"),
+                Err(Failure::Skip { reason, remedy }) => {
+                    assert!(pages == Pages::Huge && !remedy.is_empty());
+                    testing::not_tested!("{reason}; {remedy}");
+                }
+                Err(Failure::Wrong(reason)) if pages == Pages::Huge && crate::kit::huge::offered() => {
+                    testing::not_tested!("{reason}; free memory in large pieces");
+                }
+                Err(failure) => panic!("{pages:?}: {failure}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The kernel: system calls that take 0 to 6 arguments and do next to nothing with them, but do succeed. Each count is
+//! another call, because the kernel's entry saves the same registers however many of them it is asked to look at.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use operation::{Failure, Loop, Operation, repeat, term};
+use syscalls::{Sysno, raw};
+
+use super::{ARGUMENTS, CROSSING, no_such_count};
+use crate::kit::check::exactly;
+use crate::kit::loops::tried;
+
+pub(crate) const OPERATIONS: &[Operation] = &[Operation {
+    id: "crossing.call",
+    summary: "a system call of so many arguments: getppid, umask, clock_getres, getresuid, rt_sigprocmask, prctl, futex",
+    aliases: &["wall-crossing"],
+    axes: &[ARGUMENTS],
+    explained_by: &[term(1.0, "crossing.procedure").same(&["arguments"])],
+    at_least: &["crossing.procedure", "crossing.shared"],
+    prepare: |setting| {
+        tried(match setting.number("arguments") {
+            0 => with_none(),
+            1 => with_one(),
+            2 => with_two(),
+            3 => with_three(),
+            4 => with_four(),
+            5 => with_five()?,
+            6 => with_six(),
+            other => return no_such_count(other),
+        })
+    },
+    ..CROSSING
+}];
+
+/// The call `$name` with exactly these arguments, so that no register is loaded that the call does not take.
+macro_rules! enter {
+    ($by:ident $name:ident $(, $argument:expr)*) => {{
+        // SAFETY: pointers among the arguments are to memory of the loop's own that is as large as the call says.
+        unsafe { raw::$by(Sysno::$name as usize $(, $argument as usize)*) }
+    }};
+}
+
+/// Tells the parent's id.
+fn with_none() -> Loop {
+    let parent = std::os::unix::process::parent_id() as usize;
+    repeat(move || exactly(parent, enter!(syscall0 getppid)))
+}
+
+/// Exchanges the mask of new files' permissions, and answers what it was.
+fn with_one() -> Loop {
+    let (mut next, mut last) = (0o77, 0o22);
+    // What it is before nobody told.
+    enter!(syscall1 umask, last);
+    repeat(move || {
+        let before = enter!(syscall1 umask, next);
+        exactly(last, before)?;
+        std::mem::swap(&mut next, &mut last);
+        Ok(())
+    })
+}
+
+/// Tells a clock's step.
+fn with_two() -> Loop {
+    let mut step = Box::new([0_i64; 2]);
+    repeat(move || {
+        step[1] = 0;
+        exactly(0, enter!(syscall2 clock_getres, libc::CLOCK_MONOTONIC, step.as_mut_ptr()))?;
+        if *step == [0, 0] { Err(Failure::wrong("the clock has no step")) } else { Ok(()) }
+    })
+}
+
+/// Tells whose process this is, in three words.
+fn with_three() -> Loop {
+    let own = rustix::process::getuid().as_raw();
+    let mut users = Box::new([!own; 3]);
+    repeat(move || {
+        users[0] = !own;
+        let [real, effective, saved] = users.each_mut().map(std::ptr::from_mut);
+        exactly(0, enter!(syscall3 getresuid, real, effective, saved))?;
+        exactly(own as usize, users[0] as usize)
+    })
+}
+
+/// Holds off no signal more than is held off, and tells which those are.
+fn with_four() -> Loop {
+    let (none, mut before) = (Box::new(0_u64), Box::new(!0_u64));
+    repeat(move || {
+        *before = !0;
+        let (add, told) = (std::ptr::from_ref(&*none), std::ptr::from_mut(&mut *before));
+        exactly(0, enter!(syscall4 rt_sigprocmask, libc::SIG_BLOCK, add, told, size_of::<u64>()))?;
+        if *before == !0 { Err(Failure::wrong("the mask was not told")) } else { Ok(()) }
+    })
+}
+
+/// Tells whether this process may gain privileges, once it has seen that the other four arguments are zero.
+fn with_five() -> Result<Loop, Failure> {
+    // SAFETY: asks for a flag of this process.
+    let may_not = match unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) } {
+        -1 => return Err(Failure::last_os_error()),
+        flag => flag as usize,
+    };
+    Ok(repeat(move || exactly(may_not, enter!(syscall5 prctl, libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))))
+}
+
+/// Adds one to a word, and wakes one task that sleeps at another and one that sleeps at this, of which there are none.
+fn with_six() -> Loop {
+    /// Add (1, in the highest four bits) one (from bit 12), then wake where it was (0, from bit 24) zero.
+    const ADD_ONE: u32 = 1 << 28 | 1 << 12;
+    let words = Rc::new(RefCell::new(Box::new([0_u32; 2])));
+    let counted = Rc::clone(&words);
+    let operation = libc::FUTEX_WAKE_OP | libc::FUTEX_PRIVATE_FLAG;
+    let run = move |times| {
+        let mut words = words.borrow_mut();
+        let [first, second] = words.each_mut().map(std::ptr::from_mut);
+        for _ in 0..times {
+            exactly(0, enter!(syscall6 futex, first, operation, 1, 1, second, ADD_ONE))?;
+        }
+        Ok(())
+    };
+    let mut all = 0_u32;
+    let verify = move |times: u64| {
+        all = all.wrapping_add(times as u32);
+        exactly(all as usize, counted.borrow()[1] as usize)
+    };
+    Loop::new(run).verify(verify)
+}

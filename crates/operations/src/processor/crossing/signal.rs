@@ -1,0 +1,77 @@
+//! A signal to oneself that brings words along: the value sent with it is their address, as POSIX means it to be used.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use operation::{Operation, Value, repeat, term};
+
+use super::{CROSSING, FEW_ARGUMENTS, MOST, added_up, answer, words};
+use crate::kit::check::exactly;
+use crate::kit::handler::{install_counter, install_with};
+use crate::kit::invoke::call;
+use crate::kit::loops::tried;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // The kernel is entered twice: by the sender, and by the handler's return.
+    Operation {
+        id: "crossing.signal",
+        version: 2,
+        summary: "send this thread a signal with a value, and have its handler add up the words that the value points to",
+        axes: &[FEW_ARGUMENTS],
+        explained_by: &[
+            term(2.0, "crossing.call").at(&[("arguments", Value::Number(0))]),
+            term(1.0, "crossing.procedure").same(&["arguments"]),
+        ],
+        at_least: &["crossing.call"],
+        prepare: |setting| {
+            // Lets the signal through, which whoever started us may have held off.
+            install_counter(libc::SIGUSR1)?;
+            let handler = add_up as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+            install_with(libc::SIGUSR1, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
+            let parcel = Box::new(Parcel { count: setting.number("arguments") as usize, words: words(setting) });
+            let wanted = answer(&parcel.words, parcel.count);
+            let (process, thread) = (call!(getpid)?, call!(gettid)?);
+            let mut before = SUM.load(Ordering::Relaxed);
+            let signals = repeat(move || {
+                let information = information(std::ptr::from_ref(&*parcel) as u64);
+                exactly(0, call!(rt_tgsigqueueinfo, process, thread, libc::SIGUSR1, &information)?)
+            });
+            tried(signals.verify(move |times| {
+                let sum = SUM.load(Ordering::Relaxed);
+                added_up(wanted.wrapping_mul(times), sum.wrapping_sub(std::mem::replace(&mut before, sum)))
+            }))
+        },
+        ..CROSSING
+    },
+];
+
+/// What the value of a signal points to.
+struct Parcel {
+    count: usize,
+    words: [u64; MOST],
+}
+
+/// What the handler has answered so far. It is given nothing of its process's own, so it adds to a global.
+static SUM: AtomicU64 = AtomicU64::new(0);
+
+/// What goes with the signal: the structure siginfo with the code `SI_QUEUE`, and the value after the sender's ids.
+#[inline(always)]
+fn information(value: u64) -> [u64; 16] {
+    let mut information = [0; 16];
+    information[0] = libc::SIGUSR1 as u64;
+    information[1] = u64::from(libc::SI_QUEUE as u32);
+    information[3] = value;
+    information
+}
+
+extern "C" fn add_up(_signal: c_int, information: *mut libc::siginfo_t, _context: *mut c_void) {
+    // SAFETY: a handler with SA_SIGINFO is given the information that came with its signal.
+    let information = unsafe { &*information };
+    // SAFETY: the signal was queued with a value, which this reads.
+    let value = unsafe { information.si_value() };
+    // SAFETY: nobody but the loop above sends this thread this signal, and its parcel outlives the sending.
+    let parcel = unsafe { &*value.sival_ptr.cast::<Parcel>() };
+    // The handlers run one after another in one thread, so that nothing need be locked.
+    let sum = SUM.load(Ordering::Relaxed).wrapping_add(answer(&parcel.words, parcel.count));
+    SUM.store(sum, Ordering::Relaxed);
+}

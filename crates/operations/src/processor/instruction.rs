@@ -1,0 +1,77 @@
+//! Single instructions: what a dependent one waits for (latency), how often a processor finishes independent ones
+//! (throughput, as time per instruction), and what calls and branches cost. Each architecture's text is in a folder of
+//! its own; what the text means, and how that is checked, is here and in the files of the classes.
+
+#[cfg(target_arch = "aarch64")]
+#[path = "instruction/aarch64/text.rs"]
+mod text;
+#[cfg(target_arch = "x86_64")]
+#[path = "instruction/x86_64/text.rs"]
+mod text;
+
+pub(crate) mod access;
+pub(crate) mod basic;
+pub(crate) mod branch;
+mod feature;
+pub(crate) mod float;
+pub(crate) mod integer;
+mod lanes;
+#[cfg(target_arch = "aarch64")]
+#[path = "instruction/aarch64/own.rs"]
+pub(crate) mod own;
+#[cfg(target_arch = "x86_64")]
+#[path = "instruction/x86_64/string.rs"]
+pub(crate) mod own;
+pub(crate) mod special;
+mod vectors;
+
+use operation::{Operation, TermOf, Value, count};
+
+use crate::kit::baseline::DEFAULT;
+
+/// Instructions per turn of a loop. Enough that a processor that runs the loop's own two instructions after them, not
+/// beside them, adds less than half a percent; few enough for the smallest cache of decoded instructions.
+const CHAIN: u64 = 256;
+
+/// Calls per turn of the loop: as many as the return predictors of small processors hold many times over.
+const CALLS: u64 = 64;
+
+/// Branches per turn of the loop: one for each bit of a word.
+const BRANCHES: u64 = 64;
+
+/// The loop's own instructions add nothing: they are done while a chain waits for its results, and are one decoded
+/// instruction in 256 of those that do not wait.
+const BESIDE_THE_CHAIN: &[TermOf] = &[];
+
+/// Integers of 32 and of 64 bits; the headline is the register's full width.
+const WIDTH: operation::Axis = count("width", &[Value::Number(32), Value::Number(64)]).headline(&[Value::Number(64)]);
+
+/// An instruction whose text holds nothing but copies of it.
+const PURE: Operation = Operation { per: "instruction", terms: BESIDE_THE_CHAIN, ..DEFAULT };
+
+/// One row gives an instruction's latency and its throughput: the id, what it does, the axes, the text a setting asks
+/// for, and what the text makes of a lane.
+macro_rules! instructions {
+    ($($id:literal, $summary:literal, $axes:expr, $text:expr, $model:expr;)+) => {
+        &[$(
+            Operation {
+                id: concat!($id, ".latency"),
+                summary: concat!($summary, ", each waiting for the one before"),
+                axes: $axes,
+                prepare: |setting| lanes::latency(setting, $text, $model),
+                ..PURE
+            },
+            Operation {
+                id: concat!($id, ".throughput"),
+                summary: concat!($summary, ", none waiting for another"),
+                axes: $axes,
+                prepare: |setting| lanes::throughput(setting, $text, $model),
+                ..PURE
+            },
+        )+]
+    };
+}
+use instructions;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! Loads and stores within the first cache: how soon a value is there, how many are under way at a time, and what it costs
+//! where an access is not as the processor likes it.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, word};
+
+use super::lanes::{self, LANES, OPERAND, Turns};
+use super::text::{self, Way};
+use super::{CHAIN, PURE};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "instruction.load.latency",
+        summary: "load the address of the next load, by how an address is formed",
+        axes: &[text::MODE],
+        prepare: |setting| ring(named(setting.word("mode"), text::LOAD_CHAINS)?, setting.word("mode")),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.load.throughput",
+        summary: "load so many bytes, none waiting for another",
+        axes: &[text::WIDTH],
+        prepare: |setting| {
+            let width = setting.number("width");
+            let way = text::LOADS.iter().find(|way| way.0 == width.to_string());
+            let (_, needs, from, turns) =
+                way.ok_or_else(|| Failure::wrong(format!("no load is {width} bytes wide")))?;
+            super::feature::require(needs)?;
+            loads(*turns, width, 0, *from)
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.load.indirect.latency",
+        summary: "load a pointer and, through it, the address of the next",
+        per: "pair of loads",
+        aliases: &["eapbp*"],
+        prepare: |_| ring(text::LOAD_INDIRECT, "indirect"),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.load.unaligned",
+        summary: "load eight bytes that lie across nothing, two lines of the cache, or two pages",
+        axes: &[CROSSING],
+        prepare: |setting| loads(text::LOAD, 8, offset(setting), 0),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.store.throughput",
+        summary: "store so many bytes",
+        aliases: &["sta"],
+        axes: &[text::WIDTH],
+        prepare: |setting| stores(at_width(setting, text::STORES)?, setting.number("width"), 0),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.store.unaligned",
+        summary: "store eight bytes across nothing, two lines of the cache, or two pages",
+        axes: &[CROSSING],
+        prepare: |setting| stores(text::STORE, 8, offset(setting)),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.store.pointer",
+        summary: "form an address and store it",
+        per: "pair of instructions",
+        aliases: &["stpbp"],
+        prepare: |_| {
+            let block = Block::new();
+            let wanted = block.address(0) + 8;
+            kept(text::STORE_POINTER, block, move |block, after| after[LANES - 1] == wanted && block.word(0) == wanted)
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.forward.latency",
+        summary: "store so many bytes and load them again, each pair waiting for the one before",
+        per: "store and load",
+        axes: &[FORWARDED],
+        prepare: |setting| {
+            let mask = low(setting.number("width"));
+            let turns = at_width(setting, text::FORWARDS)?;
+            kept(turns, Block::new(), move |block, after| {
+                (after[0] ^ FIRST) & mask == 0 && (block.word(0) ^ FIRST) & mask == 0
+            })
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.forward.blocked",
+        summary: "store two halves of a word and load the whole, which waits until both are in the cache",
+        per: "two stores and load",
+        prepare: |_| {
+            let doubled = (FIRST & low(4)) * 0x1_0000_0001;
+            kept(text::FORWARD_BLOCKED, Block::new(), move |block, after| {
+                after[0] == doubled && block.word(0) == doubled
+            })
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.push.pop",
+        summary: "push a register on the stack and pop it, each pair waiting for the one before",
+        per: "push and pop",
+        prepare: |_| kept(text::PUSH_POP, Block::new(), |_, after| after[0] == FIRST),
+        ..PURE
+    },
+];
+
+const FORWARDED: Axis = count("width", &[Value::Number(1), Value::Number(8), Value::Number(16)]);
+
+const CROSSING: Axis = word("crossing", &[Value::Word("none"), Value::Word("line"), Value::Word("page")]);
+
+/// What the lanes begin with.
+const FIRST: u64 = OPERAND;
+
+/// Words of the memory accessed: two pages.
+const WORDS: usize = 1024;
+
+/// The memory accessed; its address is kept in texts, so it must not move.
+#[repr(C, align(4096))]
+pub(super) struct Block([Cell<u64>; WORDS]);
+
+impl Block {
+    pub(super) fn new() -> Rc<Block> {
+        Rc::new(Block([const { Cell::new(0) }; WORDS]))
+    }
+
+    /// The address of a byte of it, by which texts access it.
+    pub(super) fn address(&self, byte: u64) -> u64 {
+        self.0.as_ptr().expose_provenance() as u64 + byte
+    }
+
+    pub(super) fn word(&self, index: usize) -> u64 {
+        self.0[index].get()
+    }
+
+    pub(super) fn set(&self, index: usize, value: u64) {
+        self.0[index].set(value);
+    }
+
+    /// The bytes from `byte` on, up to eight.
+    fn bytes(&self, byte: u64, count: u64) -> u64 {
+        let (index, shift) = ((byte / 8) as usize, byte % 8 * 8);
+        let upper = if shift > 0 { self.word(index + 1) << (64 - shift) } else { 0 };
+        (self.word(index) >> shift | upper) & low(count)
+    }
+}
+
+/// The lowest so many bytes of a word.
+fn low(bytes: u64) -> u64 {
+    if bytes < 8 { (1 << (8 * bytes)) - 1 } else { u64::MAX }
+}
+
+/// The turns of this name; a skip where the processor lacks them.
+fn named(name: &str, ways: &[Way]) -> Result<Turns, Failure> {
+    let Some((_, needs, turns)) = ways.iter().find(|way| way.0 == name) else {
+        return Err(Failure::wrong(format!("there is no access by {name}")));
+    };
+    super::feature::require(needs)?;
+    Ok(*turns)
+}
+
+fn at_width(setting: &Setting, ways: &[Way]) -> Result<Turns, Failure> {
+    named(&setting.number("width").to_string(), ways)
+}
+
+/// Where an access begins.
+fn offset(setting: &Setting) -> u64 {
+    match setting.word("crossing") {
+        "line" => 60,
+        "page" => 4092,
+        _ => 4,
+    }
+}
+
+/// Places of a ring of pointers: a number that no count of a turn's loads is a multiple of.
+const RING: usize = 7;
+
+/// Words from one place of the ring to the next, more than a line.
+const APART: usize = 17;
+
+/// The loop of loads, each of which gives the next one's address, around a ring of places.
+pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
+    let block = Block::new();
+    let base = block.address(0);
+    // What a chain holds when it is about to load from a place, and where in the block that load then looks.
+    let values: Vec<u64> = (0..RING as u64)
+        .map(|place| match mode {
+            "scaled" | "extended" => place * APART as u64,
+            "index" => place * APART as u64 * 8,
+            _ => base + place * APART as u64 * 8,
+        })
+        .collect();
+    for place in 0..RING {
+        let next = values[(place + 1) % RING];
+        match mode {
+            "offset" | "before" => block.set(place * APART + 8, next),
+            "indirect" => {
+                block.set(place * APART + 8, block.address(((place * APART + 4) * 8) as u64));
+                block.set(place * APART + 4, next);
+            }
+            _ => block.set(place * APART, next),
+        }
+    }
+    let mut starts = [0; LANES];
+    starts[0] = values[0];
+    let mut place = 0;
+    let looped = lanes::checked(turns, starts, [base, 0], move |times, _, after| {
+        let _kept = &block;
+        place = (place + (times % RING as u64 * CHAIN) as usize) % RING;
+        if after[0] == values[place] {
+            return Ok(());
+        }
+        Err(Failure::wrong(format!("the chain of loads ended in {:#x} instead of {:#x}", after[0], values[place])))
+    });
+    Ok(looped.unrolled(CHAIN))
+}
+
+/// The loop of loads of `width` bytes from `offset` on; the second lane's value is from so many bytes further on.
+pub(super) fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<Loop, Failure> {
+    let block = Block::new();
+    (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 2)));
+    let wanted = block.bytes(offset + from, width.min(8));
+    at(turns, block, offset, move |_, after| after[1] == wanted)
+}
+
+/// The loop of stores of `width` bytes from `offset` on; the last is of the last lane.
+pub(super) fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
+    let width = width.min(8);
+    at(turns, Block::new(), offset, move |block, after| {
+        let stored = block.bytes(offset, width) == after[LANES - 1] & low(width) && after[LANES - 1] != 0;
+        (0..WORDS).for_each(|index| block.set(index, 0));
+        stored
+    })
+}
+
+/// The loop of turns on the beginning of a block.
+fn kept(
+    turns: Turns,
+    block: Rc<Block>,
+    right: impl Fn(&Block, &[u64; LANES]) -> bool + 'static,
+) -> Result<Loop, Failure> {
+    at(turns, block, 0, right)
+}
+
+/// The loop of turns on a block from `offset` on, of which `right` says whether they did their work.
+fn at(
+    turns: Turns,
+    block: Rc<Block>,
+    offset: u64,
+    right: impl Fn(&Block, &[u64; LANES]) -> bool + 'static,
+) -> Result<Loop, Failure> {
+    let operands = [block.address(offset), 0];
+    let looped = lanes::checked(turns, [FIRST; LANES], operands, move |_, _, after| {
+        if right(&block, after) {
+            return Ok(());
+        }
+        Err(Failure::wrong("what was loaded or stored is not what it must be"))
+    });
+    Ok(looped.unrolled(CHAIN))
+}

@@ -1,0 +1,47 @@
+//! What this processor and its kernel offer beyond what every one of its architecture does.
+
+use operation::Failure;
+
+/// Nothing where this processor has `feature`, a skip where it does not. The empty feature is every processor's.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn require(feature: &str) -> Result<(), Failure> {
+    let there = match feature {
+        "" => true,
+        "popcnt" => std::arch::is_x86_feature_detected!("popcnt"),
+        "lzcnt" => std::arch::is_x86_feature_detected!("lzcnt"),
+        "ssse3" => std::arch::is_x86_feature_detected!("ssse3"),
+        "bmi1" => std::arch::is_x86_feature_detected!("bmi1"),
+        "avx" => std::arch::is_x86_feature_detected!("avx"),
+        "avx2" => std::arch::is_x86_feature_detected!("avx2"),
+        "rdtscp" => has_ordered_clock(),
+        "fma" => std::arch::is_x86_feature_detected!("fma"),
+        "avx512f" => std::arch::is_x86_feature_detected!("avx512f"),
+        "avx512bw" => std::arch::is_x86_feature_detected!("avx512bw"),
+        _ => return Err(Failure::wrong(format!("the feature {feature} is not looked for"))),
+    };
+    if there { Ok(()) } else { Err(Failure::skip(format!("the processor lacks {feature}"), "")) }
+}
+
+/// Whether the time-stamp counter can be read in order, which `is_x86_feature_detected` does not know.
+#[cfg(target_arch = "x86_64")]
+fn has_ordered_clock() -> bool {
+    use std::arch::x86_64::__cpuid;
+    __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).edx & (1 << 27) != 0
+}
+
+/// Nothing where this processor has `feature`, a skip where it does not. The empty feature is every processor's.
+#[cfg(target_arch = "aarch64")]
+pub(super) fn require(feature: &str) -> Result<(), Failure> {
+    /// The bit by which the kernel says that it answers reads of what the processor is (HWCAP_CPUID).
+    const IDENTIFIED: usize = 1 << 11;
+    let there = match feature {
+        "" => true,
+        "lse" => std::arch::is_aarch64_feature_detected!("lse"),
+        "cpuid" if rustix::param::linux_hwcap().0 & IDENTIFIED == 0 => {
+            return Err(Failure::skip("the kernel lets no program read what the processor is", ""));
+        }
+        "cpuid" => true,
+        _ => return Err(Failure::wrong(format!("the feature {feature} is not looked for"))),
+    };
+    if there { Ok(()) } else { Err(Failure::skip(format!("the processor lacks {feature}"), "")) }
+}

@@ -1,0 +1,162 @@
+//! The loop around integer instructions: one dependent chain, or several beside one another, each in a register of its
+//! own (a lane), and the check of what each lane must hold in the end. Knows no instruction.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use operation::{Failure, Loop, Setting, opaque};
+
+use super::CHAIN;
+
+/// Lanes of a throughput: more than any processor of today needs to keep its multipliers and adders busy.
+pub(super) const LANES: usize = 8;
+
+/// Does `times` turns (not 0) of `CHAIN` instructions, the same number on each lane, with the operands.
+///
+/// # Safety
+/// The processor has the instruction, and the operands suit it (a divisor is not 0).
+pub(super) type Turns = unsafe fn(times: u64, lanes: &mut [u64; LANES], operands: [u64; 2]);
+
+/// An instruction at one width.
+pub(super) struct Text {
+    /// The turns on the first lane alone.
+    pub(super) latency: Turns,
+    /// The turns on all lanes.
+    pub(super) throughput: Turns,
+}
+
+/// An instruction at every width.
+pub(super) struct Widths {
+    /// On 32 bits; nothing where only the other is measured.
+    pub(super) narrow: Option<Text>,
+    /// On 64 bits.
+    pub(super) wide: Text,
+    /// The processor's feature without which there is no such instruction; empty where every processor has it.
+    pub(super) needs: &'static str,
+}
+
+/// What a lane has been through.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    /// What it held before.
+    pub(super) start: u64,
+    /// The operands, of `width` bits.
+    pub(super) operands: [u64; 2],
+    /// Bits of the operands and the lane.
+    pub(super) width: u64,
+    /// Instructions.
+    pub(super) count: u64,
+}
+
+impl Case {
+    /// What is left of `value` in the lane's width.
+    pub(super) fn narrowed(&self, value: u64) -> u64 {
+        if self.width < 64 { value & ((1 << self.width) - 1) } else { value }
+    }
+
+    /// What the lane holds when each instruction makes of it what `step` says.
+    pub(super) fn repeated(&self, step: impl Fn(u64) -> u64) -> u64 {
+        repeated(self.start, self.count, step)
+    }
+}
+
+/// What `count` steps make of `start`. Where the values come to repeat, and those of all chains without a closed form
+/// do, the rest is not stepped through.
+pub(super) fn repeated<T: Copy + PartialEq>(start: T, count: u64, step: impl Fn(T) -> T) -> T {
+    let (mut value, mut done) = (start, 0);
+    let (mut mark, mut marked) = (value, 0);
+    while done < count {
+        value = step(value);
+        done += 1;
+        if value == mark {
+            let period = done - marked;
+            return (0..(count - done) % period).fold(value, |value, _| step(value));
+        }
+        if done == 2 * marked + 1 {
+            (mark, marked) = (value, done);
+        }
+    }
+    value
+}
+
+/// What a lane must hold in the end.
+pub(super) type Model = fn(&Case) -> u64;
+
+/// What lanes begin with, and are added to and multiplied by: odd, with bits everywhere.
+pub(super) const OPERAND: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// A six-digit prime; a quotient by it keeps 12 bits of a dividend of 32 bits, and 44 of a full one.
+pub(super) const DIVISOR: u64 = 1_000_003;
+
+/// What text a setting asks for.
+pub(super) type Choose = fn(&Setting) -> &'static Widths;
+
+/// The loop of a dependent chain.
+pub(super) fn latency(setting: &Setting, choose: Choose, model: Model) -> Result<Loop, Failure> {
+    let (text, width) = at_width(setting, choose(setting))?;
+    Ok(chains(text.latency, 1, width, model))
+}
+
+/// The loop of independent chains.
+pub(super) fn throughput(setting: &Setting, choose: Choose, model: Model) -> Result<Loop, Failure> {
+    let (text, width) = at_width(setting, choose(setting))?;
+    Ok(chains(text.throughput, LANES, width, model))
+}
+
+/// The text at the setting's width, that of 64 bits where it has no such axis; a skip where the processor lacks it.
+fn at_width<'a>(setting: &Setting, widths: &'a Widths) -> Result<(&'a Text, u64), Failure> {
+    super::feature::require(widths.needs)?;
+    match (&widths.narrow, setting.number("width")) {
+        (Some(narrow), 32) => Ok((narrow, 32)),
+        (None, 32) => Err(Failure::wrong("the instruction has no text of 32 bits")),
+        _ => Ok((&widths.wide, 64)),
+    }
+}
+
+/// The loop of turns on so many lanes, each of which must come to hold what the model says.
+pub(super) fn chains(turns: Turns, used: usize, width: u64, model: Model) -> Loop {
+    let case = Case { start: 0, operands: [0; 2], width, count: 0 };
+    let operands = [OPERAND, DIVISOR].map(|operand| case.narrowed(opaque(operand)));
+    let starts = std::array::from_fn(|lane| case.narrowed(OPERAND.rotate_left(lane as u32)) >> 1);
+    let each = CHAIN / used as u64;
+    checked(turns, starts, operands, move |times, before, after| {
+        for (&start, &end) in before.iter().zip(after).take(used) {
+            let wanted = model(&Case { start, operands, width, count: times.wrapping_mul(each) });
+            if end != wanted {
+                return Err(Failure::wrong(format!("the chain ended in {end:#x} instead of {wanted:#x}")));
+            }
+        }
+        Ok(())
+    })
+    .unrolled(CHAIN)
+}
+
+/// The loop of turns on lanes that begin with `starts`; `check` is given the turns of a batch and the lanes before and
+/// after it. Whoever makes the turns known has checked that the processor has the instruction and that the operands
+/// suit it.
+pub(super) fn checked(
+    turns: Turns,
+    starts: [u64; LANES],
+    operands: [u64; 2],
+    mut check: impl FnMut(u64, &[u64; LANES], &[u64; LANES]) -> Result<(), Failure> + 'static,
+) -> Loop {
+    let mut before = starts;
+    let lanes = Rc::new(Cell::new(before));
+    let result = Rc::clone(&lanes);
+    let run = move |times: u64| {
+        let mut values = lanes.get();
+        if times > 0 {
+            // SAFETY: the caller has checked what the turns need, and there is a turn to do.
+            unsafe { turns(times, &mut values, operands) };
+        }
+        lanes.set(values);
+        Ok(())
+    };
+    let verify = move |times: u64| {
+        let after = result.get();
+        let checked = check(times, &before, &after);
+        before = after;
+        checked
+    };
+    Loop::new(run).verify(verify)
+}

@@ -1,0 +1,270 @@
+//! Atomics, fences, clocks, jumps: instructions that are no part of a chain, and say otherwise that they were done.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, word};
+use rustix::thread::{futex, sched_yield};
+
+use super::access::Block;
+use super::feature::require;
+use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
+use super::text::{self, Counted};
+use super::{CALLS, PURE};
+use crate::kit::shared::Shared;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "instruction.call.indirect",
+        summary: "call a procedure that a register points to and return from it",
+        per: "call and return",
+        prepare: |_| {
+            let looped = lanes::checked(text::CALL_INDIRECT, [0; LANES], [0; 2], |times, before, after| {
+                same("calls", after[0].wrapping_sub(before[0]), times * CALLS)
+            });
+            Ok(looped.unrolled(CALLS))
+        },
+        ..PURE
+    },
+    Operation {
+        id: "instruction.branch.taken",
+        summary: "compare and branch, always",
+        per: "branch",
+        prepare: |_| counted(&text::TAKEN, |_, _| true),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.branch.not.taken",
+        summary: "compare and do not branch",
+        per: "branch",
+        prepare: |_| counted(&text::NOT_TAKEN, |_, _| true),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.branch.indirect",
+        summary: "jump to one of so many places in random order, with the load and the sum that choose it",
+        per: "jump",
+        axes: &[TARGETS],
+        prepare: jumps,
+        ..PURE
+    },
+    Operation {
+        id: "instruction.atomic.add",
+        summary: "add to memory atomically, no other CPU at it",
+        prepare: |_| adds(text::ATOMICS_NEED, text::ATOMIC_ADD),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.atomic.exchange",
+        summary: "exchange a register for memory atomically, no other CPU at it",
+        prepare: |_| exchanges(text::ATOMICS_NEED, text::ATOMIC_EXCHANGE),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.atomic.compare",
+        summary: "replace memory's value by the next atomically if it is still the one known, no other CPU at it",
+        prepare: |_| compares(text::ATOMICS_NEED, text::ATOMIC_COMPARE),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.atomic.add.contended",
+        summary: "add to memory atomically while a partner on another CPU does the same",
+        axes: &[ELSEWHERE],
+        follows_clock: |_| false,
+        prepare: |setting| contended(setting, text::ATOMICS_NEED, text::ATOMIC_ADD),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.fence",
+        summary: text::FENCE_SUMMARY,
+        axes: &[text::FENCE_KINDS],
+        prepare: |setting| counted(named(setting.word("kind"), text::FENCES)?, |_, _| true),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.clock.read",
+        summary: text::CLOCK_SUMMARY,
+        axes: &[word("order", &[Value::Word("plain"), Value::Word("ordered")])],
+        prepare: |setting| counted(named(setting.word("order"), text::CLOCKS)?, |before, after| after != before),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.identify",
+        summary: text::IDENTIFY_SUMMARY,
+        prepare: |_| counted(&text::IDENTIFY, |_, read| read != 0),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.pause",
+        summary: "pause, as a loop does that waits for another CPU",
+        prepare: |_| counted(&text::PAUSE, |_, _| true),
+        ..PURE
+    },
+    Operation {
+        id: "instruction.encoding",
+        summary: "do nothing, by an instruction of so many bytes",
+        axes: &[text::LENGTH],
+        prepare: |setting| counted(named(&setting.number("length").to_string(), text::LENGTHS)?, |_, _| true),
+        ..PURE
+    },
+];
+
+const TARGETS: Axis = count("targets", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(32)]);
+
+pub(super) const ELSEWHERE: Axis = partner("distance", &[Value::Word("other")]);
+
+/// A count that must be another.
+pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
+    if count == wanted {
+        return Ok(());
+    }
+    Err(Failure::wrong(format!("{what}: {count} instead of {wanted}")))
+}
+
+/// The turns of this name.
+fn named(name: &str, all: &'static [Counted]) -> Result<&'static Counted, Failure> {
+    let found = all.iter().find(|counted| counted.0 == name);
+    found.ok_or_else(|| Failure::wrong(format!("there is no instruction for {name}")))
+}
+
+/// The loop of turns that count themselves in the first lane, and what must not happen in the second. What they read is
+/// in the third; `right` is given what it was before a batch and after.
+fn counted((_, needs, each, turns): &'static Counted, right: fn(u64, u64) -> bool) -> Result<Loop, Failure> {
+    require(needs)?;
+    let looped = lanes::checked(*turns, [0; LANES], [0; 2], move |times, before, after| {
+        same("turns", after[0].wrapping_sub(before[0]), times)?;
+        same("what must not happen", after[1].wrapping_sub(before[1]), 0)?;
+        if right(before[2], after[2]) {
+            return Ok(());
+        }
+        Err(Failure::wrong(format!("{:#x} was read, and {:#x} before", after[2], before[2])))
+    });
+    Ok(looped.unrolled(*each))
+}
+
+/// Jumps of a sequence, in no order; it is gone through again and again, and too long to be known by heart.
+const SEQUENCE: usize = 1 << 16;
+
+fn jumps(setting: &Setting) -> Result<Loop, Failure> {
+    let targets = setting.number("targets");
+    let mut random = fastrand::Rng::with_seed(setting.seed());
+    let sequence: Vec<u8> = (0..SEQUENCE).map(|_| random.u64(0..targets) as u8).collect();
+    let operands = [sequence.as_ptr().expose_provenance() as u64, SEQUENCE as u64 - 1];
+    let whole: u64 = sequence.iter().map(|&place| u64::from(place) + 1).sum();
+    let looped = lanes::checked(text::JUMP_INDIRECT, [0; LANES], operands, move |times, before, after| {
+        same("place in the sequence", after[1], (before[1] + times) % SEQUENCE as u64)?;
+        let rest = (times % SEQUENCE as u64) as usize;
+        let part = sequence.iter().cycle().skip(before[1] as usize).take(rest).map(|&place| u64::from(place) + 1);
+        let wanted = times / SEQUENCE as u64 * whole + part.sum::<u64>();
+        same("sum of the places jumped to", after[0].wrapping_sub(before[0]), wanted)
+    });
+    Ok(looped)
+}
+
+/// The loop of atomic adds of the divisor.
+pub(super) fn adds(needs: &str, turns: Turns) -> Result<Loop, Failure> {
+    atomic(needs, turns, 0, |times, before, after| {
+        after.1 == before.1.wrapping_add((times * text::ATOMICS).wrapping_mul(DIVISOR))
+    })
+}
+
+/// The loop of atomic exchanges, which an odd number leaves exchanged.
+pub(super) fn exchanges(needs: &str, turns: Turns) -> Result<Loop, Failure> {
+    atomic(needs, turns, !OPERAND, |times, before, after| {
+        let (one, other) = if times % 2 == 1 { (before.1, before.0) } else { before };
+        after == (one, other)
+    })
+}
+
+/// The loop of atomic replacements of a value by the next.
+pub(super) fn compares(needs: &str, turns: Turns) -> Result<Loop, Failure> {
+    atomic(needs, turns, OPERAND, |times, before, after| {
+        let wanted = before.0.wrapping_add(times * text::ATOMICS);
+        after == (wanted, wanted)
+    })
+}
+
+/// The loop of an atomic on a word that begins as `word`; `right` is given the turns and (lane, word) before and after.
+fn atomic(
+    needs: &str,
+    turns: Turns,
+    word: u64,
+    right: fn(u64, (u64, u64), (u64, u64)) -> bool,
+) -> Result<Loop, Failure> {
+    require(needs)?;
+    let block = Block::new();
+    block.set(0, word);
+    let mut held = word;
+    let operands = [block.address(0), DIVISOR];
+    let looped = lanes::checked(turns, [OPERAND; LANES], operands, move |times, before, after| {
+        let reached = (after[0], block.word(0));
+        let done = right(times, (before[0], held), reached);
+        held = reached.1;
+        if done { Ok(()) } else { Err(Failure::wrong("the atomic did not make of memory what it must")) }
+    });
+    Ok(looped.unrolled(text::ATOMICS))
+}
+
+/// What both sides of a contended word see: each in a line of its own.
+#[derive(Default)]
+#[repr(C, align(128))]
+struct Line<T>(T);
+
+#[derive(Default)]
+struct Contended {
+    word: Line<AtomicU64>,
+    /// Whether the partner shall add; it sleeps between batches.
+    playing: Line<AtomicU32>,
+    /// Whether it does.
+    adding: AtomicU32,
+    /// Turns it has done.
+    done: AtomicU64,
+}
+
+impl Contended {
+    /// Adds like the other side, a turn at a time, while told to.
+    fn play(&self, turns: Turns, address: u64) -> Result<(), Failure> {
+        let mut lanes = [0; LANES];
+        loop {
+            while self.playing.0.load(Ordering::Acquire) == 0 {
+                self.adding.store(0, Ordering::Release);
+                // Whatever ends the sleep, the word says whether to go on.
+                let _ = futex::wait(&self.playing.0, futex::Flags::empty(), 0, None);
+            }
+            self.adding.store(1, Ordering::Release);
+            // SAFETY: the address is of the word that both sides add to, and there is a turn to do.
+            unsafe { turns(1, &mut lanes, [address, DIVISOR]) };
+            self.done.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Has the partner add, or stop, and waits until it does.
+    fn tell(&self, playing: u32) -> Result<(), Failure> {
+        self.playing.0.store(playing, Ordering::Release);
+        futex::wake(&self.playing.0, futex::Flags::empty(), 1)?;
+        while self.adding.load(Ordering::Acquire) != playing {
+            sched_yield();
+        }
+        Ok(())
+    }
+}
+
+/// The loop of atomic adds while a partner on another CPU adds to the same word; both sides' adds must be in its sum.
+pub(super) fn contended(setting: &Setting, needs: &str, turns: Turns) -> Result<Loop, Failure> {
+    require(needs)?;
+    let board = Rc::new(Shared::new(Contended::default())?);
+    let address = board.word.0.as_ptr().expose_provenance() as u64;
+    let partner = setting.partner(setting.partner_cpu()?, || board.play(turns, address))?;
+    let after = Rc::clone(&board);
+    let ours = Cell::new(0u64);
+    let looped = lanes::checked(turns, [0; LANES], [address, DIVISOR], move |times, _, _| {
+        let _alive = &partner;
+        after.tell(0)?;
+        ours.set(ours.get().wrapping_add(times));
+        let done = ours.get().wrapping_add(after.done.load(Ordering::Acquire));
+        let wanted = done.wrapping_mul(text::ATOMICS).wrapping_mul(DIVISOR);
+        same("the sum of both sides", after.word.0.load(Ordering::Acquire), wanted)
+    });
+    Ok(looped.before(move |_| board.tell(1)).unrolled(text::ATOMICS))
+}

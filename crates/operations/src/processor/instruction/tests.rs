@@ -1,0 +1,110 @@
+//! Every instruction does what its model says, and a model that says something else is found out.
+
+use operation::{Failure, Setting};
+use record::Point;
+
+use super::*;
+use crate::processor::instruction::lanes::{Case, DIVISOR, OPERAND};
+
+/// Every operation of the instruction families.
+fn all() -> impl Iterator<Item = &'static Operation> {
+    crate::registry::all().filter(|operation| operation.family() == "instruction")
+}
+
+fn setting(point: &Point) -> Setting {
+    let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
+    Setting::new(point.clone(), std::env::temp_dir(), 0, other_cpu, 7)
+}
+
+#[test]
+fn every_instruction_does_what_it_says_as_often_as_it_says() {
+    for operation in all() {
+        for point in operation.points(false) {
+            let setting = setting(&point);
+            match (operation.prepare)(&setting) {
+                Ok(mut prepared) => [1, 2, 1000, 3].into_iter().for_each(|times| {
+                    prepared.perform(times).unwrap_or_else(|failure| panic!("{}{point}: {failure}", operation.id));
+                }),
+                Err(Failure::Skip { reason, .. }) => testing::not_tested!("{}{point}: {reason}", operation.id),
+                Err(failure) => panic!("{}{point}: {failure}", operation.id),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chain_that_computes_something_else_is_found_out() {
+    let one_more = |case: &Case| integer::sum(case) + 1;
+    for (turns, lanes) in [(text::ADD.wide.latency, 1), (text::ADD.wide.throughput, lanes::LANES)] {
+        let mut wrong = lanes::chains(turns, lanes, 64, one_more);
+        assert!(matches!(wrong.perform(1), Err(Failure::Wrong(_))));
+    }
+    let mut right = lanes::chains(text::ADD.wide.latency, 1, 64, integer::sum);
+    right.perform(5).expect("the sum");
+}
+
+#[test]
+fn what_repeats_is_not_stepped_through() {
+    for count in [0, 1, 5, 1000, 123_457] {
+        let case = Case { start: 3, operands: [0; 2], width: 64, count };
+        let all = (0..count).fold(3, |value, _| (value * 5 + 1) % 97);
+        assert_eq!(case.repeated(|value| (value * 5 + 1) % 97), all, "{count}");
+    }
+}
+
+#[test]
+fn the_dividend_stays_large() {
+    for width in [32, 64] {
+        let case = Case { start: OPERAND, operands: [0; 2], width, count: 8 };
+        let (refill, divisor) = (case.narrowed(OPERAND), DIVISOR);
+        let case = Case { start: refill, operands: [refill, divisor], ..case };
+        let settled = integer::quotient(&case);
+        assert_eq!((settled / divisor) | refill, settled);
+        assert!(settled / divisor > 1 << (width - 22), "{width}: {settled:#x}");
+    }
+}
+
+/// So many points that a machine's speed is not told by a few of its instructions.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn x86_64_has_a_hundred_and_twenty_points() {
+    let points: usize = all().map(|operation| operation.points(false).len()).sum();
+    assert!(points >= 120, "{points} points");
+}
+
+/// The same of the other architecture, which has fewer widths of vectors and lengths of instructions.
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn aarch64_has_a_hundred_points() {
+    let points: usize = all().map(|operation| operation.points(false).len()).sum();
+    assert!(points >= 100, "{points} points");
+}
+
+/// None but those that always were: a headline run must not grow with the catalogue.
+#[test]
+fn six_points_are_headline() {
+    let points: usize =
+        all().filter(|operation| operation.headline).map(|operation| operation.points(true).len()).sum();
+    assert_eq!(points, 6);
+}
+
+#[test]
+fn a_feature_no_processor_has_is_no_instruction() {
+    assert!(matches!(feature::require("a feature of none"), Err(Failure::Wrong(_))));
+    assert_eq!(feature::require(""), Ok(()));
+}
+
+#[test]
+fn a_vector_that_holds_something_else_is_found_out() {
+    use crate::processor::instruction::vectors::{self, Lanes, Packed};
+    const WRONG: Packed = Packed {
+        vectors: text::PACKED_ADD,
+        operands: [1, 1, 0],
+        model: |start, _, count| start.wrapping_add(count + 1),
+    };
+    let setting = setting(&Point::default().with("vector", Value::Word("128").value()));
+    for lanes in [Lanes::One, Lanes::All] {
+        let mut wrong = vectors::packed(&setting, &WRONG, lanes).expect("every processor adds vectors of 128 bits");
+        assert!(matches!(wrong.perform(1), Err(Failure::Wrong(_))));
+    }
+}

@@ -1,0 +1,229 @@
+//! Memory between guard pages: mappings that never merge with a neighbour, and places for such mappings. The kernel makes
+//! one mapping of two that lie side by side and are alike, and splits one of which a part is changed; either costs more
+//! than the call itself, so it must not happen by chance. Knows nothing of what is timed.
+
+use libc::{MAP_ANONYMOUS, MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_NONE, PROT_READ, PROT_WRITE};
+use operation::Failure;
+use std::os::fd::OwnedFd;
+
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+
+/// A page of most machines.
+pub(super) const PAGE: usize = 4096;
+
+const BOTH: i32 = PROT_READ | PROT_WRITE;
+
+/// A stretch of addresses that nothing may touch, given back when dropped with all that was put in it.
+struct Guarded {
+    start: usize,
+    length: usize,
+}
+
+impl Guarded {
+    fn new(pages: usize) -> Result<Guarded, Failure> {
+        let (length, kind) = (pages * PAGE, MAP_PRIVATE | MAP_ANONYMOUS);
+        Ok(Guarded { start: call!(mmap, 0, length, PROT_NONE, kind, -1, 0)?, length })
+    }
+
+    #[inline(always)]
+    fn page(&self, number: usize) -> usize {
+        self.start + number * PAGE
+    }
+
+    /// Makes so many pages from this one on readable and writable.
+    fn open(&self, first: usize, pages: usize) -> Result<(), Failure> {
+        exactly(0, call!(mprotect, self.page(first), pages * PAGE, BOTH)?)
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = call!(munmap, self.start, self.length);
+    }
+}
+
+/// Writes a byte of a page.
+///
+/// # Safety
+/// The page must be mapped for writing, and nothing else may point to it.
+#[inline(always)]
+unsafe fn write_byte(page: usize) {
+    let place = std::ptr::with_exposed_provenance_mut::<u8>(page);
+    // SAFETY: as the caller warrants.
+    unsafe { place.write_volatile(1) };
+}
+
+/// Memory of this process's own, whose pages are named by their number.
+pub(super) struct Area {
+    guarded: Guarded,
+    /// From one page to the next, in pages.
+    stride: usize,
+}
+
+impl Area {
+    /// So many pages, untouched: one mapping.
+    pub(super) fn new(pages: usize) -> Result<Area, Failure> {
+        let guarded = Guarded::new(pages + 2)?;
+        guarded.open(1, pages)?;
+        Ok(Area { guarded, stride: 1 })
+    }
+
+    /// So many pages, untouched, each a mapping of its own between guard pages.
+    pub(super) fn separate(pages: usize) -> Result<Area, Failure> {
+        let guarded = Guarded::new(2 * pages + 1)?;
+        (0..pages).try_for_each(|page| guarded.open(2 * page + 1, 1))?;
+        Ok(Area { guarded, stride: 2 })
+    }
+
+    /// The same, all there.
+    pub(super) fn separate_touched(pages: usize) -> Result<Area, Failure> {
+        let area = Area::separate(pages)?;
+        (0..pages).for_each(|page| area.touch(page));
+        Ok(area)
+    }
+
+    /// So many pages, all there: one mapping.
+    pub(super) fn touched(pages: usize) -> Result<Area, Failure> {
+        let area = Area::new(pages)?;
+        (0..pages).for_each(|page| area.touch(page));
+        Ok(area)
+    }
+
+    /// The first pages of a file, mapped to be shared.
+    pub(super) fn of_file(file: &OwnedFd, pages: usize) -> Result<Area, Failure> {
+        let guarded = Guarded::new(pages + 2)?;
+        let at = guarded.page(1);
+        exactly(at, call!(mmap, at, pages * PAGE, BOTH, MAP_SHARED | MAP_FIXED, file, 0)?)?;
+        Ok(Area { guarded, stride: 1 })
+    }
+
+    #[inline(always)]
+    pub(super) fn page(&self, number: usize) -> usize {
+        self.guarded.page(1 + number * self.stride)
+    }
+
+    /// Writes a byte of a page.
+    #[inline(always)]
+    pub(super) fn touch(&self, page: usize) {
+        // SAFETY: the page is this area's own, is mapped for writing, and nothing else points to it.
+        unsafe { write_byte(self.page(page)) };
+    }
+}
+
+/// Slots of one page each between guard pages, where nothing is mapped.
+pub(super) struct Slots(Guarded);
+
+impl Slots {
+    pub(super) fn new(places: usize) -> Result<Slots, Failure> {
+        let guarded = Guarded::new(2 * places + 1)?;
+        let places = Slots(guarded);
+        let count = places.count();
+        (0..count).try_for_each(|place| places.unmap(place))?;
+        Ok(places)
+    }
+
+    fn count(&self) -> usize {
+        self.0.length / PAGE / 2
+    }
+
+    /// Maps a page at this place.
+    #[inline(always)]
+    pub(super) fn map(&self, place: usize) -> Result<(), Failure> {
+        let (at, kind) = (self.0.page(2 * place + 1), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);
+        exactly(at, call!(mmap, at, PAGE, BOTH, kind, -1, 0)?)
+    }
+
+    #[inline(always)]
+    pub(super) fn unmap(&self, place: usize) -> Result<(), Failure> {
+        exactly(0, call!(munmap, self.0.page(2 * place + 1), PAGE)?)
+    }
+
+    /// Makes one mapping of all places and the pages between them, in place of the guard pages.
+    pub(super) fn map_all(&self) -> Result<(), Failure> {
+        let (at, kind) = (self.0.start, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
+        exactly(at, call!(mmap, at, self.0.length, PROT_NONE, kind, -1, 0)?)?;
+        self.0.open(1, 2 * self.count() - 1)
+    }
+
+    /// Writes a byte of the page at this place, which must be mapped.
+    #[inline(always)]
+    pub(super) fn touch(&self, place: usize) {
+        // SAFETY: the page is mapped for writing, as the caller sees to, and nothing else points to it.
+        unsafe { write_byte(self.0.page(2 * place + 1)) };
+    }
+}
+
+/// Maps a page where the kernel chooses: below the mapping made last, which it becomes a part of.
+#[inline(always)]
+pub(super) fn mapped_anywhere() -> Result<usize, Failure> {
+    call!(mmap, 0, PAGE, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+}
+
+/// Unmaps a page that was mapped where the kernel chose.
+pub(super) fn unmap(page: usize) -> Result<(), Failure> {
+    exactly(0, call!(munmap, page, PAGE)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many mappings of this process lie within these addresses, wholly or in part.
+    fn mappings(start: usize, length: usize) -> usize {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("the kernel lists mappings");
+        let range = |line: &str| {
+            let (from, rest) = line.split_once('-')?;
+            let to = rest.split(' ').next()?;
+            Some((usize::from_str_radix(from, 16).ok()?, usize::from_str_radix(to, 16).ok()?))
+        };
+        let within = |&(from, to): &(usize, usize)| from < start + length && to > start;
+        maps.lines().filter_map(range).filter(within).count()
+    }
+
+    #[test]
+    fn pages_between_guards_are_mappings_of_their_own() {
+        let places = Slots::new(8).expect("places");
+        let (start, length) = (places.0.start, places.0.length);
+        assert_eq!(mappings(start, length), 9, "the guard pages");
+        (0..8).for_each(|place| places.map(place).expect("a page"));
+        assert_eq!(mappings(start, length), 17, "each page is a mapping of its own");
+        (0..8).for_each(|place| places.unmap(place).expect("a page less"));
+        assert_eq!(mappings(start, length), 9, "each was taken as a whole");
+        places.map_all().expect("one mapping");
+        assert_eq!(mappings(start, length), 3, "one mapping between two guards");
+        places.unmap(3).expect("a hole");
+        assert_eq!(mappings(start, length), 4, "a page taken from the middle splits it");
+    }
+
+    #[test]
+    fn areas_have_the_mappings_they_say() {
+        let count = |area: &Area| mappings(area.guarded.start, area.guarded.length);
+        assert_eq!(count(&Area::touched(5).expect("an area")), 3);
+        assert_eq!(count(&Area::separate_touched(5).expect("an area")), 11);
+    }
+
+    #[test]
+    fn pages_mapped_anywhere_merge() {
+        // Holes that others leave are filled first.
+        let pages: Vec<usize> = (0..64).map(|_| mapped_anywhere().expect("a page")).collect();
+        let touching = pages.windows(2).filter(|pair| pair[0] == pair[1] + PAGE).count();
+        assert!(touching > 32, "{touching} of 63 pages lie below the one before");
+        let first = pages.windows(2).position(|pair| pair[0] == pair[1] + PAGE).expect("two neighbours");
+        assert_eq!(mappings(pages[first + 1], 2 * PAGE), 1, "two neighbours are one mapping");
+        pages.into_iter().for_each(|page| unmap(page).expect("a page less"));
+    }
+
+    #[test]
+    fn mappings_are_lengthened_beside_guards_or_beside_their_like() {
+        for (pages, apart) in [(2, 0), (3, 1)] {
+            let area = Area::new(pages).expect("an area");
+            let count = || mappings(area.guarded.start, area.guarded.length);
+            assert_eq!(count(), 3);
+            exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0).expect("shorter")).expect("in place");
+            assert_eq!(count(), 3 + apart, "only beside its like it is split in two");
+            exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0).expect("longer")).expect("in place");
+            assert_eq!(count(), 3);
+        }
+    }
+}

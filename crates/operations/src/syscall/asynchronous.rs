@@ -1,0 +1,299 @@
+//! Calls that ask for input and output and for its results separately: Linux's first such interface, and io_uring.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use operation::{Failure, Operation, repeat};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::mm::{MapFlags, ProtFlags, mmap};
+
+use super::{BLOCK, CALL};
+use crate::kit::check::{answered, exactly};
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{STOCK, consuming, producing, tried};
+use crate::kit::scratch::{device, file_of};
+
+/// Contexts made in one batch: the machine has room for few, which all users share.
+const CONTEXTS: u64 = 16;
+
+/// What the kernel is to do, of those that `linux/aio_abi.h` numbers.
+const READ: u16 = 0;
+const POLL: u16 = 5;
+
+/// Where `linux/io_uring.h` says the rings and the entries are mapped.
+const RINGS: u64 = 0;
+const ENTRIES: u64 = 0x1000_0000;
+const GET_EVENTS: u32 = 1;
+const REGISTER_FILES: u32 = 2;
+const UPDATE_FILES: u32 = 6;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.io_setup",
+        summary: "make a context for asynchronous reads and writes",
+        calls: &["io_setup"],
+        prepare: |_| tried(producing(|| Context::new(1)).at_most(CONTEXTS)),
+        ..CALL
+    },
+    Operation {
+        id: "call.io_destroy",
+        summary: "give up a context for asynchronous reads and writes",
+        // It waits until all CPUs have let go of it.
+        waits: |_| true,
+        calls: &["io_destroy"],
+        prepare: |_| tried(consuming(|| Context::new(1), Context::destroy).at_most(CONTEXTS)),
+        ..CALL
+    },
+    Operation {
+        id: "call.io_submit",
+        summary: "ask for 512 bytes of a file that is in memory; they are there when the call returns",
+        calls: &["io_submit"],
+        moves: |_| BLOCK as u64,
+        prepare: |setting| {
+            let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
+            let emptied = Rc::clone(&context);
+            tried(
+                repeat(move || reading.submit(&context))
+                    .at_most(STOCK)
+                    .verify(move |times| (0..times).try_for_each(|_| emptied.take())),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.io_getevents",
+        summary: "take the result of an asynchronous read that is done",
+        calls: &["io_getevents"],
+        prepare: |setting| {
+            let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
+            let filled = Rc::clone(&context);
+            tried(
+                repeat(move || context.take())
+                    .at_most(STOCK)
+                    .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.io_pgetevents",
+        summary: "take the result of an asynchronous read that is done, with other signals blocked meanwhile",
+        calls: &["io_pgetevents"],
+        prepare: |setting| {
+            let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
+            let filled = Rc::clone(&context);
+            let (mut event, mask) = ([0_u64; 4], Box::new([0_u64]));
+            let signals = [mask.as_ptr() as usize, 8];
+            tried(
+                repeat(move || {
+                    let _kept = &mask;
+                    exactly(1, call!(io_pgetevents, context.0, 1, 1, &mut event, 0, &signals)?)
+                })
+                .at_most(STOCK)
+                .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.io_cancel",
+        summary: "call off a wait for a descriptor that was asked for asynchronously",
+        calls: &["io_cancel"],
+        waits: |_| true,
+        prepare: |_| {
+            let context = Rc::new(Context::new(STOCK)?);
+            let filled = Rc::clone(&context);
+            let make = move || {
+                let waiting = Request::waiting()?;
+                waiting.submit(&filled)?;
+                Ok(waiting)
+            };
+            let mut event = [0_u64; 4];
+            tried(consuming(make, move |waiting: Request| {
+                // Done, says this error, and the result is where all results are.
+                answered(libc::EINPROGRESS, call!(io_cancel, context.0, waiting.block(), &mut event))?;
+                Ok(Cancelled { context: Rc::clone(&context), _request: waiting })
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.io_uring_setup",
+        summary: "make an io_uring of one entry",
+        calls: &["io_uring_setup"],
+        prepare: |_| {
+            tried(
+                producing(|| {
+                    let mut parameters = [0_u32; 30];
+                    Ok(owned(call!(io_uring_setup, 1, &mut parameters)?))
+                })
+                .at_most(CONTEXTS),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.io_uring_enter",
+        summary: "submit one request for nothing to an io_uring, and take its result",
+        version: 2,
+        calls: &["io_uring_enter"],
+        prepare: |_| {
+            let ring = Ring::new()?;
+            tried(repeat(move || {
+                ring.ask();
+                exactly(1, call!(io_uring_enter, &ring.descriptor, 1, 1, GET_EVENTS, 0, 0)?)?;
+                exactly(1, ring.take() as usize)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.io_uring_register",
+        summary: "let another file take the place of one that an io_uring knows",
+        calls: &["io_uring_register"],
+        prepare: |_| {
+            let (ring, null) = (Ring::new()?, device(c"/dev/null")?);
+            let files = Box::new([null.as_raw_fd()]);
+            exactly(0, call!(io_uring_register, &ring.descriptor, REGISTER_FILES, &*files, 1)?)?;
+            let update = [0_u64, files.as_ptr() as u64];
+            tried(repeat(move || {
+                let _kept = (&files, &null);
+                exactly(1, call!(io_uring_register, &ring.descriptor, UPDATE_FILES, &update, 1)?)
+            }))
+        },
+        ..CALL
+    },
+];
+
+/// A context for asynchronous reads and writes, by the number the kernel gives it.
+struct Context(u64);
+
+impl Context {
+    fn new(requests: u64) -> Result<Context, Failure> {
+        let mut number = [0_u64];
+        match call!(io_setup, requests, &mut number) {
+            Ok(_) => Ok(Context(number[0])),
+            Err(Failure::Errno { errno: libc::EAGAIN }) => {
+                Err(Failure::skip("others have taken all room for asynchronous requests", "raise fs.aio-max-nr"))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn destroy(self) -> Result<(), Failure> {
+        let number = self.0;
+        std::mem::forget(self);
+        exactly(0, call!(io_destroy, number)?)
+    }
+
+    /// Takes one result, waiting for it.
+    #[inline(always)]
+    fn take(&self) -> Result<(), Failure> {
+        let mut event = [0_u64; 4];
+        exactly(1, call!(io_getevents, self.0, 1, 1, &mut event, 0)?)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        let _ = call!(io_destroy, self.0);
+    }
+}
+
+/// A request, as `struct iocb` of `linux/aio_abi.h` has it, and what it is about.
+struct Request {
+    block: Box<[u64; 8]>,
+    _about: (OwnedFd, Box<[u8; BLOCK]>),
+}
+
+impl Request {
+    /// For the first block of a file.
+    fn reading(file: OwnedFd) -> Request {
+        let mut room = Box::new([0_u8; BLOCK]);
+        let address = room.as_mut_ptr() as u64;
+        Request { block: Request::words(READ, &file, address, BLOCK as u64), _about: (file, room) }
+    }
+
+    /// For the moment when a descriptor that never will be can be read.
+    fn waiting() -> Result<Request, Failure> {
+        let counter = eventfd(0, EventfdFlags::CLOEXEC)?;
+        let block = Request::words(POLL, &counter, libc::POLLIN as u64, 0);
+        Ok(Request { block, _about: (counter, Box::new([0; BLOCK])) })
+    }
+
+    /// The key and flags, the operation and the descriptor, the address, the length, the offset and so on.
+    fn words(operation: u16, descriptor: &OwnedFd, address: u64, length: u64) -> Box<[u64; 8]> {
+        let third = u64::from(operation) | (descriptor.as_raw_fd() as u64) << 32;
+        Box::new([0, 0, third, address, length, 0, 0, 0])
+    }
+
+    fn block(&self) -> &[u64; 8] {
+        &self.block
+    }
+
+    #[inline(always)]
+    fn submit(&self, context: &Context) -> Result<(), Failure> {
+        let list = [self.block.as_ptr()];
+        exactly(1, call!(io_submit, context.0, 1, &list)?)
+    }
+}
+
+/// A request called off, whose result is still to be taken.
+struct Cancelled {
+    context: Rc<Context>,
+    _request: Request,
+}
+
+impl Drop for Cancelled {
+    fn drop(&mut self) {
+        let _ = self.context.take();
+    }
+}
+
+/// An io_uring of one entry, which asks for nothing.
+struct Ring {
+    descriptor: OwnedFd,
+    /// The tail of the requests, the head and the tail of the results, in memory shared with the kernel.
+    words: [&'static AtomicU32; 3],
+}
+
+impl Ring {
+    fn new() -> Result<Ring, Failure> {
+        // Ten words, then ten each that say where in the rings the parts of the two are.
+        let mut parameters = [0_u32; 30];
+        let descriptor = owned(call!(io_uring_setup, 1, &mut parameters)?);
+        let rings = map(&descriptor, RINGS)?;
+        map(&descriptor, ENTRIES)?;
+        let word = |at: usize| {
+            let place = rings.wrapping_add(parameters[at] as usize).cast();
+            // SAFETY: the kernel says that a word of the rings is there; they stay mapped as long as the process lives.
+            unsafe { AtomicU32::from_ptr(place) }
+        };
+        Ok(Ring { words: [word(11), word(20), word(21)], descriptor })
+    }
+
+    /// Puts in one request; its entry is all zero, which asks for nothing.
+    #[inline(always)]
+    fn ask(&self) {
+        // This process alone moves the tail, so that it need not be locked, as `fetch_add` does.
+        let tail = self.words[0].load(Ordering::Relaxed);
+        self.words[0].store(tail.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Takes all results there are: how many.
+    #[inline(always)]
+    fn take(&self) -> u32 {
+        let (tail, head) = (self.words[2].load(Ordering::Acquire), self.words[1].load(Ordering::Relaxed));
+        self.words[1].store(tail, Ordering::Release);
+        tail.wrapping_sub(head)
+    }
+}
+
+/// Maps a page of an io_uring for good.
+fn map(ring: &OwnedFd, offset: u64) -> Result<*mut u8, Failure> {
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    let flags = MapFlags::SHARED | MapFlags::POPULATE;
+    // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+    Ok(unsafe { mmap(std::ptr::null_mut(), 4096, access, flags, ring, offset) }?.cast())
+}

@@ -1,0 +1,339 @@
+//! Calls that read and change the attributes of files: permissions, owners, times and flags.
+
+use operation::{Failure, Loop, Operation, repeat};
+use rustix::process::{getegid, geteuid, getgroups};
+
+use super::CALL;
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+use crate::kit::loops::{tried, turning};
+use crate::kit::scratch::{enter, file_of, new_file};
+
+/// Room for any of the structures that describe a file or a file system.
+type Room = [u64; 64];
+
+/// `FS_XFLAG_NODUMP` of linux/fs.h: backups leave the file out.
+const NO_DUMP: u32 = 0x80;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.stat",
+        summary: "ask for a file's attributes by its name",
+        calls: &["stat"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            let mut room: Room = [0; 64];
+            tried(repeat(move || exactly(0, call!(stat, c"file", &mut room)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.lstat",
+        summary: "ask for the attributes of a file or link by its name",
+        calls: &["lstat"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            let mut room: Room = [0; 64];
+            tried(repeat(move || exactly(0, call!(lstat, c"file", &mut room)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fstat",
+        summary: "ask for the attributes of an open file",
+        calls: &["fstat"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            let mut room: Room = [0; 64];
+            tried(repeat(move || exactly(0, call!(fstat, &file, &mut room)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.newfstatat",
+        summary: "ask for the attributes of a file of an open folder",
+        calls: &["newfstatat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            let mut room: Room = [0; 64];
+            tried(repeat(move || exactly(0, call!(newfstatat, &folder, c"file", &mut room, 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.statx",
+        summary: "ask for the attributes of a file of an open folder, its birth among them",
+        calls: &["statx"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            let mut room: Room = [0; 64];
+            tried(repeat(move || exactly(0, call!(statx, &folder, c"file", 0, libc::STATX_ALL, &mut room)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.access",
+        summary: "ask whether a file may be read",
+        calls: &["access"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            tried(repeat(move || exactly(0, call!(access, c"file", libc::R_OK)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.faccessat",
+        summary: "ask whether a file of an open folder may be read",
+        calls: &["faccessat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            tried(repeat(move || exactly(0, call!(faccessat, &folder, c"file", libc::R_OK)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.faccessat2",
+        summary: "ask whether a file of an open folder may be read, by effective identity",
+        calls: &["faccessat2"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            tried(repeat(move || exactly(0, call!(faccessat2, &folder, c"file", libc::R_OK, libc::AT_EACCESS)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.chmod",
+        summary: "set a file's permissions",
+        calls: &["chmod"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            tried(repeat(move || exactly(0, call!(chmod, c"file", 0o600)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fchmod",
+        summary: "set an open file's permissions",
+        calls: &["fchmod"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            tried(repeat(move || exactly(0, call!(fchmod, &file, 0o600)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fchmodat",
+        summary: "set the permissions of a file of an open folder",
+        calls: &["fchmodat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            tried(repeat(move || exactly(0, call!(fchmodat, &folder, c"file", 0o600)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fchmodat2",
+        summary: "set the permissions of a file of an open folder, and not through a link",
+        calls: &["fchmodat2"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            tried(repeat(move || exactly(0, call!(fchmodat2, &folder, c"file", 0o600, libc::AT_SYMLINK_NOFOLLOW)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.chown",
+        summary: "give a file to another owner or group, and back: one of the two calls",
+        version: 2,
+        calls: &["chown"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            giving(move |(user, group)| call!(chown, c"file", user, group))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.lchown",
+        summary: "give a file or link to another owner or group, and back: one of the two calls",
+        version: 2,
+        calls: &["lchown"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            giving(move |(user, group)| call!(lchown, c"file", user, group))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fchown",
+        summary: "give an open file to another owner or group, and back: one of the two calls",
+        version: 2,
+        calls: &["fchown"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            giving(move |(user, group)| call!(fchown, &file, user, group))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fchownat",
+        summary: "give a file of an open folder to another owner or group, and back: one of the two calls",
+        version: 2,
+        calls: &["fchownat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            giving(move |(user, group)| call!(fchownat, &folder, c"file", user, group, 0))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.utime",
+        summary: "set a file's times in seconds",
+        calls: &["utime"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            tried(repeat(move || exactly(0, call!(utime, c"file", &[1_i64, 2])?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.utimes",
+        summary: "set a file's times in microseconds",
+        calls: &["utimes"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            tried(repeat(move || exactly(0, call!(utimes, c"file", &[1_i64, 2, 3, 4])?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.futimesat",
+        summary: "set the times of a file of an open folder in microseconds",
+        calls: &["futimesat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            tried(repeat(move || exactly(0, call!(futimesat, &folder, c"file", &[1_i64, 2, 3, 4])?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.utimensat",
+        summary: "set the times of a file of an open folder in nanoseconds",
+        calls: &["utimensat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            tried(repeat(move || exactly(0, call!(utimensat, &folder, c"file", &[1_i64, 2, 3, 4], 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.statfs",
+        summary: "ask for a file system's attributes by the name of a file",
+        calls: &["statfs"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            let mut room: Room = [0; 64];
+            tried(repeat(move || exactly(0, call!(statfs, c"file", &mut room)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fstatfs",
+        summary: "ask for the attributes of an open file's file system",
+        calls: &["fstatfs"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            let mut room: Room = [0; 64];
+            tried(repeat(move || exactly(0, call!(fstatfs, &file, &mut room)?)))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.ustat",
+        summary: "ask for a file system's attributes by the number of its device",
+        calls: &["ustat"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            let device = rustix::fs::fstat(&file)?.st_dev;
+            // The call knows devices by 32 bits, major and minor number mixed as the kernel does.
+            let number = device as u32;
+            let mut room: Room = [0; 64];
+            tried(repeat(move || exactly(0, call!(ustat, number, &mut room)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.file_getattr",
+        summary: "ask for a file's flags, as chattr shows them",
+        calls: &["file_getattr"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            let mut flags = [0_u32; 6];
+            tried(repeat(move || exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.file_setattr",
+        summary: "set or clear a file's flag that it is not to be dumped, as chattr does",
+        version: 2,
+        calls: &["file_setattr"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            let mut flags = [0_u32; 6];
+            exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)?;
+            let mut without = flags;
+            // The flags of `linux/fs.h` are the first of the structure's words, of 64 bits.
+            without[0] |= NO_DUMP;
+            turning([without, flags], move |flags| call!(file_setattr, &folder, c"file", &flags, 24, 0))
+        },
+        ..CALL
+    },
+];
+
+/// A loop that gives a file away and takes it back.
+fn giving(give: impl FnMut((u32, u32)) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    turning(owners()?, give).map_err(|failure| match failure {
+        Failure::Errno { errno: libc::EINVAL } => {
+            Failure::skip("this namespace of users has no second owner", "run as root outside of a container")
+        }
+        other => other,
+    })
+}
+
+/// Another owner and group that this process may give a file to, and its own. A file system may do less for a file that
+/// has them already (ext4 begins no change of the quotas then).
+fn owners() -> Result<[(u32, u32); 2], Failure> {
+    const NOBODY: u32 = 65534;
+    let own = (geteuid().as_raw(), getegid().as_raw());
+    if geteuid().is_root() {
+        return Ok([(NOBODY, own.1), own]);
+    }
+    let groups = getgroups()?;
+    let other = groups.iter().map(|group| group.as_raw()).find(|&group| group != own.1);
+    let other = other.ok_or_else(|| {
+        Failure::skip("files may be given to no other owner or group", "run as root, or as a user of two groups")
+    })?;
+    Ok([(own.0, other), own])
+}

@@ -1,0 +1,235 @@
+//! Calls that open, copy, close and tune descriptors.
+
+use std::cell::RefCell;
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::rc::Rc;
+
+use operation::{Failure, Operation, repeat};
+
+use super::{CALL, PAIR};
+use crate::kit::check::exactly;
+#[cfg(target_arch = "x86_64")]
+use crate::kit::folder::Fresh;
+use crate::kit::invoke::{call, owned};
+#[cfg(target_arch = "x86_64")]
+use crate::kit::loops::FILES;
+use crate::kit::loops::{consuming, producing, tried};
+use crate::kit::scratch::{device, enter, file_of, new_file};
+
+const READ: i32 = libc::O_RDONLY | libc::O_CLOEXEC;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.open",
+        summary: "open a file by its name in the working folder",
+        calls: &["open"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            tried(producing(move || Ok(owned(call!(open, c"file", READ, 0)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.openat",
+        summary: "open a file by its name in an open folder",
+        calls: &["openat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            tried(producing(move || Ok(owned(call!(openat, &folder, c"file", READ, 0)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.openat2",
+        summary: "open a file by its name in an open folder, which it may not leave",
+        calls: &["openat2"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            let how = [READ as u64, 0, libc::RESOLVE_BENEATH];
+            tried(producing(move || Ok(owned(call!(openat2, &folder, c"file", &how, 24)?))))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.creat",
+        summary: "make a new file and open it for writing",
+        version: 2,
+        calls: &["creat"],
+        prepare: |setting| {
+            let fresh = Rc::new(Fresh::entered(setting)?);
+            let names = Rc::new(RefCell::new(Vec::new()));
+            let named = Rc::clone(&names);
+            let files = producing(move || {
+                // Each batch's names are made before it, and the last one is used first.
+                let name = names.borrow_mut().pop().ok_or_else(|| Failure::wrong("there are too few names"))?;
+                let file = owned(call!(creat, &name, 0o600)?);
+                Ok((file, name))
+            });
+            tried(files.at_most(FILES).batches(FILES as u32).before(move |times| {
+                named.replace(fresh.names(times)?);
+                Ok(())
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.close",
+        summary: "close a descriptor of a file that stays open otherwise",
+        calls: &["close"],
+        prepare: |_| {
+            let null = device(c"/dev/null")?;
+            tried(consuming(
+                move || Ok(owned(call!(dup, &null)?)),
+                |copy| exactly(0, call!(close, copy.into_raw_fd())?),
+            ))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.close_range",
+        summary: "close all descriptors of a range, of which one is open",
+        calls: &["close_range"],
+        prepare: |_| {
+            let null = device(c"/dev/null")?;
+            tried(consuming(
+                move || Ok(owned(call!(dup, &null)?)),
+                |copy| {
+                    let number = copy.into_raw_fd();
+                    exactly(0, call!(close_range, number, number, 0)?)
+                },
+            ))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.dup",
+        summary: "copy a descriptor to the lowest free number",
+        calls: &["dup"],
+        prepare: |_| {
+            let null = device(c"/dev/null")?;
+            tried(producing(move || Ok(owned(call!(dup, &null)?))))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.dup2",
+        summary: "copy a descriptor to the number of another, which is closed",
+        calls: &["dup2"],
+        prepare: |_| {
+            let (null, zero) = (device(c"/dev/null")?, device(c"/dev/zero")?);
+            let number = zero.as_raw_fd() as usize;
+            tried(repeat(move || exactly(number, call!(dup2, &null, &zero)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.dup3",
+        summary: "copy a descriptor to the number of another, which is closed, to be closed on exec",
+        calls: &["dup3"],
+        prepare: |_| {
+            let (null, zero) = (device(c"/dev/null")?, device(c"/dev/zero")?);
+            let number = zero.as_raw_fd() as usize;
+            tried(repeat(move || exactly(number, call!(dup3, &null, &zero, libc::O_CLOEXEC)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fcntl",
+        summary: "ask for the flags of an open file",
+        calls: &["fcntl"],
+        prepare: |_| {
+            let null = device(c"/dev/null")?;
+            let flags = call!(fcntl, &null, libc::F_GETFL)?;
+            tried(repeat(move || exactly(flags, call!(fcntl, &null, libc::F_GETFL)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.fcntl",
+        summary: "ask for the flags of an open file, and set them",
+        calls: &["fcntl"],
+        prepare: |_| {
+            let null = device(c"/dev/null")?;
+            tried(repeat(move || {
+                let flags = call!(fcntl, &null, libc::F_GETFL)?;
+                exactly(0, call!(fcntl, &null, libc::F_SETFL, flags | libc::O_NONBLOCK as usize)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.ioctl",
+        summary: "ask how many bytes a pipe holds",
+        calls: &["ioctl"],
+        prepare: |_| {
+            let (reader, writer) = rustix::pipe::pipe()?;
+            exactly(1, rustix::io::write(&writer, &[0])?)?;
+            let mut count = [0_i32];
+            tried(repeat(move || {
+                let _open = &writer;
+                exactly(0, call!(ioctl, &reader, libc::FIONREAD as u32, &mut count)?)?;
+                exactly(1, count[0] as usize)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.flock",
+        summary: "lock a file that nobody else uses, and unlock it",
+        calls: &["flock"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            tried(repeat(move || {
+                exactly(0, call!(flock, &file, libc::LOCK_EX)?)?;
+                exactly(0, call!(flock, &file, libc::LOCK_UN)?)
+            }))
+        },
+        ..PAIR
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.pipe",
+        summary: "make a pipe",
+        calls: &["pipe"],
+        prepare: |_| {
+            tried(producing(|| {
+                let mut ends = [0_i32; 2];
+                exactly(0, call!(pipe, &mut ends)?)?;
+                Ok(ends.map(|end| owned(end as usize)))
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pipe2",
+        summary: "make a pipe whose ends are closed on exec",
+        calls: &["pipe2"],
+        prepare: |_| {
+            tried(producing(|| {
+                let mut ends = [0_i32; 2];
+                exactly(0, call!(pipe2, &mut ends, libc::O_CLOEXEC)?)?;
+                Ok(ends.map(|end| owned(end as usize)))
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.memfd_create",
+        summary: "make a file without a name that is in memory alone",
+        calls: &["memfd_create"],
+        prepare: |_| tried(producing(|| Ok(owned(call!(memfd_create, c"howslow", libc::MFD_CLOEXEC)?)))),
+        ..CALL
+    },
+    Operation {
+        id: "call.memfd_secret",
+        summary: "make a file in memory that not even the kernel maps",
+        calls: &["memfd_secret"],
+        prepare: |_| tried(producing(|| Ok(owned(call!(memfd_secret, libc::O_CLOEXEC)?)))),
+        ..CALL
+    },
+];

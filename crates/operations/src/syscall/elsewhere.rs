@@ -1,0 +1,161 @@
+//! Tasks that share this process's memory and do nothing on other CPUs, so that the kernel finds its memory in use there.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use operation::{Failure, Setting};
+
+use crate::kit::invoke::call;
+
+/// Memory of a task's stack, in units of 16 bytes.
+const STACK: usize = 4 << 10;
+
+/// Words of a set of 1024 CPUs.
+const WORDS: usize = 16;
+
+/// How a task runs.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Running {
+    /// Between [`Elsewhere::start`] and [`Elsewhere::pause`] alone, as any task, so that its CPU's speed can be checked
+    /// meanwhile.
+    InBatches,
+    /// Always, giving way to every other task: it keeps its CPU from halting.
+    Idly,
+}
+
+/// What a task is told, and what it tells.
+struct Told {
+    cpu: u32,
+    parent: u32,
+    running: Running,
+    /// Whether it is to run, or to sleep on this word.
+    wanted: AtomicU32,
+    /// What it does.
+    state: AtomicU32,
+}
+
+const STARTING: u32 = 0;
+const RUNNING: u32 = 1;
+const PAUSED: u32 = 2;
+const FAILED: u32 = 3;
+
+/// A task on another CPU until this is dropped. To the kernel it is one of those that share this process's memory, as a
+/// thread is; its processor time is not this process's.
+pub(super) struct Elsewhere {
+    pid: c_int,
+    told: Box<Told>,
+    _stack: Vec<u128>,
+}
+
+/// Starts one task on each of so many CPUs, none of them ours.
+///
+/// # Errors
+/// A skip where there are fewer CPUs.
+pub(super) fn running_elsewhere(setting: &Setting, tasks: usize, running: Running) -> Result<Vec<Elsewhere>, Failure> {
+    let cpus = if tasks > 0 { setting.other_cpus(tasks)? } else { Vec::new() };
+    cpus.into_iter().map(|cpu| Elsewhere::new(cpu, running)).collect()
+}
+
+impl Elsewhere {
+    fn new(cpu: u32, running: Running) -> Result<Elsewhere, Failure> {
+        let mut stack = vec![0_u128; STACK];
+        let (parent, wanted, state) = (std::process::id(), AtomicU32::new(RUNNING), AtomicU32::new(STARTING));
+        let mut told = Box::new(Told { cpu, parent, running, wanted, state });
+        let top = stack.as_mut_ptr_range().end.cast();
+        let given = (&raw mut *told).cast();
+        // SAFETY: the stack is the task's alone; it and what the task is told outlive the task, which is ended by `drop`.
+        let pid = unsafe { libc::clone(run, top, libc::CLONE_VM | libc::SIGCHLD, given) };
+        if pid == -1 {
+            return Err(Failure::last_os_error());
+        }
+        let task = Elsewhere { pid, told, _stack: stack };
+        task.until(RUNNING)?;
+        if running == Running::InBatches {
+            task.pause()?;
+        }
+        Ok(task)
+    }
+
+    /// Has it run; it does when this returns.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub(super) fn start(&self) -> Result<(), Failure> {
+        self.told.wanted.store(RUNNING, Ordering::Release);
+        call!(futex, self.told.wanted.as_ptr(), libc::FUTEX_WAKE, 1)?;
+        self.until(RUNNING)
+    }
+
+    /// Has it leave its CPU.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub(super) fn pause(&self) -> Result<(), Failure> {
+        self.told.wanted.store(PAUSED, Ordering::Release);
+        self.until(PAUSED)
+    }
+
+    /// Its processor time in ns.
+    pub(super) fn time(&self) -> Result<u64, Failure> {
+        // The clock of a process, by `MAKE_PROCESS_CPUCLOCK` of the kernel and `CPUCLOCK_SCHED`.
+        const SCHEDULED: i32 = 2;
+        let mut time = [0_u64; 2];
+        call!(clock_gettime, !self.pid << 3 | SCHEDULED, &mut time)?;
+        Ok(time[0] * 1_000_000_000 + time[1])
+    }
+
+    /// Waits until it does this.
+    fn until(&self, state: u32) -> Result<(), Failure> {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let start = Instant::now();
+        loop {
+            match self.told.state.load(Ordering::Acquire) {
+                found if found == state => return Ok(()),
+                FAILED => {
+                    let reason = format!("no task may run on CPU {}", self.told.cpu);
+                    return Err(Failure::skip(reason, "allow a second CPU (taskset, cpuset)"));
+                }
+                _ if start.elapsed() > PATIENCE => {
+                    return Err(Failure::wrong("a task on another CPU did not do what it was told"));
+                }
+                _ => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let _ = call!(kill, self.pid, libc::SIGKILL);
+        let _ = call!(wait4, self.pid, 0, 0, 0);
+    }
+}
+
+/// The task's life. It makes calls without the C library, whose `errno` it would share with its parent.
+extern "C" fn run(told: *mut c_void) -> c_int {
+    // SAFETY: it is what the parent handed over, which outlives this task.
+    let told = unsafe { &*told.cast::<Told>() };
+    let mut set = [0_u64; WORDS];
+    if let Some(word) = set.get_mut(told.cpu as usize / 64) {
+        *word = 1 << (told.cpu % 64);
+    }
+    let policy = if told.running == Running::Idly { libc::SCHED_IDLE } else { libc::SCHED_OTHER };
+    let ready = call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)
+        .and_then(|_| call!(sched_setaffinity, 0, WORDS * 8, &set))
+        .and_then(|_| call!(sched_setscheduler, 0, policy, &[0_i32]));
+    let orphan = call!(getppid).is_ok_and(|parent| parent != told.parent as usize);
+    if ready.is_err() || orphan {
+        told.state.store(FAILED, Ordering::Release);
+        return 1;
+    }
+    loop {
+        told.state.store(RUNNING, Ordering::Release);
+        // No pause instruction: a hypervisor takes a CPU away that pauses for long.
+        while told.wanted.load(Ordering::Relaxed) == RUNNING {}
+        told.state.store(PAUSED, Ordering::Release);
+        while told.wanted.load(Ordering::Acquire) == PAUSED {
+            let _ = call!(futex, told.wanted.as_ptr(), libc::FUTEX_WAIT, PAUSED, 0);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The family `syscall`: what entering the kernel costs, by the shortest calls there are. Files are named relative to
+//! an open folder, by one component, so that the cost does not depend on where the scratch folder is.
+
+use operation::{Operation, repeat, term};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};
+use rustix::io::{Errno, read, write};
+use rustix::process::{Pid, getppid};
+
+use crate::kit::baseline::{DEFAULT, ENTRY};
+use crate::kit::check::exactly;
+use crate::kit::scratch::{new_file, scratch};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "syscall.getppid",
+        summary: "ask for the parent's process id: the system call that does next to nothing",
+        calls: &["getppid"],
+        aliases: &["GSSW"],
+        at_least: &["instruction.call"],
+        headline: true,
+        prepare: |_| {
+            Ok(repeat(|| match Pid::as_raw(getppid()) {
+                0.. => Ok(()),
+                errno => Err(Errno::from_raw_os_error(-errno).into()),
+            }))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "syscall.read.null",
+        summary: "read from /dev/null, which is at its end",
+        calls: &["read"],
+        aliases: &["QIOW"],
+        headline: true,
+        explained_by: ENTRY,
+        prepare: |_| {
+            let device = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let mut byte = [0];
+            Ok(repeat(move || exactly(0, read(&device, &mut byte)?)))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "syscall.read.zero",
+        summary: "read one byte from /dev/zero",
+        calls: &["read"],
+        headline: true,
+        moves: |_| 1,
+        explained_by: ENTRY,
+        prepare: |_| {
+            let device = open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let mut byte = [0];
+            Ok(repeat(move || exactly(1, read(&device, &mut byte)?)))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "syscall.write.null",
+        summary: "write one byte to /dev/null",
+        calls: &["write"],
+        headline: true,
+        moves: |_| 1,
+        explained_by: ENTRY,
+        prepare: |_| {
+            let device = open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            let byte = [0];
+            Ok(repeat(move || exactly(1, write(&device, &byte)?)))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "syscall.fstat",
+        summary: "ask for the attributes of an open file",
+        calls: &["fstat"],
+        headline: true,
+        explained_by: ENTRY,
+        prepare: |setting| {
+            let file = new_file(&scratch(setting)?)?;
+            Ok(repeat(move || exactly(0, fstat(&file)?.st_size as usize)))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "syscall.stat",
+        summary: "ask for the attributes of a file by its name in an open folder",
+        calls: &["newfstatat"],
+        headline: true,
+        explained_by: ENTRY,
+        prepare: |setting| {
+            let folder = scratch(setting)?;
+            new_file(&folder)?;
+            Ok(repeat(move || exactly(0, statat(&folder, c"file", AtFlags::empty())?.st_size as usize)))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "syscall.open.close",
+        summary: "open a file by its name in an open folder, and close it",
+        calls: &["openat", "close"],
+        per: "pair",
+        headline: true,
+        explained_by: &[term(2.0, "syscall.getppid")],
+        prepare: |setting| {
+            let folder = scratch(setting)?;
+            new_file(&folder)?;
+            Ok(repeat(move || {
+                drop(openat(&folder, c"file", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
+                Ok(())
+            }))
+        },
+        ..DEFAULT
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_returns_what_it_must() {
+        crate::kit::trial::perform_all(OPERATIONS);
+    }
+}

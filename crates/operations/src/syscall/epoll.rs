@@ -1,0 +1,320 @@
+//! Calls that wait for descriptors, and the descriptors made to be waited for.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use operation::{Failure, Operation, repeat};
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::time::{EXPIRY, SHORT, SLEEP, expiry, set_slack};
+use super::{CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{producing, tried};
+
+/// Bytes of the kernel's set of signals.
+const SIGNALS: usize = 8;
+
+/// `struct epoll_event` is three words of 32 bits on x86-64 and four elsewhere.
+const EVENT: usize = size_of::<libc::epoll_event>();
+
+/// A wait for descriptors that ends because its time is up.
+const TIMEOUT: Operation = Operation { version: 1, ..SLEEP };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.poll",
+        summary: "wait with poll for one descriptor that is ready",
+        calls: &["poll"],
+        prepare: |_| {
+            let counter = ready()?;
+            let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+            tried(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(poll, &mut wait, 1, -1)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.ppoll",
+        summary: "wait with ppoll for one descriptor that is ready",
+        calls: &["ppoll"],
+        prepare: |_| {
+            let counter = ready()?;
+            let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+            let mask = [0_u64];
+            tried(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(ppoll, &mut wait, 1, 0, &mask, SIGNALS)?)
+            }))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.select",
+        summary: "wait with select for one descriptor that is ready",
+        calls: &["select"],
+        prepare: |_| {
+            let (counter, mut set) = ready_set()?;
+            let bound = counter.as_raw_fd() + 1;
+            tried(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(select, bound, &mut set, 0, 0, 0)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pselect6",
+        summary: "wait with pselect for one descriptor that is ready",
+        calls: &["pselect6"],
+        prepare: |_| {
+            let (counter, mut set) = ready_set()?;
+            let bound = counter.as_raw_fd() + 1;
+            tried(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(pselect6, bound, &mut set, 0, 0, 0, 0)?)
+            }))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.epoll_create",
+        summary: "make an epoll set",
+        calls: &["epoll_create"],
+        prepare: |_| tried(producing(|| Ok(owned(call!(epoll_create, 1)?)))),
+        ..CALL
+    },
+    Operation {
+        id: "call.epoll_create1",
+        summary: "make an epoll set that is closed on exec",
+        calls: &["epoll_create1"],
+        prepare: |_| tried(producing(|| Ok(owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?)))),
+        ..CALL
+    },
+    Operation {
+        id: "call.epoll_ctl",
+        summary: "change what an epoll set waits for on a descriptor",
+        calls: &["epoll_ctl"],
+        prepare: |_| {
+            let (set, counter) = epoll_of_one()?;
+            let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
+            tried(repeat(move || exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_MOD, &counter, &event)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.epoll",
+        summary: "add a ready descriptor to an epoll set, and take it out again",
+        calls: &["epoll_ctl"],
+        prepare: |_| {
+            let (set, counter) = (owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?), ready()?);
+            let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
+            tried(repeat(move || {
+                exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
+                exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_DEL, &counter, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.epoll_wait",
+        summary: "wait with epoll_wait for one descriptor that is ready",
+        calls: &["epoll_wait"],
+        prepare: |_| {
+            let (set, counter) = epoll_of_one()?;
+            let mut events = [0_u8; 8 * EVENT];
+            tried(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(epoll_wait, &set, &mut events, 8, -1)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.epoll_pwait",
+        summary: "wait with epoll_pwait for one descriptor that is ready",
+        calls: &["epoll_pwait"],
+        prepare: |_| {
+            let (set, counter) = epoll_of_one()?;
+            let (mut events, mask) = ([0_u8; 8 * EVENT], [0_u64]);
+            tried(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(epoll_pwait, &set, &mut events, 8, -1, &mask, SIGNALS)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.epoll_pwait2",
+        summary: "wait with epoll_pwait2 for one descriptor that is ready, for a second at most",
+        calls: &["epoll_pwait2"],
+        prepare: |_| {
+            let (set, counter) = epoll_of_one()?;
+            let (mut events, mask, second) = ([0_u8; 8 * EVENT], [0_u64], [1_u64, 0]);
+            tried(repeat(move || {
+                let _open = &counter;
+                exactly(1, call!(epoll_pwait2, &set, &mut events, 8, &second, &mask, SIGNALS)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.ppoll.timeout",
+        summary: "wait with ppoll for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        calls: &["ppoll"],
+        prepare: |setting| {
+            set_slack(setting)?;
+            let counter = eventfd(0, EventfdFlags::CLOEXEC)?;
+            let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+            tried(repeat(move || {
+                let _open = &counter;
+                // What is left is written back.
+                let mut left = SHORT;
+                exactly(0, call!(ppoll, &mut wait, 1, &mut left, 0, SIGNALS)?)
+            }))
+        },
+        ..TIMEOUT
+    },
+    Operation {
+        id: "call.pselect6.timeout",
+        summary: "wait with pselect for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        calls: &["pselect6"],
+        prepare: |setting| {
+            set_slack(setting)?;
+            tried(repeat(|| {
+                let mut left = SHORT;
+                exactly(0, call!(pselect6, 0, 0, 0, 0, &mut left, 0)?)
+            }))
+        },
+        ..TIMEOUT
+    },
+    Operation {
+        id: "call.epoll_pwait2.timeout",
+        summary: "wait with epoll_pwait2 for 10 us and the slack that the kernel may add, 50 us or 1 ns",
+        calls: &["epoll_pwait2"],
+        prepare: |setting| {
+            set_slack(setting)?;
+            let set = owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?);
+            let mut events = [0_u8; 8 * EVENT];
+            tried(repeat(move || exactly(0, call!(epoll_pwait2, &set, &mut events, 8, &SHORT, 0, SIGNALS)?)))
+        },
+        ..TIMEOUT
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.eventfd",
+        summary: "make an event counter",
+        calls: &["eventfd"],
+        prepare: |_| tried(producing(|| Ok(owned(call!(eventfd, 0)?)))),
+        ..CALL
+    },
+    Operation {
+        id: "call.eventfd2",
+        summary: "make an event counter that is closed on exec",
+        calls: &["eventfd2"],
+        prepare: |_| tried(producing(|| Ok(owned(call!(eventfd2, 0, libc::EFD_CLOEXEC)?)))),
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.signalfd",
+        summary: "make a descriptor that a signal is read from",
+        calls: &["signalfd"],
+        prepare: |_| {
+            let set = [1_u64 << (libc::SIGUSR1 - 1)];
+            tried(producing(move || Ok(owned(call!(signalfd, -1, &set, SIGNALS)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.signalfd4",
+        summary: "make a descriptor that a signal is read from, closed on exec",
+        calls: &["signalfd4"],
+        prepare: |_| {
+            let set = [1_u64 << (libc::SIGUSR1 - 1)];
+            tried(producing(move || Ok(owned(call!(signalfd4, -1, &set, SIGNALS, libc::SFD_CLOEXEC)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.timerfd_create",
+        summary: "make a timer that is read from a descriptor",
+        calls: &["timerfd_create"],
+        prepare: |_| tried(producing(timer)),
+        ..CALL
+    },
+    Operation {
+        id: "call.timerfd_settime",
+        summary: "set a timer that is set already, to ring in 1,000 s (far) or 200 us (near)",
+        version: 2,
+        calls: &["timerfd_settime"],
+        axes: EXPIRY,
+        prepare: |setting| {
+            let (timer, (seconds, rest)) = (timer()?, expiry(setting));
+            tried(repeat(move || exactly(0, call!(timerfd_settime, &timer, 0, &[0, 0, seconds, rest], 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.timerfd",
+        summary: "set a timer to ring in 1,000 s (far) or 200 us (near), and stop it",
+        version: 2,
+        calls: &["timerfd_settime"],
+        axes: EXPIRY,
+        prepare: |setting| {
+            let (timer, never) = (timer()?, [0_i64; 4]);
+            let (seconds, rest) = expiry(setting);
+            tried(repeat(move || {
+                exactly(0, call!(timerfd_settime, &timer, 0, &[0, 0, seconds, rest], 0)?)?;
+                exactly(0, call!(timerfd_settime, &timer, 0, &never, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.timerfd_gettime",
+        summary: "ask when a timer will ring",
+        calls: &["timerfd_gettime"],
+        prepare: |_| {
+            let (timer, mut left) = (timer()?, [0_i64; 4]);
+            exactly(0, call!(timerfd_settime, &timer, 0, &[3600_i64, 0, 3600, 0], 0)?)?;
+            tried(repeat(move || {
+                exactly(0, call!(timerfd_gettime, &timer, &mut left)?)?;
+                exactly(3600, left[0] as usize)
+            }))
+        },
+        ..CALL
+    },
+];
+
+/// An event counter that can be read.
+fn ready() -> Result<OwnedFd, Failure> {
+    Ok(eventfd(1, EventfdFlags::CLOEXEC)?)
+}
+
+/// An event counter that can be read, and the set that select knows it by.
+fn ready_set() -> Result<(OwnedFd, [u64; 16]), Failure> {
+    let counter = ready()?;
+    let number = counter.as_raw_fd() as usize;
+    let mut set = [0_u64; 16];
+    let word = set.get_mut(number / 64).ok_or_else(|| Failure::skip("too many open files for select", ""))?;
+    *word |= 1 << (number % 64);
+    Ok((counter, set))
+}
+
+/// An epoll set of one descriptor that is ready.
+fn epoll_of_one() -> Result<(OwnedFd, OwnedFd), Failure> {
+    let (set, counter) = (owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?), ready()?);
+    let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
+    exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
+    Ok((set, counter))
+}
+
+fn timer() -> Result<OwnedFd, Failure> {
+    Ok(owned(call!(timerfd_create, libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC)?))
+}

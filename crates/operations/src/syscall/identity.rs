@@ -1,0 +1,325 @@
+//! Calls on users, groups, capabilities, names and keys.
+
+use operation::{Failure, Loop, Need, Operation, repeat};
+
+use super::{CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+use crate::kit::loops::{steadily, steady, tried, turning};
+use crate::kit::sandbox::namespaces;
+
+/// The version of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.
+const CAPABILITIES: u32 = 0x2008_0522;
+
+/// `NGROUPS_MAX` of linux/limits.h is 65536; who is in more than this many cannot be measured.
+const MOST_GROUPS: usize = 1024;
+
+/// A user and a group that is neither root nor one's own: nobody.
+const OTHER: i32 = 65534;
+
+/// What the key holds.
+const CONTENT: &[u8; 8] = b"howslow!";
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.getuid",
+        summary: "ask for the own user",
+        calls: &["getuid"],
+        prepare: |_| steadily(call!(getuid)?, || call!(getuid)),
+        ..CALL
+    },
+    Operation {
+        id: "call.geteuid",
+        summary: "ask for the own effective user",
+        calls: &["geteuid"],
+        prepare: |_| steadily(call!(geteuid)?, || call!(geteuid)),
+        ..CALL
+    },
+    Operation {
+        id: "call.getgid",
+        summary: "ask for the own group",
+        calls: &["getgid"],
+        prepare: |_| steadily(call!(getgid)?, || call!(getgid)),
+        ..CALL
+    },
+    Operation {
+        id: "call.getegid",
+        summary: "ask for the own effective group",
+        calls: &["getegid"],
+        prepare: |_| steadily(call!(getegid)?, || call!(getegid)),
+        ..CALL
+    },
+    Operation {
+        id: "call.setuid",
+        summary: "set the user to the own",
+        calls: &["setuid"],
+        prepare: |_| {
+            let own = call!(getuid)?;
+            steady(move || call!(setuid, own))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setgid",
+        summary: "set the group to the own",
+        calls: &["setgid"],
+        prepare: |_| {
+            let own = call!(getgid)?;
+            steady(move || call!(setgid, own))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setreuid",
+        summary: "set the real and the effective user to the own",
+        calls: &["setreuid"],
+        prepare: |_| {
+            let (real, effective) = (call!(getuid)?, call!(geteuid)?);
+            steady(move || call!(setreuid, real, effective))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setregid",
+        summary: "set the real and the effective group to the own",
+        calls: &["setregid"],
+        prepare: |_| {
+            let (real, effective) = (call!(getgid)?, call!(getegid)?);
+            steady(move || call!(setregid, real, effective))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getresuid",
+        summary: "ask for the real, effective and saved user",
+        calls: &["getresuid"],
+        prepare: |_| {
+            let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
+            steady(move || call!(getresuid, &mut real, &mut effective, &mut saved))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setresuid",
+        summary: "set the saved user to another and back to root: one of the two calls",
+        version: 2,
+        calls: &["setresuid"],
+        // What changes nothing returns at once (since Linux 6.3).
+        prepare: |_| {
+            as_root()?;
+            turning([OTHER, 0], |saved| call!(setresuid, -1, -1, saved)).map_err(alone)
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setfsuid",
+        summary: "set the user for files to another and back to root: one of the two calls",
+        version: 2,
+        calls: &["setfsuid"],
+        prepare: |_| changing_files(0, |user| call!(setfsuid, user)).map(|pairs| pairs.verify(|_| dying_with_parent())),
+        ..CALL
+    },
+    Operation {
+        id: "call.getresgid",
+        summary: "ask for the real, effective and saved group",
+        calls: &["getresgid"],
+        prepare: |_| {
+            let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
+            steady(move || call!(getresgid, &mut real, &mut effective, &mut saved))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setresgid",
+        summary: "set the saved group to another and back: one of the two calls",
+        version: 2,
+        calls: &["setresgid"],
+        prepare: |_| {
+            as_root()?;
+            let own = call!(getegid)? as i32;
+            turning([OTHER, own], |saved| call!(setresgid, -1, -1, saved)).map_err(alone)
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setfsgid",
+        summary: "set the group for files to another and back: one of the two calls",
+        version: 2,
+        calls: &["setfsgid"],
+        prepare: |_| {
+            let own = call!(getegid)? as i32;
+            changing_files(own, |group| call!(setfsgid, group)).map(|pairs| pairs.verify(|_| dying_with_parent()))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.seteuid",
+        summary: "act as another user, and as root again (setresuid twice)",
+        calls: &["setresuid"],
+        needs: &[Need::Root],
+        prepare: |_| {
+            let pairs = repeat(|| {
+                exactly(0, call!(setresuid, -1, OTHER, -1)?)?;
+                exactly(0, call!(setresuid, -1, 0, -1)?)
+            });
+            tried(pairs.verify(|_| dying_with_parent()))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.getgroups",
+        summary: "ask for the groups beside the own",
+        calls: &["getgroups"],
+        prepare: |_| {
+            let mut groups = Box::new([0_u32; MOST_GROUPS]);
+            let count = call!(getgroups, MOST_GROUPS, &mut *groups)?;
+            steadily(count, move || call!(getgroups, MOST_GROUPS, &mut *groups))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setgroups",
+        summary: "set the groups beside the own to what they are",
+        calls: &["setgroups"],
+        prepare: |_| {
+            let mut groups = Box::new([0_u32; MOST_GROUPS]);
+            let count = call!(getgroups, MOST_GROUPS, &mut *groups)?;
+            steady(move || call!(setgroups, count, &*groups))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.capget",
+        summary: "ask for the own capabilities",
+        calls: &["capget"],
+        prepare: |_| {
+            let (mut header, mut sets) = ([CAPABILITIES, 0], [0_u32; 6]);
+            steady(move || call!(capget, &mut header, &mut sets))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.capset",
+        summary: "set the own capabilities to what they are",
+        calls: &["capset"],
+        prepare: |_| {
+            let (mut header, mut sets) = ([CAPABILITIES, 0], [0_u32; 6]);
+            exactly(0, call!(capget, &mut header, &mut sets)?)?;
+            steady(move || call!(capset, &mut header, &sets))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sethostname",
+        summary: "set the host name of a namespace of one's own",
+        calls: &["sethostname"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWUTS)?;
+            steady(|| call!(sethostname, c"howslow", 7))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setdomainname",
+        summary: "set the domain name of a namespace of one's own",
+        calls: &["setdomainname"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWUTS)?;
+            steady(|| call!(setdomainname, c"howslow", 7))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getrandom",
+        summary: "get 32 random bytes of the kernel itself",
+        calls: &["getrandom"],
+        moves: |_| 32,
+        prepare: |_| {
+            let mut bytes = [0_u8; 32];
+            steadily(32, move || call!(getrandom, &mut bytes, 32, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.add_key",
+        summary: "set what a key in a keyring of one's own holds",
+        calls: &["add_key"],
+        prepare: |_| {
+            own_keyring()?;
+            steadily(key()?, key)
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.request_key",
+        summary: "find a key by its description in a keyring of one's own",
+        calls: &["request_key"],
+        prepare: |_| {
+            own_keyring()?;
+            steadily(key()?, || call!(request_key, c"user", c"howslow", 0, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.keyctl",
+        summary: "read what a key in a keyring of one's own holds",
+        calls: &["keyctl"],
+        prepare: |_| {
+            own_keyring()?;
+            let key = key()?;
+            let mut content = [0_u8; 16];
+            steadily(CONTENT.len(), move || call!(keyctl, libc::KEYCTL_READ, key, &mut content, 16))
+        },
+        ..CALL
+    },
+];
+
+/// A loop that sets what files are accessed as to [`OTHER`] and back to `own`, and counts both calls. Each returns what
+/// was set before, and no error.
+fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    as_root()?;
+    set(OTHER)?;
+    if set(own)? != OTHER as usize {
+        return Err(alone(Failure::Errno { errno: libc::EINVAL }));
+    }
+    tried(
+        repeat(move || {
+            exactly(own as usize, set(OTHER)?)?;
+            exactly(OTHER as usize, set(own)?)
+        })
+        .unrolled(2),
+    )
+}
+
+/// A skip for those who have no second identity: they would be let through with what changes nothing.
+fn as_root() -> Result<(), Failure> {
+    match call!(geteuid)? {
+        0 => Ok(()),
+        _ => Err(Failure::skip("needs root", "run as root")),
+    }
+}
+
+/// Who changes users no longer dies with the parent unless it says so again.
+fn dying_with_parent() -> Result<(), Failure> {
+    exactly(0, call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)?)
+}
+
+/// What is answered in a namespace of users that has only one.
+fn alone(failure: Failure) -> Failure {
+    match failure {
+        Failure::Errno { errno: libc::EINVAL } => {
+            Failure::skip("this namespace of users has no second one", "run as root outside of a container")
+        }
+        other => other,
+    }
+}
+
+/// Gives this process a keyring that nobody else has; it goes with the process.
+fn own_keyring() -> Result<(), Failure> {
+    call!(keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0).map(drop)
+}
+
+/// Puts a key into the keyring of the session, or new content into the one there; returns it.
+fn key() -> Result<usize, Failure> {
+    call!(add_key, c"user", c"howslow", CONTENT, CONTENT.len(), libc::KEY_SPEC_SESSION_KEYRING)
+}

@@ -1,0 +1,173 @@
+//! Calls that watch files, find them by handles, and ask about file systems.
+
+use std::cell::Cell;
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
+use operation::{Failure, Operation, Setting, repeat};
+
+use super::{CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{FILES, for_each, numbered, producing, tried};
+use crate::kit::scratch::{enter, file_of, names, new_file};
+
+/// How fanotify is asked for by those who are not root: it names files by handles.
+const BY_HANDLE: u32 = libc::FAN_CLASS_NOTIF | libc::FAN_REPORT_FID | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK;
+
+/// Bytes of a file handle at most, and of the numbers before it.
+const HANDLE: u32 = 128;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.inotify_init",
+        summary: "make a descriptor that changes of files are read from",
+        calls: &["inotify_init"],
+        prepare: |_| tried(producing(|| Ok(owned(call!(inotify_init)?))).at_most(FILES)),
+        ..CALL
+    },
+    Operation {
+        id: "call.inotify_init1",
+        summary: "make a descriptor that changes of files are read from, closed on exec",
+        calls: &["inotify_init1"],
+        prepare: |_| tried(producing(watcher).at_most(FILES)),
+        ..CALL
+    },
+    Operation {
+        id: "call.inotify_add_watch",
+        summary: "watch a file",
+        calls: &["inotify_add_watch"],
+        prepare: |setting| {
+            let watched = Rc::new(Watched::new(setting)?);
+            let emptied = Rc::clone(&watched);
+            tried(
+                numbered(move |turn| watched.add(turn))
+                    .at_most(FILES)
+                    .verify(for_each(move |turn| emptied.remove(turn).and_then(|()| emptied.forget()))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.inotify_rm_watch",
+        summary: "watch a file no longer",
+        calls: &["inotify_rm_watch"],
+        prepare: |setting| {
+            let watched = Rc::new(Watched::new(setting)?);
+            let (filled, emptied) = (Rc::clone(&watched), Rc::clone(&watched));
+            tried(
+                numbered(move |turn| watched.remove(turn))
+                    .at_most(FILES)
+                    .before(for_each(move |turn| filled.add(turn)))
+                    .verify(for_each(move |_| emptied.forget())),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fanotify_init",
+        summary: "make a descriptor that accesses to files are read from",
+        calls: &["fanotify_init"],
+        prepare: |_| tried(producing(fan).at_most(FILES)),
+        ..CALL
+    },
+    Operation {
+        id: "call.fanotify_mark",
+        summary: "watch the opening of a file, and watch it no longer",
+        calls: &["fanotify_mark"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            let fan = fan()?;
+            tried(repeat(move || {
+                exactly(0, call!(fanotify_mark, &fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
+                exactly(0, call!(fanotify_mark, &fan, FAN_MARK_REMOVE, FAN_OPEN, AT_FDCWD, c"file")?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.name_to_handle_at",
+        summary: "ask for a file's handle",
+        calls: &["name_to_handle_at"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            let mut mount = [0_i32];
+            tried(repeat(move || {
+                let mut handle = [HANDLE; 34];
+                exactly(0, call!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.open_by_handle_at",
+        summary: "open a file by its handle",
+        calls: &["open_by_handle_at"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            enter(setting)?;
+            let (mut handle, mut mount) = ([HANDLE; 34], [0_i32]);
+            exactly(0, call!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0)?)?;
+            let make = move || Ok(owned(call!(open_by_handle_at, &file, &handle, libc::O_RDONLY)?));
+            tried(producing(make))
+        },
+        ..CALL
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.sysfs",
+        summary: "ask for the name of the kernel's first file system",
+        calls: &["sysfs"],
+        prepare: |_| {
+            let mut name = [0_u8; 64];
+            tried(repeat(move || exactly(0, call!(sysfs, 2, 0, &mut name)?)))
+        },
+        ..CALL
+    },
+];
+
+fn watcher() -> Result<OwnedFd, Failure> {
+    Ok(owned(call!(inotify_init1, libc::IN_CLOEXEC)?))
+}
+
+fn fan() -> Result<OwnedFd, Failure> {
+    Ok(owned(call!(fanotify_init, BY_HANDLE, libc::O_RDONLY)?))
+}
+
+/// Files to watch, and the numbers of the watches.
+struct Watched {
+    watcher: OwnedFd,
+    files: Vec<(CString, Cell<usize>)>,
+}
+
+impl Watched {
+    fn new(setting: &Setting) -> Result<Watched, Failure> {
+        let folder = enter(setting)?;
+        let files = names("", FILES)?;
+        for name in &files {
+            drop(owned(call!(openat, &folder, name, libc::O_CREAT | libc::O_CLOEXEC, 0o600)?));
+        }
+        let files = files.into_iter().map(|name| (name, Cell::new(0))).collect();
+        Ok(Watched { watcher: watcher()?, files })
+    }
+
+    #[inline(always)]
+    fn add(&self, turn: usize) -> Result<(), Failure> {
+        let (name, watch) = &self.files[turn];
+        watch.set(call!(inotify_add_watch, &self.watcher, name, libc::IN_MODIFY)?);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn remove(&self, turn: usize) -> Result<(), Failure> {
+        exactly(0, call!(inotify_rm_watch, &self.watcher, self.files[turn].1.get())?)
+    }
+
+    /// Takes the event that tells of a watch's end.
+    fn forget(&self) -> Result<(), Failure> {
+        exactly(16, rustix::io::read(&self.watcher, &mut [0; 16])?)
+    }
+}

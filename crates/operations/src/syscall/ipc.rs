@@ -1,0 +1,238 @@
+//! Calls on queues, semaphores and shared memory with names of their own, all in a namespace that goes with the round.
+
+use std::os::fd::OwnedFd;
+
+use operation::{Failure, Operation, repeat};
+
+use super::{BLOCK, CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{steady, tried};
+use crate::kit::sandbox::namespaces;
+
+/// A new object that its owner may read and write.
+const MINE: i32 = libc::IPC_CREAT | 0o600;
+
+/// Bytes of a segment.
+const SEGMENT: usize = 64 << 10;
+
+/// The structure sembuf: which semaphore, by how much, no flags.
+const RAISE: [i16; 3] = [0, 1, 0];
+const LOWER: [i16; 3] = [0, -1, 0];
+
+/// The queue, as the C library names it.
+const NAME: &std::ffi::CStr = c"/howslow";
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.msgget",
+        summary: "make a message queue, and remove it",
+        calls: &["msgget", "msgctl"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            tried(repeat(|| {
+                let queue = call!(msgget, libc::IPC_PRIVATE, MINE)?;
+                exactly(0, call!(msgctl, queue, libc::IPC_RMID, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.msgsnd",
+        summary: "put 512 bytes into a message queue, and take them out",
+        calls: &["msgsnd", "msgrcv"],
+        moves: |_| BLOCK as u64,
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            let queue = call!(msgget, libc::IPC_PRIVATE, MINE)?;
+            let mut message = [1_u64; 1 + BLOCK / 8];
+            tried(repeat(move || {
+                exactly(0, call!(msgsnd, queue, &message, BLOCK, libc::IPC_NOWAIT)?)?;
+                exactly(BLOCK, call!(msgrcv, queue, &mut message, BLOCK, 0, libc::IPC_NOWAIT)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.msgctl",
+        summary: "ask for the state of a message queue",
+        calls: &["msgctl"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            let queue = call!(msgget, libc::IPC_PRIVATE, MINE)?;
+            let mut state = [0_u64; 32];
+            steady(move || call!(msgctl, queue, libc::IPC_STAT, &mut state))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.semget",
+        summary: "make a semaphore, and remove it",
+        calls: &["semget", "semctl"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            tried(repeat(|| {
+                let set = call!(semget, libc::IPC_PRIVATE, 1, MINE)?;
+                exactly(0, call!(semctl, set, 0, libc::IPC_RMID, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.semctl",
+        summary: "ask for the value of a semaphore",
+        calls: &["semctl"],
+        prepare: |_| {
+            let set = semaphore()?;
+            steady(move || call!(semctl, set, 0, libc::GETVAL, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.semop",
+        summary: "raise a semaphore, and lower it: one of the two calls",
+        calls: &["semop"],
+        prepare: |_| {
+            let set = semaphore()?;
+            let turns = repeat(move || {
+                exactly(0, call!(semop, set, &RAISE, 1)?)?;
+                exactly(0, call!(semop, set, &LOWER, 1)?)
+            });
+            Ok(tried(turns)?.unrolled(2))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.semtimedop",
+        summary: "raise a semaphore, and lower it within a second: one of the two calls",
+        calls: &["semtimedop"],
+        prepare: |_| {
+            let set = semaphore()?;
+            let turns = repeat(move || {
+                exactly(0, call!(semtimedop, set, &RAISE, 1, &[1_u64, 0])?)?;
+                exactly(0, call!(semtimedop, set, &LOWER, 1, &[1_u64, 0])?)
+            });
+            Ok(tried(turns)?.unrolled(2))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.shmget",
+        summary: "make a segment of shared memory, and remove it",
+        calls: &["shmget", "shmctl"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            tried(repeat(|| {
+                let segment = call!(shmget, libc::IPC_PRIVATE, SEGMENT, MINE)?;
+                exactly(0, call!(shmctl, segment, libc::IPC_RMID, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.shmat",
+        summary: "map a segment of shared memory, and unmap it",
+        calls: &["shmat", "shmdt"],
+        prepare: |_| {
+            let segment = segment()?;
+            tried(repeat(move || {
+                let address = call!(shmat, segment, 0, 0)?;
+                exactly(0, call!(shmdt, address)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.shmctl",
+        summary: "ask for the state of a segment of shared memory",
+        calls: &["shmctl"],
+        prepare: |_| {
+            let segment = segment()?;
+            let mut state = [0_u64; 32];
+            tried(repeat(move || exactly(0, call!(shmctl, segment, libc::IPC_STAT, &mut state)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mq_open",
+        summary: "make a named message queue, close and remove it",
+        calls: &["mq_open", "mq_unlink"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            tried(repeat(|| {
+                drop(named_queue()?);
+                exactly(0, call!(mq_unlink, name())?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.mq_timedsend",
+        summary: "put 512 bytes into a named message queue, and take them out",
+        calls: &["mq_timedsend", "mq_timedreceive"],
+        moves: |_| BLOCK as u64,
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            let queue = named_queue()?;
+            let mut message = [1_u8; BLOCK];
+            tried(repeat(move || {
+                exactly(0, call!(mq_timedsend, &queue, &message, BLOCK, 0, 0)?)?;
+                exactly(BLOCK, call!(mq_timedreceive, &queue, &mut message, BLOCK, 0, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.mq_notify",
+        summary: "ask to be told of messages, and take it back",
+        calls: &["mq_notify"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            let queue = named_queue()?;
+            // The structure sigevent: a value, no signal, `SIGEV_NONE` in the upper half of the second word.
+            let nothing = [0_u64, 1 << 32, 0, 0, 0, 0, 0, 0];
+            tried(repeat(move || {
+                exactly(0, call!(mq_notify, &queue, &nothing)?)?;
+                exactly(0, call!(mq_notify, &queue, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.mq_getsetattr",
+        summary: "ask for the state of a named message queue",
+        calls: &["mq_getsetattr"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWIPC)?;
+            let queue = named_queue()?;
+            let mut state = [0_u64; 8];
+            steady(move || call!(mq_getsetattr, &queue, 0, &mut state))
+        },
+        ..CALL
+    },
+];
+
+/// A semaphore at zero.
+fn semaphore() -> Result<usize, Failure> {
+    namespaces(libc::CLONE_NEWIPC)?;
+    call!(semget, libc::IPC_PRIVATE, 1, MINE)
+}
+
+fn segment() -> Result<usize, Failure> {
+    namespaces(libc::CLONE_NEWIPC)?;
+    call!(shmget, libc::IPC_PRIVATE, SEGMENT, MINE)
+}
+
+/// The name as the kernel takes it: without the slash, which an emulator of the kernel's calls wants to find before it,
+/// because every C library leaves it there.
+#[inline(always)]
+fn name() -> *const libc::c_char {
+    NAME.as_ptr().wrapping_add(1)
+}
+
+/// A new queue of up to 8 messages of one block, without waiting.
+fn named_queue() -> Result<OwnedFd, Failure> {
+    let attributes = [0_i64, 8, BLOCK as i64, 0, 0, 0, 0, 0];
+    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NONBLOCK | libc::O_CLOEXEC;
+    Ok(owned(call!(mq_open, name(), flags, 0o600, &attributes)?))
+}

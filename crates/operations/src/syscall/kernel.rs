@@ -1,0 +1,147 @@
+//! Calls on the kernel itself: programs in it, its counters and log, and those that would replace it.
+
+use std::os::fd::AsRawFd;
+
+use operation::Operation;
+
+use super::CALL;
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{producing, refusing, steadily, steady, tried};
+
+/// Commands and kinds of linux/bpf.h.
+const MAP_CREATE: i32 = 0;
+const MAP_LOOKUP: i32 = 1;
+const PROGRAM_LOAD: i32 = 5;
+const ARRAY: u64 = 2;
+const SOCKET_FILTER: u64 = 1;
+
+/// Programs loaded in one batch: each takes a page or more of the kernel's, given back later.
+const PROGRAMS: u64 = 32;
+
+/// `PERF_FLAG_FD_CLOEXEC` of linux/perf_event.h.
+const CLOSE_ON_EXEC: i32 = 8;
+
+/// Flags that no version of the call knows.
+const UNKNOWN: usize = 0xff00;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.bpf",
+        summary: "look up a value in a map of the kernel's",
+        calls: &["bpf"],
+        prepare: |_| {
+            let (key, value) = (Box::new(0_u32), Box::new(0_u64));
+            let map = owned(call!(bpf, MAP_CREATE, &[ARRAY | 4 << 32, 8 | 1 << 32, 0, 0], 32)?);
+            let place = |word: *const u64| word as u64;
+            let lookup = [map.as_raw_fd() as u64, place((&raw const *key).cast()), place(&raw const *value), 0];
+            steady(move || {
+                let _kept = (&map, &key, &value);
+                call!(bpf, MAP_LOOKUP, &lookup, 32)
+            })
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.bpf.load",
+        summary: "have the kernel check and compile a program of two instructions",
+        calls: &["bpf"],
+        prepare: |_| {
+            // r0 = 0; exit
+            let program = Box::new([0xb7_u64, 0x95]);
+            let license = c"GPL";
+            let load = [SOCKET_FILTER | 2 << 32, program.as_ptr() as u64, license.as_ptr() as u64, 0, 0, 0];
+            tried(
+                producing(move || {
+                    let _kept = &program;
+                    Ok(owned(call!(bpf, PROGRAM_LOAD, &load, 48)?))
+                })
+                .at_most(PROGRAMS),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.perf_event_open",
+        summary: "open a counter of this process's time, not the first one",
+        version: 2,
+        calls: &["perf_event_open"],
+        prepare: |_| {
+            // The structure perf_event_attr: a software event, 64 bytes, the clock of the task; disabled, of user code.
+            let counter = [1_u64 | 64 << 32, 1, 0, 0, 0, 1 | 1 << 5 | 1 << 6, 0, 0];
+            let open = move || Ok(owned(call!(perf_event_open, &counter, 0, -1, -1, CLOSE_ON_EXEC)?));
+            // The first one of the machine patches the kernel's code and waits for all CPUs.
+            let first = open()?;
+            tried(producing(move || {
+                let _kept = &first;
+                open()
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.syslog",
+        summary: "ask for the size of the kernel's log",
+        calls: &["syslog"],
+        prepare: |_| {
+            const SIZE: i32 = 10;
+            steadily(call!(syslog, SIZE, 0, 0)?, || call!(syslog, SIZE, 0, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.restart_syscall",
+        summary: "restart a call where none was interrupted",
+        calls: &["restart_syscall"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EINTR], || call!(restart_syscall)),
+        ..CALL
+    },
+    Operation {
+        id: "call.reboot",
+        summary: "be refused to restart the machine without the number that means it",
+        calls: &["reboot"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(reboot, 0, 0, 0, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.init_module",
+        summary: "be refused to load a module of no bytes",
+        calls: &["init_module"],
+        refused: true,
+        prepare: |_| refusing(&[libc::ENOEXEC, libc::EPERM], || call!(init_module, 0, 0, c"")),
+        ..CALL
+    },
+    Operation {
+        id: "call.finit_module",
+        summary: "be refused to load a module from no file",
+        calls: &["finit_module"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EBADF, libc::EPERM], || call!(finit_module, -1, c"", 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.delete_module",
+        summary: "be refused to remove a module that is not there",
+        calls: &["delete_module"],
+        refused: true,
+        prepare: |_| refusing(&[libc::ENOENT, libc::EPERM], || call!(delete_module, c"howslow-none", libc::O_NONBLOCK)),
+        ..CALL
+    },
+    Operation {
+        id: "call.kexec_load",
+        summary: "be refused to load a kernel with flags that do not exist",
+        calls: &["kexec_load"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(kexec_load, 0, 0, 0, UNKNOWN)),
+        ..CALL
+    },
+    Operation {
+        id: "call.kexec_file_load",
+        summary: "be refused to load a kernel with flags that do not exist",
+        calls: &["kexec_file_load"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(kexec_file_load, -1, -1, 0, 0, UNKNOWN)),
+        ..CALL
+    },
+];

@@ -1,0 +1,194 @@
+//! Calls that lock memory so that it is never swapped out, and that protect it by keys.
+
+use std::rc::Rc;
+
+use libc::{PROT_READ, PROT_WRITE};
+use operation::{Failure, Loop, Operation, repeat};
+use rustix::process::{Resource, getrlimit};
+
+use super::area::{Area, PAGE};
+use super::{CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+use crate::kit::loops::{consuming, for_each, numbered, producing, tried};
+
+/// Protection keys taken in one batch; processors have 15.
+const KEYS: u64 = 8;
+
+/// Pages locked in one batch at most; each is a mapping of its own, so that none is split or joined.
+const LOCKED: u64 = 256;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.mlock",
+        summary: "lock a page that is there into memory, a mapping of its own",
+        version: 2,
+        calls: &["mlock"],
+        prepare: |_| locking(|page| call!(mlock, page, PAGE), |page| call!(munlock, page, PAGE)),
+        ..CALL
+    },
+    Operation {
+        id: "call.mlock2",
+        summary: "lock a page into memory once it is touched, a mapping of its own",
+        version: 2,
+        calls: &["mlock2"],
+        prepare: |_| locking(|page| call!(mlock2, page, PAGE, libc::MLOCK_ONFAULT), |page| call!(munlock, page, PAGE)),
+        ..CALL
+    },
+    Operation {
+        id: "call.munlock",
+        summary: "unlock a page that is locked into memory, a mapping of its own",
+        version: 2,
+        calls: &["munlock"],
+        prepare: |_| {
+            let pages = at_once();
+            let area = Rc::new(Area::separate_touched(pages as usize)?);
+            enough(call!(mlock, area.page(0), PAGE))?;
+            let locked = Rc::clone(&area);
+            tried(
+                numbered(move |turn| exactly(0, call!(munlock, area.page(turn), PAGE)?))
+                    .at_most(pages)
+                    .before(for_each(move |turn| exactly(0, call!(mlock, locked.page(turn), PAGE)?))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.lock.memory",
+        summary: "lock a page into memory, and unlock it, a mapping of its own",
+        version: 2,
+        calls: &["mlock", "munlock"],
+        prepare: |_| {
+            let area = Area::touched(1)?;
+            enough(call!(mlock, area.page(0), PAGE))?;
+            tried(repeat(move || {
+                exactly(0, call!(mlock, area.page(0), PAGE)?)?;
+                exactly(0, call!(munlock, area.page(0), PAGE)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.mlockall",
+        summary: "lock all of a process's memory that is there, and unlock it",
+        calls: &["mlockall", "munlockall"],
+        prepare: |_| {
+            let what = libc::MCL_CURRENT | libc::MCL_ONFAULT;
+            enough(call!(mlockall, what))?;
+            tried(repeat(move || {
+                exactly(0, call!(mlockall, what)?)?;
+                exactly(0, call!(munlockall)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.pkey_alloc",
+        summary: "take a protection key",
+        calls: &["pkey_alloc"],
+        prepare: |_| {
+            drop(Key::new().map_err(without_keys)?);
+            tried(producing(Key::new).at_most(KEYS))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pkey_free",
+        summary: "give up a protection key",
+        calls: &["pkey_free"],
+        prepare: |_| {
+            drop(Key::new().map_err(without_keys)?);
+            tried(consuming(Key::new, Key::free).at_most(KEYS))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pkey_mprotect",
+        summary: "put a page under a protection key, or under none, a mapping of its own",
+        version: 2,
+        calls: &["pkey_mprotect"],
+        prepare: |_| {
+            let (key, area) = (Key::new().map_err(without_keys)?, Area::touched(1)?);
+            let both = PROT_READ | PROT_WRITE;
+            tried(
+                repeat(move || {
+                    exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, key.number())?)?;
+                    exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, 0)?)
+                })
+                .unrolled(2),
+            )
+        },
+        ..CALL
+    },
+];
+
+/// A protection key, given up when dropped.
+struct Key(usize);
+
+impl Key {
+    fn number(&self) -> usize {
+        self.0
+    }
+
+    #[inline(always)]
+    fn new() -> Result<Key, Failure> {
+        Ok(Key(call!(pkey_alloc, 0, 0)?))
+    }
+
+    #[inline(always)]
+    fn free(self) -> Result<(), Failure> {
+        let key = self.0;
+        std::mem::forget(self);
+        exactly(0, call!(pkey_free, key)?)
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        let _ = call!(pkey_free, self.0);
+    }
+}
+
+/// What the kernel answers where the processor has no keys.
+fn without_keys(failure: Failure) -> Failure {
+    match failure {
+        Failure::Errno { errno: libc::ENOSPC | libc::EINVAL } => {
+            Failure::skip("this processor has no protection keys", "")
+        }
+        other => other,
+    }
+}
+
+/// Pages that this process may lock at the same time, with some to spare; root may lock more than the limit says.
+fn at_once() -> u64 {
+    const OTHERS: u64 = 4;
+    let limit = getrlimit(Resource::Memlock).current.filter(|_| !rustix::process::geteuid().is_root());
+    (limit.unwrap_or(u64::MAX) / PAGE as u64).saturating_sub(OTHERS).clamp(1, LOCKED)
+}
+
+/// A first lock, whose refusal is a skip.
+fn enough(locked: Result<usize, Failure>) -> Result<(), Failure> {
+    match locked {
+        Err(Failure::Errno { errno: libc::ENOMEM | libc::EAGAIN | libc::EPERM }) => {
+            Err(Failure::skip("too little memory may be locked", "ulimit -l unlimited"))
+        }
+        other => exactly(0, other?),
+    }
+}
+
+/// A loop that locks another page in each iteration; they are unlocked after the batch.
+fn locking(
+    lock: impl Fn(usize) -> Result<usize, Failure> + 'static,
+    unlock: impl Fn(usize) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let pages = at_once();
+    let area = Rc::new(Area::separate_touched(pages as usize)?);
+    enough(call!(mlock, area.page(0), PAGE))?;
+    exactly(0, call!(munlock, area.page(0), PAGE)?)?;
+    let unlocked = Rc::clone(&area);
+    tried(
+        numbered(move |turn| exactly(0, lock(area.page(turn))?))
+            .at_most(pages)
+            .verify(for_each(move |turn| exactly(0, unlock(unlocked.page(turn))?))),
+    )
+}

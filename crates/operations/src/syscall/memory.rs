@@ -1,0 +1,352 @@
+//! Calls on the address space: mapping, protecting and dropping memory.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Instant;
+
+use libc::{PROT_READ, PROT_WRITE};
+use operation::{Failure, Loop, Operation, Setting, Value, cpus, repeat};
+use record::{Doubt, Estimate};
+
+use super::area::{Area, PAGE, Slots, mapped_anywhere, unmap};
+use super::elsewhere::{Elsewhere, Running, running_elsewhere};
+use super::{CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{FILES, STOCK, for_each, numbered, producing, tried};
+use crate::kit::scratch::{file_of, on_a_device};
+
+/// Pages sealed in one batch: all of a round, warm-up included, are no more than the area has.
+const SEALED: u64 = 128;
+
+/// Pages mapped in one batch.
+const MAPPED: u64 = 256;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.brk",
+        summary: "move the end of the heap by a page, there or back",
+        calls: &["brk"],
+        prepare: |_| {
+            let end = call!(brk, 0)?;
+            tried(
+                repeat(move || {
+                    exactly(end + PAGE, call!(brk, end + PAGE)?)?;
+                    exactly(end, call!(brk, end)?)
+                })
+                .unrolled(2),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mmap",
+        summary: "map a page of anonymous memory between guard pages, where it is a mapping of its own",
+        version: 2,
+        calls: &["mmap"],
+        prepare: |_| {
+            let places = Rc::new(Slots::new(MAPPED as usize)?);
+            let emptied = Rc::clone(&places);
+            tried(
+                numbered(move |turn| places.map(turn))
+                    .at_most(MAPPED)
+                    .verify(for_each(move |turn| emptied.unmap(turn))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mmap.merging",
+        summary: "map a page of anonymous memory beside the last one, where the kernel makes one mapping of both",
+        calls: &["mmap"],
+        prepare: |_| {
+            let first = Rc::new(RefCell::new(Vec::with_capacity(MAPPED as usize)));
+            let made = Rc::clone(&first);
+            let mapping = Loop::new(move |times| {
+                let mut made = made.borrow_mut();
+                (0..times).try_for_each(|_| {
+                    made.push(mapped_anywhere()?);
+                    Ok(())
+                })
+            });
+            tried(mapping.at_most(MAPPED).verify(move |times| {
+                exactly(times as usize, first.borrow().len())?;
+                first.borrow_mut().drain(..).try_for_each(unmap)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.munmap",
+        summary: "unmap a page of anonymous memory between guard pages that was not touched: a whole mapping",
+        version: 2,
+        calls: &["munmap"],
+        prepare: |_| {
+            let places = Rc::new(Slots::new(MAPPED as usize)?);
+            let filled = Rc::clone(&places);
+            tried(
+                numbered(move |turn| places.unmap(turn)).at_most(MAPPED).before(for_each(move |turn| filled.map(turn))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.munmap.splitting",
+        summary: "unmap a page in the middle of a mapping that was not touched, which becomes two mappings",
+        calls: &["munmap"],
+        prepare: |_| {
+            let places = Rc::new(Slots::new(MAPPED as usize + 2)?);
+            let filled = Rc::clone(&places);
+            tried(numbered(move |turn| places.unmap(turn + 1)).at_most(MAPPED).before(move |_| filled.map_all()))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.map.touch",
+        summary: "map a page of anonymous memory between guard pages, write one byte of it, and unmap it",
+        version: 2,
+        calls: &["mmap", "munmap"],
+        prepare: |_| {
+            let places = Slots::new(1)?;
+            tried(repeat(move || {
+                places.map(0)?;
+                places.touch(0);
+                places.unmap(0)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.mprotect",
+        summary: "forbid or allow writing to a page that is there and a mapping of its own, between guard pages",
+        version: 2,
+        calls: &["mprotect"],
+        prepare: |_| {
+            let area = Area::touched(1)?;
+            tried(
+                repeat(move || {
+                    exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ)?)?;
+                    exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ | PROT_WRITE)?)
+                })
+                .unrolled(2),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mremap",
+        summary: "lengthen or shorten a mapping by a page, in place, between guard pages",
+        version: 2,
+        calls: &["mremap"],
+        prepare: |_| lengthening(Area::new(2)?),
+        ..CALL
+    },
+    Operation {
+        id: "call.mremap.merging",
+        summary: "lengthen or shorten a mapping by a page, in place, that joins or parts two mappings",
+        calls: &["mremap"],
+        prepare: |_| lengthening(Area::new(3)?),
+        ..CALL
+    },
+    Operation {
+        id: "call.msync",
+        summary: "wait until the device has a page of a mapped file that was just written",
+        version: 2,
+        calls: &["msync"],
+        quoted: Estimate::Typical,
+        waits: |_| true,
+        patience: 60.0,
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            on_a_device(&file)?;
+            let area = Rc::new(Area::of_file(&file, 1)?);
+            let written = Rc::clone(&area);
+            tried(repeat(move || exactly(0, call!(msync, area.page(0), PAGE, libc::MS_SYNC)?)).at_most(1).before(
+                move |_| {
+                    written.touch(0);
+                    Ok(())
+                },
+            ))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.madvise",
+        summary: "give back a page of anonymous memory that was written",
+        calls: &["madvise"],
+        prepare: |_| {
+            let area = Rc::new(Area::new(STOCK as usize)?);
+            let written = Rc::clone(&area);
+            tried(
+                numbered(move |turn| exactly(0, call!(madvise, area.page(turn), PAGE, libc::MADV_DONTNEED)?))
+                    .at_most(STOCK)
+                    .before(touching(written)),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.process_madvise",
+        summary: "say by a pidfd that a page of a process will not be needed soon",
+        calls: &["process_madvise"],
+        prepare: |_| {
+            let area = Rc::new(Area::touched(STOCK as usize)?);
+            let written = Rc::clone(&area);
+            let process = owned(call!(pidfd_open, std::process::id(), 0)?);
+            tried(
+                numbered(move |turn| {
+                    let range = [area.page(turn), PAGE];
+                    exactly(PAGE, call!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0)?)
+                })
+                .at_most(STOCK)
+                .before(touching(written)),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mincore",
+        summary: "ask whether a page is in memory",
+        calls: &["mincore"],
+        prepare: |_| {
+            let area = Area::touched(1)?;
+            let mut there = [0_u8];
+            tried(repeat(move || {
+                exactly(0, call!(mincore, area.page(0), PAGE, &mut there)?)?;
+                exactly(1, usize::from(there[0] & 1))
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.remap_file_pages",
+        summary: "let a mapping of one page between guard pages show another page of its file",
+        version: 2,
+        calls: &["remap_file_pages"],
+        prepare: |setting| {
+            let area = Area::of_file(&file_of(setting, 2 * PAGE)?, 1)?;
+            tried(
+                repeat(move || {
+                    exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 1, 0)?)?;
+                    exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 0, 0)?)
+                })
+                .unrolled(2),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mseal",
+        summary: "forbid for good that a page's mapping is changed, between guard pages",
+        version: 2,
+        calls: &["mseal"],
+        prepare: |_| {
+            // What is sealed stays until the process ends, so there are only so many.
+            let area = Area::separate((FILES * STOCK) as usize)?;
+            let mut next = 0;
+            let seal = move || {
+                next += 1;
+                exactly(0, call!(mseal, area.page(next - 1), PAGE, 0)?)
+            };
+            tried(repeat(seal).at_most(SEALED).batches(FILES as u32))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.map_shadow_stack",
+        summary: "map a page that only calls and returns write",
+        calls: &["map_shadow_stack"],
+        prepare: |_| {
+            let make = || Ok(Mapped(call!(map_shadow_stack, 0, PAGE, 0)?));
+            tried(producing(make))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.membarrier",
+        summary: "make all tasks of this memory see its writes in order: each other CPU that runs one is interrupted",
+        version: 2,
+        calls: &["membarrier"],
+        axes: &[cpus("cpus", &[Value::Number(2), Value::Number(1), Value::Number(4)])],
+        prepare: |setting| {
+            let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, Running::InBatches)?;
+            exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
+            let barriers = repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?));
+            beside(setting, others, barriers)
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.userfaultfd",
+        summary: "make a descriptor that page faults are read from",
+        calls: &["userfaultfd"],
+        prepare: |_| {
+            const USER_MODE_ONLY: i32 = 1;
+            let make = || Ok(owned(call!(userfaultfd, libc::O_CLOEXEC | USER_MODE_ONLY)?));
+            tried(producing(make))
+        },
+        ..CALL
+    },
+];
+
+/// The same loop, whose batches are taken while these tasks run. Where they did not for a tenth of most batches, because
+/// others wanted their CPUs, the cost says so.
+fn beside(setting: &Setting, tasks: Vec<Elsewhere>, looped: Loop) -> Result<Loop, Failure> {
+    let (tasks, doubts) = (Rc::new(tasks), setting.doubts());
+    let began = Rc::new(Cell::new((Instant::now(), 0)));
+    let (starting, since) = (Rc::clone(&tasks), Rc::clone(&began));
+    let (mut batches, mut disturbed) = (0_u32, 0_u32);
+    tried(
+        looped
+            .before(move |_| {
+                starting.iter().try_for_each(Elsewhere::start)?;
+                since.set((Instant::now(), together(&starting)?));
+                Ok(())
+            })
+            .verify(move |_| {
+                let (start, before) = began.get();
+                let wanted = start.elapsed().as_nanos() as u64 * tasks.len() as u64;
+                let ran = together(&tasks)? - before;
+                tasks.iter().try_for_each(Elsewhere::pause)?;
+                batches += 1;
+                disturbed += u32::from(ran < wanted / 10 * 9);
+                if disturbed > batches / 2 && batches == 8 {
+                    doubts.raise(Doubt::Interrupted { share: f64::from(disturbed) / f64::from(batches) });
+                }
+                Ok(())
+            }),
+    )
+}
+
+/// The processor time of these tasks in ns.
+fn together(tasks: &[Elsewhere]) -> Result<u64, Failure> {
+    tasks.iter().map(Elsewhere::time).sum()
+}
+
+/// A loop that takes the second page from the mapping at an area's beginning, and gives it back: both calls are counted.
+fn lengthening(area: Area) -> Result<Loop, Failure> {
+    tried(
+        repeat(move || {
+            exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0)?)?;
+            exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0)?)
+        })
+        .unrolled(2),
+    )
+}
+
+/// What comes before a batch whose iterations find their page written.
+fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
+    for_each(move |turn| {
+        area.touch(turn);
+        Ok(())
+    })
+}
+
+/// A page that the kernel mapped where it chose, unmapped when dropped.
+struct Mapped(usize);
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        let _ = unmap(self.0);
+    }
+}

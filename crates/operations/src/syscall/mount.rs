@@ -1,0 +1,269 @@
+//! Calls on mounts. All of it happens in a mount namespace of the round's own process, on file systems in memory that
+//! go with it.
+
+use std::ffi::CString;
+use std::rc::Rc;
+
+use libc::{AT_FDCWD, MNT_DETACH, MS_PRIVATE, MS_REC};
+use operation::{Failure, Operation, Setting, repeat};
+
+use super::CALL;
+use crate::kit::check::exactly;
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{FILES, consuming, for_each, numbered, producing, refusing, tried};
+use crate::kit::sandbox::namespaces;
+use crate::kit::scratch::{enter, names};
+
+/// Commands of `fsconfig`, and flags of the calls around it, of those that `linux/mount.h` numbers.
+const SET_STRING: i32 = 1;
+const CREATE: i32 = 6;
+const CLONE: i32 = 1;
+const NO_DEVICES: u64 = 4;
+const UNIQUE_MOUNT: i32 = 0x4000;
+const ALL_MOUNTS: u64 = u64::MAX;
+
+/// File systems, copies of mounts and the like made in one batch; they are given up after it.
+const TREES: u64 = 64;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.mount",
+        summary: "mount a file system in memory",
+        calls: &["mount"],
+        prepare: |setting| {
+            let names = Rc::new(folders(setting)?);
+            let mounted = Rc::clone(&names);
+            tried(
+                numbered(move |turn| exactly(0, mount_memory(&names[turn])?))
+                    .at_most(FILES)
+                    .verify(for_each(move |turn| exactly(0, call!(umount2, &mounted[turn], MNT_DETACH)?))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.umount2",
+        summary: "unmount a file system in memory",
+        calls: &["umount2"],
+        // It waits until all CPUs have let go of it.
+        waits: |_| true,
+        prepare: |setting| {
+            let names = Rc::new(folders(setting)?);
+            let mounted = Rc::clone(&names);
+            tried(
+                numbered(move |turn| exactly(0, call!(umount2, &mounted[turn], 0)?))
+                    .at_most(FILES)
+                    .before(for_each(move |turn| exactly(0, mount_memory(&names[turn])?))),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pivot_root",
+        summary: "make another mount the root, there or back",
+        calls: &["pivot_root"],
+        prepare: |setting| {
+            private(setting)?;
+            exactly(0, call!(mkdirat, AT_FDCWD, c"new", 0o700)?)?;
+            exactly(0, mount_memory(c"new")?)?;
+            exactly(0, call!(mkdirat, AT_FDCWD, c"new/old", 0o700)?)?;
+            exactly(0, call!(chroot, c".")?)?;
+            tried(
+                repeat(|| {
+                    exactly(0, call!(pivot_root, c"/new", c"/new/old")?)?;
+                    exactly(0, call!(pivot_root, c"/old", c"/old/new")?)
+                })
+                .unrolled(2),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.chroot",
+        summary: "make the working folder the root",
+        calls: &["chroot"],
+        prepare: |setting| {
+            private(setting)?;
+            tried(repeat(|| exactly(0, call!(chroot, c".")?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fsopen",
+        summary: "begin to make a file system in memory",
+        calls: &["fsopen"],
+        prepare: |setting| {
+            private(setting)?;
+            tried(producing(|| Ok(owned(call!(fsopen, c"tmpfs", 1)?))).at_most(TREES))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fsconfig",
+        summary: "set the size of a file system that is being made",
+        calls: &["fsconfig"],
+        prepare: |setting| {
+            private(setting)?;
+            let new = owned(call!(fsopen, c"tmpfs", 1)?);
+            tried(repeat(move || exactly(0, call!(fsconfig, &new, SET_STRING, c"size", c"1m", 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fsmount",
+        summary: "make a mount of a file system that was made, without a place",
+        calls: &["fsmount"],
+        prepare: |setting| {
+            private(setting)?;
+            let make = || {
+                let new = owned(call!(fsopen, c"tmpfs", 1)?);
+                exactly(0, call!(fsconfig, &new, CREATE, 0, 0, 0)?)?;
+                Ok(new)
+            };
+            tried(consuming(make, |new| Ok((owned(call!(fsmount, &new, 1, 0)?), new))).at_most(TREES))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fspick",
+        summary: "begin to change a file system that is mounted",
+        calls: &["fspick"],
+        prepare: |setting| {
+            private(setting)?;
+            tried(producing(|| Ok(owned(call!(fspick, AT_FDCWD, c".", 1)?))).at_most(TREES))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.move_mount",
+        summary: "move a mount to another folder",
+        calls: &["move_mount"],
+        prepare: |setting| {
+            folders(setting)?;
+            exactly(0, mount_memory(c"0")?)?;
+            tried(
+                repeat(|| {
+                    exactly(0, call!(move_mount, AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
+                    exactly(0, call!(move_mount, AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
+                })
+                .unrolled(2),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.open_tree",
+        summary: "copy a mount, without a place",
+        calls: &["open_tree"],
+        prepare: |setting| {
+            private(setting)?;
+            tried(producing(|| Ok(owned(call!(open_tree, AT_FDCWD, c".", CLONE)?))).at_most(TREES))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.open_tree_attr",
+        summary: "copy a mount, without a place, and forbid devices on it",
+        calls: &["open_tree_attr"],
+        prepare: |setting| {
+            private(setting)?;
+            let attributes = [NO_DEVICES, 0, 0, 0];
+            let make = move || Ok(owned(call!(open_tree_attr, AT_FDCWD, c".", CLONE, &attributes, 32)?));
+            tried(producing(make).at_most(TREES))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.mount_setattr",
+        summary: "forbid or allow devices on a mount",
+        calls: &["mount_setattr"],
+        prepare: |setting| {
+            private(setting)?;
+            let (without, with) = ([NO_DEVICES, 0, 0, 0], [0, NO_DEVICES, 0, 0_u64]);
+            // Not on a mount that the namespace's owner must keep as it is.
+            exactly(0, call!(mkdirat, AT_FDCWD, c"own", 0o700)?)?;
+            exactly(0, mount_memory(c"own")?)?;
+            tried(
+                repeat(move || {
+                    exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &without, 32)?)?;
+                    exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &with, 32)?)
+                })
+                .unrolled(2),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.statmount",
+        summary: "ask for a mount's attributes, its place and its file system by its number",
+        calls: &["statmount"],
+        prepare: |setting| {
+            private(setting)?;
+            let mut room = [0_u64; 32];
+            exactly(0, call!(statx, AT_FDCWD, c".", 0, UNIQUE_MOUNT, &mut room)?)?;
+            // The mount's number stands 144 bytes into what statx fills in.
+            let (request, mut answer) = ([24, room[18], 0x7f], [0_u64; 256]);
+            tried(repeat(move || exactly(0, call!(statmount, &request, &mut answer, 2048, 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.listmount",
+        summary: "list the numbers of all mounts",
+        calls: &["listmount"],
+        prepare: |setting| {
+            private(setting)?;
+            let (request, mut numbers) = ([24, ALL_MOUNTS, 0], [0_u64; 256]);
+            let mounts = call!(listmount, &request, &mut numbers, 256, 0)?;
+            tried(repeat(move || exactly(mounts, call!(listmount, &request, &mut numbers, 256, 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.swapon",
+        summary: "be refused to swap to a file that was not made for it",
+        calls: &["swapon"],
+        refused: true,
+        prepare: |setting| {
+            crate::kit::scratch::file_of(setting, 64 << 10)?;
+            enter(setting)?;
+            refusing(&[libc::EINVAL, libc::EPERM], || call!(swapon, c"file", 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.swapoff",
+        summary: "be refused to stop swapping to a file that is not swapped to",
+        calls: &["swapoff"],
+        refused: true,
+        prepare: |setting| {
+            crate::kit::scratch::file_of(setting, 64 << 10)?;
+            enter(setting)?;
+            refusing(&[libc::EINVAL, libc::EPERM], || call!(swapoff, c"file"))
+        },
+        ..CALL
+    },
+];
+
+/// Gives this process mounts of its own, where the scratch folder is a file system in memory and the working folder.
+fn private(setting: &Setting) -> Result<(), Failure> {
+    let folder = CString::new(setting.scratch().as_os_str().as_encoded_bytes())
+        .map_err(|_| Failure::wrong("a path holds a zero"))?;
+    namespaces(libc::CLONE_NEWNS)?;
+    exactly(0, call!(mount, 0, c"/", 0, MS_REC | MS_PRIVATE, 0)?)?;
+    exactly(0, mount_memory(&folder)?)?;
+    exactly(0, call!(chdir, &folder)?)
+}
+
+/// Folders to mount on, in mounts of one's own.
+fn folders(setting: &Setting) -> Result<Vec<CString>, Failure> {
+    private(setting)?;
+    let names = names("", FILES)?;
+    names.iter().try_for_each(|name| exactly(0, call!(mkdirat, AT_FDCWD, name, 0o700)?))?;
+    Ok(names)
+}
+
+#[inline(always)]
+fn mount_memory(place: &std::ffi::CStr) -> Result<usize, Failure> {
+    call!(mount, c"none", place, c"tmpfs", 0, 0)
+}

@@ -1,0 +1,400 @@
+//! Calls on processes and their limits.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use operation::{Axis, Failure, Loop, Operation, Partner, Setting, TermOf, Value, repeat, term, word};
+use rustix::fs::{Mode, OFlags, open};
+
+use super::CALL;
+use crate::kit::check::exactly;
+use crate::kit::child::{ended_child, ended_copy, in_child};
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{consuming, producing, steadily, steady, tried, turning};
+use crate::kit::program::do_nothing;
+use crate::kit::sandbox::namespaces;
+use crate::kit::scratch::device;
+
+/// `IOPRIO_WHO_PROCESS` of linux/ioprio.h.
+const PROCESS: i32 = 1;
+
+/// The middle of the class that everyone begins in: class 2, level 4.
+const BEST_EFFORT: i32 = 2 << 13 | 4;
+
+/// A call that a process can make but once, so that each is made in a child, whose cost is taken off.
+const IN_CHILD: Operation = Operation { terms: &[term(1.0, "loop.empty"), term(1.0, "process.clone")], ..CALL };
+
+/// A call made 64 times by a child, whose cost is taken off.
+const MANY_IN_CHILD: Operation = Operation { terms: A_SIXTY_FOURTH, ..CALL };
+
+/// What the child had while it ran: its own copy of this process's memory, or the memory itself.
+const ENDED: &[Axis] = &[word("child", &[Value::Word("copied"), Value::Word("lent")])];
+
+/// What one child does so often that its own cost hardly counts.
+const EACH: u64 = 64;
+
+/// Children collected in one batch.
+const CHILDREN: u64 = 128;
+
+const A_SIXTY_FOURTH: &[TermOf] = &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")];
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.getpid",
+        summary: "ask for the own process id",
+        calls: &["getpid"],
+        prepare: |_| steadily(std::process::id() as usize, || call!(getpid)),
+        ..CALL
+    },
+    Operation {
+        id: "call.gettid",
+        summary: "ask for the own thread id",
+        calls: &["gettid"],
+        prepare: |_| steadily(call!(gettid)?, || call!(gettid)),
+        ..CALL
+    },
+    Operation {
+        id: "call.getpgid",
+        summary: "ask for the process group of this process",
+        calls: &["getpgid"],
+        prepare: |_| steadily(call!(getpgid, 0)?, || call!(getpgid, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.getsid",
+        summary: "ask for the session of this process",
+        calls: &["getsid"],
+        prepare: |_| steadily(call!(getsid, 0)?, || call!(getsid, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.setpgid",
+        summary: "make a child the leader of a group of its own, or move it back into its parent's",
+        version: 2,
+        calls: &["setpgid"],
+        prepare: |_| {
+            let parents = call!(getpgid, 0)?;
+            let turns = move || {
+                (0..EACH / 2).try_for_each(|_| {
+                    exactly(0, call!(setpgid, 0, 0)?)?;
+                    exactly(0, call!(setpgid, 0, parents)?)
+                })
+            };
+            Ok(tried(in_child(0, turns))?.unrolled(EACH))
+        },
+        ..MANY_IN_CHILD
+    },
+    Operation {
+        id: "call.setsid",
+        summary: "begin a session, in a child that can do so but once",
+        calls: &["setsid"],
+        prepare: |_| {
+            let begin = || if call!(setsid)? > 0 { Ok(()) } else { Err(Failure::wrong("there is no session")) };
+            tried(in_child(0, begin))
+        },
+        ..IN_CHILD
+    },
+    Operation {
+        id: "call.wait4",
+        summary: "collect a child that has ended: a copy of this process, or one that was lent its memory (vfork)",
+        version: 2,
+        calls: &["wait4"],
+        axes: ENDED,
+        prepare: |setting| collecting(setting, |child| exactly(child as usize, call!(wait4, child, 0, 0, 0)?)),
+        ..CALL
+    },
+    Operation {
+        id: "call.waitid",
+        summary: "collect a child that has ended, by the newer call: a copy of this process, or one lent its memory",
+        version: 2,
+        calls: &["waitid"],
+        axes: ENDED,
+        prepare: |setting| {
+            collecting(setting, |child| exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED, 0)?))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.set_tid_address",
+        summary: "name the word that the kernel clears when this thread ends",
+        calls: &["set_tid_address"],
+        prepare: |_| {
+            let word: &'static AtomicU32 = Box::leak(Box::default());
+            steadily(call!(gettid)?, move || call!(set_tid_address, word.as_ptr()))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.prctl",
+        summary: "ask for the name of this thread",
+        calls: &["prctl"],
+        prepare: |_| {
+            let mut name = [0_u8; 16];
+            steady(move || call!(prctl, libc::PR_GET_NAME, &mut name, 0, 0, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.personality",
+        summary: "set the personality of this process to what it is",
+        calls: &["personality"],
+        prepare: |_| {
+            let own = call!(personality, u32::MAX)?;
+            steadily(own, move || call!(personality, own))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getrlimit",
+        summary: "ask how many files may be open",
+        calls: &["getrlimit"],
+        prepare: |_| {
+            let mut limit = [0_u64; 2];
+            steady(move || call!(getrlimit, libc::RLIMIT_NOFILE as i32, &mut limit))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setrlimit",
+        summary: "set how many files may be open to what it is",
+        calls: &["setrlimit"],
+        prepare: |_| {
+            let mut limit = [0_u64; 2];
+            exactly(0, call!(getrlimit, libc::RLIMIT_NOFILE as i32, &mut limit)?)?;
+            steady(move || call!(setrlimit, libc::RLIMIT_NOFILE as i32, &limit))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.prlimit64",
+        summary: "ask how many files may be open, and set the same",
+        calls: &["prlimit64"],
+        prepare: |_| {
+            let (mut limit, mut before) = ([0_u64; 2], [0_u64; 2]);
+            exactly(0, call!(prlimit64, 0, libc::RLIMIT_NOFILE as i32, 0, &mut limit)?)?;
+            steady(move || call!(prlimit64, 0, libc::RLIMIT_NOFILE as i32, &limit, &mut before))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getrusage",
+        summary: "ask what this process has used",
+        calls: &["getrusage"],
+        prepare: |_| {
+            let mut usage = [0_u64; 18];
+            steady(move || call!(getrusage, libc::RUSAGE_SELF, &mut usage))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.times",
+        summary: "ask for this process's times in ticks",
+        calls: &["times"],
+        prepare: |_| {
+            let mut times = [0_u64; 4];
+            tried(repeat(move || call!(times, &mut times).map(drop)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sysinfo",
+        summary: "ask for the system's memory and load",
+        calls: &["sysinfo"],
+        prepare: |_| {
+            let mut info = [0_u64; 16];
+            steady(move || call!(sysinfo, &mut info))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.uname",
+        summary: "ask for the system's name",
+        calls: &["uname"],
+        prepare: |_| {
+            let mut names = [0_u8; 6 * 65];
+            steady(move || call!(uname, &mut names))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getcpu",
+        summary: "ask which CPU this is, of the kernel itself",
+        calls: &["getcpu"],
+        prepare: |_| {
+            let (mut cpu, mut node) = ([0_u32], [0_u32]);
+            steady(move || call!(getcpu, &mut cpu, &mut node, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getpriority",
+        summary: "ask for the priority of this process",
+        calls: &["getpriority"],
+        prepare: |_| steadily(call!(getpriority, 0, 0)?, || call!(getpriority, 0, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.setpriority",
+        summary: "lower the priority of this process by a step, and raise it again: one of the two calls",
+        version: 2,
+        calls: &["setpriority"],
+        prepare: |_| {
+            // The call returns 20 less the priority, so that none is an error. The lowest is 19.
+            let own = 20 - call!(getpriority, 0, 0)? as i32;
+            let other = if own < 19 { own + 1 } else { own - 1 };
+            // Only root may raise it: found out before anything is timed.
+            exactly(0, call!(setpriority, 0, 0, other)?)?;
+            exactly(0, call!(setpriority, 0, 0, own)?)?;
+            turning([other, own], |priority| call!(setpriority, 0, 0, priority))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.ioprio_get",
+        summary: "ask for the priority of this process's reading and writing",
+        calls: &["ioprio_get"],
+        prepare: |_| steadily(call!(ioprio_get, PROCESS, 0)?, || call!(ioprio_get, PROCESS, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.ioprio_set",
+        summary: "set the priority of this process's reading and writing to the usual",
+        calls: &["ioprio_set"],
+        prepare: |_| steady(|| call!(ioprio_set, PROCESS, 0, BEST_EFFORT)),
+        ..CALL
+    },
+    Operation {
+        id: "call.kcmp",
+        summary: "ask whether two descriptors are of one open file",
+        calls: &["kcmp"],
+        prepare: |_| {
+            let (own, null) = (call!(getpid)?, device(c"/dev/null")?);
+            steady(move || call!(kcmp, own, own, 0, &null, &null))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.ptrace",
+        summary: "read a word of a stopped process's memory",
+        calls: &["ptrace"],
+        prepare: |setting| {
+            static WORD: AtomicU64 = AtomicU64::new(23);
+            let traced = stopped(setting)?;
+            let mut read = [0_u64];
+            tried(repeat(move || {
+                exactly(0, call!(ptrace, libc::PTRACE_PEEKDATA as i32, traced.pid(), WORD.as_ptr(), &mut read)?)?;
+                exactly(23, read[0] as usize)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pidfd_open",
+        summary: "open this process as a descriptor",
+        calls: &["pidfd_open"],
+        prepare: |_| {
+            let own = call!(getpid)?;
+            tried(producing(move || Ok(owned(call!(pidfd_open, own, 0)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.pidfd_getfd",
+        summary: "copy a descriptor out of a process",
+        calls: &["pidfd_getfd"],
+        prepare: |_| {
+            let (own, null) = (owned(call!(pidfd_open, call!(getpid)?, 0)?), device(c"/dev/null")?);
+            tried(producing(move || Ok(owned(call!(pidfd_getfd, &own, &null, 0)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.unshare",
+        summary: "leave one namespace of host names for a new one",
+        calls: &["unshare"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWUTS)?;
+            steady(|| call!(unshare, libc::CLONE_NEWUTS))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setns",
+        summary: "enter a namespace of host names, which one is in already",
+        calls: &["setns"],
+        prepare: |_| {
+            namespaces(libc::CLONE_NEWUTS)?;
+            let own = open("/proc/self/ns/uts", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            steady(move || call!(setns, &own, libc::CLONE_NEWUTS))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.execveat",
+        summary: "become an open program that does nothing, in a child, and wait for it",
+        calls: &["execveat"],
+        prepare: |setting| {
+            let program = open(do_nothing(setting)?, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+            let (arguments, environment) = ([c"nothing".as_ptr(), std::ptr::null()], [std::ptr::null::<u8>()]);
+            let become_it = move || call!(execveat, &program, c"", &arguments, &environment, libc::AT_EMPTY_PATH);
+            tried(in_child(0, move || become_it().map(drop)))
+        },
+        ..IN_CHILD
+    },
+    Operation {
+        id: "call.acct",
+        summary: "begin to record the processes of a namespace, and end it, many times in the namespace's first process",
+        version: 2,
+        calls: &["acct"],
+        per: "pair",
+        // The file is closed by a thread of the kernel's.
+        waits: |_| true,
+        prepare: |setting| {
+            let path = setting.scratch().join("records");
+            std::fs::write(&path, "")?;
+            let path =
+                CString::new(path.into_os_string().into_vec()).map_err(|_| Failure::wrong("a path holds a zero"))?;
+            let pairs = move || {
+                (0..EACH).try_for_each(|_| {
+                    exactly(0, call!(acct, &path)?)?;
+                    exactly(0, call!(acct, 0)?)
+                })
+            };
+            Ok(tried(in_child(libc::CLONE_NEWPID, pairs))?.unrolled(EACH))
+        },
+        // What the namespace costs beside its process is a sixty-fourth of itself, half a per cent of this.
+        ..MANY_IN_CHILD
+    },
+    Operation {
+        id: "call.vhangup",
+        summary: "hang up a session that has no terminal",
+        calls: &["vhangup"],
+        prepare: |_| {
+            let hang_up = || {
+                call!(setsid)?;
+                (0..EACH).try_for_each(|_| exactly(0, call!(vhangup)?))
+            };
+            Ok(tried(in_child(0, hang_up))?.unrolled(EACH))
+        },
+        ..MANY_IN_CHILD
+    },
+];
+
+/// A loop that collects a child in each iteration; they have started and ended before the batch.
+fn collecting(setting: &Setting, collect: impl FnMut(i32) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
+    let start = if setting.word("child") == "lent" { ended_child } else { ended_copy };
+    tried(consuming(start, collect).at_most(CHILDREN))
+}
+
+/// A child that this process traces, stopped for as long as the handle lives.
+fn stopped(setting: &Setting) -> Result<Partner, Failure> {
+    let traced = setting.partner(setting.cpu(), || {
+        exactly(0, call!(ptrace, libc::PTRACE_TRACEME as i32, 0, 0, 0)?)?;
+        let own = call!(getpid)?;
+        call!(kill, own, libc::SIGSTOP).map(drop)
+    })?;
+    let mut status = [0_i32];
+    exactly(traced.pid() as usize, call!(wait4, traced.pid(), &mut status, 0, 0)?)?;
+    if libc::WIFSTOPPED(status[0]) { Ok(traced) } else { Err(Failure::skip("tracing is refused here", "run as root")) }
+}

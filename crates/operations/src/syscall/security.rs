@@ -1,0 +1,124 @@
+//! Calls by which a process confines itself.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use operation::{Failure, Operation, repeat, term};
+
+use super::CALL;
+use crate::kit::check::exactly;
+use crate::kit::child::in_child;
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{consuming, producing, refusing, tried};
+use crate::kit::scratch::scratch;
+
+/// Rules and filters that one child takes on; the kernel allows 16 layers of rules.
+const EACH: u64 = 8;
+
+/// A call made 8 times by a child, whose cost is taken off.
+const SOME_IN_CHILD: Operation =
+    Operation { terms: &[term(1.0 / 8.0, "loop.empty"), term(1.0 / 8.0, "process.clone")], ..CALL };
+
+/// To read files: `LANDLOCK_ACCESS_FS_READ_FILE` of linux/landlock.h.
+const RIGHTS: [u64; 1] = [1 << 2];
+
+/// `LSM_ATTR_CURRENT` of linux/lsm.h.
+const CURRENT: i32 = 100;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.landlock_create_ruleset",
+        summary: "begin a set of rules that a process confines itself by",
+        calls: &["landlock_create_ruleset"],
+        prepare: |_| tried(producing(|| Ok(owned(call!(landlock_create_ruleset, &RIGHTS, 8, 0)?)))),
+        ..CALL
+    },
+    Operation {
+        id: "call.landlock_add_rule",
+        summary: "allow reading below a folder in a set of rules that had none",
+        version: 2,
+        calls: &["landlock_add_rule"],
+        prepare: |setting| {
+            let folder = scratch(setting)?;
+            let mut below = [0_u8; 12];
+            below[..8].copy_from_slice(&RIGHTS[0].to_ne_bytes());
+            below[8..].copy_from_slice(&folder.as_raw_fd().to_ne_bytes());
+            const PATH_BENEATH: i32 = 1;
+            // A second rule for the same folder is only joined to the first.
+            tried(consuming(rules, move |rules| {
+                let _open = &folder;
+                exactly(0, call!(landlock_add_rule, &rules, PATH_BENEATH, &below, 0)?)?;
+                Ok(rules)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.landlock_restrict_self",
+        summary: "confine oneself by one more set of rules, in a child that has none",
+        calls: &["landlock_restrict_self"],
+        prepare: |_| {
+            let rules = rules()?;
+            gain_no_privileges()?;
+            let confine = move || (0..EACH).try_for_each(|_| exactly(0, call!(landlock_restrict_self, &rules, 0)?));
+            Ok(tried(in_child(0, confine))?.unrolled(EACH))
+        },
+        ..SOME_IN_CHILD
+    },
+    Operation {
+        id: "call.seccomp",
+        summary: "put oneself under one more filter that allows every call, in a child that has none",
+        calls: &["seccomp"],
+        waits: |_| true,
+        prepare: |_| {
+            gain_no_privileges()?;
+            let filter = move || {
+                let allow = [libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW }];
+                let program = [libc::sock_fprog { len: 1, filter: allow.as_ptr().cast_mut() }];
+                let mode = libc::SECCOMP_SET_MODE_FILTER;
+                (0..EACH).try_for_each(|_| exactly(0, call!(seccomp, mode, 0, &program)?))
+            };
+            Ok(tried(in_child(0, filter))?.unrolled(EACH))
+        },
+        ..SOME_IN_CHILD
+    },
+    Operation {
+        id: "call.lsm_list_modules",
+        summary: "ask which security modules there are",
+        calls: &["lsm_list_modules"],
+        prepare: |_| {
+            let (mut ids, mut size) = ([0_u64; 32], [256_u32]);
+            let count = call!(lsm_list_modules, &mut ids, &mut size, 0)?;
+            tried(repeat(move || {
+                size[0] = 256;
+                exactly(count, call!(lsm_list_modules, &mut ids, &mut size, 0)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.lsm_get_self_attr",
+        summary: "be refused to ask for an attribute of one's own without saying where to put it",
+        calls: &["lsm_get_self_attr"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EINVAL], || call!(lsm_get_self_attr, CURRENT, 0, 0, 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.lsm_set_self_attr",
+        summary: "be refused to set no attribute of one's own",
+        calls: &["lsm_set_self_attr"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EINVAL], || call!(lsm_set_self_attr, CURRENT, 0, 0, 0)),
+        ..CALL
+    },
+];
+
+/// A set of rules without rules.
+fn rules() -> Result<OwnedFd, Failure> {
+    Ok(owned(call!(landlock_create_ruleset, &RIGHTS, 8, 0)?))
+}
+
+/// Without this promise only root may confine itself.
+fn gain_no_privileges() -> Result<(), Failure> {
+    exactly(0, call!(prctl, libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)?)
+}

@@ -1,0 +1,60 @@
+//! Calls on signals that are not sent: what is asked and set about them. Those that send and receive are in the family
+//! `signal`.
+
+use operation::Operation;
+
+use super::CALL;
+use crate::kit::invoke::call;
+use crate::kit::loops::{steady, turning};
+
+/// Enough for the largest frame of a handler on machines with wide registers.
+const STACK_WORDS: usize = 8 << 10;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.rt_sigpending",
+        summary: "ask which signals are held off",
+        calls: &["rt_sigpending"],
+        prepare: |_| {
+            let mut set = [0_u64];
+            steady(move || call!(rt_sigpending, &mut set, 8))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.rt_sigaction",
+        summary: "ask for the handler of a signal",
+        calls: &["rt_sigaction"],
+        prepare: |_| {
+            let mut action = [0_u64; 4];
+            steady(move || call!(rt_sigaction, libc::SIGUSR1, 0, &mut action, 8))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.rt_sigprocmask",
+        summary: "ask for the mask of signals",
+        calls: &["rt_sigprocmask"],
+        prepare: |_| {
+            let mut mask = [0_u64];
+            steady(move || call!(rt_sigprocmask, libc::SIG_BLOCK, 0, &mut mask, 8))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sigaltstack",
+        summary: "name another stack for handlers in place of the last",
+        version: 2,
+        calls: &["sigaltstack"],
+        prepare: |_| {
+            let stacks = [vec![0_u64; STACK_WORDS], vec![0_u64; STACK_WORDS]];
+            // What names the same one again returns at once (since Linux 5.14).
+            let places = [0, 1].map(|number| [stacks[number].as_ptr() as usize, 0, STACK_WORDS * 8]);
+            turning(places, move |place| {
+                let _kept = &stacks;
+                call!(sigaltstack, &place, 0)
+            })
+        },
+        ..CALL
+    },
+];

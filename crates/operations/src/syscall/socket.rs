@@ -1,0 +1,363 @@
+//! Calls on sockets. Names are such as the kernel gives of itself and takes back, and messages stay on this machine.
+
+use std::cell::RefCell;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use libc::iovec;
+use operation::{Failure, Loop, Operation, repeat};
+
+use super::{BLOCK, CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::{consuming, producing, tried, turning};
+
+const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+
+/// The family alone, with which the kernel chooses a UNIX socket's name.
+const UNNAMED: [u16; 1] = [libc::AF_UNIX as u16];
+
+/// Messages that a socket holds without its sender having to wait.
+const HELD: u64 = 64;
+
+/// A call that moves one block.
+const MOVE: Operation = Operation { moves: |_| BLOCK as u64, ..CALL };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.socket",
+        summary: "make a UNIX socket",
+        calls: &["socket"],
+        prepare: |_| tried(producing(unix)),
+        ..CALL
+    },
+    Operation {
+        id: "call.socketpair",
+        summary: "make two UNIX sockets that are connected",
+        calls: &["socketpair"],
+        prepare: |_| tried(producing(pair)),
+        ..CALL
+    },
+    Operation {
+        id: "call.bind",
+        summary: "give a UNIX socket a name that the kernel chooses",
+        calls: &["bind"],
+        prepare: |_| {
+            tried(consuming(unix, |socket| {
+                exactly(0, call!(bind, &socket, &UNNAMED, 2)?)?;
+                Ok(socket)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.listen",
+        summary: "let a UNIX socket take connections",
+        calls: &["listen"],
+        prepare: |_| {
+            let make = || {
+                let socket = unix()?;
+                exactly(0, call!(bind, &socket, &UNNAMED, 2)?)?;
+                Ok(socket)
+            };
+            tried(consuming(make, |socket: OwnedFd| {
+                exactly(0, call!(listen, &socket, 1)?)?;
+                Ok(socket)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.connect",
+        summary: "connect to a UNIX socket, which accepts after the timing",
+        calls: &["connect"],
+        prepare: |_| {
+            let server = Server::new()?;
+            tried(
+                consuming(unix, move |socket| {
+                    server.connect(&socket)?;
+                    Ok(Connected { _socket: socket, listener: Rc::clone(&server.listener) })
+                })
+                .at_most(HELD),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.accept",
+        summary: "accept a connection to a UNIX socket, which waits already",
+        calls: &["accept"],
+        prepare: |_| {
+            let server = Server::new()?;
+            let listener = Rc::clone(&server.listener);
+            tried(accepting(server, move || Ok(owned(call!(accept, &*listener, 0, 0)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.accept4",
+        summary: "accept a connection to a UNIX socket, which waits already, to be closed on exec",
+        calls: &["accept4"],
+        prepare: |_| {
+            let server = Server::new()?;
+            let listener = Rc::clone(&server.listener);
+            tried(accepting(server, move || Ok(owned(call!(accept4, &*listener, 0, 0, libc::SOCK_CLOEXEC)?))))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getsockname",
+        summary: "ask for the name of a TCP socket",
+        calls: &["getsockname"],
+        prepare: |_| named(|socket, name, length| Ok(call!(getsockname, socket, name, length)?)),
+        ..CALL
+    },
+    Operation {
+        id: "call.getpeername",
+        summary: "ask for the name of what a TCP socket is connected to",
+        calls: &["getpeername"],
+        prepare: |_| named(|socket, name, length| Ok(call!(getpeername, socket, name, length)?)),
+        ..CALL
+    },
+    Operation {
+        id: "call.setsockopt",
+        summary: "begin to keep a TCP socket's connection alive, which starts a timer, or cease to",
+        version: 2,
+        calls: &["setsockopt"],
+        prepare: |_| {
+            let (ours, theirs) = tcp()?;
+            turning([1_u32, 0], move |alive| {
+                let _open = &theirs;
+                call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[alive], 4)
+            })
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getsockopt",
+        summary: "ask whether a TCP socket's connection is kept alive",
+        calls: &["getsockopt"],
+        prepare: |_| {
+            let (ours, theirs) = tcp()?;
+            tried(repeat(move || {
+                let _open = &theirs;
+                exactly(0, keeps_alive(&ours)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "pair.sockopt",
+        summary: "begin or cease to keep a TCP socket's connection alive, and ask whether it is",
+        version: 2,
+        calls: &["setsockopt", "getsockopt"],
+        prepare: |_| {
+            let (ours, theirs) = tcp()?;
+            turning([1_u32, 0], move |alive| {
+                let _open = &theirs;
+                exactly(0, call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[alive], 4)?)?;
+                exactly(alive as usize, keeps_alive(&ours)?).map(|()| 0)
+            })
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.sendto",
+        summary: "send 512 bytes through a UNIX socket whose other end does not wait",
+        calls: &["sendto"],
+        prepare: |_| {
+            let block = [1_u8; BLOCK];
+            sending(1, move |socket| exactly(BLOCK, call!(sendto, socket, &block, BLOCK, 0, 0, 0)?))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.recvfrom",
+        summary: "receive 512 bytes that a UNIX socket holds",
+        calls: &["recvfrom"],
+        prepare: |_| {
+            let mut block = [0_u8; BLOCK];
+            receiving(1, move |socket| exactly(BLOCK, call!(recvfrom, socket, &mut block, BLOCK, 0, 0, 0)?))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.sendmsg",
+        summary: "send 512 bytes through a UNIX socket whose other end does not wait, by a message header",
+        calls: &["sendmsg"],
+        prepare: |_| {
+            let mut message = Message::new();
+            sending(1, move |socket| exactly(BLOCK, call!(sendmsg, socket, message.headers(), 0)?))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.recvmsg",
+        summary: "receive 512 bytes that a UNIX socket holds, by a message header",
+        calls: &["recvmsg"],
+        prepare: |_| {
+            let mut message = Message::new();
+            receiving(1, move |socket| exactly(BLOCK, call!(recvmsg, socket, message.headers(), 0)?))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.sendmmsg",
+        summary: "send two messages of 512 bytes through a UNIX socket with one call",
+        calls: &["sendmmsg"],
+        moves: |_| 2 * BLOCK as u64,
+        prepare: |_| {
+            let mut message = Message::new();
+            sending(2, move |socket| exactly(2, call!(sendmmsg, socket, message.headers(), 2, 0)?))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.recvmmsg",
+        summary: "receive two messages of 512 bytes that a UNIX socket holds with one call",
+        calls: &["recvmmsg"],
+        moves: |_| 2 * BLOCK as u64,
+        prepare: |_| {
+            let mut message = Message::new();
+            receiving(2, move |socket| exactly(2, call!(recvmmsg, socket, message.headers(), 2, 0, 0)?))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.shutdown",
+        summary: "end the sending through a UNIX socket",
+        calls: &["shutdown"],
+        prepare: |_| {
+            tried(consuming(pair, |sockets| {
+                exactly(0, call!(shutdown, &sockets[0], libc::SHUT_WR)?)?;
+                Ok(sockets)
+            }))
+        },
+        ..CALL
+    },
+];
+
+fn unix() -> Result<OwnedFd, Failure> {
+    Ok(owned(call!(socket, libc::AF_UNIX, STREAM, 0)?))
+}
+
+fn pair() -> Result<[OwnedFd; 2], Failure> {
+    let mut ends = [0_i32; 2];
+    exactly(0, call!(socketpair, libc::AF_UNIX, STREAM, 0, &mut ends)?)?;
+    Ok(ends.map(|end| owned(end as usize)))
+}
+
+/// Both ends of one connection over loopback.
+fn tcp() -> Result<(OwnedFd, OwnedFd), Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let ours = TcpStream::connect(listener.local_addr()?)?;
+    Ok((ours.into(), listener.accept()?.0.into()))
+}
+
+/// The loop of a call that puts down a name of a TCP connection and its length.
+fn named(
+    ask: impl Fn(&OwnedFd, &mut [u8; 32], &mut [u32; 1]) -> Result<usize, Failure> + 'static,
+) -> Result<Loop, Failure> {
+    let (ours, theirs) = tcp()?;
+    let mut name = [0; 32];
+    tried(repeat(move || {
+        let _open = &theirs;
+        let mut length = [32];
+        exactly(0, ask(&ours, &mut name, &mut length)?)?;
+        exactly(size_of::<libc::sockaddr_in>(), length[0] as usize)
+    }))
+}
+
+#[inline(always)]
+fn keeps_alive(socket: &OwnedFd) -> Result<usize, Failure> {
+    let (mut answer, mut length) = ([0_u32], [4_u32]);
+    exactly(0, call!(getsockopt, socket, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &mut answer, &mut length)?)?;
+    Ok(answer[0] as usize)
+}
+
+/// A UNIX socket that takes connections.
+struct Server {
+    listener: Rc<OwnedFd>,
+    name: [u8; 32],
+    length: u32,
+}
+
+impl Server {
+    fn new() -> Result<Server, Failure> {
+        let listener = unix()?;
+        exactly(0, call!(bind, &listener, &UNNAMED, 2)?)?;
+        exactly(0, call!(listen, &listener, HELD)?)?;
+        let (mut name, mut length) = ([0_u8; 32], [32_u32]);
+        exactly(0, call!(getsockname, &listener, &mut name, &mut length)?)?;
+        Ok(Server { listener: Rc::new(listener), name, length: length[0] })
+    }
+
+    #[inline(always)]
+    fn connect(&self, socket: &OwnedFd) -> Result<(), Failure> {
+        exactly(0, call!(connect, socket, &self.name, self.length)?)
+    }
+}
+
+/// A socket that is connected; its end is accepted and closed with it.
+struct Connected {
+    _socket: OwnedFd,
+    listener: Rc<OwnedFd>,
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        if let Ok(other) = call!(accept4, &*self.listener, 0, 0, 0) {
+            drop(owned(other));
+        }
+    }
+}
+
+/// A loop that accepts one connection per iteration; they are made before the batch.
+fn accepting(server: Server, accept: impl Fn() -> Result<OwnedFd, Failure> + 'static) -> Loop {
+    let make = move || {
+        let socket = unix()?;
+        server.connect(&socket)?;
+        Ok(socket)
+    };
+    consuming(make, move |client: OwnedFd| Ok((client, accept()?))).at_most(HELD)
+}
+
+/// A loop that sends `blocks` per iteration; they are received after the batch.
+fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
+    let [ours, theirs] = pair()?;
+    tried(repeat(move || send(&ours)).at_most(HELD / blocks).verify(move |times| {
+        let mut block = [0_u8; BLOCK];
+        (0..times * blocks).try_for_each(|_| exactly(BLOCK, rustix::io::read(&theirs, &mut block)?))
+    }))
+}
+
+/// A loop that receives `blocks` per iteration; they are sent before the batch.
+fn receiving(blocks: u64, mut receive: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
+    let [ours, theirs] = pair()?;
+    tried(repeat(move || receive(&ours)).at_most(HELD / blocks).before(move |times| {
+        (0..times * blocks).try_for_each(|_| exactly(BLOCK, rustix::io::write(&theirs, &[1; BLOCK])?))
+    }))
+}
+
+/// Two messages of a block each, as `struct mmsghdr` has them: seven words say where a message is, the eighth how long
+/// the one that came was.
+struct Message {
+    headers: Box<[[u64; 8]; 2]>,
+    _vector: Box<[iovec; 1]>,
+    _block: Box<RefCell<[u8; BLOCK]>>,
+}
+
+impl Message {
+    fn new() -> Message {
+        let block = Box::new(RefCell::new([1_u8; BLOCK]));
+        let vector = Box::new([iovec { iov_base: block.as_ptr().cast(), iov_len: BLOCK }]);
+        let header = [0, 0, vector.as_ptr() as u64, 1, 0, 0, 0, 0];
+        Message { headers: Box::new([header; 2]), _vector: vector, _block: block }
+    }
+
+    #[inline(always)]
+    fn headers(&mut self) -> &mut [[u64; 8]; 2] {
+        &mut self.headers
+    }
+}

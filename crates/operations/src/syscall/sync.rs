@@ -1,0 +1,113 @@
+//! Calls that wait until a device has what was written: each after a page of a scratch file was overwritten. Those that
+//! write out what strangers wrote too, or hang where a stranger's device is dead, only who names them measures.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use operation::{Failure, Loop, Operation, Setting, repeat};
+use record::Estimate;
+
+use super::CALL;
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+use crate::kit::loops::tried;
+use crate::kit::scratch::{file_of, on_a_device};
+
+/// A page of most machines.
+const PAGE: usize = 4096;
+
+/// `Q_SYNC` for the quotas of users, as `linux/quota.h` numbers and shifts it.
+const SYNC_QUOTAS: u32 = 0x80_0001 << 8;
+
+/// `Q_GETFMT` for the same.
+const QUOTA_FORMAT: u32 = 0x80_0004 << 8;
+
+/// A call that waits for a device.
+const SYNC: Operation = Operation { quoted: Estimate::Typical, waits: |_| true, patience: 60.0, version: 2, ..CALL };
+
+/// A call that waits for more than this process wrote.
+const OF_ALL: Operation = Operation { opt_in: true, ..SYNC };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.fsync",
+        summary: "wait until the device has 4 KiB of a file that were just overwritten, and the file's attributes",
+        calls: &["fsync"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fsync, file)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.fdatasync",
+        summary: "wait until the device has 4 KiB of a file that were just overwritten",
+        calls: &["fdatasync"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fdatasync, file)?)),
+        ..SYNC
+    },
+    Operation {
+        id: "call.sync_file_range",
+        summary: "write 4 KiB of a file to the device and wait for it, without the file's attributes",
+        calls: &["sync_file_range"],
+        prepare: |setting| {
+            let all = libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+            after_a_write(setting, move |file| exactly(0, call!(sync_file_range, file, 0, PAGE, all)?))
+        },
+        ..SYNC
+    },
+    Operation {
+        id: "call.syncfs",
+        summary: "wait until the device has all that anybody wrote to a file system, 4 KiB of it ours",
+        calls: &["syncfs"],
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(syncfs, file)?)),
+        ..OF_ALL
+    },
+    Operation {
+        id: "call.sync",
+        summary: "wait until the devices have all that anybody wrote to any file system, 4 KiB of it ours",
+        calls: &["sync"],
+        prepare: |setting| after_a_write(setting, |_| exactly(0, call!(sync)?)),
+        ..OF_ALL
+    },
+    Operation {
+        id: "call.quotactl",
+        summary: "wait until the devices have all quotas of all file systems, with 4 KiB of a file that were overwritten",
+        calls: &["quotactl"],
+        prepare: |setting| {
+            with_quotas(setting)?;
+            after_a_write(setting, |_| exactly(0, call!(quotactl, SYNC_QUOTAS, 0, 0, 0)?))
+        },
+        ..OF_ALL
+    },
+    Operation {
+        id: "call.quotactl_fd",
+        summary: "wait until the device has all quotas of a file system, with 4 KiB of a file that were overwritten",
+        calls: &["quotactl_fd"],
+        prepare: |setting| {
+            with_quotas(setting)?;
+            after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?))
+        },
+        ..OF_ALL
+    },
+];
+
+/// A skip where the scratch folder's file system keeps no quotas: the call then returns without a look at any device.
+fn with_quotas(setting: &Setting) -> Result<(), Failure> {
+    let file = file_of(setting, 0)?;
+    // The format of the quotas, which is told only where they are kept.
+    let mut format = [0_u32];
+    call!(quotactl_fd, &file, QUOTA_FORMAT, 0, &mut format).map(drop).map_err(|_| {
+        Failure::skip("the scratch folder's file system keeps no quotas", "mount it with usrquota, and turn them on")
+    })
+}
+
+/// A loop of one call per batch, before which a page of a scratch file is overwritten.
+fn after_a_write(setting: &Setting, sync: impl Fn(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
+    let file = Rc::new(file_of(setting, PAGE)?);
+    let written = Rc::clone(&file);
+    on_a_device(&file)?;
+    rustix::fs::fsync(&*file)?;
+    tried(
+        repeat(move || sync(&file))
+            .at_most(1)
+            .before(move |_| exactly(PAGE, rustix::io::pwrite(&*written, &[2; PAGE], 0)?)),
+    )
+}

@@ -1,0 +1,216 @@
+//! Calls that threads are made of: waiting for words of memory, and what the kernel keeps for each of them.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use operation::{Failure, Loop, Operation, Setting, repeat, term};
+
+use super::CALL;
+use crate::kit::check::exactly;
+use crate::kit::child::in_child;
+use crate::kit::invoke::call;
+use crate::kit::loops::{steady, tried};
+use crate::kit::shared::Shared;
+
+/// Two tasks that wake each other in turn.
+const ROUNDTRIP: Operation = Operation { per: "roundtrip", ..CALL };
+
+/// What one child does so often that its own cost hardly counts.
+const EACH: u64 = 64;
+
+/// A call made 64 times by a child, whose cost is taken off.
+const MANY_IN_CHILD: Operation =
+    Operation { terms: &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")], ..CALL };
+
+/// A word of 32 bits that other processes see too: `FUTEX2_SIZE_U32` of linux/futex.h.
+const SHARED_U32: u32 = 2;
+
+/// A word to wait for: the structure `futex_waitv` of linux/futex.h.
+#[repr(C)]
+struct Waiter {
+    value: u64,
+    address: u64,
+    flags: u32,
+    zero: u32,
+}
+
+/// Memory for restartable sequences: the structure `rseq` of linux/rseq.h, aligned as it demands.
+#[repr(C, align(32))]
+struct Area([u32; 8]);
+
+/// What stands before the places a sequence may restart at; any number does where there is none.
+const SIGNATURE: u32 = 0x5305_3053;
+
+/// Bytes of `robust_list_head`.
+const LIST: usize = 24;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.futex",
+        summary: "wake a partner on the same CPU and wait until it wakes us, by a word of shared memory",
+        calls: &["futex"],
+        prepare: |setting| to_and_fro(setting, wait, wake),
+        ..ROUNDTRIP
+    },
+    Operation {
+        id: "call.futex_wait",
+        summary: "wake a partner on the same CPU and wait until it wakes us, by the newer calls",
+        calls: &["futex_wait", "futex_wake"],
+        prepare: |setting| to_and_fro(setting, wait_newer, wake_newer),
+        ..ROUNDTRIP
+    },
+    Operation {
+        id: "call.futex_waitv",
+        summary: "wake a partner on the same CPU and wait for two words until it wakes us",
+        calls: &["futex_waitv"],
+        prepare: |setting| to_and_fro(setting, wait_for_many, wake),
+        ..ROUNDTRIP
+    },
+    Operation {
+        id: "call.futex_requeue",
+        summary: "move a waiting task from one word to another",
+        calls: &["futex_requeue"],
+        prepare: |setting| {
+            let words = Rc::new(Shared::new([AtomicU32::new(0), AtomicU32::new(0)])?);
+            let waiting = Rc::clone(&words);
+            let partner = setting.partner(setting.cpu(), move || {
+                loop {
+                    wait(&waiting[0], 0)?;
+                }
+            })?;
+            let place =
+                |word: &AtomicU32| Waiter { value: 0, address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 };
+            let (there, back) = ([place(&words[0]), place(&words[1])], [place(&words[1]), place(&words[0])]);
+            // Until the partner waits there is nothing to move.
+            while call!(futex_requeue, &there, 0, 0, 1)? == 0 {
+                call!(sched_yield)?;
+            }
+            exactly(1, call!(futex_requeue, &back, 0, 0, 1)?)?;
+            Ok(repeat(move || {
+                let _alive = (&partner, &words);
+                exactly(1, call!(futex_requeue, &there, 0, 0, 1)?)?;
+                exactly(1, call!(futex_requeue, &back, 0, 0, 1)?)
+            })
+            .unrolled(2))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.get_robust_list",
+        summary: "ask for the list of locks to release when this thread ends",
+        calls: &["get_robust_list"],
+        prepare: |_| {
+            let (mut head, mut length) = ([0_usize], [0_usize]);
+            steady(move || call!(get_robust_list, 0, &mut head, &mut length))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.set_robust_list",
+        summary: "name the list of locks to release when this thread ends",
+        calls: &["set_robust_list"],
+        prepare: |_| {
+            let (mut head, mut length) = ([0_usize], [0_usize]);
+            exactly(0, call!(get_robust_list, 0, &mut head, &mut length)?)?;
+            if head[0] == 0 {
+                head[0] = empty_list();
+                length[0] = LIST;
+            }
+            steady(move || call!(set_robust_list, head[0], length[0]))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.rseq",
+        summary: "register the memory for restartable sequences, and take it back, in a child that has none",
+        calls: &["rseq"],
+        per: "pair",
+        prepare: |_| {
+            const UNREGISTER: i32 = 1;
+            let mut area = Box::new(Area([0; 8]));
+            let pairs = move || {
+                (0..EACH).try_for_each(|_| {
+                    exactly(0, call!(rseq, &mut area.0, 32, 0, SIGNATURE)?)?;
+                    exactly(0, call!(rseq, &mut area.0, 32, UNREGISTER, SIGNATURE)?)
+                })
+            };
+            Ok(tried(in_child(0, pairs))?.unrolled(EACH))
+        },
+        ..MANY_IN_CHILD
+    },
+];
+
+/// A list of no locks, which is one that points to itself, for as long as the thread lives.
+fn empty_list() -> usize {
+    let head: &'static mut [usize; 3] = Box::leak(Box::default());
+    let address = head.as_ptr() as usize;
+    head[0] = address;
+    address
+}
+
+type Wait = fn(&AtomicU32, u32) -> Result<(), Failure>;
+type Wake = fn(&AtomicU32) -> Result<(), Failure>;
+
+/// A loop that hands a word to a partner on the same CPU and waits until it is handed back.
+fn to_and_fro(setting: &Setting, wait: Wait, wake: Wake) -> Result<Loop, Failure> {
+    const OURS: u32 = 0;
+    const THEIRS: u32 = 1;
+    let word = Rc::new(Shared::new(AtomicU32::new(OURS))?);
+    let known = Rc::clone(&word);
+    // A first try that does not wait, so that a kernel without the calls is found out before there is a partner.
+    wait(&word, THEIRS)?;
+    wake(&word)?;
+    let partner = setting.partner(setting.cpu(), move || {
+        loop {
+            while known.load(Ordering::Acquire) == OURS {
+                wait(&known, OURS)?;
+            }
+            known.store(OURS, Ordering::Release);
+            wake(&known)?;
+        }
+    })?;
+    tried(repeat(move || {
+        let _alive = &partner;
+        word.store(THEIRS, Ordering::Release);
+        wake(&word)?;
+        while word.load(Ordering::Acquire) == THEIRS {
+            wait(&word, THEIRS)?;
+        }
+        Ok(())
+    }))
+}
+
+/// That the word has changed meanwhile is no failure.
+fn unless_changed(result: Result<usize, Failure>) -> Result<(), Failure> {
+    match result {
+        Ok(_) | Err(Failure::Errno { errno: libc::EAGAIN | libc::EINTR }) => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn wait(word: &AtomicU32, value: u32) -> Result<(), Failure> {
+    unless_changed(call!(futex, word.as_ptr(), libc::FUTEX_WAIT, value, 0))
+}
+
+fn wake(word: &AtomicU32) -> Result<(), Failure> {
+    call!(futex, word.as_ptr(), libc::FUTEX_WAKE, 1).map(drop)
+}
+
+fn wait_newer(word: &AtomicU32, value: u32) -> Result<(), Failure> {
+    unless_changed(call!(futex_wait, word.as_ptr(), value, u32::MAX, SHARED_U32, 0, 0))
+}
+
+fn wake_newer(word: &AtomicU32) -> Result<(), Failure> {
+    call!(futex_wake, word.as_ptr(), u32::MAX, 1, SHARED_U32).map(drop)
+}
+
+fn wait_for_many(word: &AtomicU32, value: u32) -> Result<(), Failure> {
+    let never = AtomicU32::new(0);
+    let waiter = |word: &AtomicU32, value: u32| Waiter {
+        value: value.into(),
+        address: word.as_ptr() as u64,
+        flags: SHARED_U32,
+        zero: 0,
+    };
+    unless_changed(call!(futex_waitv, &[waiter(word, value), waiter(&never, 0)], 2, 0, 0, 0))
+}

@@ -1,0 +1,226 @@
+//! Calls on clocks and timers, of the kernel itself: never its shortcuts in the process's own memory.
+
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, word};
+use record::Estimate;
+
+use super::{CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::handler::install_counter;
+use crate::kit::invoke::call;
+use crate::kit::loops::{refusing, steady, tried};
+
+const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
+
+/// How long is slept, in seconds and nanoseconds: without slack a shorter time is over before the CPU is given up.
+pub(super) const SHORT: [u64; 2] = [0, 10_000];
+
+/// The slack that the kernel may add to what sleeps: what every process begins with, and the least there is.
+const SLACK: &[Axis] = &[word("slack", &[Value::Word("50us"), Value::Word("1ns")])];
+
+/// When a timer rings: so late that others ring first, or before the next tick of the kernel, so that the CPU's own timer
+/// must be set for it.
+pub(super) const EXPIRY: &[Axis] = &[word("expiry", &[Value::Word("far"), Value::Word("near")])];
+
+/// A call that sleeps until a timer rings.
+pub(super) const SLEEP: Operation =
+    Operation { version: 2, quoted: Estimate::Typical, waits: |_| true, axes: SLACK, ..CALL };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.gettimeofday",
+        summary: "ask for the time, of the kernel itself",
+        calls: &["gettimeofday"],
+        prepare: |_| {
+            let mut time = [0_u64; 2];
+            steady(move || call!(gettimeofday, &mut time, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.clock_gettime",
+        summary: "read the monotonic clock, of the kernel itself",
+        calls: &["clock_gettime"],
+        prepare: |_| {
+            let mut time = [0_u64; 2];
+            steady(move || call!(clock_gettime, MONOTONIC, &mut time))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.clock_getres",
+        summary: "ask for the step of the monotonic clock, of the kernel itself",
+        calls: &["clock_getres"],
+        prepare: |_| {
+            let mut step = [0_u64; 2];
+            steady(move || call!(clock_getres, MONOTONIC, &mut step))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.nanosleep",
+        summary: "sleep for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        calls: &["nanosleep"],
+        prepare: |setting| {
+            set_slack(setting)?;
+            steady(|| call!(nanosleep, &SHORT, 0))
+        },
+        ..SLEEP
+    },
+    Operation {
+        id: "call.clock_nanosleep",
+        summary: "sleep for 10 us of the monotonic clock and the slack that the kernel may add, 50 us or 1 ns",
+        calls: &["clock_nanosleep"],
+        prepare: |setting| {
+            set_slack(setting)?;
+            steady(|| call!(clock_nanosleep, MONOTONIC, 0, &SHORT, 0))
+        },
+        ..SLEEP
+    },
+    Operation {
+        id: "call.adjtimex",
+        summary: "ask how the clock is steered",
+        calls: &["adjtimex"],
+        prepare: |_| {
+            // No mode: nothing is set.
+            let mut state = [0_u64; 26];
+            positive(move || call!(adjtimex, &mut state))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.clock_adjtime",
+        summary: "ask how the real-time clock is steered",
+        calls: &["clock_adjtime"],
+        prepare: |_| {
+            let mut state = [0_u64; 26];
+            positive(move || call!(clock_adjtime, libc::CLOCK_REALTIME, &mut state))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.clock_settime",
+        summary: "be refused to set the clock to a time that does not exist",
+        calls: &["clock_settime"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EINVAL], || call!(clock_settime, libc::CLOCK_REALTIME, &[0_u64, 2_000_000_000])),
+        ..CALL
+    },
+    Operation {
+        id: "call.settimeofday",
+        summary: "be refused to set the clock to a time that does not exist, by the old call",
+        calls: &["settimeofday"],
+        refused: true,
+        prepare: |_| refusing(&[libc::EINVAL], || call!(settimeofday, &[0_u64, 2_000_000_000], 0)),
+        ..CALL
+    },
+    Operation {
+        id: "call.getitimer",
+        summary: "ask how much of an interval timer is left",
+        calls: &["getitimer"],
+        prepare: |_| {
+            let mut left = [0_u64; 4];
+            steady(move || call!(getitimer, libc::ITIMER_REAL, &mut left))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.setitimer",
+        summary: "arm an interval timer to ring in 1,000 s (far) or 200 us (near), and disarm it",
+        version: 2,
+        calls: &["setitimer"],
+        axes: EXPIRY,
+        prepare: |setting| {
+            // A near one may ring when the batch is interrupted.
+            install_counter(libc::SIGALRM)?;
+            let (seconds, rest) = expiry(setting);
+            tried(repeat(move || {
+                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64, 0, seconds, rest / 1_000], 0)?)?;
+                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.timer_create",
+        summary: "make a timer that signals nothing, and delete it",
+        calls: &["timer_create", "timer_delete"],
+        prepare: |_| {
+            tried(repeat(|| {
+                let timer = timer(&SILENT)?;
+                exactly(0, call!(timer_delete, timer)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "pair.timer",
+        summary: "arm a timer that signals in 1,000 s (far) or 200 us (near), and disarm it",
+        version: 2,
+        calls: &["timer_settime"],
+        axes: EXPIRY,
+        prepare: |setting| {
+            install_counter(libc::SIGALRM)?;
+            // The kernel never arms a timer that signals nothing.
+            let (timer, (seconds, rest)) = (timer(&SIGNALLING)?, expiry(setting));
+            tried(repeat(move || {
+                exactly(0, call!(timer_settime, timer, 0, &[0_u64, 0, seconds, rest], 0)?)?;
+                exactly(0, call!(timer_settime, timer, 0, &[0_u64; 4], 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.timer_gettime",
+        summary: "ask how much of an armed timer is left",
+        version: 2,
+        calls: &["timer_gettime"],
+        prepare: |_| {
+            let timer = timer(&SIGNALLING)?;
+            exactly(0, call!(timer_settime, timer, 0, &[0_u64, 0, 1_000, 0], 0)?)?;
+            let mut left = [0_u64; 4];
+            steady(move || call!(timer_gettime, timer, &mut left))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.timer_getoverrun",
+        summary: "ask how many expiries of a timer were missed",
+        calls: &["timer_getoverrun"],
+        prepare: |_| {
+            let timer = timer(&SILENT)?;
+            steady(move || call!(timer_getoverrun, timer))
+        },
+        ..CALL
+    },
+];
+
+/// A loop of a call that returns some number that is no error.
+fn positive(mut ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
+    tried(repeat(move || ask().map(drop)))
+}
+
+/// Timers of this process, as the structure sigevent has them: a value, the signal, and how it is told in the upper half
+/// of the second word: `SIGEV_NONE`, or `SIGEV_SIGNAL`, which is zero.
+const SILENT: [u64; 8] = [0, 1 << 32, 0, 0, 0, 0, 0, 0];
+const SIGNALLING: [u64; 8] = [0, libc::SIGALRM as u64, 0, 0, 0, 0, 0, 0];
+
+fn timer(event: &[u64; 8]) -> Result<i32, Failure> {
+    let mut timer = [0_i32];
+    exactly(0, call!(timer_create, MONOTONIC, event, &mut timer)?)?;
+    Ok(timer[0])
+}
+
+/// Has what sleeps in this process wake up to so much too late as the point says, so that the kernel may wake several
+/// at once.
+///
+/// # Errors
+/// When the kernel does not let it be set.
+pub(super) fn set_slack(setting: &Setting) -> Result<(), Failure> {
+    let slack = if setting.word("slack") == "1ns" { 1 } else { 50_000 };
+    exactly(0, call!(prctl, libc::PR_SET_TIMERSLACK, slack, 0, 0, 0)?)
+}
+
+/// When a timer is to ring, in seconds and nanoseconds.
+pub(super) fn expiry(setting: &Setting) -> (u64, u64) {
+    if setting.word("expiry") == "near" { (0, 200_000) } else { (1_000, 0) }
+}

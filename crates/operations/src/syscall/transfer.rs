@@ -1,0 +1,385 @@
+//! Calls that read, write and move the bytes of descriptors, and the room these take.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use libc::iovec;
+use operation::Value::Number;
+use operation::{Failure, Operation, Setting, bytes, repeat};
+
+use super::area::PAGE;
+use super::pipe::{drain, roomy_pipe};
+use super::{BLOCK, CALL, PAIR};
+use crate::file::access::{FILLED, Place};
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+use crate::kit::loops::{STOCK, tried};
+use crate::kit::scratch::{device, enter, file_of, new_file, scratch};
+
+/// Blocks that one batch of 100 µs and more goes through: 1 MiB of a file.
+const BLOCKS: u64 = 2048;
+
+/// A call that moves one block. Since version 2 the block begins where a page does.
+const MOVE: Operation = Operation { version: 2, moves: |_| BLOCK as u64, ..CALL };
+
+/// The same over a file: one of a page, and one of 4 MiB filled by writes of so many bytes (see `file::access`).
+const OF_A_FILE: Operation = Operation {
+    axes: &[bytes("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED],
+    has_point: |point| point.number("file") >= point.number("filled"),
+    follows_clock: |point| point.number("file") == Some(PAGE as u64),
+    ..MOVE
+};
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.read",
+        summary: "read 512 bytes of a file that is in memory",
+        calls: &["read"],
+        prepare: |setting| {
+            let (file, rewound) = twice(setting)?;
+            let mut block = Placed([0_u8; BLOCK]);
+            tried(
+                repeat(move || exactly(BLOCK, call!(read, &*file, &mut block.0, BLOCK)?))
+                    .at_most(BLOCKS)
+                    .before(move |_| rewind(&rewound)),
+            )
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.write",
+        summary: "overwrite 512 bytes of a file, without waiting for the device",
+        calls: &["write"],
+        prepare: |setting| {
+            let (file, rewound) = twice(setting)?;
+            let block = Placed([0_u8; BLOCK]);
+            tried(
+                repeat(move || exactly(BLOCK, call!(write, &*file, &block.0, BLOCK)?))
+                    .at_most(BLOCKS)
+                    .before(move |_| rewind(&rewound)),
+            )
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.readv",
+        summary: "read 512 bytes of a file into two places",
+        calls: &["readv"],
+        prepare: |setting| {
+            let (file, rewound) = twice(setting)?;
+            let mut halves = Halves::new();
+            tried(
+                repeat(move || exactly(BLOCK, call!(readv, &*file, halves.vectors(), 2)?))
+                    .at_most(BLOCKS)
+                    .before(move |_| rewind(&rewound)),
+            )
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.writev",
+        summary: "overwrite 512 bytes of a file from two places",
+        calls: &["writev"],
+        prepare: |setting| {
+            let (file, rewound) = twice(setting)?;
+            let mut halves = Halves::new();
+            tried(
+                repeat(move || exactly(BLOCK, call!(writev, &*file, halves.vectors(), 2)?))
+                    .at_most(BLOCKS)
+                    .before(move |_| rewind(&rewound)),
+            )
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.pread64",
+        summary: "read the next 512 bytes of a file that was filled by writes of so many bytes",
+        calls: &["pread64"],
+        prepare: |setting| {
+            let (file, mut place) = filled(setting)?;
+            let mut block = Placed([0_u8; BLOCK]);
+            tried(repeat(move || exactly(BLOCK, call!(pread64, &file, &mut block.0, BLOCK, place.next())?)))
+        },
+        ..OF_A_FILE
+    },
+    Operation {
+        id: "call.pwrite64",
+        summary: "overwrite the next 512 bytes of a file that was filled by writes of so many bytes",
+        calls: &["pwrite64"],
+        prepare: |setting| {
+            let (file, mut place) = filled(setting)?;
+            let block = Placed([0_u8; BLOCK]);
+            tried(repeat(move || exactly(BLOCK, call!(pwrite64, &file, &block.0, BLOCK, place.next())?)))
+        },
+        ..OF_A_FILE
+    },
+    Operation {
+        id: "call.preadv",
+        summary: "read 512 bytes at a place of a file into two places",
+        calls: &["preadv"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            tried(repeat(move || exactly(BLOCK, call!(preadv, &file, halves.vectors(), 2, 0, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.pwritev",
+        summary: "overwrite 512 bytes at a place of a file from two places",
+        calls: &["pwritev"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            tried(repeat(move || exactly(BLOCK, call!(pwritev, &file, halves.vectors(), 2, 0, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.preadv2",
+        summary: "read 512 bytes at a place of a file into two places, with flags",
+        calls: &["preadv2"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            tried(repeat(move || exactly(BLOCK, call!(preadv2, &file, halves.vectors(), 2, 0, 0, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.pwritev2",
+        summary: "overwrite 512 bytes at a place of a file from two places, with flags",
+        calls: &["pwritev2"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let mut halves = Halves::new();
+            tried(repeat(move || exactly(BLOCK, call!(pwritev2, &file, halves.vectors(), 2, 0, 0, 0)?)))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.lseek",
+        summary: "go to the end of a file",
+        calls: &["lseek"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            tried(repeat(move || exactly(PAGE, call!(lseek, &file, 0, libc::SEEK_END)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.sendfile",
+        summary: "send 512 bytes of a file into another one",
+        calls: &["sendfile"],
+        prepare: |setting| {
+            let source = file_of(setting, PAGE)?;
+            let target = Rc::new(second(setting)?);
+            let again = Rc::clone(&target);
+            let mut offset = [0_u64];
+            tried(
+                repeat(move || {
+                    offset[0] = 0;
+                    exactly(BLOCK, call!(sendfile, &*target, &source, &mut offset, BLOCK)?)
+                })
+                .at_most(BLOCKS)
+                .before(move |_| rewind(&again)),
+            )
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.copy_file_range",
+        summary: "copy 512 bytes of a file into another one, within the kernel",
+        calls: &["copy_file_range"],
+        prepare: |setting| {
+            let (source, target) = (file_of(setting, PAGE)?, second(setting)?);
+            let (mut from, mut to) = ([0_u64], [0_u64]);
+            tried(repeat(move || {
+                (from[0], to[0]) = (0, 0);
+                exactly(BLOCK, call!(copy_file_range, &source, &mut from, &target, &mut to, BLOCK, 0)?)
+            }))
+        },
+        ..MOVE
+    },
+    Operation {
+        id: "call.splice",
+        summary: "move a page of a file into a pipe, and from there to /dev/null, without copying it",
+        calls: &["splice"],
+        moves: |_| PAGE as u64,
+        prepare: |setting| {
+            let (file, null) = (file_of(setting, PAGE)?, device(c"/dev/null")?);
+            let (reader, writer) = rustix::pipe::pipe()?;
+            let mut offset = [0_u64];
+            tried(repeat(move || {
+                offset[0] = 0;
+                exactly(PAGE, call!(splice, &file, &mut offset, &writer, 0, PAGE, 0)?)?;
+                exactly(PAGE, call!(splice, &reader, 0, &null, 0, PAGE, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.tee",
+        summary: "let a second pipe have a page that is in a first one, without copying it",
+        calls: &["tee"],
+        moves: |_| PAGE as u64,
+        prepare: |_| {
+            let (source, filler) = rustix::pipe::pipe()?;
+            exactly(PAGE, rustix::io::write(&filler, &[1; PAGE])?)?;
+            let (reader, writer) = roomy_pipe()?;
+            tried(
+                repeat(move || {
+                    let _open = &filler;
+                    exactly(PAGE, call!(tee, &source, &writer, PAGE, 0)?)
+                })
+                .at_most(STOCK)
+                .before(move |_| drain(&reader)),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.vmsplice",
+        summary: "put a page of memory into a pipe without copying it",
+        calls: &["vmsplice"],
+        moves: |_| PAGE as u64,
+        prepare: |_| {
+            let (reader, writer) = roomy_pipe()?;
+            let mut page = vec![1_u8; 2 * PAGE];
+            let start = page.as_mut_ptr().wrapping_add(page.as_ptr().align_offset(PAGE));
+            let vector = [iovec { iov_base: start.cast(), iov_len: PAGE }];
+            tried(
+                repeat(move || {
+                    let _kept = &page;
+                    exactly(PAGE, call!(vmsplice, &writer, &vector, 1, 0)?)
+                })
+                .at_most(STOCK)
+                .before(move |_| drain(&reader)),
+            )
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.readahead",
+        summary: "ask for a page of a file to be read in, which is in memory already",
+        calls: &["readahead"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            tried(repeat(move || exactly(0, call!(readahead, &file, 0, PAGE)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fadvise64",
+        summary: "say that a page of a file will be needed, which is in memory already",
+        calls: &["fadvise64"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            tried(repeat(move || exactly(0, call!(fadvise64, &file, 0, PAGE, libc::POSIX_FADV_WILLNEED)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fallocate",
+        summary: "reserve room for 64 KiB of a file, and give it back",
+        calls: &["fallocate"],
+        waits: |_| true,
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            tried(repeat(move || {
+                exactly(0, call!(fallocate, &file, 0, 0, 64 << 10)?)?;
+                exactly(0, call!(fallocate, &file, hole, 0, 64 << 10)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.ftruncate",
+        summary: "lengthen an open file by a page that is a hole, and shorten it again",
+        calls: &["ftruncate"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            tried(repeat(move || {
+                exactly(0, call!(ftruncate, &file, PAGE)?)?;
+                exactly(0, call!(ftruncate, &file, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.truncate",
+        summary: "lengthen a file by a page that is a hole, and shorten it again, both by its name",
+        calls: &["truncate"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            tried(repeat(move || {
+                exactly(0, call!(truncate, c"file", PAGE)?)?;
+                exactly(0, call!(truncate, c"file", 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.cachestat",
+        summary: "ask which of a file's pages are in memory",
+        calls: &["cachestat"],
+        prepare: |setting| {
+            let file = file_of(setting, PAGE)?;
+            let (range, mut pages) = ([0_u64, PAGE as u64], [0_u64; 5]);
+            tried(repeat(move || {
+                exactly(0, call!(cachestat, &file, &range, &mut pages, 0)?)?;
+                exactly(1, pages[0] as usize)
+            }))
+        },
+        ..CALL
+    },
+];
+
+/// A block that begins where a page does, wherever the loop that owns it lies.
+#[repr(align(4096))]
+struct Placed([u8; BLOCK]);
+
+/// One block in two places.
+struct Halves {
+    block: Placed,
+    vectors: [iovec; 2],
+}
+
+impl Halves {
+    fn new() -> Halves {
+        let nothing = iovec { iov_base: std::ptr::null_mut(), iov_len: BLOCK / 2 };
+        Halves { block: Placed([1; BLOCK]), vectors: [nothing; 2] }
+    }
+
+    /// Where they are now; they move with the loop that owns them.
+    #[inline(always)]
+    fn vectors(&mut self) -> &[iovec; 2] {
+        let start = self.block.0.as_mut_ptr();
+        self.vectors[0].iov_base = start.cast();
+        self.vectors[1].iov_base = start.wrapping_add(BLOCK / 2).cast();
+        &self.vectors
+    }
+}
+
+/// A file of all blocks of a batch, filled as files mostly are, for the loop and for what happens before each batch.
+fn twice(setting: &Setting) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
+    let file = Rc::new(crate::file::access::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
+    Ok((Rc::clone(&file), file))
+}
+
+/// A scratch file as the point says, and the places of its blocks one after the other.
+fn filled(setting: &Setting) -> Result<(OwnedFd, Place), Failure> {
+    Ok((crate::file::access::filled(setting, BLOCK)?, Place::of(setting, BLOCK)))
+}
+
+/// A second scratch file.
+fn second(setting: &Setting) -> Result<OwnedFd, Failure> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+    Ok(openat(scratch(setting)?, c"second", flags, Mode::RUSR | Mode::WUSR)?)
+}
+
+fn rewind(file: &OwnedFd) -> Result<(), Failure> {
+    exactly(0, call!(lseek, file, 0, libc::SEEK_SET)?)
+}

@@ -1,0 +1,123 @@
+//! Calls that only x86-64 has: older ways to what newer calls do, and its own segments and ports.
+
+use operation::{Failure, Operation, Setting, pin, repeat};
+use record::Estimate;
+
+use super::{CALL, PAIR};
+use crate::kit::check::{answered, exactly};
+use crate::kit::handler::install_counter;
+use crate::kit::invoke::call;
+use crate::kit::loops::{steadily, steady, tried, turning};
+use crate::kit::process::{fork, wait_for};
+
+/// A port that machines use for nothing but to pass time.
+const UNUSED_PORT: usize = 0x80;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.getpgrp",
+        summary: "ask for the own process group by the old call",
+        calls: &["getpgrp"],
+        prepare: |_| steadily(call!(getpgrp)?, || call!(getpgrp)),
+        ..CALL
+    },
+    Operation {
+        id: "call.arch_prctl",
+        summary: "ask where the thread's own memory begins",
+        calls: &["arch_prctl"],
+        prepare: |_| {
+            const GET_FS: i32 = 0x1003;
+            let mut base = [0_u64];
+            steady(move || call!(arch_prctl, GET_FS, &mut base))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.modify_ldt",
+        summary: "write an entry of this process's own segment table",
+        calls: &["modify_ldt"],
+        prepare: |setting| {
+            leave_other_cpu(setting)?;
+            // Entry 0, base 0, limit 0; 32 bits, limit in pages, useable.
+            let entry = [0_u32, 0, 0, 0x51];
+            steady(move || call!(modify_ldt, 1, &entry, 16)).map_err(|failure| match failure {
+                Failure::Errno { errno: libc::EINVAL } => {
+                    Failure::skip("this kernel takes no entry of the form that Linux documents", "Linux itself")
+                }
+                other => other,
+            })
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.iopl",
+        summary: "get the right to all ports of the processor, and give it back: one of the two calls",
+        version: 2,
+        calls: &["iopl"],
+        prepare: |_| turning([3, 0], |level| call!(iopl, level)),
+        ..CALL
+    },
+    Operation {
+        id: "call.ioperm",
+        summary: "get the right to one port of the processor, and give it back",
+        calls: &["ioperm"],
+        prepare: |_| {
+            tried(repeat(|| {
+                exactly(0, call!(ioperm, UNUSED_PORT, 1, 1)?)?;
+                exactly(0, call!(ioperm, UNUSED_PORT, 1, 0)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.pause",
+        summary: "wait for a signal, which a timer without slack sends 20 us later",
+        calls: &["pause"],
+        quoted: Estimate::Typical,
+        waits: |_| true,
+        prepare: |_| {
+            install_counter(libc::SIGALRM)?;
+            // A second signal follows, in case the first arrives before the waiting begins.
+            let soon = [0_u64, 1_000, 0, 20];
+            let woken = repeat(move || {
+                exactly(0, call!(setitimer, libc::ITIMER_REAL, &soon, 0)?)?;
+                answered(libc::EINTR, call!(pause))
+            });
+            tried(woken.verify(|_| exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.alarm",
+        summary: "set an alarm in a quarter of an hour, in place of the last; it is told in seconds, and so always far",
+        calls: &["alarm"],
+        prepare: |_| {
+            call!(alarm, 900)?;
+            let alarms = repeat(|| match call!(alarm, 900)? {
+                1..=900 => Ok(()),
+                other => Err(Failure::wrong(format!("{other} seconds were left of 900"))),
+            });
+            tried(alarms)
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.time",
+        summary: "ask for the time in seconds, of the kernel itself",
+        calls: &["time"],
+        prepare: |_| tried(repeat(|| call!(time, 0).map(drop))),
+        ..CALL
+    },
+];
+
+/// The CPU this process was on before is interrupted for every change of the table, which makes one five times as
+/// dear, until another process has run there and page tables have been given up.
+fn leave_other_cpu(setting: &Setting) -> Result<(), Failure> {
+    /// More than one table of pages maps.
+    const SPAN: usize = 4 << 20;
+    let Ok(cpu) = setting.other_cpu() else { return Ok(()) };
+    wait_for(fork(|| i32::from(pin(cpu).is_err()))?)?;
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let address = call!(mmap, 0, SPAN, access, kind | libc::MAP_POPULATE, -1, 0)?;
+    exactly(0, call!(munmap, address, SPAN)?)
+}

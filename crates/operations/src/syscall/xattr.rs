@@ -1,0 +1,230 @@
+//! Calls on the attributes that files have by names of their users' choice.
+
+use std::ffi::CStr;
+
+use operation::{Operation, repeat};
+
+use super::{CALL, PAIR};
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+use crate::kit::loops::{tried, turning};
+use crate::kit::scratch::{enter, file_of, new_file};
+
+/// The attribute that is set and read, and its value; the other one is as long. A file system may leave an attribute
+/// alone that is set to the value it has (ext4 does).
+const NAME: &CStr = c"user.howslow";
+const VALUE: &[u8; 16] = b"sixteen letters!";
+const OTHER: &[u8; 16] = b"another sixteen!";
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "call.setxattr",
+        summary: "replace a file's attribute of 16 bytes by another",
+        version: 2,
+        calls: &["setxattr"],
+        prepare: |setting| {
+            let file = new_file(&enter(setting)?)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            turning([OTHER, VALUE], |value| call!(setxattr, c"file", NAME, value, 16, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.lsetxattr",
+        summary: "replace an attribute of 16 bytes of a file or link by another",
+        version: 2,
+        calls: &["lsetxattr"],
+        prepare: |setting| {
+            let file = new_file(&enter(setting)?)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            turning([OTHER, VALUE], |value| call!(lsetxattr, c"file", NAME, value, 16, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fsetxattr",
+        summary: "replace an open file's attribute of 16 bytes by another",
+        version: 2,
+        calls: &["fsetxattr"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            turning([OTHER, VALUE], move |value| call!(fsetxattr, &file, NAME, value, 16, 0))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getxattr",
+        summary: "read a file's attribute of 16 bytes",
+        calls: &["getxattr"],
+        prepare: |setting| {
+            let file = new_file(&enter(setting)?)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let mut value = [0_u8; 64];
+            tried(repeat(move || exactly(16, call!(getxattr, c"file", NAME, &mut value, 64)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.lgetxattr",
+        summary: "read an attribute of 16 bytes of a file or link",
+        calls: &["lgetxattr"],
+        prepare: |setting| {
+            let file = new_file(&enter(setting)?)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let mut value = [0_u8; 64];
+            tried(repeat(move || exactly(16, call!(lgetxattr, c"file", NAME, &mut value, 64)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.fgetxattr",
+        summary: "read an open file's attribute of 16 bytes",
+        calls: &["fgetxattr"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let mut value = [0_u8; 64];
+            tried(repeat(move || exactly(16, call!(fgetxattr, &file, NAME, &mut value, 64)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.listxattr",
+        summary: "list the names of a file's attributes",
+        calls: &["listxattr"],
+        prepare: |setting| {
+            let file = new_file(&enter(setting)?)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let mut names = [0_u8; 1024];
+            let length = call!(flistxattr, &file, &mut names, 1024)?;
+            tried(repeat(move || exactly(length, call!(listxattr, c"file", &mut names, 1024)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.llistxattr",
+        summary: "list the names of the attributes of a file or link",
+        calls: &["llistxattr"],
+        prepare: |setting| {
+            let file = new_file(&enter(setting)?)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let mut names = [0_u8; 1024];
+            let length = call!(flistxattr, &file, &mut names, 1024)?;
+            tried(repeat(move || exactly(length, call!(llistxattr, c"file", &mut names, 1024)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.flistxattr",
+        summary: "list the names of an open file's attributes",
+        calls: &["flistxattr"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let mut names = [0_u8; 1024];
+            let length = call!(flistxattr, &file, &mut names, 1024)?;
+            tried(repeat(move || exactly(length, call!(flistxattr, &file, &mut names, 1024)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.removexattr",
+        summary: "give a file an attribute of 16 bytes and take it away",
+        calls: &["setxattr", "removexattr"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            tried(repeat(move || {
+                exactly(0, call!(setxattr, c"file", NAME, VALUE, 16, 0)?)?;
+                exactly(0, call!(removexattr, c"file", NAME)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.lremovexattr",
+        summary: "give a file or link an attribute of 16 bytes and take it away",
+        calls: &["lsetxattr", "lremovexattr"],
+        prepare: |setting| {
+            new_file(&enter(setting)?)?;
+            tried(repeat(move || {
+                exactly(0, call!(lsetxattr, c"file", NAME, VALUE, 16, 0)?)?;
+                exactly(0, call!(lremovexattr, c"file", NAME)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.fremovexattr",
+        summary: "give an open file an attribute of 16 bytes and take it away",
+        calls: &["fsetxattr", "fremovexattr"],
+        prepare: |setting| {
+            let file = file_of(setting, 0)?;
+            tried(repeat(move || {
+                exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+                exactly(0, call!(fremovexattr, &file, NAME)?)
+            }))
+        },
+        ..PAIR
+    },
+    Operation {
+        id: "call.setxattrat",
+        summary: "replace an attribute of 16 bytes of a file of an open folder by another",
+        version: 2,
+        calls: &["setxattrat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            let file = new_file(&folder)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let values = [OTHER, VALUE].map(|value| [value.as_ptr() as u64, 16]);
+            turning(values, move |value| call!(setxattrat, &folder, c"file", 0, NAME, &value, 16))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.getxattrat",
+        summary: "read an attribute of 16 bytes of a file of an open folder",
+        calls: &["getxattrat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            let file = new_file(&folder)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let mut room = Box::new([0_u8; 64]);
+            let mut value = [room.as_mut_ptr() as u64, 64];
+            tried(repeat(move || {
+                let _kept = &room;
+                exactly(16, call!(getxattrat, &folder, c"file", 0, NAME, &mut value, 16)?)
+            }))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.listxattrat",
+        summary: "list the names of the attributes of a file of an open folder",
+        calls: &["listxattrat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            let file = new_file(&folder)?;
+            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            let mut names = [0_u8; 1024];
+            let length = call!(flistxattr, &file, &mut names, 1024)?;
+            tried(repeat(move || exactly(length, call!(listxattrat, &folder, c"file", 0, &mut names, 1024)?)))
+        },
+        ..CALL
+    },
+    Operation {
+        id: "call.removexattrat",
+        summary: "give a file of an open folder an attribute of 16 bytes and take it away",
+        calls: &["setxattrat", "removexattrat"],
+        prepare: |setting| {
+            let folder = enter(setting)?;
+            new_file(&folder)?;
+            let value = [VALUE.as_ptr() as u64, 16];
+            tried(repeat(move || {
+                exactly(0, call!(setxattrat, &folder, c"file", 0, NAME, &value, 16)?)?;
+                exactly(0, call!(removexattrat, &folder, c"file", 0, NAME)?)
+            }))
+        },
+        ..PAIR
+    },
+];

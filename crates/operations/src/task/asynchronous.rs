@@ -1,0 +1,66 @@
+//! Asynchronous completion: the same null read, of one byte of /dev/zero, asked for and completed in every way there
+//! is. Its work is so small that what is left is the way; a byte that was not zero before proves the read.
+
+pub(crate) mod aio;
+pub(crate) mod linux;
+pub(crate) mod uring;
+
+use std::os::fd::OwnedFd;
+
+use operation::{Failure, Operation, repeat, term};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2, read};
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::loops::tried;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "async.read.plain",
+        summary: "read one byte of /dev/zero: asking, waiting and completion in one call",
+        aliases: &["QIOW"],
+        explained_by: &[term(1.0, "syscall.getppid")],
+        prepare: |_| {
+            let device = zeros()?;
+            Ok(repeat(move || {
+                let mut byte = [1];
+                let length = read(&device, &mut byte)?;
+                check(length as i64, byte[0])
+            }))
+        },
+        ..READ
+    },
+    Operation {
+        id: "async.read.preadv2",
+        summary: "read one byte of /dev/zero by the call that takes a position, a list of places and flags",
+        explained_by: &[term(1.0, "async.read.plain")],
+        calls: &["preadv2"],
+        prepare: |_| {
+            let device = zeros()?;
+            tried(repeat(move || {
+                let mut byte = [1];
+                let length = preadv2(&device, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::empty())?;
+                check(length as i64, byte[0])
+            }))
+        },
+        ..READ
+    },
+];
+
+/// What all of them are.
+const READ: Operation = Operation { per: "read", moves: |_| 1, ..DEFAULT };
+
+/// The device that is read.
+fn zeros() -> Result<OwnedFd, Failure> {
+    Ok(open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Checks a read's result, which is a length or an error's negative number, and what it read.
+#[inline(always)]
+fn check(result: i64, byte: u8) -> Result<(), Failure> {
+    match (result, byte) {
+        (1, 0) => Ok(()),
+        (..=-1, _) => Err(Failure::Errno { errno: -result as i32 }),
+        _ => Err(Failure::wrong("the byte was not read")),
+    }
+}

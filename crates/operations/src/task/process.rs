@@ -1,0 +1,52 @@
+//! Processes: one that ends at once, one that runs a program that does nothing, one that runs the shell.
+
+pub(crate) mod apart;
+pub(crate) mod ways;
+
+use operation::{Need, Operation, repeat, term};
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::process::{execute, fork, spawn, wait_for};
+use crate::kit::program::do_nothing;
+
+/// What all of them are: a child that has come and gone.
+const CHILD: Operation = Operation { per: "process", headline: true, ..DEFAULT };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "process.fork",
+        summary: "copy this small process, let the copy end at once, wait for it (fork, wait)",
+        prepare: |_| Ok(repeat(|| wait_for(fork(|| 0)?))),
+        ..CHILD
+    },
+    Operation {
+        id: "process.exec",
+        summary: "copy this small process, run a program that does nothing in the copy, wait (fork, execve, wait)",
+        calls: &["execve"],
+        explained_by: &[term(1.0, "process.fork")],
+        at_least: &["process.fork"],
+        prepare: |setting| {
+            let program = do_nothing(setting)?;
+            Ok(repeat(move || wait_for(fork(|| execute(&program))?)))
+        },
+        ..CHILD
+    },
+    Operation {
+        id: "process.spawn",
+        summary: "run a program that does nothing, without copying this process, and wait for it (posix_spawn, wait)",
+        prepare: |setting| {
+            let program = do_nothing(setting)?;
+            Ok(repeat(move || wait_for(spawn(&[&program])?)))
+        },
+        ..CHILD
+    },
+    Operation {
+        id: "process.shell",
+        summary: "run the shell with nothing to do and wait for it (/bin/sh -c :)",
+        needs: &[Need::Program("/bin/sh")],
+        explained_by: &[term(1.0, "process.spawn")],
+        at_least: &["process.spawn"],
+        prepare: |_| Ok(repeat(|| wait_for(spawn(&[c"/bin/sh", c"-c", c":"])?))),
+        ..CHILD
+    },
+];

@@ -1,0 +1,70 @@
+//! Children that run on another CPU than their parent, where the scheduler puts them: how a process of a user, which may
+//! use every CPU, finds its children. Everywhere else here they run on the parent's CPU.
+
+use std::rc::Rc;
+
+use operation::{Axis, Operation, Value, partner, term};
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::child::Child;
+use crate::kit::places::Places;
+use crate::kit::process::{execute, fork, wait_for};
+use crate::kit::program::do_nothing;
+
+/// Where the children run.
+pub(crate) const OTHER: Axis = partner("distance", &[Value::Word("other")]);
+
+/// What all of them are. The same on one CPU is said to explain them: what is left is what another CPU adds, or saves
+/// where parent and child work at the same time.
+const APART: Operation = Operation { per: "process", axes: &[OTHER], ..DEFAULT };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "process.fork.apart",
+        summary: "copy this small process, let the copy end at once on another CPU, wait for it (fork, wait)",
+        explained_by: &[term(1.0, "process.fork")],
+        prepare: |setting| {
+            let places = Places::new(setting)?;
+            let seen = Rc::clone(&places);
+            let child = move || {
+                seen.child_runs();
+                0
+            };
+            Ok(places.around(move || wait_for(fork(&child)?)))
+        },
+        ..APART
+    },
+    Operation {
+        id: "process.exec.apart",
+        summary: "copy this small process, run a program that does nothing in the copy on another CPU, wait (fork, execve, wait)",
+        explained_by: &[term(1.0, "process.exec")],
+        at_least: &["process.fork.apart"],
+        prepare: |setting| {
+            let program = do_nothing(setting)?;
+            let places = Places::new(setting)?;
+            let seen = Rc::clone(&places);
+            let child = move || {
+                seen.child_runs();
+                execute(&program)
+            };
+            Ok(places.around(move || wait_for(fork(&child)?)))
+        },
+        ..APART
+    },
+    Operation {
+        id: "process.clone.apart",
+        summary: "run nothing on another CPU in a child with a stack of its own in this process's memory, wait for it (clone, wait)",
+        explained_by: &[term(1.0, "process.clone")],
+        prepare: |setting| {
+            let places = Places::new(setting)?;
+            let seen = Rc::clone(&places);
+            let child = move || {
+                seen.child_runs();
+                Ok(())
+            };
+            let mut child = Child::new(0, child);
+            Ok(places.around(move || child.run()))
+        },
+        ..APART
+    },
+];

@@ -1,0 +1,185 @@
+//! The ways of starting a process, of whatever size, in whatever namespaces, and programs of either kind.
+
+use std::ffi::CString;
+
+use libc::{CLONE_VFORK, CLONE_VM, SIGCHLD, c_int};
+use operation::{Failure, Need, Operation, Value, bytes, repeat, term, word};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
+use syscalls::Sysno;
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::child::{Start, in_child, start_and_end};
+use crate::kit::process::{execute, fork, wait_for};
+
+/// A child that has come and gone.
+const CHILD: Operation = Operation { per: "process", ..DEFAULT };
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "process.fork.resident",
+        summary: "copy a process that has touched this much memory, let the copy end at once, wait for it (fork, wait)",
+        axes: &[bytes(
+            "resident",
+            &[Value::Number(1 << 20), Value::Number(16 << 20), Value::Number(256 << 20), Value::Number(1 << 30)],
+        )],
+        explained_by: &[term(1.0, "process.fork")],
+        monotonic_in: &["resident"],
+        patience: 30.0,
+        prepare: |setting| {
+            touch(setting.number("resident"))?;
+            Ok(repeat(|| wait_for(fork(|| 0)?)))
+        },
+        ..CHILD
+    },
+    #[cfg(target_arch = "x86_64")]
+    Operation {
+        id: "call.fork",
+        summary: "copy this small process by the old call, let the copy end at once, wait for it",
+        calls: &["fork", "exit_group"],
+        prepare: |_| {
+            Ok(repeat(|| {
+                // SAFETY: the child touches nothing and ends.
+                wait_for(unsafe { start_and_end(Sysno::fork, [0, 0], Sysno::exit_group) }?)
+            }))
+        },
+        ..CHILD
+    },
+    Operation {
+        id: "process.vfork",
+        summary: "lend this process's memory to a child that ends at once, wait for it (vfork, wait)",
+        calls: if cfg!(target_arch = "x86_64") { &["vfork"] } else { &[] },
+        prepare: |_| {
+            #[cfg(target_arch = "x86_64")]
+            let (number, flags) = (Sysno::vfork, 0);
+            #[cfg(not(target_arch = "x86_64"))]
+            let (number, flags) = (Sysno::clone, (CLONE_VM | CLONE_VFORK | SIGCHLD) as usize);
+            Ok(repeat(move || {
+                // SAFETY: the child writes no memory, and this process is held until it is gone.
+                wait_for(unsafe { start_and_end(number, [flags, 0], Sysno::exit_group) }?)
+            }))
+        },
+        ..CHILD
+    },
+    Operation {
+        id: "process.clone",
+        summary: "run nothing in a child with a stack of its own in this process's memory, wait for it (clone, wait)",
+        calls: &["clone", "exit"],
+        prepare: |_| Ok(in_child(0, || Ok(()))),
+        ..CHILD
+    },
+    Operation {
+        id: "process.clone3",
+        summary: "lend this process's memory to a child that ends at once, wait for it (clone3, wait)",
+        calls: &["clone3", "exit_group"],
+        prepare: |_| {
+            let start = Box::new(Start {
+                flags: (CLONE_VM | CLONE_VFORK) as u64,
+                exit_signal: SIGCHLD as u64,
+                ..Start::default()
+            });
+            crate::kit::loops::tried(repeat(move || wait_for(clone3(&start)?)))
+        },
+        ..CHILD
+    },
+    Operation {
+        id: "process.namespace",
+        summary: "copy this small process into a new namespace of this kind, let the copy end at once, wait for it",
+        axes: &[word(
+            "kind",
+            &[
+                Value::Word("none"),
+                Value::Word("user"),
+                Value::Word("mount"),
+                Value::Word("uts"),
+                Value::Word("ipc"),
+                Value::Word("pid"),
+                Value::Word("net"),
+                Value::Word("cgroup"),
+                Value::Word("time"),
+            ],
+        )],
+        patience: 30.0,
+        // The kernel makes and takes down most kinds with the help of threads of its own.
+        waits: |point| point.word("kind") != Some("none"),
+        prepare: |setting| {
+            let kind = kind(setting.word("kind"))?;
+            let mut start = Box::new(Start { flags: kind, exit_signal: SIGCHLD as u64, ..Start::default() });
+            if clone3(&start).and_then(wait_for).is_err() {
+                // Who may not make this kind alone may within a namespace of users.
+                start.flags = kind | libc::CLONE_NEWUSER as u64;
+            }
+            crate::kit::loops::tried(repeat(move || wait_for(clone3(&start)?)).at_most(NAMESPACES)).map_err(refused)
+        },
+        ..CHILD
+    },
+    Operation {
+        id: "process.exec.dynamic",
+        summary: "copy this small process, run a dynamically linked program that does nothing in the copy, wait (/bin/true)",
+        needs: &[Need::Program("/bin/true")],
+        explained_by: &[term(1.0, "process.exec")],
+        at_least: &["process.exec"],
+        prepare: |_| {
+            let program = CString::from(c"/bin/true");
+            Ok(repeat(move || wait_for(fork(|| execute(&program))?)))
+        },
+        ..CHILD
+    },
+];
+
+/// Namespaces that one batch makes: the kernel takes them down later, in the background.
+const NAMESPACES: u64 = 32;
+
+/// The flag of this kind of namespace.
+fn kind(name: &str) -> Result<u64, Failure> {
+    /// `CLONE_NEWTIME` of linux/sched.h, known to clone3 only.
+    const NEW_TIME: c_int = 0x80;
+    let flag = match name {
+        "none" => 0,
+        "user" => libc::CLONE_NEWUSER,
+        "mount" => libc::CLONE_NEWNS,
+        "uts" => libc::CLONE_NEWUTS,
+        "ipc" => libc::CLONE_NEWIPC,
+        "pid" => libc::CLONE_NEWPID,
+        "net" => libc::CLONE_NEWNET,
+        "cgroup" => libc::CLONE_NEWCGROUP,
+        "time" => NEW_TIME,
+        other => return Err(Failure::wrong(format!("no kind of namespace is called {other}"))),
+    };
+    Ok(flag as u64)
+}
+
+fn refused(failure: Failure) -> Failure {
+    match failure {
+        Failure::Errno { errno: libc::EINVAL } => {
+            Failure::skip("this kernel has no namespaces of this kind", "a kernel built with them")
+        }
+        other => other,
+    }
+}
+
+/// Starts a child as `start` says, which ends at once.
+fn clone3(start: &Start) -> Result<i32, Failure> {
+    let arguments = [std::ptr::from_ref(start) as usize, size_of::<Start>()];
+    // SAFETY: what it is told is valid to read; the child has the memory to itself or is waited for, and writes none.
+    unsafe { start_and_end(Sysno::clone3, arguments, Sysno::exit_group) }
+}
+
+/// Maps so much memory in base pages and touches all of it; it goes with this process.
+fn touch(bytes: u64) -> Result<(), Failure> {
+    let free = rustix::system::sysinfo();
+    if bytes > (free.freeram as u64 * u64::from(free.mem_unit)) / 2 {
+        return Err(Failure::skip("not enough memory is free", "free memory, or raise the container's limit"));
+    }
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+    let memory = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes as usize, access, MapFlags::PRIVATE) }?;
+    // SAFETY: the mapping is whole and our own. A kernel without huge pages refuses, which is as well.
+    let _ = unsafe { madvise(memory, bytes as usize, Advice::LinuxNoHugepage) };
+    for page in (0..bytes as usize).step_by(rustix::param::page_size()) {
+        // SAFETY: the offset is within the mapping, which nobody else knows of.
+        let byte = unsafe { memory.cast::<u8>().add(page) };
+        // SAFETY: as above, and writable.
+        unsafe { byte.write(1) };
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Every means of receiving a signal; all are sent by the thread to itself, by tgkill.
+
+use std::ffi::{c_int, c_void};
+
+use operation::{Failure, Operation, repeat, term};
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::check::{answered, exactly};
+use crate::kit::handler::{Thread, bit, change_mask, count_one, counted, handler, install_counter, install_with};
+use crate::kit::invoke::{call, owned};
+use crate::kit::loops::tried;
+
+/// A signal sent and received.
+const SIGNAL: Operation =
+    Operation { per: "signal", version: 2, explained_by: &[term(1.0, "signal.ignored")], ..DEFAULT };
+
+/// Enough for the largest frame of a handler on machines with wide registers.
+const STACK_WORDS: usize = 8 << 10;
+
+/// Bytes of `signalfd_siginfo`.
+const RECORD: usize = 128;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "signal.receive.siginfo",
+        summary: "send a signal to oneself and have a handler run that is told all about it (SA_SIGINFO)",
+        prepare: |_| {
+            let handler = count_informed as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+            install_with(libc::SIGUSR1, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
+            change_mask(libc::SIG_UNBLOCK, bit(libc::SIGUSR1))?;
+            let thread = Thread::current();
+            tried(counted(repeat(move || thread.signal(libc::SIGUSR1))))
+        },
+        ..SIGNAL
+    },
+    Operation {
+        id: "signal.receive.altstack",
+        summary: "send a signal to oneself and have its handler run on a stack of its own (SA_ONSTACK)",
+        prepare: |_| {
+            let stack = vec![0_u64; STACK_WORDS];
+            exactly(0, call!(sigaltstack, &[stack.as_ptr() as usize, 0, STACK_WORDS * 8], 0)?)?;
+            install_with(libc::SIGUSR1, handler(), libc::SA_ONSTACK)?;
+            change_mask(libc::SIG_UNBLOCK, bit(libc::SIGUSR1))?;
+            let thread = Thread::current();
+            tried(counted(repeat(move || {
+                let _kept = &stack;
+                thread.signal(libc::SIGUSR1)
+            })))
+        },
+        ..SIGNAL
+    },
+    Operation {
+        id: "signal.receive.sigwaitinfo",
+        summary: "send a signal to oneself that is held off, and collect it (rt_sigtimedwait)",
+        calls: &["rt_sigtimedwait"],
+        prepare: |_| {
+            let signals = [hold_off()?];
+            let (thread, mut information) = (Thread::current(), [0_i32; 32]);
+            tried(repeat(move || {
+                thread.signal(libc::SIGUSR1)?;
+                exactly(libc::SIGUSR1 as usize, call!(rt_sigtimedwait, &signals, &mut information, 0, 8)?)
+            }))
+        },
+        ..SIGNAL
+    },
+    Operation {
+        id: "signal.receive.signalfd",
+        summary: "send a signal to oneself that is held off, and read it from a descriptor (signalfd)",
+        prepare: |_| {
+            let signals = [hold_off()?];
+            let descriptor = owned(call!(signalfd4, -1, &signals, 8, libc::SFD_CLOEXEC)?);
+            let (thread, mut record) = (Thread::current(), [0_u8; RECORD]);
+            tried(repeat(move || {
+                thread.signal(libc::SIGUSR1)?;
+                exactly(RECORD, call!(read, &descriptor, &mut record, RECORD)?)
+            }))
+        },
+        ..SIGNAL
+    },
+    Operation {
+        id: "signal.receive.sigsuspend",
+        summary: "send a signal to oneself that is held off, and let it through while waiting (rt_sigsuspend)",
+        calls: &["rt_sigsuspend"],
+        prepare: |_| {
+            install_counter(libc::SIGUSR1)?;
+            let others = [change_mask(libc::SIG_BLOCK, bit(libc::SIGUSR1))?];
+            let thread = Thread::current();
+            tried(counted(repeat(move || {
+                thread.signal(libc::SIGUSR1)?;
+                answered(libc::EINTR, call!(rt_sigsuspend, &others, 8))
+            })))
+        },
+        ..SIGNAL
+    },
+];
+
+/// Holds off the signal of this family; returns it as a mask. It is not left ignored by whoever started us, for then
+/// it would never arrive.
+fn hold_off() -> Result<u64, Failure> {
+    install_counter(libc::SIGUSR1)?;
+    change_mask(libc::SIG_BLOCK, bit(libc::SIGUSR1))?;
+    Ok(bit(libc::SIGUSR1))
+}
+
+extern "C" fn count_informed(_signal: c_int, _information: *mut libc::siginfo_t, _context: *mut c_void) {
+    count_one();
+}

@@ -1,0 +1,330 @@
+//! Switches between two tasks on one CPU, by how much memory each of them uses between two switches.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, bytes, opaque, pin, repeat, term};
+use rustix::thread::{futex, sched_yield};
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::channel::End;
+use crate::kit::shared::Shared;
+
+/// Bytes of its own that a task reads each time before it passes the token on: so many, or what a cache of this machine
+/// holds of them. Of `half` of a cache both sets fit it. Of `most` (three quarters) one set fits and two do not, so that
+/// every switch refills the cache: there a switch costs what it costs programs that use their cache. Of `twice` not even
+/// one fits, so that the work costs the same without a switch.
+const SET: Axis = bytes(
+    "set",
+    &[
+        Value::Number(0),
+        Value::Number(16 << 10),
+        Value::Number(256 << 10),
+        Value::Word("half-l1"),
+        Value::Word("most-l1"),
+        Value::Word("half-l2"),
+        MOST_OF_L2,
+        Value::Word("twice-l2"),
+    ],
+)
+.headline(&[Value::Number(0), Value::Number(256 << 10), MOST_OF_L2]);
+
+/// The set at which the difference is largest on most machines.
+const MOST_OF_L2: Value<&str> = Value::Word("most-l2");
+
+/// A turn of the ring is two switches and twice the work of one task alone; costs are of half a turn.
+const HALF_A_TURN: &[TermOf] = &[term(0.5, "loop.empty"), term(1.0, "switch.work").same(&["set"])];
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    // What a task does between two switches, done without switching: the baseline of the switches below.
+    Operation {
+        id: "switch.work",
+        summary: "pass a token to oneself through a pipe and read a working set: a switch's work without the switch",
+        per: "turn",
+        headline: true,
+        axes: &[SET],
+        prepare: |setting| {
+            let pipe = End::to_itself()?;
+            let set = WorkingSet::new(setting)?;
+            Ok(repeat(move || turn(&pipe, &set)))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "switch.process",
+        summary: "switch from a process to another on the same CPU, and refill the caches with its working set",
+        per: "switch",
+        headline: true,
+        axes: &[SET],
+        terms: HALF_A_TURN,
+        prepare: |setting| {
+            let (ours, theirs) = End::pipes()?;
+            let partner = setting.partner(setting.cpu(), || {
+                ours.close_inherited();
+                echo(&theirs, &WorkingSet::new(setting)?)
+            })?;
+            let set = WorkingSet::new(setting)?;
+            // With this copy closed, the partner alone holds its end, so that its death ends our reading.
+            drop(theirs);
+            Ok(turns(move || {
+                let _alive = &partner;
+                turn(&ours, &set)
+            }))
+        },
+        ..Operation::DEFAULT
+    },
+    // Two threads share their table of descriptors, so that each call also counts its references to the pipe, which
+    // the work of one task alone does not.
+    Operation {
+        id: "switch.thread",
+        summary: "switch from a thread to another of the same process and CPU, and refill the caches with its working set",
+        per: "switch",
+        headline: true,
+        axes: &[SET.headline(&[Value::Number(0), Value::Number(256 << 10)])],
+        terms: HALF_A_TURN,
+        prepare: |setting| {
+            let (ours, theirs) = End::pipes()?;
+            let cpu = setting.cpu();
+            let set = WorkingSet::new(setting)?;
+            let partner_set = WorkingSet::new(setting)?;
+            let partner = std::thread::Builder::new().spawn(move || {
+                // A partner that is refused its CPU closes its end, which we notice.
+                let _ = pin(cpu).and_then(|()| echo(&theirs, &partner_set));
+            })?;
+            let pair = Pair { ours: Some(ours), partner: Some(partner) };
+            Ok(turns(move || pair.ours.as_ref().map_or(Ok(()), |ours| turn(ours, &set))))
+        },
+        ..Operation::DEFAULT
+    },
+    // Some schedulers let the caller go on although another task could run. The word of whose turn it is makes sure that
+    // the other has run; that every call switched, and nothing else did, is counted by the kernel.
+    Operation {
+        id: "switch.yield",
+        summary: "give the CPU to another process that wants it (sched_yield), the call included",
+        version: 2,
+        per: "switch",
+        headline: true,
+        terms: &[term(0.5, "loop.empty")],
+        explained_by: &[term(1.0, "switch.process").at(&[("set", Value::Number(0))])],
+        prepare: |setting| {
+            let board = Rc::new(Shared::new(Board::default())?);
+            let partner = setting.partner(setting.cpu(), || board.play())?;
+            let (before, after) = (Rc::clone(&board), Rc::clone(&board));
+            let own = Rc::new(Cell::new(Counts::default()));
+            let (counted, began) = (Rc::clone(&own), Rc::clone(&own));
+            let turns = Loop::new(move |times| {
+                let _alive = &partner;
+                let mut calls = 0;
+                for _ in 0..times {
+                    board.turn.store(THEIRS, Ordering::Release);
+                    while board.turn.load(Ordering::Acquire) == THEIRS {
+                        sched_yield();
+                        calls += 1;
+                    }
+                }
+                counted.set(Counts { calls, ..counted.get() });
+                Ok(())
+            });
+            let begin = move |_| {
+                before.begin()?;
+                began.set(Counts { calls: 0, switches: switched_out()? });
+                Ok(())
+            };
+            let end = move |times| {
+                let Counts { calls, switches } = own.get();
+                let ours = Counts { calls, switches: switched_out()? - switches };
+                every_call_switched(times, [ours, after.end()])
+            };
+            Ok(turns.unrolled(2).before(begin).verify(end))
+        },
+        ..Operation::DEFAULT
+    },
+];
+
+/// A loop of whole turns; a turn is two switches.
+fn turns(turn: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
+    repeat(turn).unrolled(2)
+}
+
+/// Memory that a task calls its own.
+struct WorkingSet {
+    words: Vec<u64>,
+}
+
+impl WorkingSet {
+    /// Words in a cache line of 64 bytes.
+    const LINE: usize = 8;
+
+    /// As large as the setting's set. A partner makes its own: what is inherited is shared.
+    fn new(setting: &Setting) -> Result<WorkingSet, Failure> {
+        // Words other than zero, for pages that hold zeros only may not be there yet.
+        Ok(WorkingSet { words: vec![1; setting.cached("set")? / size_of::<u64>()] })
+    }
+
+    /// Reads a word of every cache line; the same code for all tasks, whose costs are subtracted from each other.
+    #[inline(never)]
+    fn read(&self) {
+        let sum = self.words.iter().step_by(Self::LINE).fold(0_u64, |sum, word| sum.wrapping_add(*word));
+        opaque(sum);
+    }
+}
+
+/// Passes the token on, waits for it, uses the working set.
+#[inline(always)]
+fn turn(end: &End, set: &WorkingSet) -> Result<(), Failure> {
+    end.send(&[1])?;
+    end.receive(&mut [0])?;
+    set.read();
+    Ok(())
+}
+
+/// A partner's part of the turns, until the other end is closed.
+fn echo(end: &End, set: &WorkingSet) -> Result<(), Failure> {
+    loop {
+        end.receive(&mut [0])?;
+        set.read();
+        end.send(&[1])?;
+    }
+}
+
+/// Our end of the ring and the thread at the other; dropping it closes the end, at which the thread ends.
+struct Pair {
+    ours: Option<End>,
+    partner: Option<JoinHandle<()>>,
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        self.ours = None;
+        if let Some(partner) = self.partner.take() {
+            let _ = partner.join();
+        }
+    }
+}
+
+const OURS: u32 = 0;
+const THEIRS: u32 = 1;
+
+/// What two yielding processes share. The partner sleeps between batches, or it would run beside the clock's checks.
+#[derive(Default)]
+struct Board {
+    turn: AtomicU32,
+    playing: AtomicU32,
+    /// Whether the partner takes part now.
+    awake: AtomicU32,
+    /// The partner's calls and switches in the batch it took part in last.
+    calls: AtomicU64,
+    switches: AtomicU64,
+}
+
+/// What one of the two did in a batch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Calls of sched_yield.
+    calls: u64,
+    /// How often the kernel took the CPU from it; it counts a call that switches as that.
+    switches: u64,
+}
+
+impl Board {
+    /// Wakes the partner for a batch, and waits until it takes part.
+    fn begin(&self) -> Result<(), Failure> {
+        self.playing.store(1, Ordering::Release);
+        futex::wake(&self.playing, futex::Flags::empty(), 1)?;
+        while self.awake.load(Ordering::Acquire) == 0 {
+            sched_yield();
+        }
+        Ok(())
+    }
+
+    /// Sends the partner to sleep; what it did.
+    fn end(&self) -> Counts {
+        self.playing.store(0, Ordering::Release);
+        while self.awake.load(Ordering::Acquire) == 1 {
+            sched_yield();
+        }
+        Counts { calls: self.calls.load(Ordering::Relaxed), switches: self.switches.load(Ordering::Relaxed) }
+    }
+
+    /// The partner's part: to hand the turn back as often as it gets it.
+    fn play(&self) -> Result<(), Failure> {
+        loop {
+            while self.playing.load(Ordering::Acquire) == 0 {
+                // Whatever ends the sleep, the word says whether to go on.
+                let _ = futex::wait(&self.playing, futex::Flags::empty(), 0, None);
+            }
+            let (began, mut calls) = (switched_out()?, 0);
+            self.awake.store(1, Ordering::Release);
+            while self.playing.load(Ordering::Acquire) == 1 {
+                if self.turn.load(Ordering::Acquire) == THEIRS {
+                    self.turn.store(OURS, Ordering::Release);
+                }
+                sched_yield();
+                calls += 1;
+            }
+            self.calls.store(calls, Ordering::Relaxed);
+            self.switches.store(switched_out()? - began, Ordering::Relaxed);
+            self.awake.store(0, Ordering::Release);
+        }
+    }
+}
+
+/// A turn is one call and one switch of each of the two. One in fifty may be another's doing, such as a timer tick that
+/// took the CPU before the call did; a few are the batch's beginning and end.
+fn every_call_switched(turns: u64, both: [Counts; 2]) -> Result<(), Failure> {
+    const ENDS: u64 = 4;
+    let close = |count: u64| count.abs_diff(turns) <= turns / 50 + ENDS;
+    if both.iter().all(|counts| close(counts.calls) && close(counts.switches)) {
+        return Ok(());
+    }
+    let [ours, theirs] = both;
+    if ours.switches + theirs.switches == 0 {
+        return Err(Failure::skip("this kernel does not count switches (getrusage)", "Linux itself"));
+    }
+    let (calls, switches) = (ours.calls + theirs.calls, ours.switches + theirs.switches);
+    let each = 2 * turns;
+    Err(Failure::wrong(format!(
+        "{calls} calls of sched_yield and {switches} switches where {each} of each were meant: the scheduler does not switch at every call, or another program took part"
+    )))
+}
+
+/// How often the kernel has taken the CPU from this task while it could go on, calls of sched_yield included.
+fn switched_out() -> Result<u64, Failure> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole rusage.
+    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
+        return Err(Failure::last_os_error());
+    }
+    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
+    Ok(unsafe { usage.assume_init() }.ru_nivcsw as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_turn_is_one_call_and_one_switch_of_each() {
+        let of = |calls, switches| Counts { calls, switches };
+        assert!(every_call_switched(128, [of(128, 129), of(130, 128)]).is_ok());
+        assert!(every_call_switched(1, [of(1, 2), of(3, 2)]).is_ok());
+        // What the check of version 1 let pass: 1.8 calls a turn in a batch of usual length.
+        assert!(every_call_switched(128, [of(230, 128), of(128, 128)]).is_err());
+        assert!(every_call_switched(128, [of(128, 128), of(230, 128)]).is_err());
+        // Calls that came back at once.
+        assert!(every_call_switched(128, [of(128, 20), of(128, 20)]).is_err());
+        assert!(every_call_switched(128, [of(128, 0), of(128, 0)]).is_err());
+    }
+
+    #[test]
+    fn a_batch_of_yields_switches_at_every_call() {
+        // As a round is, and on a thread of its own: the harness's others stay where they are.
+        let thread = std::thread::spawn(|| {
+            pin(0).expect("CPU 0 may be used");
+            crate::kit::trial::perform(&OPERATIONS[3]);
+        });
+        thread.join().expect("the batches switch");
+    }
+}

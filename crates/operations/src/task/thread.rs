@@ -1,0 +1,121 @@
+//! Threads.
+
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use operation::{Failure, Operation, repeat, term};
+use syscalls::Sysno;
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::child::{Start, start_and_end};
+use crate::kit::invoke::call;
+use crate::kit::loops::tried;
+use crate::kit::places::Places;
+use crate::task::process::apart::OTHER;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "thread.create.join",
+        summary: "start a thread that ends at once and wait for it (pthread_create, pthread_join)",
+        per: "thread",
+        headline: true,
+        prepare: |_| {
+            let mut started = 0_u64;
+            Ok(repeat(move || {
+                let before = started;
+                run_thread(count_start, (&raw mut started).cast())?;
+                if started == before + 1 { Ok(()) } else { Err(Failure::wrong("the thread did not run")) }
+            }))
+        },
+        ..DEFAULT
+    },
+    // As a process of a user finds its threads, which may use every CPU.
+    Operation {
+        id: "thread.create.join.apart",
+        summary: "start a thread that ends at once on another CPU and wait for it (pthread_create, pthread_join)",
+        per: "thread",
+        axes: &[OTHER],
+        explained_by: &[term(1.0, "thread.create.join")],
+        prepare: |setting| {
+            let places = Places::new(setting)?;
+            let seen = Rc::clone(&places);
+            Ok(places.around(move || run_thread(tell_place, Rc::as_ptr(&seen).cast_mut().cast())))
+        },
+        ..DEFAULT
+    },
+    Operation {
+        id: "thread.clone3",
+        summary: "start a thread that ends at once and wait for it, without the C library (clone3, exit, futex)",
+        per: "thread",
+        calls: &["clone3", "exit"],
+        prepare: |_| {
+            // The kernel writes the thread's id here as it starts, and zero as it ends.
+            let running: &'static AtomicU32 = Box::leak(Box::default());
+            let address = running.as_ptr() as u64;
+            let start = Start { flags: THREAD as u64, child_tid: address, parent_tid: address, ..Start::default() };
+            tried(repeat(move || {
+                let arguments = [&raw const start as usize, size_of::<Start>()];
+                // SAFETY: the thread uses no stack; the word it is to clear is never given back.
+                unsafe { start_and_end(Sysno::clone3, arguments, Sysno::exit) }?;
+                wait_until_zero(running)
+            }))
+        },
+        ..DEFAULT
+    },
+];
+
+/// What makes a new task a thread of this process, with its end told by a word of memory.
+const THREAD: i32 = libc::CLONE_VM
+    | libc::CLONE_FS
+    | libc::CLONE_FILES
+    | libc::CLONE_SIGHAND
+    | libc::CLONE_THREAD
+    | libc::CLONE_SYSVSEM
+    | libc::CLONE_PARENT_SETTID
+    | libc::CLONE_CHILD_CLEARTID;
+
+fn wait_until_zero(word: &AtomicU32) -> Result<(), Failure> {
+    loop {
+        let value = word.load(Ordering::Acquire);
+        if value == 0 {
+            return Ok(());
+        }
+        match call!(futex, word.as_ptr(), libc::FUTEX_WAIT, value, 0) {
+            Ok(_) | Err(Failure::Errno { errno: libc::EAGAIN | libc::EINTR }) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+}
+
+/// Starts a thread that does `start` with this argument, and waits for its end. The C library keeps the stacks of ended
+/// threads, so from the second one on no memory is mapped.
+fn run_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void) -> Result<(), Failure> {
+    let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
+    // SAFETY: the argument is what the thread expects and outlives it, for it is waited for below.
+    let error = unsafe { libc::pthread_create(thread.as_mut_ptr(), std::ptr::null(), start, argument) };
+    if error != 0 {
+        return Err(Failure::Errno { errno: error });
+    }
+    // SAFETY: the thread was created, so its handle was written.
+    let thread = unsafe { thread.assume_init() };
+    // SAFETY: the handle is of a thread that nobody else joins.
+    match unsafe { libc::pthread_join(thread, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        errno => Err(Failure::Errno { errno }),
+    }
+}
+
+extern "C" fn tell_place(argument: *mut c_void) -> *mut c_void {
+    // SAFETY: the argument is the creator's places, which outlive this thread and are changed by atomics alone.
+    let places = unsafe { &*argument.cast_const().cast::<Places>() };
+    places.child_runs();
+    std::ptr::null_mut()
+}
+
+extern "C" fn count_start(argument: *mut c_void) -> *mut c_void {
+    // SAFETY: the argument is the creator's counter, which the creator does not touch until it has joined us.
+    let started = unsafe { &mut *argument.cast::<u64>() };
+    *started += 1;
+    std::ptr::null_mut()
+}

@@ -1,0 +1,295 @@
+//! Commands of the user's own: one run from fork to end, like any operation. In no family: it is made from what stands
+//! on the command line. The do-nothing command, started in the same way, is its baseline.
+
+use std::ffi::{CString, OsStr, OsString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+
+use guard::apart;
+use operation::{Failure, Loop, Operation, Setting, repeat, term};
+use record::Estimate;
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::kit::process::{NOT_STARTED, fork, status_of};
+use crate::kit::program::do_nothing;
+use crate::kit::shared::Shared;
+
+/// Starting a program that does nothing as commands are started, and waiting for it: what every command contains.
+pub const NOTHING: Operation = Operation {
+    id: "command.nothing",
+    summary: "start a program that does nothing, as a timed command is started, and wait for it (fork, execve, wait)",
+    per: "run",
+    prepare: |setting| {
+        let program = do_nothing(setting)?;
+        prepared(&Command {
+            arguments: vec![program.clone()],
+            program,
+            on_failure: OnFailure::Refuse,
+            cpus: None,
+            warm: false,
+        })
+    },
+    ..Operation::DEFAULT
+};
+
+/// What a command's exit status other than 0 means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// It did not do its work.
+    Refuse,
+    /// Nothing.
+    Ignore,
+}
+
+/// Where a command may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cpus {
+    /// On the CPU its round is pinned to, like every operation.
+    One,
+    /// Wherever this process may.
+    All,
+}
+
+/// How a command is to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Running {
+    /// Seconds after which a round, or the trial before all rounds, counts as hung.
+    pub patience: f64,
+    /// What its failure means.
+    pub on_failure: OnFailure,
+    /// Where it may run.
+    pub cpus: Cpus,
+    /// The figure to quote, where it is not to be chosen by the trial.
+    pub quoted: Option<Estimate>,
+}
+
+/// A command that can be timed.
+pub struct Tried {
+    /// The operation.
+    pub operation: &'static Operation,
+    /// Processor time over elapsed time of the trial: above 1 it keeps several CPUs busy.
+    pub busy: f64,
+}
+
+/// Why a command cannot be timed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// No words.
+    #[error("the command is empty; say its name and its arguments")]
+    Empty,
+    /// No such program.
+    #[error("{0}: no such program{1}")]
+    NotFound(String, &'static str),
+    /// There is one that cannot be executed.
+    #[error("{program} cannot be executed: {why}")]
+    NotExecutable {
+        /// Its path.
+        program: String,
+        /// Why.
+        why: String,
+    },
+    /// It was tried and failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// A command as its round needs it.
+#[derive(Clone)]
+struct Command {
+    program: CString,
+    arguments: Vec<CString>,
+    on_failure: OnFailure,
+    /// The CPUs it may use, where it is not to stay on the round's.
+    cpus: Option<CpuSet>,
+    /// Whether it is so long that the trial is all the warm-up it needs.
+    warm: bool,
+}
+
+/// The operation that runs these words, under this name, after one trial run apart.
+///
+/// # Errors
+/// When there is no such program, it cannot be executed, or its trial fails or hangs.
+pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried, CommandError> {
+    let first = words.first().filter(|first| !first.is_empty()).ok_or(CommandError::Empty)?;
+    let program = found(first)?;
+    let whole = |text: &OsStr| {
+        CString::new(text.as_bytes())
+            .map_err(|_| CommandError::Failed("a word of the command holds a zero byte".into()))
+    };
+    let command = Command {
+        arguments: words.iter().map(|word| whole(word)).collect::<Result<_, _>>()?,
+        program: whole(program.as_os_str())?,
+        on_failure: running.on_failure,
+        cpus: (running.cpus == Cpus::All).then(|| sched_getaffinity(None).ok()).flatten(),
+        warm: false,
+    };
+    let (elapsed, busy) = match apart(Duration::from_secs_f64(running.patience), || trial(&command)) {
+        Ok(Ok(measured)) => measured,
+        Ok(Err((0, why))) => return Err(CommandError::Failed(why)),
+        Ok(Err((_, why))) => return Err(CommandError::NotExecutable { program: program.display().to_string(), why }),
+        Err(lost) => return Err(CommandError::Failed(lost.to_string())),
+    };
+    let command = Command { warm: elapsed > LONGER, ..command };
+    let quoted = running.quoted.unwrap_or_else(|| quoted_by(elapsed, busy, running.cpus));
+    let operation = Operation {
+        // Named on the command line, so there are few, and they live as long as the process.
+        id: Box::leak(name.into()),
+        summary: "one run of the command, from fork to wait, with its output thrown away",
+        per: "run",
+        quoted,
+        terms: const { &[term(1.0, NOTHING.id)] },
+        // Whatever the command takes is the user's affair.
+        memory: u64::MAX,
+        patience: running.patience,
+        argument: Some(Box::leak(Box::new(command))),
+        prepare: |setting: &Setting| prepared(setting.argument()?),
+        ..Operation::DEFAULT
+    };
+    Ok(Tried { operation: Box::leak(Box::new(operation)), busy })
+}
+
+/// A longer run is quoted by its typical time: the checks around it say nothing of the neighbours during it.
+const LONG: f64 = 0.02;
+/// A run this long takes a round's time by itself: warming up in every round would only multiply it.
+const LONGER: f64 = 0.1;
+/// A run that keeps the CPU busy for less of its time waits, for a timer, a device or another process.
+const BUSY: f64 = 0.8;
+
+fn quoted_by(elapsed: f64, busy: f64, cpus: Cpus) -> Estimate {
+    if elapsed > LONG || busy < BUSY || cpus == Cpus::All { Estimate::Typical } else { Estimate::Quiet }
+}
+
+/// The program that a command's first word means: a path where it has a slash, else found along PATH.
+pub(crate) fn found(word: &OsStr) -> Result<PathBuf, CommandError> {
+    let shown = word.to_string_lossy().into_owned();
+    if word.as_bytes().contains(&b'/') {
+        let path = PathBuf::from(word);
+        return match refusal(&path) {
+            None => Ok(path),
+            Some(Errno::NOENT | Errno::NOTDIR) => Err(CommandError::NotFound(shown, "")),
+            Some(why) => Err(CommandError::NotExecutable { program: shown, why: why.to_string() }),
+        };
+    }
+    // As execvp has it where PATH is not set.
+    let folders = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+    let candidates: Vec<PathBuf> = std::env::split_paths(&folders).map(|folder| folder.join(word)).collect();
+    if let Some(program) = candidates.iter().find(|candidate| refusal(candidate).is_none()) {
+        return Ok(program.clone());
+    }
+    match candidates.iter().find(|candidate| candidate.is_file()) {
+        Some(file) => Err(CommandError::NotExecutable {
+            program: file.display().to_string(),
+            why: "you have no permission to".into(),
+        }),
+        None => Err(CommandError::NotFound(shown, " in any folder of PATH (built into the shell? try sh -c '...')")),
+    }
+}
+
+/// Why this cannot be executed, as far as shows without trying.
+fn refusal(path: &Path) -> Option<Errno> {
+    match std::fs::metadata(path) {
+        Ok(kind) if kind.is_dir() => Some(Errno::ISDIR),
+        _ => access(path, Access::EXEC_OK).err(),
+    }
+}
+
+/// Runs the command once: seconds elapsed, and processor time over them. An error comes with the error number of a
+/// program that could not be executed, or 0.
+fn trial(command: &Command) -> Result<(f64, f64), (i32, String)> {
+    let plain = |failure: Failure| (0, failure.to_string());
+    let run = Run::of(command).map_err(plain)?;
+    let start = Instant::now();
+    let status = run.once().map_err(plain)?;
+    let elapsed = start.elapsed().as_secs_f64();
+    match run.refused.load(Ordering::SeqCst) {
+        0 => run.judge(status).map_err(plain)?,
+        errno => return Err((errno, refused(errno))),
+    }
+    Ok((elapsed, childrens_seconds() / elapsed))
+}
+
+fn prepared(command: &Command) -> Result<Loop, Failure> {
+    let run = Run::of(command)?;
+    let work = repeat(move || {
+        let status = run.once()?;
+        run.judge(status)
+    });
+    Ok(if command.warm { work.skip_warmup() } else { work })
+}
+
+/// A command ready to be run again and again.
+struct Run {
+    command: Command,
+    /// Where its arguments lie, with a null at the end.
+    pointers: Vec<*const c_char>,
+    /// The error number with which a child could not execute the program.
+    refused: Shared<AtomicI32>,
+}
+
+impl Run {
+    fn of(command: &Command) -> Result<Run, Failure> {
+        let command = command.clone();
+        let texts = command.arguments.iter().map(|argument| argument.as_ptr());
+        let pointers = texts.chain([std::ptr::null()]).collect();
+        Ok(Run { command, pointers, refused: Shared::new(AtomicI32::new(0))? })
+    }
+
+    /// Runs it and returns its wait status.
+    fn once(&self) -> Result<c_int, Failure> {
+        let child = fork(|| {
+            if let Some(cpus) = &self.command.cpus {
+                let _ = sched_setaffinity(None, cpus);
+            }
+            // SAFETY: the path and the list end in null; the environment is our own; it returns only when it fails.
+            unsafe { libc::execv(self.command.program.as_ptr(), self.pointers.as_ptr()) };
+            let errno = std::io::Error::last_os_error().raw_os_error();
+            self.refused.store(errno.unwrap_or(libc::EINVAL), Ordering::SeqCst);
+            NOT_STARTED
+        })?;
+        status_of(child)
+    }
+
+    #[inline]
+    fn judge(&self, status: c_int) -> Result<(), Failure> {
+        if status == 0 { Ok(()) } else { self.judge_failure(status) }
+    }
+
+    #[cold]
+    fn judge_failure(&self, status: c_int) -> Result<(), Failure> {
+        let errno = self.refused.load(Ordering::SeqCst);
+        if errno != 0 {
+            return Err(Failure::wrong(refused(errno)));
+        }
+        if self.command.on_failure == OnFailure::Ignore {
+            return Ok(());
+        }
+        let how = match libc::WIFSIGNALED(status) {
+            true => format!("was killed by signal {}", libc::WTERMSIG(status)),
+            false => format!("ended with exit status {}", libc::WEXITSTATUS(status)),
+        };
+        Err(Failure::wrong(format!("it {how}; --ignore-failure times it all the same")))
+    }
+}
+
+fn refused(errno: i32) -> String {
+    let error = std::io::Error::from_raw_os_error(errno);
+    match errno {
+        libc::ENOEXEC => format!("{error}: a script needs a first line such as #!/bin/sh, a program this architecture"),
+        _ => error.to_string(),
+    }
+}
+
+/// Processor time of the children waited for, in seconds.
+fn childrens_seconds() -> f64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole rusage.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) };
+    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
+    let usage = unsafe { usage.assume_init() };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}

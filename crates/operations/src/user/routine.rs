@@ -1,0 +1,263 @@
+//! Routines of the user's own: a C function of a shared object, called like any operation. In no family: it is made
+//! from a name on the command line.
+
+use std::ffi::{CStr, CString, c_void};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use guard::apart;
+use operation::{Failure, Loop, Operation, Setting, repeat};
+use record::Estimate;
+use rustix::process::{Pid, getpid};
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::program::ELF_MACHINE;
+use crate::kit::shared::Shared;
+
+/// A symbol that ends so takes the count and loops itself; every other is called once per iteration.
+pub const COUNTED: &str = "_times";
+
+/// Why a name on the command line is no routine that can be timed.
+#[derive(Debug, thiserror::Error)]
+pub enum RoutineError {
+    /// It has no colon, or nothing on one side of it.
+    #[error("'{0}' names no routine; say FILE:ROUTINE, such as ./mine.so:routine (a command goes after --)")]
+    Name(String),
+    /// The file cannot be read.
+    #[error("{file}: {error}; say the path of a shared object")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The file is something else.
+    #[error("{file} is {what}, not a shared object; compile it with -shared -fPIC")]
+    Other {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// For another processor.
+    #[error("{file} is for {found} and this machine runs {wanted}; compile it for this machine")]
+    Architecture {
+        /// The file.
+        file: String,
+        /// The processor it is for.
+        found: String,
+        /// This one.
+        wanted: String,
+    },
+    /// The dynamic linker refuses it.
+    #[error("{file} cannot be loaded: {why}")]
+    Load {
+        /// The file.
+        file: String,
+        /// The linker's words, or what became of the process that tried.
+        why: String,
+    },
+    /// No such symbol.
+    #[error("{file} has no routine '{symbol}'; it must be exported by exactly this name (extern \"C\", no_mangle)")]
+    Symbol {
+        /// The file.
+        file: String,
+        /// The name.
+        symbol: String,
+    },
+    /// This program cannot load anything.
+    #[error(
+        "this howslow is linked statically and cannot load shared objects; time a command, or build it dynamically"
+    )]
+    Static,
+}
+
+/// A routine as its round needs it.
+struct Routine {
+    path: CString,
+    symbol: CString,
+}
+
+/// The operation `FILE:SYMBOL`, after trying in a process apart whether it loads: its constructors must not run here.
+/// A round that takes `patience` seconds counts as hung; `quoted` by its typical figure is for routines that wait.
+///
+/// # Errors
+/// What is wrong with the name, the file or the symbol.
+pub fn routine(name: &str, patience: f64, quoted: Estimate) -> Result<&'static Operation, RoutineError> {
+    if cfg!(target_feature = "crt-static") {
+        return Err(RoutineError::Static);
+    }
+    let (file, symbol) = name
+        .rsplit_once(':')
+        .filter(|(file, symbol)| !file.is_empty() && !symbol.is_empty())
+        .ok_or_else(|| RoutineError::Name(name.into()))?;
+    let unreadable = |error| RoutineError::Read { file: file.into(), error };
+    check_file(file)?;
+    // Without a slash the linker would search its own folders.
+    let path = std::path::absolute(file).map_err(unreadable)?;
+    let whole = |bytes: &[u8]| CString::new(bytes).map_err(|_| RoutineError::Name(name.into()));
+    let routine = Routine { path: whole(path.as_os_str().as_bytes())?, symbol: whole(symbol.as_bytes())? };
+    match apart(Duration::from_secs_f64(patience), || load(&routine).map(|found| found.is_some())) {
+        Ok(Ok(true)) => {}
+        Ok(Ok(false)) => return Err(RoutineError::Symbol { file: file.into(), symbol: symbol.into() }),
+        Ok(Err(why)) => return Err(RoutineError::Load { file: file.into(), why }),
+        Err(lost) => return Err(RoutineError::Load { file: file.into(), why: lost.to_string() }),
+    }
+    let once = Operation {
+        // Named on the command line, so there are few, and they live as long as the process.
+        id: Box::leak(name.into()),
+        quoted,
+        patience,
+        // Whatever the routine takes is the user's affair.
+        memory: u64::MAX,
+        argument: Some(Box::leak(Box::new(routine))),
+        ..DEFAULT
+    };
+    Ok(Box::leak(Box::new(if symbol.ends_with(COUNTED) {
+        Operation {
+            summary: "an iteration of the routine's own loop",
+            per: "iteration",
+            terms: &[],
+            prepare: prepare_counted,
+            ..once
+        }
+    } else {
+        Operation { summary: "a call of the routine, in a loop", prepare: prepare_called, ..once }
+    })))
+}
+
+fn prepare_called(setting: &Setting) -> Result<Loop, Failure> {
+    let address = loaded(setting)?;
+    // SAFETY: the symbol's name promises `void routine(void)`; if it lies, this round's process is all that is lost.
+    let routine: unsafe extern "C" fn() = unsafe { std::mem::transmute(address) };
+    let copies = Copies::watch()?;
+    let work = repeat(move || {
+        // SAFETY: as above, and the object stays loaded until the process ends.
+        unsafe { routine() };
+        Ok(())
+    });
+    Ok(work.verify(move |_| copies.none()))
+}
+
+fn prepare_counted(setting: &Setting) -> Result<Loop, Failure> {
+    let address = loaded(setting)?;
+    // SAFETY: the symbol's name promises `void routine_times(uint64_t)`; if it lies, only this process is lost.
+    let routine: unsafe extern "C" fn(u64) = unsafe { std::mem::transmute(address) };
+    let copies = Copies::watch()?;
+    let work = Loop::new(move |times| {
+        // SAFETY: as above, and the object stays loaded until the process ends.
+        unsafe { routine(times) };
+        Ok(())
+    });
+    Ok(work.verify(move |_| copies.none()))
+}
+
+fn loaded(setting: &Setting) -> Result<NonNull<c_void>, Failure> {
+    let found = load(setting.argument()?).map_err(|why| Failure::skip(format!("it cannot be loaded: {why}"), ""))?;
+    found.ok_or_else(|| Failure::skip("the symbol is gone", "leave the file as it is while it is timed"))
+}
+
+/// Loads the object, for as long as the process lives: a destructor that crashes must not cost the round. `None` when
+/// it lacks the symbol.
+fn load(routine: &Routine) -> Result<Option<NonNull<c_void>>, String> {
+    // SAFETY: the path ends in null; what the object's constructors do is why this runs in a process of its own.
+    let object = unsafe { libc::dlopen(routine.path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if object.is_null() {
+        return Err(linkers_words());
+    }
+    // SAFETY: the object is loaded, and the name ends in null.
+    Ok(NonNull::new(unsafe { libc::dlsym(object, routine.symbol.as_ptr()) }))
+}
+
+fn linkers_words() -> String {
+    // SAFETY: this process has one thread, so the text stays until the next call.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return "the dynamic linker does not say why".into();
+    }
+    // SAFETY: not null, so it is a text that ends in null.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// Notices a routine that forks and returns twice: the copy would go on measuring, and forking.
+struct Copies {
+    original: Pid,
+    seen: Shared<AtomicBool>,
+}
+
+impl Copies {
+    fn watch() -> Result<Copies, Failure> {
+        Ok(Copies { original: getpid(), seen: Shared::new(AtomicBool::new(false))? })
+    }
+
+    /// Ends the process if it is a copy; fails if there has been one.
+    fn none(&self) -> Result<(), Failure> {
+        if getpid() != self.original {
+            self.seen.store(true, Ordering::SeqCst);
+            // SAFETY: ends the copy without running what belongs to the original.
+            unsafe { libc::_exit(0) };
+        }
+        match self.seen.load(Ordering::SeqCst) {
+            true => Err(Failure::wrong("it forked, and its copy came back from the routine too")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Reads the file's first bytes, as the ELF object file format lays them out (System V ABI, chapter 4).
+fn check_file(file: &str) -> Result<(), RoutineError> {
+    let unreadable = |error| RoutineError::Read { file: file.into(), error };
+    let other = |what| RoutineError::Other { file: file.into(), what };
+    // Opening a FIFO would wait for its writer.
+    let kind = std::fs::metadata(Path::new(file)).map_err(unreadable)?.file_type();
+    if !kind.is_file() {
+        return Err(other(if kind.is_dir() { "a folder" } else { "no regular file" }));
+    }
+    let mut head = Vec::new();
+    File::open(file).and_then(|file| file.take(20).read_to_end(&mut head)).map_err(unreadable)?;
+    if !head.starts_with(b"\x7fELF") {
+        return Err(other(if head.is_empty() { "empty" } else { "no ELF file" }));
+    }
+    let &[_, _, _, _, class, order, _, _, _, _, _, _, _, _, _, _, type_low, type_high, machine_low, machine_high] =
+        head.as_slice()
+    else {
+        return Err(other("a file cut off in its header"));
+    };
+    let half = if order == 2 { u16::from_be_bytes } else { u16::from_le_bytes };
+    let found = processor(half([machine_low, machine_high]), class, order);
+    let wanted = processor(ELF_MACHINE, 2, 1);
+    if found != wanted {
+        return Err(RoutineError::Architecture { file: file.into(), found, wanted });
+    }
+    match half([type_low, type_high]) {
+        3 => Ok(()),
+        1 => Err(other("an object file that is not linked yet")),
+        2 => Err(other("a program")),
+        4 => Err(other("a core dump")),
+        _ => Err(other("an ELF file of no known kind")),
+    }
+}
+
+/// A processor as people call it, by its number in the ELF header, with its word size and byte order where unusual.
+fn processor(machine: u16, class: u8, order: u8) -> String {
+    let name = match machine {
+        3 => "x86".into(),
+        8 => "MIPS".into(),
+        20 | 21 => "PowerPC".into(),
+        22 => "S/390".into(),
+        40 => "Arm".into(),
+        62 => "x86-64".into(),
+        183 => "aarch64".into(),
+        243 => "RISC-V".into(),
+        258 => "LoongArch".into(),
+        other => format!("ELF machine {other}"),
+    };
+    let size = if class == 2 { "" } else { ", 32 bits" };
+    let order = if order == 2 { ", big-endian" } else { "" };
+    format!("{name}{size}{order}")
+}
