@@ -13,7 +13,7 @@ use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::io::pread;
 use rustix::param::page_size;
 
-use crate::pass::put_out;
+use crate::stretch::put_out;
 use crate::ways::open_with;
 
 /// The largest request timed.

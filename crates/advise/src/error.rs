@@ -6,7 +6,7 @@ use operation::Failure;
 use operations::residence::FileError;
 use record::Bytes;
 
-use crate::target::SMALLEST;
+use crate::limits::SMALLEST;
 
 /// Why there is no advice.
 #[derive(Debug, thiserror::Error)]

@@ -18,12 +18,13 @@
 mod candidates;
 mod device;
 mod error;
-
+mod limits;
 mod method;
 mod pass;
 mod passes;
 mod recommend;
 mod scratch;
+mod stretch;
 mod surface;
 mod target;
 mod tune;

@@ -8,11 +8,13 @@ use analysis::statistics::median;
 use measure::Progress;
 use operation::Failure;
 
-use crate::AdviseError;
 use crate::device::{most_ahead, requests};
+use crate::error::AdviseError;
+use crate::limits::SMALLEST;
 use crate::method::{Advised, Method};
-use crate::pass::{Passed, Program, State, Stretch, pass};
-use crate::target::{SMALLEST, Target};
+use crate::pass::{Passed, pass};
+use crate::stretch::{Program, State, Stretch};
+use crate::target::Target;
 
 /// A device saves up credit, and answers from it, if its reads take this many times longer in the mean than in the median.
 const BURSTS: f64 = 10.0;

@@ -9,11 +9,13 @@ use measure::Progress;
 use record::Bytes;
 use record::units::{percent, significant};
 
+use crate::candidates;
+use crate::error::AdviseError;
+use crate::limits::{LONGEST, SMALLEST};
 use crate::method::Method;
-use crate::pass::{Random, State, Stretch};
 use crate::passes::Passes;
-use crate::target::{LONGEST, SMALLEST, Target};
-use crate::{AdviseError, candidates};
+use crate::stretch::{Random, State, Stretch};
+use crate::target::Target;
 
 /// The fewest and the most repetitions.
 const REPETITIONS: (usize, usize) = (3, 15);

@@ -10,7 +10,8 @@ use measure::Progress;
 use operations::reading::unnamed;
 use operations::residence;
 
-use crate::{AdviseError, TuningRequest, tuning};
+use crate::error::AdviseError;
+use crate::tune::{TuningRequest, tuning};
 
 /// Bytes of the file.
 const BYTES: u64 = 256 << 20;

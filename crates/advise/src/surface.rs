@@ -5,8 +5,8 @@ use std::time::Duration;
 use analysis::prefetch::{Inputs, Window, axis};
 use record::Bytes;
 
+use crate::limits::{LONGEST, SMALLEST};
 use crate::passes::Passes;
-use crate::target::{LONGEST, SMALLEST};
 
 /// A pass this long fits a surface of twofold steps; where the budget has no room for it, steps are fourfold.
 const ROOMY: u64 = 32 << 20;

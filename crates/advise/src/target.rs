@@ -4,12 +4,8 @@ use std::path::{Path, PathBuf};
 
 use operations::residence::{self, FileError};
 
-use crate::AdviseError;
-
-/// The shortest file whose pass takes long enough to be told from the work around it.
-pub(crate) const SMALLEST: u64 = 256 << 10;
-/// The longest stretch of a pass. Longer ones tell nothing more.
-pub(crate) const LONGEST: u64 = 256 << 20;
+use crate::error::AdviseError;
+use crate::limits::SMALLEST;
 
 /// The file that is measured.
 pub(crate) struct Target {

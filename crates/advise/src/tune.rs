@@ -7,13 +7,14 @@ use std::time::Duration;
 use analysis::prefetch::{Beside, Inputs, Tried, Tuning, Verdict, Window, best};
 use measure::Progress;
 
-use crate::AdviseError;
 use crate::candidates;
+use crate::error::AdviseError;
+use crate::limits::LONGEST;
 use crate::method::{Advised, Method, Way};
-use crate::pass::{State, Stretch};
 use crate::passes::Passes;
+use crate::stretch::{State, Stretch};
 use crate::surface::{COMPARING, Surface};
-use crate::target::{LONGEST, Target};
+use crate::target::Target;
 
 /// Pairs of passes in which the arithmetic and the best window are compared again: at least, as many as the budget is
 /// planned for, at most.

@@ -14,7 +14,7 @@ use rustix::io::{Errno, pread};
 use rustix::mm::MapFlags;
 
 use crate::method::{Advised, Method, Way};
-use crate::pass::{Consumer, Stretch};
+use crate::stretch::{Consumer, Stretch};
 
 /// Bytes that `pread` takes at a time behind a window that other calls fetch.
 const BEHIND_WINDOW: u64 = 128 << 10;

@@ -31,7 +31,7 @@ impl Loop {
     /// A loop whose iterations run in another process, which times them itself with a [`Stopwatch`]. `run(times)`
     /// returns what the batch took and used there, so the request and the answer are excluded.
     ///
-    /// [`Stopwatch`]: crate::Stopwatch
+    /// [`Stopwatch`]: crate::stopwatch::Stopwatch
     pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
         Loop::of(Box::new(move |times, _| run(times).map(Some)))
     }
@@ -166,36 +166,28 @@ impl Loop {
 /// deleting, merging or hoisting iterations.
 #[inline(always)]
 pub fn repeat(mut body: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
-    Loop::of(Box::new(move |times, copy| copies::run(copy, times, &mut body).map(|()| None)))
+    Loop::of(Box::new(move |times, copy| run_copy(copy, times, &mut body).map(|()| None)))
 }
 
-/// One copy of each loop.
+/// There is one copy of each loop.
 #[cfg(not(feature = "copies"))]
-mod copies {
-    use super::{Failure, turns};
-
-    #[inline(always)]
-    pub(super) fn run(_: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
-        turns::<0>(times, body)
-    }
+#[inline(always)]
+fn run_copy(_: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
+    turns::<0>(times, body)
 }
 
-/// Copies of each loop at other addresses: there are processors and kernels on which the place of a loop of system calls
-/// makes each call up to 1.5 times as dear, because the kernel's returns are then mispredicted.
+/// There are six copies of each loop, at other addresses. On some processors and kernels the place of a loop of system calls
+/// makes each call up to 1.5 times as expensive, because the kernel's returns are then mispredicted.
 #[cfg(feature = "copies")]
-mod copies {
-    use super::{Failure, turns};
-
-    #[inline(always)]
-    pub(super) fn run(copy: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
-        match copy % 6 {
-            0 => turns::<0>(times, body),
-            1 => turns::<16>(times, body),
-            2 => turns::<32>(times, body),
-            3 => turns::<48>(times, body),
-            4 => turns::<64>(times, body),
-            _ => turns::<80>(times, body),
-        }
+#[inline(always)]
+fn run_copy(copy: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
+    match copy % 6 {
+        0 => turns::<0>(times, body),
+        1 => turns::<16>(times, body),
+        2 => turns::<32>(times, body),
+        3 => turns::<48>(times, body),
+        4 => turns::<64>(times, body),
+        _ => turns::<80>(times, body),
     }
 }
 

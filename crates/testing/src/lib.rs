@@ -21,6 +21,15 @@ macro_rules! not_tested {
     };
 }
 
+/// Says that one of the many things that a test goes over cannot be had on this machine: a point for more CPUs, a call that
+/// this kernel lacks. The test runs without it, in CI too.
+#[macro_export]
+macro_rules! left_out {
+    ($($why:tt)*) => {
+        eprintln!("left out: {}", format_args!($($why)*))
+    };
+}
+
 /// What `not_tested!` does.
 ///
 /// # Panics

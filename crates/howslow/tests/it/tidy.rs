@@ -20,7 +20,7 @@ const LAYERS: [&str; 12] = [
     "howslow",
 ];
 /// The only crates that may hold unsafe code.
-const UNSAFE: [&str; 5] = ["guard", "machine", "measure", "operation", "operations"];
+const UNSAFE: [&str; 6] = ["guard", "machine", "measure", "operation", "operations", "advise"];
 /// Crates whose files may import each other in circles, until they are put in order.
 const CIRCLES: [&str; 4] = ["howslow", "operations", "report", "store"];
 const LONGEST_FILE: usize = 420;
@@ -256,5 +256,17 @@ fn every_dependency_is_used() {
             let used = [format!("{word}::"), format!("use {word};"), format!("{word}!")];
             assert!(used.iter().any(|used| text.contains(used)), "{name} does not use {dependency}");
         }
+    }
+}
+
+#[test]
+fn the_places_that_contributing_names_are_there() {
+    let text = read(&root().join("CONTRIBUTING.md"));
+    let names = text.split('`').skip(1).step_by(2);
+    let places: Vec<&str> =
+        names.filter(|name| ["crates/", "books", "docs/"].iter().any(|at| name.starts_with(at))).collect();
+    assert!(places.len() >= 10, "{places:?}");
+    for place in places {
+        assert!(root().join(place).exists(), "CONTRIBUTING.md names {place}, which is not there");
     }
 }

@@ -12,7 +12,8 @@ pub(crate) struct Trial {
 /// Prepares `operation` at `point`.
 pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Failure> {
     let scratch = tempfile::tempdir()?;
-    let setting = Setting::new(point, scratch.path().into(), 0, None, 1).with_axes(operation.axes);
+    let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
+    let setting = Setting::new(point, scratch.path().into(), 0, other_cpu, 1).with_axes(operation.axes);
     Ok(Trial { looped: (operation.prepare)(&setting)?, _scratch: scratch })
 }
 
@@ -40,9 +41,9 @@ pub(crate) fn perform_in(setting: &Setting, operation: &Operation) {
 fn done_or_skipped(operation: &Operation, point: &Point, done: Result<(), Failure>) {
     match done {
         Ok(()) => {}
-        Err(Failure::Skip { reason, remedy }) => testing::not_tested!("{}{point}: {reason}; {remedy}", operation.id),
+        Err(Failure::Skip { reason, remedy }) => testing::left_out!("{}{point}: {reason}; {remedy}", operation.id),
         Err(failure) if crate::kit::huge::is_withheld(&failure) => {
-            testing::not_tested!("{}{point}: {failure}; free memory is in small pieces", operation.id)
+            testing::left_out!("{}{point}: {failure}; free memory is in small pieces", operation.id)
         }
         Err(failure) => panic!("{}{point}: {failure}", operation.id),
     }

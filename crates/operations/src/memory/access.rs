@@ -295,7 +295,7 @@ mod tests {
     fn performs(id: &str, point: &Point) {
         let operation = OPERATIONS.iter().find(|operation| operation.id == id).expect(id);
         let mut prepared = match (operation.prepare)(&setting(point)) {
-            Err(Failure::Skip { reason, remedy }) => return testing::not_tested!("{id}{point}: {reason}; {remedy}"),
+            Err(Failure::Skip { reason, remedy }) => return testing::left_out!("{id}{point}: {reason}; {remedy}"),
             prepared => prepared.expect(id),
         };
         for times in [1, 3, 20] {
@@ -332,10 +332,10 @@ mod tests {
                 Ok(mut loads) => loads.perform(100_000).expect("loads"),
                 Err(Failure::Skip { reason, remedy }) => {
                     assert!(pages == Pages::Huge && !remedy.is_empty());
-                    testing::not_tested!("{reason}; {remedy}");
+                    testing::left_out!("{reason}; {remedy}");
                 }
                 Err(Failure::Wrong(reason)) if pages == Pages::Huge && crate::kit::huge::offered() => {
-                    testing::not_tested!("{reason}; free memory in large pieces");
+                    testing::left_out!("{reason}; free memory in large pieces");
                 }
                 Err(failure) => panic!("{pages:?}: {failure}"),
             }

@@ -30,7 +30,7 @@ fn pass_over(id: &str, path: &Path, given: &'static Given) {
     let setting = Setting::new(point, scratch, 0, None, 1).with_argument(Some(given));
     match (operation.prepare)(&setting).and_then(|mut passes| passes.perform(1)) {
         Ok(()) => {}
-        Err(operation::Failure::Skip { reason, remedy }) => testing::not_tested!("{id}: {reason}; {remedy}"),
+        Err(operation::Failure::Skip { reason, remedy }) => testing::left_out!("{id}: {reason}; {remedy}"),
         Err(failure) => panic!("{id} over {} bytes: {failure}", given.length()),
     }
 }

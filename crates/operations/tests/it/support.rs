@@ -118,7 +118,7 @@ pub fn prepared(id: &str, setting: &Setting) -> Result<Loop, String> {
 
 /// An operation's loop; `None` where it is skipped, which is told.
 pub fn looped(id: &str, setting: &Setting) -> Option<Loop> {
-    prepared(id, setting).map_err(|reason| testing::not_tested!("{id}: {reason}")).ok()
+    prepared(id, setting).map_err(|reason| testing::left_out!("{id}: {reason}")).ok()
 }
 
 /// The processes that this one has started and not collected.
