@@ -4,7 +4,7 @@ use record::units::grouped;
 use record::{Cost, Nanoseconds, Run};
 
 use crate::grid::{Grid, Kind};
-use crate::{Style, in_table};
+use crate::text::{Style, in_table};
 
 /// The heading for commands.
 pub const COMMANDS: &str = "commands";

@@ -5,21 +5,18 @@ mod compare;
 mod doctor;
 mod explain;
 mod factors;
+mod figure;
 mod file;
 mod memory;
 mod predict;
 mod repeat;
 mod study;
 
-use analysis::statistics::Interval;
-#[cfg(feature = "schema")]
-use schemars::JsonSchema;
-use serde::Serialize;
-
 pub use compare::CompareDocument;
 pub use doctor::DoctorDocument;
 pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
+pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
 pub use predict::{PredictDocument, Predictions};
 pub use repeat::RepeatDocument;
@@ -45,59 +42,6 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
     ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
 ];
-
-/// A time in nanoseconds with its 95 % interval. Ends that a single round does not tell are null.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct TimeFigure {
-    /// The time.
-    pub ns: Option<f64>,
-    /// Its lower end.
-    pub low_ns: Option<f64>,
-    /// Its upper end.
-    pub high_ns: Option<f64>,
-}
-
-/// A ratio, share or rate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct RatioFigure {
-    /// The value.
-    pub value: Option<f64>,
-    /// Its lower end.
-    pub low: Option<f64>,
-    /// Its upper end.
-    pub high: Option<f64>,
-}
-
-impl From<&Interval> for TimeFigure {
-    fn from(it: &Interval) -> TimeFigure {
-        TimeFigure { ns: finite(it.value), low_ns: finite(it.low), high_ns: finite(it.high) }
-    }
-}
-
-impl From<&Interval> for RatioFigure {
-    fn from(it: &Interval) -> RatioFigure {
-        RatioFigure { value: finite(it.value), low: finite(it.low), high: finite(it.high) }
-    }
-}
-
-fn time(it: Option<&Interval>) -> Option<TimeFigure> {
-    it.map(TimeFigure::from)
-}
-
-fn ratio(it: Option<&Interval>) -> Option<RatioFigure> {
-    it.map(RatioFigure::from)
-}
-
-/// JSON has no word for what is not finite.
-fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
-}
-
-fn all<'a, T: 'a, D: From<&'a T>>(of: &'a [T]) -> Vec<D> {
-    of.iter().map(D::from).collect()
-}
 
 #[cfg(all(test, feature = "schema"))]
 mod tests {

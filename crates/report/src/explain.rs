@@ -4,12 +4,14 @@ use analysis::derived::{AGREE, Derived, EntryShare};
 use analysis::explain::Explanation;
 use analysis::memory::memory;
 use analysis::statistics::{Interval, median, quantile, sorted};
+use record::Run;
 use record::units::{percent, significant};
-use record::{Nanoseconds, Run};
 
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
-use crate::{Style, head_line, paragraph};
+use crate::head::head_line;
+use crate::interval::{open, told};
+use crate::text::{Style, paragraph};
 
 /// Shares of the bare entry that a page shows at each end.
 const ENDS: usize = 5;
@@ -149,22 +151,4 @@ fn line(it: &Explanation, name: String, each: String, of: &Interval) -> Vec<Stri
 
 fn significant_times(times: f64) -> String {
     if times.fract() == 0.0 { format!("{times:.0}") } else { format!("{times}") }
-}
-
-/// A figure in a suitable unit. If it cannot be distinguished from zero, its upper end.
-pub(crate) fn told(figure: &Interval) -> String {
-    if figure.is_at_most() && figure.low < figure.high {
-        format!("at most {}", Nanoseconds(figure.high))
-    } else {
-        Nanoseconds(figure.value).to_string()
-    }
-}
-
-/// Half the interval, if the figure itself is shown; `-` if there is none.
-pub(crate) fn open(figure: &Interval) -> String {
-    match figure.told_half() {
-        None => "-".into(),
-        Some(_) if figure.holds_zero() => String::new(),
-        Some(half) => Nanoseconds(half).to_string(),
-    }
 }

@@ -9,7 +9,7 @@ use record::{Mix, Run};
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::predict::head;
-use crate::{Style, in_table, paragraph};
+use crate::text::{Style, in_table, paragraph};
 
 /// The input of the split: one mix or two, on one run or two.
 pub struct FactorsOf<'a> {

@@ -2,7 +2,7 @@
 
 use record::Doubt;
 
-use crate::{Style, paragraph};
+use crate::text::{Style, paragraph};
 
 /// The notes to the rows of one table.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
-use crate::Style;
+use crate::text::Style;
 
 /// The kind of a row, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::grid::{Grid, Kind};
 use crate::head::{machine_parts, short_model};
-use crate::{Style, paragraph};
+use crate::text::{Style, paragraph};
 
 /// An operation as `howslow list` shows it.
 #[derive(Clone, Debug, Serialize)]

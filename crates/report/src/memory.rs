@@ -5,10 +5,10 @@ use analysis::statistics::Interval;
 use record::Bytes;
 use record::units::{percent, significant};
 
-use crate::explain::{open, told};
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
-use crate::{Style, paragraph};
+use crate::interval::{open, told};
+use crate::text::{Style, paragraph};
 
 /// Miss rates for which speeds are shown.
 const MISSES: [f64; 8] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5];

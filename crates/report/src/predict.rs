@@ -7,10 +7,11 @@ use analysis::whatif::{Supposed, difference};
 use record::units::{percent, rate, significant};
 use record::{Doubt, Mix, MixLine, Nanoseconds, Run};
 
-use crate::explain::{open, told};
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
-use crate::{Style, head_line, in_table, paragraph};
+use crate::head::head_line;
+use crate::interval::{open, told};
+use crate::text::{Style, in_table, paragraph};
 
 /// A mix on one run.
 pub struct Priced<'a> {

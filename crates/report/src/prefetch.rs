@@ -6,7 +6,7 @@ use record::units::{percent, significant};
 use record::{Bytes, Nanoseconds};
 
 use crate::grid::{Grid, Kind};
-use crate::{Style, paragraph};
+use crate::text::{Style, paragraph};
 
 /// The sweep over a file.
 pub fn tuning(it: &Tuning, style: Style) -> String {

@@ -7,7 +7,8 @@ use crate::accounts::accounts;
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
 use crate::head::conditions;
-use crate::{Style, head_line, in_table, paragraph};
+use crate::head::head_line;
+use crate::text::{Style, in_table, paragraph};
 
 /// A whole run as a page: machine, prices by family, doubts, skips, findings.
 pub fn page(run: &Run, style: Style) -> String {

@@ -5,7 +5,8 @@ use record::units::{grouped, percent};
 use record::{Nanoseconds, Run};
 
 use crate::grid::{Grid, Kind};
-use crate::{Style, head_line, in_table, paragraph};
+use crate::head::head_line;
+use crate::text::{Style, in_table, paragraph};
 
 /// The costs of runs that were taken one after another. `wanted` is the precision asked for.
 pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) -> String {

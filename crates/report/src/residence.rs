@@ -5,7 +5,7 @@ use std::ops::Range;
 use record::Bytes;
 use record::units::{grouped, percent};
 
-use crate::{Style, paragraph};
+use crate::text::{Style, paragraph};
 
 /// Cells of the map. A cell stands for one or more pages.
 const CELLS: u64 = 64;

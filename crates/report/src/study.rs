@@ -4,12 +4,13 @@ use analysis::study::{Cell, Compared, Figure, Finding, StudyAnswer, TableAnswer,
 use record::units::{grouped, payload_rate, percent, significant};
 use record::{Departure, Machine, Run};
 
-use crate::explain::told;
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
+use crate::head::head_line;
 use crate::head::machine_parts;
+use crate::interval::told;
 use crate::prices::blocks;
-use crate::{Style, head_line, paragraph};
+use crate::text::{Style, paragraph};
 
 /// A whole study: the paper's machines and this one, the tables in the paper's order, its errors, its sentences.
 pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {

@@ -28,10 +28,7 @@ mod vectors;
 use operation::{Operation, TermOf, Value, count};
 
 use crate::kit::baseline::DEFAULT;
-
-/// Instructions per turn of a loop. Enough that a processor that runs the loop's own two instructions after them, not
-/// beside them, adds less than half a percent; few enough for the smallest cache of decoded instructions.
-const CHAIN: u64 = 256;
+use lanes::CHAIN;
 
 /// Calls per turn of the loop: as many as the return predictors of small processors hold many times over.
 const CALLS: u64 = 64;

@@ -6,9 +6,9 @@ use analysis::compare::{Comparison, Difference};
 use record::units::significant;
 use serde_json::Value;
 
-use super::View;
-use crate::Style;
+use super::view::View;
 use crate::grid::{Grid, Kind};
+use crate::text::Style;
 
 /// Items of a list that a cell shows.
 const ITEMS: usize = 4;

@@ -2,8 +2,8 @@
 
 use analysis::compare::{Comparison, Only};
 
-use super::View;
-use crate::{Style, in_table, paragraph};
+use super::view::View;
+use crate::text::{Style, in_table, paragraph};
 
 /// Names that a line shows before it only counts.
 const NAMED: usize = 8;

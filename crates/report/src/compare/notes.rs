@@ -4,9 +4,9 @@
 use analysis::compare::{Row, Told};
 use record::{Cost, Doubt, Estimate};
 
-use super::View;
+use super::view::View;
 use crate::footnotes::Footnotes;
-use crate::{Style, in_table};
+use crate::text::{Style, in_table};
 
 /// Texts below the table.
 #[derive(Default)]

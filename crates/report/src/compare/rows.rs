@@ -6,9 +6,9 @@ use record::units::{grouped, significant};
 use record::{Cost, CountedIn, Nanoseconds, Run};
 
 use super::notes::Notes;
-use super::{Shown, Sort, View};
+use super::view::{Shown, Sort, View};
 use crate::grid::{Grid, Kind};
-use crate::{Style, in_table};
+use crate::text::{Style, in_table};
 
 /// The rows in the chosen order, and families with their means.
 pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, style: Style) -> String {

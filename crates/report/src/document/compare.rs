@@ -13,8 +13,9 @@ use serde_json::Value;
 
 use missing::{OnlyIn, OtherVersions};
 
-use super::{FactorsDocument, RatioFigure, all, finite, ratio};
-use crate::Shown;
+use super::factors::FactorsDocument;
+use super::figure::{RatioFigure, all, finite, ratio};
+use crate::compare::Shown;
 use crate::document::factors::FactorOf;
 
 /// Why a bound is no verdict.

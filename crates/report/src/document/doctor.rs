@@ -6,7 +6,7 @@ use record::Machine;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::all;
+use super::figure::all;
 
 /// What `howslow doctor` found.
 #[derive(Debug, Serialize)]

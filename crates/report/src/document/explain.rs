@@ -8,8 +8,8 @@ use record::{Doubt, Point};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::figure::{RatioFigure, TimeFigure, all, time};
 use super::memory::MemoryDocument;
-use super::{RatioFigure, TimeFigure, all, time};
 
 /// What the costs of a run consist of.
 #[derive(Debug, Serialize)]

@@ -6,7 +6,7 @@ use record::Doubt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{RatioFigure, all, finite, ratio};
+use super::figure::{RatioFigure, all, finite, ratio};
 
 /// The ratio of two machines on a mix, split into factors.
 #[derive(Clone, Debug, Serialize)]

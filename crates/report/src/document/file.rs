@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::ResidentFile;
+use crate::residence::ResidentFile;
 
 /// Which pages of a file are in memory.
 #[derive(Debug, Serialize)]

@@ -9,8 +9,8 @@ use record::{Doubt, Mix, MixLine, Point};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{TimeFigure, finite, time};
-use crate::Priced;
+use super::figure::{TimeFigure, finite, time};
+use crate::predict::Priced;
 
 /// Several predictions: of several mixes, or on several runs.
 #[derive(Debug, Serialize)]

@@ -6,7 +6,7 @@ use record::{Point, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::all;
+use super::figure::all;
 
 /// How costs scatter between whole runs.
 #[derive(Debug, Serialize)]

@@ -7,7 +7,7 @@ use record::Doubt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{RatioFigure, TimeFigure, all, ratio, time};
+use super::figure::{RatioFigure, TimeFigure, all, ratio, time};
 
 /// All studies.
 #[derive(Debug, Serialize)]

@@ -25,8 +25,8 @@ pub(super) fn require(feature: &str) -> Result<(), Failure> {
 /// Whether the time-stamp counter can be read in order, which `is_x86_feature_detected` does not know.
 #[cfg(target_arch = "x86_64")]
 fn has_ordered_clock() -> bool {
-    use std::arch::x86_64::__cpuid;
-    __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).edx & (1 << 27) != 0
+    let features = raw_cpuid::CpuId::new().get_extended_processor_and_feature_identifiers();
+    features.is_some_and(|features| features.has_rdtscp())
 }
 
 /// Nothing where this processor has `feature`, a skip where it does not. The empty feature is every processor's.

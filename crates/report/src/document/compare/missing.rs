@@ -6,7 +6,7 @@ use record::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::document::all;
+use crate::document::figure::all;
 
 /// A cost whose operation has another version.
 #[derive(Debug, Serialize)]
