@@ -9,7 +9,8 @@ use crate::cli::{CompareArgs, SortBy, Unit};
 use crate::factors::{Split, split_from_first};
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::{Pattern, nearest_of};
-use crate::predict::{Whole, open_mix};
+use crate::predict::open_mix;
+use crate::predict::whole::Whole;
 use crate::resolve;
 
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {

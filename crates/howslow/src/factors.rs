@@ -7,7 +7,9 @@ use report::FactorsOf;
 use report::document::FactorsDocument;
 
 use crate::output::{self, Misuse};
-use crate::predict::{Whole, needs_all, priced};
+use crate::predict::missing_costs::needs_all;
+use crate::predict::pricing::priced;
+use crate::predict::whole::Whole;
 use crate::resolve::Named;
 
 /// A ratio split into factors, ready to be shown.

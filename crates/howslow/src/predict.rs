@@ -1,9 +1,10 @@
 //! `howslow predict`: what a mix takes on the machines of runs, beside what it was measured to take, and what if.
 
-mod missing_costs;
+pub(crate) mod missing_costs;
 mod mixes;
+pub(crate) mod pricing;
 mod what_if;
-mod whole;
+pub(crate) mod whole;
 
 use analysis::predict::{Prediction, State, predict_in};
 use analysis::whatif::{Impossible, Supposed, suppose};
@@ -11,14 +12,15 @@ use record::{Mix, printable};
 use report::Priced;
 use report::document::{PredictDocument, PredictFactors, Predictions};
 
+use self::pricing::{names, priced};
 use self::what_if::{About, WhatIf};
+use self::whole::Whole;
 use crate::cli::{PredictArgs, PriceState};
 use crate::output::{self, Misuse, Outcome};
 use crate::resolve::Named;
 use crate::{factors, resolve};
 
 pub(crate) use mixes::open_mix;
-pub(crate) use whole::Whole;
 
 /// What is to be predicted, every name resolved.
 struct PredictRequest<'a> {
@@ -88,45 +90,11 @@ fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [Prediction], afte
     let one = |(place, prediction): (usize, &'a Prediction)| {
         let run = request.runs[place].run;
         // A book has one state, and of what is lacking there is no sum.
-        let told = prediction.lacking.is_empty() && !run.howslow.is_empty();
+        let told = prediction.lacking.is_empty() && !run.is_published();
         let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
         Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
     };
     all.iter().enumerate().map(one).collect()
-}
-
-/// The mix priced by each run, with what was measured there.
-pub(crate) fn priced(state: State, mix: &Mix, runs: &[Named], measured: &[Whole]) -> Result<Vec<Prediction>, Misuse> {
-    let told =
-        measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?))).collect::<Result<Vec<_>, Misuse>>()?;
-    let mut predictions = Vec::new();
-    for (place, named) in runs.iter().enumerate() {
-        let mut prediction = predict_in(state, mix, named.run, place, &names);
-        let written =
-            mix.measured.iter().find(|(run, _)| whole::is_called(named, run)).and_then(|(_, time)| whole::figure(time));
-        let typed = told.iter().rev().find(|(of, _)| *of == place).map(|(_, whole)| *whole);
-        prediction.measured = typed.or(written).or(prediction.measured);
-        predictions.push(prediction);
-    }
-    validate(runs, &mut predictions);
-    Ok(predictions)
-}
-
-/// Tells each prediction how far the mix goes on its machine: by what was measured with its run, else with another one at hand of the
-/// same processor; of several the worst.
-fn validate(runs: &[Named], predictions: &mut [Prediction]) {
-    let left_out: Vec<Option<f64>> = predictions.iter().map(Prediction::left_out).collect();
-    let processor = |place: usize| runs[place].run.machine.cpu.signature.as_str();
-    for place in 0..predictions.len() {
-        let same = |other: &usize| !processor(place).is_empty() && processor(place) == processor(*other);
-        let others = (0..runs.len()).filter(same).filter_map(|other| left_out[other]);
-        predictions[place].validated = left_out[place].or_else(|| others.reduce(f64::max));
-    }
-}
-
-/// The names that an operation shares with published costs.
-pub(crate) fn names(id: &str) -> &'static [&'static str] {
-    operations::find(id).map_or(&[], |operation| operation.aliases)
 }
 
 /// What is supposed of a mix, and what becomes of its predictions.
@@ -179,10 +147,4 @@ fn split(request: &PredictRequest, json: bool) -> anyhow::Result<Outcome> {
         output::print(&split.page)?;
     }
     Ok(Outcome::Done)
-}
-
-/// As [`missing_costs::check`] and [`missing_costs::refuse`], for factors, which need every price.
-pub(crate) fn needs_all(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
-    missing_costs::check(mix, runs, predictions)?;
-    missing_costs::refuse(mix, runs, predictions)
 }

@@ -1,9 +1,5 @@
 //! The books that come with howslow.
 
-use record::Book;
-
-use crate::StoreError;
-
 /// Name and text of a book.
 macro_rules! book {
     ($name:literal) => {
@@ -12,7 +8,7 @@ macro_rules! book {
 }
 
 /// Name and text of every book: the papers' machines, then the cores of today.
-const BOOKS: &[(&str, &str)] = &[
+pub(crate) const BOOKS: &[(&str, &str)] = &[
     book!("pdp-11-24"),
     book!("multics-645"),
     book!("multics-6180"),
@@ -32,11 +28,6 @@ pub fn book_names() -> impl Iterator<Item = &'static str> {
     BOOKS.iter().map(|(name, _)| *name)
 }
 
-/// The book of this name, if there is one.
-///
-/// # Errors
-/// If the text is not a valid book.
-pub fn book(name: &str) -> Option<Result<Book, StoreError>> {
-    let (name, text) = BOOKS.iter().find(|(known, _)| *known == name)?;
-    Some(Book::from_toml(text).map_err(|source| StoreError::Book { name: (*name).into(), source }))
+pub(crate) fn all_books() -> String {
+    book_names().collect::<Vec<_>>().join(", ")
 }

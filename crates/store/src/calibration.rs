@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Store, StoreError, write_whole};
+use crate::error::StoreError;
+use crate::runs::Store;
+use crate::write::write_whole;
 
 /// Core cycles per independent add that a processor can plausibly have: sixteen a cycle to ten cycles each.
 const PLAUSIBLE_WIDTH: RangeInclusive<f64> = 0.06..=10.0;

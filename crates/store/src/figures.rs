@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Store, StoreError, write_whole};
+use crate::error::StoreError;
+use crate::runs::Store;
+use crate::write::write_whole;
 
 /// The number of runs remembered for one machine. Older ones say less about its present state.
 const MOST_RUNS: usize = 10;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::StoreError;
+use crate::error::StoreError;
 
 /// Checks before a long measurement that [`write_whole`] can write there.
 ///

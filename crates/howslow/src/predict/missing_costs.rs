@@ -139,3 +139,9 @@ fn to_measure(prediction: &Prediction) -> String {
 fn registered(line: &MixLine) -> bool {
     operations::all().any(|operation| operation.id == line.term.operation)
 }
+
+/// As [`check`] and [`refuse`], for factors, which need every price.
+pub(crate) fn needs_all(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
+    check(mix, runs, predictions)?;
+    refuse(mix, runs, predictions)
+}

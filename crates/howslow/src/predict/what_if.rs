@@ -5,7 +5,7 @@ use analysis::whatif::{Change, Supposed};
 use record::units::time_of;
 use record::{Mix, Nanoseconds, Run, printable};
 
-use super::names;
+use super::pricing::names;
 use crate::output::Misuse;
 use crate::pattern::Pattern;
 use crate::resolve::{self, Named};

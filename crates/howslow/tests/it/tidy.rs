@@ -21,8 +21,6 @@ const LAYERS: [&str; 12] = [
 ];
 /// The only crates that may hold unsafe code.
 const UNSAFE: [&str; 6] = ["guard", "machine", "measure", "operation", "operations", "advise"];
-/// Crates whose files may import each other in circles, until they are put in order.
-const CIRCLES: [&str; 2] = ["howslow", "store"];
 const LONGEST_FILE: usize = 420;
 
 fn root() -> PathBuf {
@@ -170,12 +168,7 @@ fn files_do_not_import_each_other_in_circles() {
             names.collect::<Vec<String>>().join(" -> ")
         };
         let circles: Vec<String> = modules.keys().filter_map(|module| circle(module, &imports)).map(shown).collect();
-        assert!(
-            circles.is_empty() || CIRCLES.contains(&name),
-            "files of {name} import each other:\n{}",
-            circles.join("\n")
-        );
-        assert!(!circles.is_empty() || !CIRCLES.contains(&name), "{name} has no circle left: take it out of CIRCLES");
+        assert!(circles.is_empty(), "files of {name} import each other:\n{}", circles.join("\n"));
     }
 }
 

@@ -1,0 +1,42 @@
+//! A mix priced by runs, beside what was measured there.
+
+use analysis::predict::{Prediction, State, predict_in};
+use record::Mix;
+
+use super::whole::{self, Whole};
+use crate::output::Misuse;
+use crate::resolve::Named;
+
+/// The mix priced by each run, with what was measured there.
+pub(crate) fn priced(state: State, mix: &Mix, runs: &[Named], measured: &[Whole]) -> Result<Vec<Prediction>, Misuse> {
+    let told =
+        measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?))).collect::<Result<Vec<_>, Misuse>>()?;
+    let mut predictions = Vec::new();
+    for (place, named) in runs.iter().enumerate() {
+        let mut prediction = predict_in(state, mix, named.run, place, &names);
+        let written =
+            mix.measured.iter().find(|(run, _)| whole::is_called(named, run)).and_then(|(_, time)| whole::figure(time));
+        let typed = told.iter().rev().find(|(of, _)| *of == place).map(|(_, whole)| *whole);
+        prediction.measured = typed.or(written).or(prediction.measured);
+        predictions.push(prediction);
+    }
+    validate(runs, &mut predictions);
+    Ok(predictions)
+}
+
+/// Tells each prediction how far the mix goes on its machine: by what was measured with its run, else with another one at hand of the
+/// same processor; of several the worst.
+fn validate(runs: &[Named], predictions: &mut [Prediction]) {
+    let left_out: Vec<Option<f64>> = predictions.iter().map(Prediction::left_out).collect();
+    let processor = |place: usize| runs[place].run.machine.cpu.signature.as_str();
+    for place in 0..predictions.len() {
+        let same = |other: &usize| !processor(place).is_empty() && processor(place) == processor(*other);
+        let others = (0..runs.len()).filter(same).filter_map(|other| left_out[other]);
+        predictions[place].validated = left_out[place].or_else(|| others.reduce(f64::max));
+    }
+}
+
+/// The names that an operation shares with published costs.
+pub(crate) fn names(id: &str) -> &'static [&'static str] {
+    operations::find(id).map_or(&[], |operation| operation.aliases)
+}

@@ -1,0 +1,76 @@
+//! The reasons why a run could not be kept or found.
+
+use std::path::PathBuf;
+
+use record::{BookError, ReadError};
+
+use crate::books::all_books;
+
+/// The environment variable that replaces the XDG data directory.
+pub const VARIABLE: &str = "HOWSLOW_DATA";
+
+/// The reasons why a run could not be kept or found.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no data directory.
+    #[error("there is no home directory to keep runs in; set HOME, XDG_DATA_HOME or {VARIABLE}")]
+    NoHome,
+    /// A file or folder cannot be read or written.
+    #[error("cannot {what} {}: {source}", path.display())]
+    Io {
+        /// `write`, `create the folder`, `read the folder`.
+        what: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The run's id cannot be a file name.
+    #[error("the run's id {0:?} cannot be a file name: letters, digits, '-', '_' and '.' are allowed")]
+    Id(String),
+    /// The run contains a value that the format cannot represent, so it could not be read again.
+    #[error("the run cannot be written in its own format: {0}")]
+    Unwritable(String),
+    /// The path cannot hold a run's document.
+    #[error("{} is {is}; name a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// `a folder`, `a device or pipe`.
+        is: &'static str,
+    },
+    /// The file is not a run.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: ReadError,
+    },
+    /// The text is not a book.
+    #[error("{name}: {source}")]
+    Book {
+        /// Its name or file.
+        name: String,
+        /// What is wrong with it.
+        source: BookError,
+    },
+    /// The name matches no kept run.
+    #[error("{name} names no run: {found}; `howslow history` lists the kept ones, the books are {}", all_books())]
+    Unknown {
+        /// The name as typed.
+        name: String,
+        /// The runs that exist instead.
+        found: String,
+    },
+    /// The name matches several kept runs.
+    #[error("{name} is the beginning of {count} kept runs: {first}; type more of it")]
+    Ambiguous {
+        /// The name as typed.
+        name: String,
+        /// The number of matches.
+        count: usize,
+        /// Some of them.
+        first: String,
+    },
+}
