@@ -10,9 +10,11 @@ pub(crate) mod screen;
 pub(crate) mod session;
 
 use operation::Operation;
+use record::Estimate;
 
 use crate::kit::baseline::DEFAULT;
 
-/// What all terminals have in common: kernel threads carry the bytes from one end to the other, so that there are moments in which
-/// none of the operation's own tasks runs.
-const TERMINAL: Operation = Operation { waits: |_| true, follows_clock: |_| false, ..DEFAULT };
+/// What all terminals have in common: a kernel thread, on whichever CPU is free, carries the bytes from one end to the other. So
+/// there are moments in which none of the operation's own tasks runs, and a quiet core of ours says nothing of that CPU.
+const TERMINAL: Operation =
+    Operation { quoted: Estimate::Typical, waits: |_| true, follows_clock: |_| false, ..DEFAULT };
