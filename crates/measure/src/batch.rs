@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use operation::{Failure, Loop, Usage, device};
 use record::{Doubt, Reads};
 use serde::{Deserialize, Serialize};
 
 use crate::speed::Speed;
 use crate::watch::Watch;
-use operation::Failure;
-use operation::Loop;
-use operation::Usage;
 
 /// The instructions for one round.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -123,7 +121,7 @@ pub(crate) fn sample(
                 elapsed,
             });
             harvest.usage = harvest.usage.plus(usage);
-            harvest.reads = operation::together(harvest.reads, reads);
+            harvest.reads = device::together(harvest.reads, reads);
             harvest.operations += count as f64 * each;
             harvest.elapsed += elapsed;
             harvest.batch = harvest.batch.max(elapsed);
@@ -186,7 +184,7 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
         Some(told) if told.elapsed <= elapsed * CLOCKS_AGREE => (told.elapsed, told.usage),
         Some(_) => return Err(Failure::wrong("it reports more time for a batch than has passed")),
     };
-    let reads = watch.reads().zip(read).map(|(after, before)| operation::between(before, after));
+    let reads = watch.reads().zip(read).map(|(after, before)| device::between(before, after));
     work.verify_batch(count)?;
     Ok(Timed { elapsed, usage, reads })
 }

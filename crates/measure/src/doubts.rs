@@ -1,12 +1,12 @@
 //! The doubts that rounds raise in addition to their samples, and the clock of a run's quiet batches.
 
 use analysis::statistics::{median, quantile, sorted};
+use operation::Clock;
 use record::{Doubt, Ends};
 
 use crate::batch::{RoundSamples, Sample};
 use crate::entry::Entry;
 use crate::quiet::Quietness;
-use operation::Clock;
 
 /// The core clock that prevailed in a run's quiet batches.
 pub(crate) struct RunClock {

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use analysis::landing::RoundFigure;
 use analysis::statistics::{median, quantile, sorted};
+use operation::{Item, Operation, PartnerPlace};
 use record::{Estimate, Point, Skip, Term};
 
 use crate::batch::{RoundSamples, Sample};
 use crate::quiet::{Guard, Quietness};
 use crate::round::RoundEnd;
-use operation::{Item, Operation, PartnerPlace};
 
 /// Why an item is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

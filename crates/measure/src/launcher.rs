@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use guard::children::{self, Reaped};
+use guard::guarded;
+use operation::{Item, Operation};
 use record::{Launchers, Point};
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +22,6 @@ use crate::error::MeasureError;
 use crate::round::{Folders, RoundEnd, RoundRequest, perform};
 use crate::signals::{Ended, Signals};
 use crate::speed::Checker;
-use guard::children::{self, Reaped};
-use guard::guarded;
-use operation::Item;
-use operation::Operation;
 
 /// With this word as its only argument, a program becomes a launcher: it calls [`serve_rounds`].
 pub const LAUNCH: &str = "serve-rounds";

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use analysis::statistics::{quantile, sorted};
+use machine::{Distance, Topology};
+use operation::pin;
 use record::{CpuQuiet, Noise};
 use rustix::thread::CpuSet;
 
 use crate::batch::{RoundSamples, Sample};
 use crate::error::MeasureError;
 use crate::speed::{Checker, Speed};
-use machine::{Distance, Topology};
-use operation::pin;
 
 /// More CPUs than this are not needed to find a quiet one.
 const MOST_CPUS: usize = 8;

@@ -6,13 +6,12 @@ use analysis::estimate::{Clocking, gross, subtract};
 use analysis::landing::linear_reach;
 use analysis::plausible;
 use analysis::statistics::{Interval, median, quantile, ratio, sorted};
+use operation::{Clock, device};
 use record::{
     Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Nanoseconds, Neighbours, Noise, Reads, Round, Switches, Term,
 };
 
 use crate::accounts::Accounts;
-use operation::Clock;
-
 use crate::doubts::{RunClock, round_doubts};
 use crate::entry::{Entry, Purpose, RoundTaken};
 use crate::plan::Measurement;
@@ -166,7 +165,7 @@ impl Totals {
         let (mut usage, mut reads, mut operations, mut elapsed) = (operation::Usage::default(), None, 0.0, 0.0);
         for (_, harvest) in entry.harvests() {
             usage = usage.plus(harvest.usage);
-            reads = operation::together(reads, harvest.reads);
+            reads = device::together(reads, harvest.reads);
             operations += harvest.operations;
             elapsed += harvest.elapsed;
         }

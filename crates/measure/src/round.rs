@@ -79,7 +79,6 @@ fn measured(item: &Item, order: &RoundRequest, checker: Checker, folders: Folder
     }
     let partners_cpus = item.operation.cpus(&item.point) as usize - 1;
     let setting = Setting::new(item.point.clone(), folders.own, order.cpu, order.other_cpu, order.seed)
-        .with_axes(item.operation.axes)
         .with_shared(folders.shared)
         .with_more_cpus(order.more_cpus.clone())
         .with_argument(item.operation.argument);
@@ -88,7 +87,7 @@ fn measured(item: &Item, order: &RoundRequest, checker: Checker, folders: Folder
     let mut watch = SystemWatch::new(checker, order.cpu, others, partners).counting(setting.device());
     // A refusal during set-up means that the operation cannot be measured. The same refusal later is a fault of the
     // round.
-    let mut work = match (item.operation.prepare)(&setting).map_err(Failure::into_skip) {
+    let mut work = match item.operation.set_up(&setting).map_err(Failure::into_skip) {
         Ok(work) => work,
         Err(failure) => return ended_by(failure, "setting up"),
     };

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use analysis::estimate::{ENOUGH_ROUNDS, reach_of_quiet, without_light};
 use analysis::landing::{RoundFigure, effective, reach, rounds_needed};
+use operation::Clock;
 use record::{More, Settings};
 
 use crate::batch::RoundPlan;
@@ -13,7 +14,6 @@ use crate::plan::Progress;
 use crate::quiet::Quietness;
 use crate::round::RoundRequest;
 use crate::signals::{Ended, Signals};
-use operation::Clock;
 
 /// Rounds of each item that take batches whatever the cores are doing. Every other round does so, starting with the
 /// first, so that they are spread over the whole run. Only they give the typical figure, and this many give it an

@@ -3,7 +3,6 @@
 use std::arch::asm;
 
 use analysis::statistics::median;
-
 use operation::Clock;
 
 /// One speed check.

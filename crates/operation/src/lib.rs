@@ -22,7 +22,7 @@
 
 mod axis;
 mod clock;
-mod device;
+pub mod device;
 mod failure;
 mod operation;
 mod pauses;
@@ -33,7 +33,7 @@ mod usage;
 
 pub use axis::{Axis, PartnerPlace, Role, bytes, count, cpus, partner, size, word};
 pub use clock::Clock;
-pub use device::{Device, DeviceWrites, between, together};
+pub use device::{Device, DeviceWrites};
 pub use failure::Failure;
 pub use operation::{Item, Need, Operation, TermOf, term};
 pub use pauses::{Paused, Pauses};

@@ -95,6 +95,15 @@ impl Operation {
         prepare: |_| Err(Failure::Wrong(String::new())),
     };
 
+    /// Sets the operation up in this setting, which learns its axes, and returns the loop.
+    ///
+    /// # Errors
+    /// What the set-up meets.
+    pub fn set_up(&self, setting: &Setting) -> Result<Loop, Failure> {
+        setting.learn(self.axes);
+        (self.prepare)(setting)
+    }
+
     /// The part of the id before its first dot.
     pub fn family(&self) -> &'static str {
         self.id.split('.').next().unwrap_or(self.id)

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 /// What an operation receives for its set-up.
 pub struct Setting {
     point: Point,
-    axes: &'static [Axis],
+    axes: Cell<&'static [Axis]>,
     argument: Option<&'static (dyn Any + Send + Sync)>,
     scratch: PathBuf,
     shared: Option<PathBuf>,
@@ -41,7 +41,7 @@ impl Setting {
     pub fn new(point: Point, scratch: PathBuf, cpu: u32, other_cpu: Option<u32>, seed: u64) -> Setting {
         Setting {
             point,
-            axes: &[],
+            axes: Cell::new(&[]),
             argument: None,
             scratch,
             shared: None,
@@ -57,9 +57,9 @@ impl Setting {
         }
     }
 
-    /// The same setting, for an operation with these axes.
-    pub fn with_axes(self, axes: &'static [Axis]) -> Setting {
-        Setting { axes, ..self }
+    /// Takes the axes of the operation that sets up here: they say which of the point's values places the partner.
+    pub(crate) fn learn(&self, axes: &'static [Axis]) {
+        self.axes.set(axes);
     }
 
     /// The same setting, in a run whose rounds share this existing folder.
@@ -209,7 +209,7 @@ impl Setting {
     }
 
     fn partner_place(&self) -> PartnerPlace {
-        PartnerPlace::at(self.axes, &self.point)
+        PartnerPlace::at(self.axes.get(), &self.point)
     }
 
     /// A task on `cpu` that gives way to every other and never lets the CPU halt.

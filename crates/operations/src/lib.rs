@@ -7,7 +7,7 @@
 //!
 //! let operation = operations::find("syscall.getppid").expect("an operation of this name");
 //! let setting = Setting::new(record::Point::default(), std::env::temp_dir(), 0, None, 1);
-//! let mut calls = (operation.prepare)(&setting)?;
+//! let mut calls = operation.set_up(&setting)?;
 //! calls.perform(1000)?;
 //! # Ok::<(), operation::Failure>(())
 //! ```

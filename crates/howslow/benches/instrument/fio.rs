@@ -150,7 +150,7 @@ impl Pair {
         // The operation wants it for good, and a bench ends soon.
         let given: &'static Given = Box::leak(Box::new(Given::read(path)?));
         let setting = Setting::new(point, std::env::temp_dir(), cpu, None, 1).with_argument(Some(given));
-        (operation.prepare)(&setting).map_err(|failure| anyhow!("{id}: {failure}"))
+        operation.set_up(&setting).map_err(|failure| anyhow!("{id}: {failure}"))
     }
 
     /// Seconds of fio's passes, the file put into the same state before.

@@ -47,7 +47,7 @@ fn operation(id: &'static str, axis: &str, set: usize, cpu: u32) -> anyhow::Resu
     let point = if one_cpu { point.with("cpus", Value::Number(1)) } else { point };
     let setting = Setting::new(point, std::env::temp_dir(), cpu, None, fastrand::u64(..));
     let mut prepared =
-        (operation.prepare)(&setting).map_err(|failure| anyhow::anyhow!("{id} of {set} bytes: {failure}"))?;
+        operation.set_up(&setting).map_err(|failure| anyhow::anyhow!("{id} of {set} bytes: {failure}"))?;
     Ok(Box::new(move |times| prepared.timed(times).map_err(|failure| anyhow::anyhow!("{id}: {failure}"))))
 }
 

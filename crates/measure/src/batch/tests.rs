@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::*;
 use operation::Took;
+
+use super::*;
 
 /// A machine whose time passes only as the script says.
 #[derive(Default)]

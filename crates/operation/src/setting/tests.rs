@@ -5,7 +5,9 @@ use record::Value;
 
 fn setting(point: Point, other_cpu: Option<u32>) -> Setting {
     const AXES: &[Axis] = &[crate::partner("distance", &[])];
-    Setting::new(point, std::env::temp_dir(), 0, other_cpu, 1).with_axes(AXES)
+    let setting = Setting::new(point, std::env::temp_dir(), 0, other_cpu, 1);
+    setting.learn(AXES);
+    setting
 }
 
 fn at(axis: &str, word: &str) -> Point {

@@ -158,14 +158,14 @@ mod tests {
     use super::*;
 
     fn operations() -> impl Iterator<Item = &'static Operation> {
-        crate::registry::all().filter(|operation| operation.family() == "read")
+        crate::kit::trial::of_family("read")
     }
 
     /// Every method does its work from every state, in every order and record size, over a small file.
     #[test]
     fn every_reader_reads_the_whole_file() {
         let scratch = tempfile::tempdir().expect("a folder");
-        let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
+        let other_cpu = crate::kit::trial::other_cpu();
         for operation in operations() {
             let small = |point: Point| point.with("file", Number(MIB));
             let points: BTreeSet<Point> = operation.points(false).into_iter().map(small).collect();

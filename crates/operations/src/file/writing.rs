@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn operations() -> impl Iterator<Item = &'static Operation> {
-        crate::registry::all().filter(|operation| operation.family() == "write")
+        crate::kit::trial::of_family("write")
     }
 
     /// Every method does its work from every state, in every order and record size, over a small file.

@@ -84,14 +84,7 @@ impl End {
     /// Also when the other end has been closed.
     #[inline]
     pub(crate) fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
-        let mut filled = 0;
-        while filled < block.len() {
-            match rustix::io::read(&self.receiver, &mut block[filled..])? {
-                0 => return Err(Failure::wrong("the other task is gone")),
-                more => filled += more,
-            }
-        }
-        Ok(())
+        read_whole(&self.receiver, block)
     }
 
     /// From now on receiving never waits: [`End::receive_now`] then tells whether there was a message.
@@ -119,6 +112,22 @@ impl End {
             unsafe { libc::close(descriptor) };
         }
     }
+}
+
+/// Reads until the block is full.
+///
+/// # Errors
+/// Also when the other end has been closed.
+#[inline]
+pub(crate) fn read_whole(from: &OwnedFd, block: &mut [u8]) -> Result<(), Failure> {
+    let mut filled = 0;
+    while filled < block.len() {
+        match rustix::io::read(from, &mut block[filled..])? {
+            0 => return Err(Failure::wrong("the other task is gone")),
+            more => filled += more,
+        }
+    }
+    Ok(())
 }
 
 impl Channel for End {

@@ -9,12 +9,21 @@ pub(crate) struct Trial {
     _scratch: tempfile::TempDir,
 }
 
+/// CPU 1, if it is there.
+pub(crate) fn other_cpu() -> Option<u32> {
+    std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1)
+}
+
+/// The operations whose ids begin with this word.
+pub(crate) fn of_family(family: &str) -> impl Iterator<Item = &'static Operation> {
+    crate::registry::all().filter(move |operation| operation.family() == family)
+}
+
 /// Prepares `operation` at `point`.
 pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Failure> {
     let scratch = tempfile::tempdir()?;
-    let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
-    let setting = Setting::new(point, scratch.path().into(), 0, other_cpu, 1).with_axes(operation.axes);
-    Ok(Trial { looped: (operation.prepare)(&setting)?, _scratch: scratch })
+    let setting = Setting::new(point, scratch.path().into(), 0, other_cpu(), 1);
+    Ok(Trial { looped: operation.set_up(&setting)?, _scratch: scratch })
 }
 
 /// Every operation of a family does its work at every point, in batches of every kind; what skips is named.
@@ -33,8 +42,8 @@ pub(crate) fn perform(operation: &Operation) {
 
 /// The operation does its work in this setting, in one iteration and in two; a skip is named.
 pub(crate) fn perform_in(setting: &Setting, operation: &Operation) {
-    let done = (operation.prepare)(setting)
-        .and_then(|mut looped| [1, 2].into_iter().try_for_each(|times| looped.perform(times)));
+    let done =
+        operation.set_up(setting).and_then(|mut looped| [1, 2].into_iter().try_for_each(|times| looped.perform(times)));
     done_or_skipped(operation, setting.point(), done);
 }
 

@@ -282,7 +282,7 @@ mod tests {
     const NEEDS_HUGE_PAGES: u64 = 2 * MIB;
 
     fn setting(point: &Point) -> Setting {
-        let other = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
+        let other = crate::kit::trial::other_cpu();
         Setting::new(point.clone(), std::env::temp_dir(), 0, other, 7)
     }
 
@@ -294,7 +294,7 @@ mod tests {
 
     fn performs(id: &str, point: &Point) {
         let operation = OPERATIONS.iter().find(|operation| operation.id == id).expect(id);
-        let mut prepared = match (operation.prepare)(&setting(point)) {
+        let mut prepared = match operation.set_up(&setting(point)) {
             Err(Failure::Skip { reason, remedy }) => return testing::left_out!("{id}{point}: {reason}; {remedy}"),
             prepared => prepared.expect(id),
         };

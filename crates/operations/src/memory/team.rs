@@ -319,11 +319,11 @@ mod tests {
 
     /// `None`, said aloud, where there is but one CPU.
     fn setting() -> Option<Setting> {
-        let two = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
-        if !two {
+        let other = crate::kit::trial::other_cpu();
+        if other.is_none() {
             testing::not_tested!("only one CPU may be used, allow a second one");
         }
-        two.then(|| Setting::new(Point::default(), std::env::temp_dir(), 0, Some(1), 7))
+        other.map(|other| Setting::new(Point::default(), std::env::temp_dir(), 0, Some(other), 7))
     }
 
     #[test]

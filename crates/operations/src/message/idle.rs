@@ -79,11 +79,11 @@ mod tests {
         let point = |idle| {
             record::Point::default().with("distance", OTHER.values[0].value()).with("microseconds", Value::value(idle))
         };
-        let Some(other) = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1) else {
+        let Some(other) = crate::kit::trial::other_cpu() else {
             return testing::not_tested!("needs two CPUs");
         };
         let setting = Setting::new(point(Value::Number(10_000)), scratch.path().into(), 0, Some(other), 1);
-        let mut looped = (OPERATIONS[0].prepare)(&setting).expect("it prepares");
+        let mut looped = OPERATIONS[0].set_up(&setting).expect("it prepares");
         let start = std::time::Instant::now();
         let told = looped.timed(20).expect("20 messages");
         // 20 sleeps of 10 ms took their time, and are not told.

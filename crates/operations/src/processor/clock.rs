@@ -127,7 +127,7 @@ mod tests {
     fn every_clock_can_be_read() {
         for operation in OPERATIONS {
             let setting = Setting::new(Point::default(), std::env::temp_dir(), 0, None, 7);
-            let mut prepared = (operation.prepare)(&setting).expect(operation.id);
+            let mut prepared = operation.set_up(&setting).expect(operation.id);
             prepared.perform(1000).expect(operation.id);
         }
     }

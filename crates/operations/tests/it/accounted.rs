@@ -57,21 +57,22 @@ fn an_operation_that_sleeps_is_found() {
         id: "test.sleep",
         prepare: |_| {
             Ok(operation::repeat(|| {
-                std::thread::sleep(Duration::from_micros(100));
+                // Long beside what a timer costs where a hypervisor sets it.
+                std::thread::sleep(Duration::from_millis(1));
                 Ok(())
             }))
         },
         ..Operation::DEFAULT
     };
     let part = in_a_process(|| nobodys(&SLEEP, &Point::default(), std::path::Path::new("/nowhere")));
-    assert!(part.as_ref().is_ok_and(|part| *part > 0.5), "{part:?}");
+    assert!(part.as_ref().is_ok_and(|part| *part > NOBODYS), "{part:?}");
 }
 
 /// The least part of a batch in which none of the operation's tasks had the CPU; 0 where it cannot be measured here.
 fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f64 {
     operation::pin(0).expect("CPU 0 may be used");
-    let setting = Setting::new(point.clone(), scratch.into(), 0, None, 1).with_axes(operation.axes);
-    let Ok(mut work) = (operation.prepare)(&setting) else { return 0.0 };
+    let setting = Setting::new(point.clone(), scratch.into(), 0, None, 1);
+    let Ok(mut work) = operation.set_up(&setting) else { return 0.0 };
     let mut times = 1;
     loop {
         let start = Instant::now();

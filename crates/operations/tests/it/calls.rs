@@ -44,9 +44,9 @@ fn perform(operation: &Operation, scratch: &Path) -> Result<(), Failure> {
     // SAFETY: lowers this process's own limit, as a round does; the pointer is to an rlimit.
     unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const memory) };
     for point in operation.points(false) {
-        let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1).with_axes(operation.axes);
+        let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1);
         // A refusal while setting up is a skip; one while running is a failure.
-        let mut work = (operation.prepare)(&setting).map_err(Failure::into_skip)?;
+        let mut work = operation.set_up(&setting).map_err(Failure::into_skip)?;
         [3, 1, 40].into_iter().try_for_each(|times| work.perform(times))?;
     }
     Ok(())

@@ -44,7 +44,7 @@ fn cut_meanwhile(id: &str, setting: &Setting) -> Result<Loop, Failure> {
     std::fs::write(path, vec![1; 1 << 20])?;
     let given: &'static Given = Box::leak(Box::new(Given::read(path)?));
     let over = Setting::new(setting.point().clone(), setting.scratch().into(), setting.cpu(), None, 1);
-    let work = (reader(id).prepare)(&over.with_argument(Some(given)))?;
+    let work = reader(id).set_up(&over.with_argument(Some(given)))?;
     std::fs::File::options().write(true).open(path)?.set_len(100_000)?;
     // What is checked before a pass would notice; the pass itself is what must not bring anything down.
     let mut work = work;

@@ -28,7 +28,7 @@ fn pass_over(id: &str, path: &Path, given: &'static Given) {
     let point = values.fold(Point::default(), |point, (axis, value)| point.with(axis, value));
     let scratch = path.parent().expect("a folder").into();
     let setting = Setting::new(point, scratch, 0, None, 1).with_argument(Some(given));
-    match (operation.prepare)(&setting).and_then(|mut passes| passes.perform(1)) {
+    match operation.set_up(&setting).and_then(|mut passes| passes.perform(1)) {
         Ok(()) => {}
         Err(operation::Failure::Skip { reason, remedy }) => testing::left_out!("{id}: {reason}; {remedy}"),
         Err(failure) => panic!("{id} over {} bytes: {failure}", given.length()),

@@ -40,7 +40,7 @@ fn refused_in_a_child(operation: &Operation, name: &str) -> i32 {
     let end = in_a_process(|| {
         give_up_after(20);
         let point = operation.points(false).remove(0);
-        match (operation.prepare)(&Setting::new(point, scratch.path().into(), 0, None, 1).with_axes(operation.axes)) {
+        match operation.set_up(&Setting::new(point, scratch.path().into(), 0, None, 1)) {
             Ok(mut looped) => match refuse(number) {
                 Ok(()) if looped.perform(1) == Err(Failure::Errno { errno: REFUSED }) => 0,
                 Ok(()) => 1,

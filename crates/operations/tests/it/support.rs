@@ -97,7 +97,7 @@ pub fn setting(point: Point, scratch: &Path) -> Setting {
 pub fn setting_at<V: At>(id: &str, scratch: &Path, at: &[(&str, V)]) -> Setting {
     let point = at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.value()));
     assert!(points(id).contains(&point), "{id} has no point {point}");
-    setting(point, scratch).with_axes(operations::find(id).map_or(&[], |operation| operation.axes))
+    setting(point, scratch)
 }
 
 /// All points of an operation.
@@ -110,7 +110,7 @@ pub fn prepared(id: &str, setting: &Setting) -> Result<Loop, String> {
     // A round runs on one CPU, and so does what is compared with it.
     operation::pin(setting.cpu()).expect("CPU 0");
     let operation = operations::find(id).unwrap_or_else(|| panic!("there is no {id}"));
-    (operation.prepare)(setting).map_err(|failure| match failure.into_skip() {
+    operation.set_up(setting).map_err(|failure| match failure.into_skip() {
         Failure::Skip { reason, .. } => reason,
         failure => panic!("{id}: {failure}"),
     })

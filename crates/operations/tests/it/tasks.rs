@@ -45,8 +45,8 @@ fn operations_that_are_killed_leave_no_object() {
             let operation = operations::find(id).expect(id);
             let killed = in_a_process(|| {
                 let point = operation.points(false).remove(0);
-                let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1).with_axes(operation.axes);
-                let _work = (operation.prepare)(&setting);
+                let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1);
+                let _work = operation.set_up(&setting);
                 // SAFETY: ends this thread's process alone, with its objects in use.
                 unsafe { libc::raise(libc::SIGKILL) };
             });
@@ -75,8 +75,8 @@ fn perform(operation: &Operation, scratch: &Path) {
     // As a round is: what two tasks do on one CPU is nothing they do on two.
     operation::pin(0).expect("CPU 0 may be used");
     for point in operation.points(false) {
-        let setting = Setting::new(point.clone(), scratch.into(), 0, other_cpu(), 1).with_axes(operation.axes);
-        let done = (operation.prepare)(&setting).and_then(|mut work| {
+        let setting = Setting::new(point.clone(), scratch.into(), 0, other_cpu(), 1);
+        let done = operation.set_up(&setting).and_then(|mut work| {
             work.perform(1)?;
             work.perform(3)?;
             work.perform(20)

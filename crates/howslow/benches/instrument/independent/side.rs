@@ -58,7 +58,7 @@ impl Side {
         // What is subtracted has files of its own.
         let scratch = place.folder.join(operation.id);
         let setting = Setting::new(point.clone(), scratch, place.cpu, place.other_cpu, place.seed);
-        let work = (operation.prepare)(&setting).map_err(|failure| format!("{}: {failure}", operation.id))?;
+        let work = operation.set_up(&setting).map_err(|failure| format!("{}: {failure}", operation.id))?;
         let mut side = Side::of_loop(work.copy(place.copy));
         for term in operation.terms.iter().map(|term| term.resolve(point)) {
             let of = find(&term.operation).ok_or_else(|| format!("there is no term {}", term.operation))?;

@@ -8,11 +8,11 @@ use crate::processor::instruction::lanes::{Case, DIVISOR, OPERAND};
 
 /// Every operation of the instruction families.
 fn all() -> impl Iterator<Item = &'static Operation> {
-    crate::registry::all().filter(|operation| operation.family() == "instruction")
+    crate::kit::trial::of_family("instruction")
 }
 
 fn setting(point: &Point) -> Setting {
-    let other_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1);
+    let other_cpu = crate::kit::trial::other_cpu();
     Setting::new(point.clone(), std::env::temp_dir(), 0, other_cpu, 7)
 }
 
@@ -21,7 +21,7 @@ fn every_instruction_does_what_it_says_as_often_as_it_says() {
     for operation in all() {
         for point in operation.points(false) {
             let setting = setting(&point);
-            match (operation.prepare)(&setting) {
+            match operation.set_up(&setting) {
                 Ok(mut prepared) => [1, 2, 1000, 3].into_iter().for_each(|times| {
                     prepared.perform(times).unwrap_or_else(|failure| panic!("{}{point}: {failure}", operation.id));
                 }),

@@ -100,7 +100,7 @@ mod tests {
                 let (source, target) = places(&setting);
                 let wanted = APART + setting.number("offset") as usize;
                 assert_eq!((source.as_ptr() as usize % 4096, target.as_ptr() as usize % 4096), (0, wanted), "{point}");
-                (operation.prepare)(&setting).expect("a loop").perform(3).expect("strings");
+                operation.set_up(&setting).expect("a loop").perform(3).expect("strings");
             }
         }
     }
