@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let program = pty.slave.try_clone()?;
             let mut key = b'a';
             let strokes = repeat(move || {
-                key = if key == b'z' { b'a' } else { key + 1 };
+                key = after(key);
                 stroke(&pty, key)
             });
             // The program that reads nothing gets rid of its input between batches.
@@ -60,9 +60,15 @@ fn echoed_by_partner(setting: &Setting) -> Result<Loop, Failure> {
     let mut key = b'a';
     Ok(repeat(move || {
         let _alive = &partner;
-        key = if key == b'z' { b'a' } else { key + 1 };
+        key = after(key);
         stroke(&pty, key)
     }))
+}
+
+/// The key pressed next: another one each time, so that an echo belongs to its keystroke.
+#[inline]
+fn after(key: u8) -> u8 {
+    if key == b'z' { b'a' } else { key + 1 }
 }
 
 /// One keystroke, and the wait for its echo.

@@ -4,7 +4,8 @@ use operation::{Axis, Failure, Operation, Value, repeat, size, word};
 use rustix::io::read;
 
 use super::TERMINAL;
-use super::pair::{Features, LINE, Pty, as_shown, lines, read_all, write_all};
+use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
+use crate::kit::channel::read_whole;
 
 /// Whether the program gets lines, edited, or bytes as they come.
 const READ: Axis = word("input", &[Value::Word("canonical"), Value::Word("raw")]);
@@ -74,7 +75,7 @@ impl Typed {
             let length = read(&self.pty.slave, &mut self.room[..])?;
             self.got.extend_from_slice(&self.room[..length]);
         }
-        read_all(&self.pty.master, &mut self.echo)?;
+        read_whole(&self.pty.master, &mut self.echo)?;
         if self.got == self.text {
             Ok(())
         } else {

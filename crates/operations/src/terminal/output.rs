@@ -29,6 +29,9 @@ const SIZE: Axis = size(&[
     Value::Number(64 << 10),
 ]);
 
+/// Lines that one call gathers.
+const LINES: usize = 16;
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "terminal.write",
@@ -49,10 +52,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "write",
         calls: &["writev"],
         axes: &[DISTANCE, PATH],
-        moves: |_| 16 * LINE as u64,
+        moves: |_| (LINES * LINE) as u64,
         prepare: |setting| {
-            writes(setting, lines(16 * LINE), |output, text| {
-                let pieces: Vec<IoSlice<'_>> = text.chunks(LINE).map(IoSlice::new).collect();
+            writes(setting, lines(LINES * LINE), |output, text| {
+                let pieces: [IoSlice<'_>; LINES] =
+                    std::array::from_fn(|line| IoSlice::new(&text[line * LINE..][..LINE]));
                 match writev(output, &pieces)? {
                     length if length == text.len() => Ok(()),
                     // The terminal's buffer was full: the rest goes the usual way.

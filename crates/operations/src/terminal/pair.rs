@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use operation::Failure;
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, write};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
@@ -106,18 +106,6 @@ pub(super) fn write_all(end: &OwnedFd, mut bytes: &[u8]) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Reads exactly as many bytes as there is room for.
-#[inline]
-pub(super) fn read_all(end: &OwnedFd, mut room: &mut [u8]) -> Result<(), Failure> {
-    while !room.is_empty() {
-        match read(end, &mut *room)? {
-            0 => return Err(Failure::wrong("the terminal ended")),
-            length => room = &mut room[length..],
-        }
-    }
-    Ok(())
-}
-
 /// Lines of 63 letters and a newline, cut after `size` bytes.
 pub(super) fn lines(size: usize) -> Vec<u8> {
     (0..size).map(|place| if place % LINE == LINE - 1 { b'\n' } else { b'a' + (place % 26) as u8 }).collect()
@@ -152,7 +140,10 @@ pub(super) fn as_shown(text: &[u8], features: Features) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::io::read;
+
     use super::*;
+    use crate::kit::channel::read_whole;
 
     #[test]
     fn the_kernel_shows_what_is_expected_with_every_feature_and_without() {
@@ -162,7 +153,7 @@ mod tests {
             write_all(&pty.slave, text).expect("written");
             let expected = as_shown(text, features);
             let mut shown = vec![0; expected.len()];
-            read_all(&pty.master, &mut shown).expect("shown");
+            read_whole(&pty.master, &mut shown).expect("shown");
             assert_eq!(String::from_utf8_lossy(&shown), String::from_utf8_lossy(&expected), "{features:?}");
         }
     }

@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     per: "update",
     calls: &["write"],
     axes: &[BY, SCREEN],
-    prepare: |setting| updates(setting),
+    prepare: updates,
     ..TERMINAL
 }];
 

@@ -1,10 +1,10 @@
 //! One interaction at a terminal with all the features of the line discipline, without each of them, and without any.
 
 use operation::{Axis, Failure, Operation, Value, repeat, word};
-use rustix::io::read;
 
 use super::TERMINAL;
-use super::pair::{Features, LINE, Pty, as_shown, lines, read_all, write_all};
+use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
+use crate::kit::channel::read_whole;
 
 /// The feature that is switched off.
 const WITHOUT: Axis = word(
@@ -42,13 +42,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         Ok(repeat(move || {
             write_all(&pty.master, &line)?;
             // The program may be woken before the echo is out: tabs of an answer in between would end at other columns.
-            read_all(&pty.master, &mut echoed)?;
-            let mut come = 0;
-            while come < LINE {
-                come += read(&pty.slave, &mut got[come..])?;
-            }
+            read_whole(&pty.master, &mut echoed)?;
+            read_whole(&pty.slave, &mut got)?;
             write_all(&pty.slave, ANSWER)?;
-            read_all(&pty.master, &mut answered)?;
+            read_whole(&pty.master, &mut answered)?;
             match got[..] == line[..] && echoed == echo && answered == answer {
                 true => Ok(()),
                 false => Err(Failure::wrong("the terminal shows something else than it should")),
