@@ -8,7 +8,7 @@ use analysis::whatif::{Change, Impossible, Supposed, difference, suppose};
 use proptest::prelude::*;
 use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Value};
 
-use crate::support::{mix, priced};
+use crate::support::{close, mix, places, priced, total};
 
 /// Table I of the memo, in ns, in the form of a book.
 fn machine(name: &str, figures: [f64; 4]) -> Run {
@@ -30,18 +30,6 @@ fn sequence() -> Mix {
 
 fn exactly(value: f64) -> Interval {
     Interval { value, low: value, high: value }
-}
-
-fn total(prediction: &Prediction) -> f64 {
-    prediction.total().figure().value
-}
-
-fn places(prediction: &Prediction, name: &str) -> Vec<usize> {
-    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.term.operation == name).collect()
-}
-
-fn close(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1e-300)
 }
 
 #[test]

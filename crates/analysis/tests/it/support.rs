@@ -16,3 +16,15 @@ pub fn mix(lines: &[(&str, f64)]) -> Mix {
 pub fn priced(mix: &Mix, run: &Run, place: usize) -> Prediction {
     predict(mix, run, place, &|_| &[])
 }
+
+pub fn total(prediction: &Prediction) -> f64 {
+    prediction.total().figure().value
+}
+
+pub fn places(prediction: &Prediction, name: &str) -> Vec<usize> {
+    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.term.operation == name).collect()
+}
+
+pub fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1e-300)
+}

@@ -8,19 +8,7 @@ use analysis::statistics::Interval;
 use analysis::whatif::{Change, Supposed, difference, suppose};
 use record::{Doubt, Ends, Estimate, Mix, Origin, Run};
 
-use crate::support::{example, mix, priced};
-
-fn total(prediction: &Prediction) -> f64 {
-    prediction.total().figure().value
-}
-
-fn places(prediction: &Prediction, name: &str) -> Vec<usize> {
-    (0..prediction.rows.len()).filter(|&place| prediction.rows[place].line.term.operation == name).collect()
-}
-
-fn close(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1e-300)
-}
+use crate::support::{close, example, mix, places, priced, total};
 
 fn work() -> Mix {
     mix(&[("syscall.getppid", 10.0), ("syscall.read", 4.0), ("switch.process@set=0", 1.0), ("file.sync", 0.001)])
