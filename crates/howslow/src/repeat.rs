@@ -28,7 +28,7 @@ pub(crate) fn repeat(
             break;
         }
         if run.costs.is_empty() {
-            anyhow::bail!("nothing could be measured here; `howslow doctor` says what is in the way");
+            anyhow::bail!(session::NOTHING);
         }
         session::keep(&run, width);
         runs.push(run);

@@ -29,6 +29,9 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The operation that copies the block.
 const BLOCK_MOVE: &str = "memory.copy";
 
+/// Why a run without costs is a failure.
+pub(crate) const NOTHING: &str = "nothing could be measured here; `howslow doctor` says what is in the way";
+
 /// What is to be measured.
 #[derive(Clone)]
 pub(crate) struct Wanted {
@@ -54,6 +57,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     let settings = settings(&wanted, args);
     let store = Store::of_user().ok();
     let calibration = store.as_ref().map(Calibration::load).unwrap_or_default();
+    let machine_name = machine_name(&machine, args.cpu);
     let scratch = scratch::root();
     let started = Timestamp::now();
     let bar = Bar::new();
@@ -61,7 +65,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
         items: with_block_move(wanted.items),
         find: operations::find,
         settings: settings.clone(),
-        width: calibration.of(&machine_name(&machine, args.cpu)).map(|best| best.width_cycles),
+        width: calibration.of(&machine_name).map(|best| best.width_cycles),
         program: Some(Path::new(OWN_PROGRAM)),
         scratch_root: &scratch,
     };
@@ -73,10 +77,9 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     }
     let build = fingerprint();
     let figures = store.as_ref().map(Figures::load).unwrap_or_default();
-    let machine_name = machine_name(&machine, args.cpu);
     taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
     // Baselines come after what was asked for; on the page everything stands in the order of the registry.
-    taken.costs.sort_by_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
+    taken.costs.sort_by_cached_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
     let mut run = Run {
         schema: SCHEMA.into(),
         id: id(started),
@@ -151,7 +154,7 @@ pub(crate) fn print_run(
     match ending.outcome()? {
         Outcome::Done if run.skipped.iter().any(by_name) => Ok(Outcome::Skipped),
         Outcome::Done if run.costs.is_empty() => {
-            anyhow::bail!("nothing could be measured here; `howslow doctor` says what is in the way")
+            anyhow::bail!(NOTHING)
         }
         outcome => Ok(outcome),
     }
