@@ -27,6 +27,7 @@ pub fn comparison(it: &Comparison<'_>, differing: &[Difference], view: &View<'_>
         rows,
         notes.render(style),
         summary(it, view, style),
+        builds(differing, style),
         missing::versions(it, view, style),
         missing::only(it, view, style),
     ];
@@ -91,6 +92,17 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
         text += &(style.dim(&paragraph("", warning)) + "\n");
     }
     text
+}
+
+/// What two builds of howslow may differ by although the machines do not.
+fn builds(differing: &[Difference], style: Style) -> String {
+    if !differing.iter().any(Difference::is_of_builds) {
+        return String::new();
+    }
+    let note = "The runs come from different builds of howslow, whose loops are compiled differently. On some processors \
+                and kernels the code around a system call changes its cost, up to 1.5 times: `howslow run syscall.called` \
+                shows it on a machine. Measure both with one build to exclude it.";
+    style.dim(&paragraph("", note)) + "\n"
 }
 
 /// The least difference between costs of the first run and of another that counts, and the reason for it.

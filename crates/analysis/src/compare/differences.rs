@@ -15,12 +15,23 @@ pub struct Difference {
     pub values: Vec<Value>,
 }
 
+impl Difference {
+    /// True if it says that the runs come from several builds of howslow.
+    pub fn is_of_builds(&self) -> bool {
+        self.field == BUILD
+    }
+}
+
 /// Fields that differ between any two runs and mean nothing.
 const VOLATILE: [&str; 1] = ["settings.seed"];
 /// Measured fields, which differ a little between any two runs.
 const MEASURED: [&str; 2] = ["noise.cycle_ns", "machine.cpu.frequency.nominal_mhz"];
 /// The difference that is allowed for them.
 const MEASURED_APART: f64 = 0.01;
+/// Fields that older runs lack, which is no difference.
+const ONLY_WHERE_SAID: [&str; 1] = [BUILD];
+/// The fingerprint of the program that measured.
+const BUILD: &str = "build";
 /// Fields that explain most come first, then all others in the order of the document.
 const FIRST: [&str; 10] = [
     "machine.architecture",
@@ -40,7 +51,11 @@ pub fn differences(runs: &[Run]) -> Vec<Difference> {
     let facts: Vec<BTreeMap<String, Value>> = runs.iter().map(facts).collect();
     let fields: std::collections::BTreeSet<&String> = facts.iter().flat_map(BTreeMap::keys).collect();
     let mut found = Vec::new();
-    for field in fields.into_iter().filter(|field| !VOLATILE.contains(&field.as_str())) {
+    let counts = |field: &&String| {
+        let said_by_all = || facts.iter().all(|facts| facts.contains_key(*field));
+        !VOLATILE.contains(&field.as_str()) && (!ONLY_WHERE_SAID.contains(&field.as_str()) || said_by_all())
+    };
+    for field in fields.into_iter().filter(counts) {
         let said: Vec<Option<&Value>> =
             facts.iter().zip(runs).map(|(facts, run)| said(run, facts.get(field))).collect();
         let mut values = said.iter().flatten();
@@ -69,6 +84,9 @@ fn facts(run: &Run) -> BTreeMap<String, Value> {
     if !run.is_published() {
         whole["settings"] = json!(run.settings);
         whole["howslow"] = json!(run.howslow);
+    }
+    if !run.build.is_empty() {
+        whole[BUILD] = json!(run.build);
     }
     let mut facts = BTreeMap::new();
     walk(String::new(), whole, &mut facts);

@@ -1,14 +1,22 @@
 //! The family `syscall`: what entering the kernel costs, by the shortest calls there are. Files are named relative to
 //! an open folder, by one component, so that the cost does not depend on where the scratch folder is.
 
-use operation::{Operation, repeat, term};
+use std::cell::RefCell;
+
+use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, term, word};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, getppid};
 
 use crate::kit::baseline::{DEFAULT, ENTRY};
 use crate::kit::check::exactly;
+use crate::kit::invoke::call;
 use crate::kit::scratch::{new_file, scratch};
+
+/// Which call is made.
+const CALLED: Axis = word("call", &[Value::Word("getppid"), Value::Word("stat")]);
+/// Where the instruction that enters the kernel lies: in the loop, or in a function that returns to it.
+const FROM: Axis = word("from", &[Value::Word("loop"), Value::Word("function")]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -18,12 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         aliases: &["GSSW"],
         at_least: &["instruction.call"],
         headline: true,
-        prepare: |_| {
-            Ok(repeat(|| match Pid::as_raw(getppid()) {
-                0.. => Ok(()),
-                errno => Err(Errno::from_raw_os_error(-errno).into()),
-            }))
-        },
+        prepare: |_| Ok(repeat(parent)),
         ..DEFAULT
     },
     Operation {
@@ -110,7 +113,44 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..DEFAULT
     },
+    Operation {
+        id: "syscall.called",
+        summary: "a system call made in the loop itself, or by a function that then returns, as a C library makes it",
+        calls: &["getppid", "newfstatat"],
+        axes: &[CALLED, FROM],
+        prepare: called,
+        ..DEFAULT
+    },
 ];
+
+/// The loop of `syscall.called`. Some processors and kernels mispredict the kernel's returns if the caller of a system call
+/// returns too.
+fn called(setting: &Setting) -> Result<Loop, Failure> {
+    let folder = scratch(setting)?;
+    new_file(&folder)?;
+    let attributes = RefCell::new([0_u8; size_of::<libc::stat>()]);
+    let stat = move || exactly(0, call!(newfstatat, &folder, c"file", attributes.borrow_mut().as_mut_ptr(), 0)?);
+    Ok(match (setting.word("call"), setting.word("from")) {
+        ("getppid", "loop") => repeat(parent),
+        ("getppid", _) => repeat(|| function(&parent)),
+        (_, "loop") => repeat(stat),
+        _ => repeat(move || function(&stat)),
+    })
+}
+
+#[inline(always)]
+fn parent() -> Result<(), Failure> {
+    match Pid::as_raw(getppid()) {
+        0.. => Ok(()),
+        errno => Err(Errno::from_raw_os_error(-errno).into()),
+    }
+}
+
+/// Runs a call within a function of its own.
+#[inline(never)]
+fn function(call: &impl Fn() -> Result<(), Failure>) -> Result<(), Failure> {
+    call()
+}
 
 #[cfg(test)]
 mod tests {

@@ -70,9 +70,9 @@ fn has(point: &Point, part: &str) -> bool {
     }
 }
 
-/// Why the same work may differ where one side's calls are made by a function that the copies of its loop do not move.
+/// Why the same work may differ where one side's calls are surrounded by other code whatever the copy of its loop.
 pub(super) const ONE_PLACE: &str =
-    "its calls lie in one place whatever the copy of the loop, which may make them 1.5 times as dear (docs/METHOD.md)";
+    "the code around its calls is the same in all copies, which may make them 1.5 times as dear (docs/METHOD.md)";
 /// The same of a loop that has no copies.
 pub(super) const ONE_LOOP: &str =
     "one of the loops has no copies, and its place may make it 1.3 times as dear (docs/METHOD.md)";

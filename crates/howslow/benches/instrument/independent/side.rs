@@ -25,6 +25,8 @@ pub(super) struct Place {
     pub seed: u64,
     /// Which copy of the loop is run, where there are several.
     pub copy: u8,
+    /// Whether the loop by hand makes its system calls in a function that returns.
+    pub in_function: bool,
 }
 
 /// A loop whose time per operation is taken.

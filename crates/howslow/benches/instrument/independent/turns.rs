@@ -12,7 +12,7 @@ use analysis::statistics::{median, median_ranks, sorted};
 
 use super::entry::Entry;
 use super::harness::{COPIES, limit};
-use super::kernel::done;
+use super::kernel::{self, done};
 use super::side::{Offer, Place, Side};
 use crate::sensitivity::Filter;
 
@@ -31,7 +31,10 @@ const MOST_PAIRS: usize = 32;
 const LONG: f64 = 2e6;
 
 /// Pairs that differ by more than this have loops in places that differ.
-const PLACED: f64 = 1.15;
+const PLACED: f64 = 1.05;
+
+/// So many of the cheapest processes of a side say what its loop costs in the best place.
+const CHEAPEST: usize = 4;
 
 /// What a process of a pair holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,8 +74,16 @@ pub(crate) struct Turns {
     pub ns: [Vec<f64>; 2],
     /// The first over the second.
     ratios: Vec<f64>,
-    /// Of each pair the copies of both loops, and the median of its ratios.
-    pairs: Vec<([u8; 2], f64)>,
+    pairs: Vec<Pair>,
+}
+
+/// Medians of one pair of processes.
+struct Pair {
+    /// ns of either side.
+    ns: [f64; 2],
+    ratio: f64,
+    /// Whether the loop by hand makes its calls in a function.
+    in_function: bool,
 }
 
 impl Turns {
@@ -91,21 +102,20 @@ impl Turns {
 
     /// The least and the largest median of a pair.
     pub(super) fn pairs(&self) -> (f64, f64) {
-        let ratios = || self.pairs.iter().map(|(_, ratio)| *ratio);
+        let ratios = || self.pairs.iter().map(|pair| pair.ratio);
         (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
     }
 
-    /// The ratio where both loops lie in the cheapest of the places they were tried in; `None` where the place does not
-    /// matter. A place can only make a loop dearer: beside the cheapest loop of the second side, a copy of the first looks
-    /// dearest, and the cheapest copy is the one that then looks cheapest.
-    pub(super) fn best_placed(&self) -> Option<f64> {
+    /// The ratio of the cheapest processes of either side, with the loop by hand making its calls in a function or not;
+    /// `None` where all pairs agree. The code around a call can only make it dearer, and each process has its own by its
+    /// copy of the loop.
+    pub(super) fn cheapest(&self, in_function: bool) -> Option<f64> {
         let (least, most) = self.pairs();
-        let copies = || self.pairs.iter().map(|([copy, _], _)| *copy);
-        let beside_cheapest = |copy: u8| {
-            let of = self.pairs.iter().filter(|([first, _], _)| *first == copy);
-            of.map(|(_, ratio)| *ratio).fold(0.0, f64::max)
+        let cheapest = |side: usize| {
+            let of = self.pairs.iter().filter(|pair| side == 0 || pair.in_function == in_function);
+            median(sorted(of.map(|pair| pair.ns[side])).into_iter().take(CHEAPEST))
         };
-        (most > PLACED * least).then(|| copies().map(beside_cheapest).fold(f64::INFINITY, f64::min))
+        (most > PLACED * least).then(|| Some(cheapest(0)? / cheapest(1)?)).flatten()
     }
 
     pub(super) fn turns(&self) -> usize {
@@ -136,8 +146,9 @@ pub(crate) fn in_turns(entry: &Entry, sides: [Holds; 2], cpus: &[u32], folder: &
             other_cpu: cpus.iter().copied().find(|other| *other != cpu),
             seed: number as u64,
             copy: copy as u8,
+            in_function: false,
         };
-        let other = Place { copy: other as u8, ..place.clone() };
+        let other = Place { copy: other as u8, in_function: number % 2 == 1, ..place.clone() };
         pair(entry, [(sides[0], &place), (sides[1], &other)], &mut turns)?;
     }
     Ok(turns)
@@ -156,16 +167,23 @@ fn pair(entry: &Entry, sides: [(Holds, &Place); 2], turns: &mut Turns) -> Result
     let batches = offers.iter().map(|offer| offer.batches).fold(f64::INFINITY, f64::min);
     let (begun, mut ratios) = (Instant::now(), Vec::new());
     let mut warm = if batches.is_finite() && batches < f64::from(u32::MAX) { 0.0 } else { operations };
+    let mut ns = [Vec::new(), Vec::new()];
     while ratios.len() < (batches as usize).min(TURNS) && (begun.elapsed() < TIME || ratios.len() < LEAST) {
         let (our, their) = (ours.turn(warm, operations)?, by_hand.turn(warm, operations)?);
         if our * operations > LONG {
             warm = 0.0;
         }
-        turns.ns[0].push(our);
-        turns.ns[1].push(their);
+        ns[0].push(our);
+        ns[1].push(their);
         ratios.push(our / their);
     }
-    turns.pairs.extend(median(ratios.iter().copied()).map(|ratio| (sides.map(|(_, place)| place.copy), ratio)));
+    let medians = ns.each_ref().map(|of| median(of.iter().copied()).unwrap_or(f64::NAN));
+    turns.pairs.extend(median(ratios.iter().copied()).map(|ratio| Pair {
+        ns: medians,
+        ratio,
+        in_function: sides[1].1.in_function,
+    }));
+    turns.ns.iter_mut().zip(ns).for_each(|(all, of)| all.extend(of));
     turns.ratios.extend(ratios);
     Ok(())
 }
@@ -189,7 +207,7 @@ impl Process {
             [Some(place.cpu), place.other_cpu].map(|cpu| cpu.map_or_else(|| "-".into(), |cpu| cpu.to_string()));
         let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
         command.args(["--bench", "--side", &holds.name(), &entry.name()]).args(numbers);
-        command.args([place.seed.to_string(), place.copy.to_string()]);
+        command.args([place.seed.to_string(), place.copy.to_string(), place.in_function.to_string()]);
         command.current_dir(&place.folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("no process can be started: {error}"))?;
         let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
@@ -240,7 +258,9 @@ pub(crate) fn serve(arguments: &[String]) {
 }
 
 fn takes_turns(arguments: &[String]) -> Result<(), String> {
-    let [which, name, cpu, other_cpu, seed, copy] = arguments else { return Err("a side takes six arguments".into()) };
+    let [which, name, cpu, other_cpu, seed, copy, in_function] = arguments else {
+        return Err("a side takes seven arguments".into());
+    };
     let entry = super::named(name).ok_or_else(|| format!("there is no entry {name}"))?;
     let cpu = cpu.parse().map_err(|_| "no CPU")?;
     let folder = std::env::current_dir().map_err(|error| error.to_string())?;
@@ -250,8 +270,10 @@ fn takes_turns(arguments: &[String]) -> Result<(), String> {
         other_cpu: other_cpu.parse().ok(),
         seed: seed.parse().unwrap_or(0),
         copy: copy.parse().unwrap_or(0),
+        in_function: in_function.parse().unwrap_or(false),
     };
     limit(cpu)?;
+    kernel::in_function(place.in_function);
     let mut side = match Holds::named(which).ok_or_else(|| format!("{which} is no side"))? {
         Holds::Operation => Side::of_operation(entry, &place)?,
         Holds::Hand => {
