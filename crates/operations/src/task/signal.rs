@@ -1,4 +1,4 @@
-//! Signals: choosing a handler, sending, delivery, and holding them off.
+//! Signals: installing a handler, sending, delivery, and blocking.
 
 pub(crate) mod receive;
 pub(crate) mod send;
@@ -37,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..DEFAULT
     },
-    // Without the sending (`signal.ignored`) it is the delivery, the handler and the return from it.
+    // Without the sending (`signal.ignored`), what remains is the delivery, the handler and the return from it.
     Operation {
         id: "signal.deliver",
         version: 2,

@@ -1,4 +1,4 @@
-//! Every means of receiving a signal; all are sent by the thread to itself, by tgkill.
+//! Every means of receiving a signal. All signals are sent by the thread to itself, by tgkill.
 
 use std::ffi::{c_int, c_void};
 
@@ -94,8 +94,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Holds off the signal of this family; returns it as a mask. It is not left ignored by whoever started us, for then
-/// it would never arrive.
+/// Blocks the signal of this family. Returns it as a mask. Also installs its handler, because the process that started us may
+/// have it ignored, and then it would never arrive.
 fn hold_off() -> Result<u64, Failure> {
     install_counter(libc::SIGUSR1)?;
     change_mask(libc::SIG_BLOCK, bit(libc::SIGUSR1))?;
