@@ -21,17 +21,17 @@ use guest::Guest;
 
 const MODE: Axis = word("mode", &[Word("native"), Word("jit"), Word("interpreted"), Word("emulated")]);
 
-/// Bytes in a record; all of them divide the file's length.
+/// The bytes of a record. They divide the file's length.
 const RECORDS: Axis = size(&[Number(80), Number(256), Number(2048)]);
 
-/// Address space of a round: wasmtime reserves 4 GiB for a guest's memory, and 32 MiB before and behind, so that the
+/// The address space of a round: wasmtime reserves 4 GiB for a guest's memory and 32 MiB before and behind it, so that the
 /// hardware checks the guest's addresses.
 const ADDRESSES: u64 = 16 << 30;
 
-/// The loop around a program's steps is the program's own, and runs in its mode.
+/// The loop around a program's steps is part of the program and runs in its mode.
 const OWN_LOOP: &[TermOf] = &[];
 
-/// Numbers in the tables of keys and of numbers to convert: as many as the guests have room for.
+/// Numbers in the tables of keys and of numbers to convert: as many as the guests have space for.
 const TABLE: usize = 4096;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -80,7 +80,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         memory: ADDRESSES,
         terms: OWN_LOOP,
         moves: |_| file::KEYED as u64,
-        // Ten probes find one of a thousand, and one read its record.
+        // Ten probes find one of a thousand keys, and one reads its record.
         explained_by: &[term(11.0, "mode.host.call").same(&["mode"]), term(11.0, "syscall.read.null")],
         prepare: |setting| {
             let records = file::keyed(setting.number("records"), setting.seed());
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// The program in any mode, untimed.
+    /// The program in any mode, without timing.
     fn program(guest: Guest, setting: &Setting) -> Result<Program, Failure> {
         if setting.word("mode") != "emulated" {
             return guest.program(setting);
@@ -161,7 +161,7 @@ mod tests {
         Ok(Box::new(move |times| emulated.batch(times).map(|(_, sum)| sum)))
     }
 
-    /// What readers in this mode make of a file that ends within a record, twice, and of an index that names a record with
+    /// How readers in this mode treat a file that ends within a record, twice, and an index that names a record with
     /// another key.
     fn misled(mode: &'static str) -> Result<Vec<Result<u64, Failure>>, Failure> {
         let scratch = tempfile::tempdir().expect("a folder");
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Set this variable to translate them again.
+    /// The variable that makes the test translate them again.
     const WRITE: &str = "HOWSLOW_WRITE_GUESTS";
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_mode_that_is_not_built_in_skips_and_says_what_builds_it() {
-        // The tests have every mode, so one that nothing has stands for it.
+        // The tests run in every mode, so a made-up mode stands for a missing one.
         let refused = crate::kit::trial::prepare(&OPERATIONS[0], Point::default().with("mode", Word("none").value()));
         let Err(Failure::Skip { remedy, .. }) = refused.map(|_| ()) else { panic!("it is not skipped") };
         assert!(remedy.contains("--features modes"));

@@ -1,8 +1,8 @@
-//! Checks of what a call returned, at the cost of a compare and a branch.
+//! Checks of what a call returned. Each costs a compare and a branch.
 
 use operation::Failure;
 
-/// Fails unless a call returned what it must; costs a compare and a branch.
+/// Fails unless a call returned the expected value. Costs a compare and a branch.
 #[inline(always)]
 pub(crate) fn exactly(wanted: usize, returned: usize) -> Result<(), Failure> {
     if returned == wanted { Ok(()) } else { Err(other_result(wanted, returned)) }
@@ -13,7 +13,7 @@ fn other_result(wanted: usize, returned: usize) -> Failure {
     Failure::wrong(format!("a call returned {returned} where it must return {wanted}"))
 }
 
-/// Fails unless a call was answered by this error.
+/// Fails unless a call failed with this error.
 #[inline(always)]
 pub(crate) fn answered(errno: i32, result: Result<usize, Failure>) -> Result<(), Failure> {
     match result {

@@ -163,7 +163,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The same work on several CPUs: an iteration is one of each, the payload that of all. A CPU more never makes it cheaper.
+/// The same work on several CPUs. An iteration is one pass of each, and the payload is that of all. One more CPU never
+/// makes it cheaper.
 const TOGETHER: Operation = Operation {
     per: "64 KiB on every CPU",
     axes: &[SHARED, CPUS],
@@ -173,7 +174,7 @@ const TOGETHER: Operation = Operation {
     ..DEFAULT
 };
 
-/// A chase beside a partner that does what the axis `load` says.
+/// A chase beside a partner whose work the axis `load` names.
 fn loaded(setting: &Setting) -> Result<Loop, Failure> {
     const BUSY_WITH: u64 = 64 * MIB;
     let part = match setting.word("load") {
@@ -201,7 +202,7 @@ const COPIED: Axis = size(&[
 ])
 .headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)]);
 
-/// Powers of two, as the chase needs them.
+/// Powers of two, as the chase requires.
 const CHASED: Axis = bytes(
     "set",
     &[
@@ -220,7 +221,7 @@ const CHASED: Axis = bytes(
     ],
 );
 
-/// One within each level of most machines of today, and beyond the last.
+/// One size within each cache level of most current machines, and one beyond the last.
 const CHASED_HEADLINE: &[Value<&str>] = &[
     Value::Number(16 * KIB),
     Value::Number(256 * KIB),
@@ -241,10 +242,10 @@ const PASSED: Axis = bytes(
 )
 .headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)]);
 
-/// Beyond the core's own caches, and beyond most shared ones.
+/// One size beyond the private caches of a core, and one beyond most shared caches.
 const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)]);
 
-/// A core's own cache, the shared one, and memory.
+/// Sizes for a core's private cache, the shared cache, and memory.
 const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)]);
 
 const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
@@ -262,7 +263,7 @@ const LOADS: Axis = word(
     ],
 );
 
-/// Powers of two; translation caches of today hold some tens of pages near, and one to four thousand further off.
+/// Powers of two. Current first-level TLBs hold some tens of pages, and second-level TLBs one to four thousand.
 const TRANSLATED: Axis = count(
     "pages",
     &[Value::Number(32), Value::Number(256), Value::Number(1024), Value::Number(4096), Value::Number(16384)],
@@ -278,7 +279,7 @@ fn within_own_cache(point: &Point) -> bool {
 mod tests {
     use super::*;
 
-    /// Sets of this size and more must lie in huge pages, which a machine may not have.
+    /// Sets of at least this size must lie in huge pages, which a machine may not have.
     const NEEDS_HUGE_PAGES: u64 = 2 * MIB;
 
     fn setting(point: &Point) -> Setting {
@@ -286,7 +287,7 @@ mod tests {
         Setting::new(point.clone(), std::env::temp_dir(), 0, other, 7)
     }
 
-    /// Bytes that a point works on.
+    /// The bytes that a point works on.
     fn bytes(point: &Point) -> u64 {
         let pages = || point.number("pages").map(|pages| pages * rustix::param::page_size() as u64);
         point.number("set").or(point.number("size")).or_else(pages).expect("a size")
@@ -312,7 +313,7 @@ mod tests {
         }
     }
 
-    /// Their own points are large: these are not, and pass over every piece more than once.
+    /// Excluded: their own points are large. Those tested here are not, and pass over every piece more than once.
     #[test]
     fn what_goes_past_the_caches_or_beside_a_load_does_its_work() {
         let set = |set| Point::default().with("set", Value::Number(set));

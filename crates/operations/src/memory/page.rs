@@ -24,21 +24,21 @@ use frames::{FRAMES, Given, Pages, RECYCLED, Supply};
 
 const MAPPED: &[Axis] = &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)])];
 
-/// Pages touched from one dropping of them to the next: a batch of 100 µs and more. Those that are cleared or copied stay
-/// within the core's own cache, where a fault costs the same whatever other tenants do with the shared one.
+/// Pages touched between two drops: a batch of at least 100 µs. Pages that are cleared or copied stay within the core's
+/// private caches, where a fault costs the same whatever other tenants do with the shared cache.
 const PAGES: u64 = 256;
 
-/// The same where a fault clears and copies nothing.
+/// The same for faults that clear and copy nothing.
 const MAPPED_PAGES: u64 = 1024;
 
-/// The kernel maps up to so many bytes of a file around a fault; a file with one page in each such stretch takes one
-/// fault for each page.
+/// The kernel maps up to this number of bytes of a file around a fault. A file with one page in each such stretch takes one
+/// fault per page.
 const AROUND: usize = 64 << 10;
 
-/// Pages are dropped in pieces smaller than a page table reaches over, or the kernel frees the tables with them.
+/// Pages are dropped in pieces smaller than the range of one page table; otherwise the kernel frees the tables too.
 const DROP: usize = 1 << 20;
 
-/// Huge pages a batch may take.
+/// The most huge pages that a batch uses.
 const HUGE_PAGES: u64 = 8;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -83,7 +83,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "fault",
         axes: &[FRAMES],
         headline: true,
-        // New memory is cleared beyond the core's own caches.
+        // New memory is cleared in memory beyond the core's private caches.
         follows_clock: |point| point.word("frames") == Some("recycled"),
         prepare: |setting| {
             let page = page_size();
@@ -150,8 +150,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop of touches, at most `pages` in a batch, that must take one fault each, after `renew` has made the first so many
-/// of them fault again.
+/// A loop of touches, at most `pages` in a batch. Each must take one fault. `renew` makes the first pages of the next batch
+/// fault again.
 fn counted(
     pages: u64,
     touch: impl Fn(usize) + 'static,
@@ -166,12 +166,12 @@ fn counted(
             faults.start()
         })
         .verify(move |times| counted.check(times));
-    // From here on the page tables are there, and a kernel that does it otherwise has been found out.
+    // From here on the page tables exist, and a kernel that works differently has been detected.
     faulting.perform(pages)?;
     Ok(faulting)
 }
 
-/// A loop of touches of new memory, one in each `step` bytes and at most `most` in a batch, that must take one fault each.
+/// A loop of touches of new memory, one per `step` bytes and at most `most` in a batch. Each must take one fault.
 fn fresh_faults(pages: Pages, step: usize, most: u64) -> Result<Loop, Failure> {
     let supply = Rc::new(RefCell::new(Supply::new(pages)?));
     let (taken, looked_at) = (Rc::clone(&supply), Rc::clone(&supply));
@@ -199,7 +199,7 @@ fn fresh_faults(pages: Pages, step: usize, most: u64) -> Result<Loop, Failure> {
     Ok(faulting)
 }
 
-/// Fails where a look at the far end of each page just touched takes a fault: then it was no page of that size.
+/// Fails if an access to the far end of each page just touched takes a fault: then the page did not have that size.
 fn all_there(faults: &Faults, look: impl FnOnce()) -> Result<(), Failure> {
     faults.start()?;
     look();
@@ -209,7 +209,8 @@ fn all_there(faults: &Faults, look: impl FnOnce()) -> Result<(), Failure> {
     }
 }
 
-/// The page touched is the batch's first, second and so on: what `repeat` does, with the turn's number.
+/// Touches the first page in the first iteration of a batch, the second in the second, and so on: like `repeat`, with the
+/// iteration's number.
 fn touches(touch: impl Fn(usize) + 'static) -> Loop {
     Loop::new(move |times| {
         (0..times as usize).for_each(&touch);
@@ -247,7 +248,7 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
     Ok(faulting)
 }
 
-/// A scratch file of so many pages that are in memory, one in each `stride`, and of holes between them.
+/// A scratch file with this number of pages in memory, one in each `stride`, and holes between them.
 fn file_of(setting: &Setting, (pages, stride): (u64, usize)) -> Result<impl AsFd + use<>, Failure> {
     let file = new_file(&scratch(setting)?)?;
     let page = vec![1; page_size()];
@@ -285,7 +286,7 @@ mod tests {
             (0..23).for_each(|page| mapping.write(page * page_size()));
             faults.taken()
         };
-        // The first time, pages of the program's own code may fault as well.
+        // The first time, pages of the program's own code may fault too.
         counted().expect("a count");
         assert_eq!(counted(), Ok(23));
     }

@@ -14,7 +14,7 @@ use rustix::net::{
 use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // A descriptor to oneself.
+    // A descriptor to the same task.
     Operation {
         id: "descriptor.self",
         summary: "send a descriptor and a byte through a Unix socket, receive both, close the copy, one task",
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // A descriptor to a partner, which sends back the one it got.
+    // A descriptor to a partner, which sends back the one it received.
     Operation {
         id: "descriptor.pass",
         summary: "pass a descriptor to a partner process, which passes its copy back; both copies are closed",
@@ -72,7 +72,7 @@ fn pair() -> Result<(OwnedFd, OwnedFd), Failure> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
 
-/// Sends a descriptor with a byte, for a descriptor alone is not a message.
+/// Sends a descriptor together with a byte, because a descriptor alone is not a message.
 fn send(socket: &OwnedFd, passed: BorrowedFd<'_>, number: u8) -> Result<(), Failure> {
     let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut room);

@@ -1,4 +1,4 @@
-//! A futex: two tasks that share memory and sleep in the kernel until the other has changed a word.
+//! A futex: two tasks share memory, and each sleeps in the kernel until the other has changed a word.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,7 +8,7 @@ use super::{DISTANCE_AND_FURTHER, ROUNDTRIP, TO_ITSELF, not_answered};
 use crate::kit::shared::Shared;
 use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
-/// What both tasks see.
+/// What both tasks share.
 #[derive(Default)]
 struct Board {
     turn: AtomicU32,
@@ -16,7 +16,7 @@ struct Board {
 }
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // A hand-over to nobody: the call alone.
+    // A wake-up with no sleeper: only the call.
     Operation {
         id: "futex.self",
         summary: "change a word of shared memory that nobody sleeps at, wake whoever does, and change it back",
@@ -33,7 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // Two hand-overs, one each way.
+    // Two wake-ups, one in each direction.
     Operation {
         id: "futex.roundtrip",
         summary: "hand a word of shared memory to a partner process that sleeps at it, and sleep until it is handed back",

@@ -1,4 +1,4 @@
-//! The programs of `mode` as native code: what the guests beside do, in the same steps.
+//! The programs of `mode` as native code: the same steps as the guests in this folder.
 
 use operation::{Failure, opaque};
 use rustix::fd::OwnedFd;
@@ -9,16 +9,16 @@ use super::file;
 use super::guest::Program;
 use crate::kit::check::exactly;
 
-/// Bytes of an entry of the index: a key and a record's number.
+/// Bytes of an index entry: a key and a record's number.
 const ENTRY: usize = 16;
 
-/// Room for the digits of any 64-bit number.
+/// Space for the digits of any 64-bit number.
 const DIGITS: usize = 20;
 
 /// Calls in one turn of the loop.
 pub(super) const CALLS: u64 = 8;
 
-/// The program of this name, with the words of its memory and its files.
+/// The program with this name, with the words of its memory and its files.
 pub(super) fn program(name: &str, memory: Vec<u64>, files: Vec<OwnedFd>) -> Result<Program, Failure> {
     match name {
         "call" => Ok(call()),
@@ -35,7 +35,7 @@ fn call() -> Program {
     Box::new(move |times| Ok((0..times).fold(0, turn)))
 }
 
-/// The empty procedure. It returns what the caller counts, and nothing that a compiler could know.
+/// The empty procedure. Its result is what the caller counts, and the compiler cannot predict it.
 #[inline(never)]
 fn one() -> u64 {
     opaque(1)
@@ -108,8 +108,8 @@ fn convert(memory: Vec<u64>) -> Program {
     })
 }
 
-/// What a converted number adds to the sum: its value, its text's length, and its first digit, so that a text in
-/// another base is noticed.
+/// What a converted number adds to the sum: its value, its text's length, and its first digit, so that a text in another
+/// base is detected.
 pub(super) fn trace(value: u64, text: &[u8]) -> u64 {
     value.wrapping_add(text.len() as u64).wrapping_add(u64::from(text[0]))
 }

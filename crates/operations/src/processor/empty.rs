@@ -1,4 +1,4 @@
-//! The loop around every operation, by itself: the baseline of all others.
+//! The loop around every operation, without an operation in it: the baseline of all others.
 
 use operation::{Operation, repeat};
 

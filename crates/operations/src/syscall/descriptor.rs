@@ -1,4 +1,4 @@
-//! Calls that open, copy, close and tune descriptors.
+//! Calls that open, copy, close and configure descriptors.
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, IntoRawFd};
@@ -64,7 +64,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let names = Rc::new(RefCell::new(Vec::new()));
             let named = Rc::clone(&names);
             let files = producing(move || {
-                // Each batch's names are made before it, and the last one is used first.
+                // The names of a batch are created before it, and the last one is used first.
                 let name = names.borrow_mut().pop().ok_or_else(|| Failure::wrong("there are too few names"))?;
                 let file = owned(call!(creat, &name, 0o600)?);
                 Ok((file, name))

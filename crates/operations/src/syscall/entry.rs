@@ -1,5 +1,5 @@
-//! The family `syscall`: what entering the kernel costs, by the shortest calls there are. Files are named relative to
-//! an open folder, by one component, so that the cost does not depend on where the scratch folder is.
+//! The family `syscall`: the cost of entering the kernel, measured by the shortest calls. Files are named relative to an
+//! open folder, by one component, so that the cost does not depend on the path of the scratch folder.
 
 use operation::{Operation, repeat, term};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};

@@ -1,4 +1,4 @@
-//! Calls that wait for descriptors, and the descriptors made to be waited for.
+//! Calls that wait for descriptors, and descriptors made for waiting.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -11,13 +11,13 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{producing, tried};
 
-/// Bytes of the kernel's set of signals.
+/// The size of the kernel's signal set in bytes.
 const SIGNALS: usize = 8;
 
-/// `struct epoll_event` is three words of 32 bits on x86-64 and four elsewhere.
+/// The size of `struct epoll_event`: three words of 32 bits on x86-64 and four elsewhere.
 const EVENT: usize = size_of::<libc::epoll_event>();
 
-/// A wait for descriptors that ends because its time is up.
+/// A wait for descriptors that ends because its time limit has passed.
 const TIMEOUT: Operation = Operation { version: 1, ..SLEEP };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -173,7 +173,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
             tried(repeat(move || {
                 let _open = &counter;
-                // What is left is written back.
+                // The remaining data is written back.
                 let mut left = SHORT;
                 exactly(0, call!(ppoll, &mut wait, 1, &mut left, 0, SIGNALS)?)
             }))
@@ -292,12 +292,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// An event counter that can be read.
+/// An event counter that is readable.
 fn ready() -> Result<OwnedFd, Failure> {
     Ok(eventfd(1, EventfdFlags::CLOEXEC)?)
 }
 
-/// An event counter that can be read, and the set that select knows it by.
+/// An event counter that is readable, and the descriptor set that contains it, for select.
 fn ready_set() -> Result<(OwnedFd, [u64; 16]), Failure> {
     let counter = ready()?;
     let number = counter.as_raw_fd() as usize;

@@ -11,13 +11,13 @@ use crate::kit::sandbox::namespaces;
 /// The version of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.
 const CAPABILITIES: u32 = 0x2008_0522;
 
-/// `NGROUPS_MAX` of linux/limits.h is 65536; who is in more than this many cannot be measured.
+/// `NGROUPS_MAX` of linux/limits.h is 65536. A user in more groups than this cannot be measured.
 const MOST_GROUPS: usize = 1024;
 
-/// A user and a group that is neither root nor one's own: nobody.
+/// A user and a group that are neither root's nor this user's: nobody.
 const OTHER: i32 = 65534;
 
-/// What the key holds.
+/// The content of the key.
 const CONTENT: &[u8; 8] = b"howslow!";
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the saved user to another and back to root: one of the two calls",
         version: 2,
         calls: &["setresuid"],
-        // What changes nothing returns at once (since Linux 6.3).
+        // A call that changes nothing returns at once (since Linux 6.3).
         prepare: |_| {
             as_root()?;
             turning([OTHER, 0], |saved| call!(setresuid, -1, -1, saved)).map_err(alone)
@@ -274,8 +274,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop that sets what files are accessed as to [`OTHER`] and back to `own`, and counts both calls. Each returns what
-/// was set before, and no error.
+/// A loop that sets the identity for file accesses to [`OTHER`] and back to `own`, and counts both calls. Each call returns
+/// the previous identity and no error.
 fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     as_root()?;
     set(OTHER)?;
@@ -291,7 +291,7 @@ fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> +
     )
 }
 
-/// A skip for those who have no second identity: they would be let through with what changes nothing.
+/// A skip for users without a second identity: the kernel would accept their call, but it would change nothing.
 fn as_root() -> Result<(), Failure> {
     match call!(geteuid)? {
         0 => Ok(()),
@@ -299,12 +299,12 @@ fn as_root() -> Result<(), Failure> {
     }
 }
 
-/// Who changes users no longer dies with the parent unless it says so again.
+/// A process that changes its user loses the setting by which it dies with its parent, so this sets it again.
 fn dying_with_parent() -> Result<(), Failure> {
     exactly(0, call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)?)
 }
 
-/// What is answered in a namespace of users that has only one.
+/// The error in a user namespace that has only one user.
 fn alone(failure: Failure) -> Failure {
     match failure {
         Failure::Errno { errno: libc::EINVAL } => {
@@ -314,12 +314,12 @@ fn alone(failure: Failure) -> Failure {
     }
 }
 
-/// Gives this process a keyring that nobody else has; it goes with the process.
+/// Gives this process a separate keyring, which ends with the process.
 fn own_keyring() -> Result<(), Failure> {
     call!(keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0).map(drop)
 }
 
-/// Puts a key into the keyring of the session, or new content into the one there; returns it.
+/// Puts a key into the session keyring, or replaces the content of the existing key. Returns the key.
 fn key() -> Result<usize, Failure> {
     call!(add_key, c"user", c"howslow", CONTENT, CONTENT.len(), libc::KEY_SPEC_SESSION_KEYRING)
 }

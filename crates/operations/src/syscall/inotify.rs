@@ -1,4 +1,4 @@
-//! Calls that watch files, find them by handles, and ask about file systems.
+//! Calls that watch files, find them by handles, and query file systems.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -14,10 +14,10 @@ use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{FILES, for_each, numbered, producing, tried};
 use crate::kit::scratch::{enter, file_of, names, new_file};
 
-/// How fanotify is asked for by those who are not root: it names files by handles.
+/// The flags of fanotify for users other than root: it reports files by handles.
 const BY_HANDLE: u32 = libc::FAN_CLASS_NOTIF | libc::FAN_REPORT_FID | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK;
 
-/// Bytes of a file handle at most, and of the numbers before it.
+/// The maximum size of a file handle in bytes, and of the fields before it.
 const HANDLE: u32 = 128;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -166,7 +166,7 @@ impl Watched {
         exactly(0, call!(inotify_rm_watch, &self.watcher, self.files[turn].1.get())?)
     }
 
-    /// Takes the event that tells of a watch's end.
+    /// Takes the event that reports the end of a watch.
     fn forget(&self) -> Result<(), Failure> {
         exactly(16, rustix::io::read(&self.watcher, &mut [0; 16])?)
     }

@@ -1,4 +1,4 @@
-//! Calls on the kernel itself: programs in it, its counters and log, and those that would replace it.
+//! Calls on the kernel itself: programs loaded into it, its counters and log, and calls that would replace it.
 
 use std::os::fd::AsRawFd;
 
@@ -8,20 +8,20 @@ use super::CALL;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{producing, refusing, steadily, steady, tried};
 
-/// Commands and kinds of linux/bpf.h.
+/// Commands and types of linux/bpf.h.
 const MAP_CREATE: i32 = 0;
 const MAP_LOOKUP: i32 = 1;
 const PROGRAM_LOAD: i32 = 5;
 const ARRAY: u64 = 2;
 const SOCKET_FILTER: u64 = 1;
 
-/// Programs loaded in one batch: each takes a page or more of the kernel's, given back later.
+/// Programs loaded in one batch: each takes at least a page of kernel memory, which is freed later.
 const PROGRAMS: u64 = 32;
 
 /// `PERF_FLAG_FD_CLOEXEC` of linux/perf_event.h.
 const CLOSE_ON_EXEC: i32 = 8;
 
-/// Flags that no version of the call knows.
+/// Flags that no version of the call has.
 const UNKNOWN: usize = 0xff00;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -66,10 +66,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["perf_event_open"],
         prepare: |_| {
-            // The structure perf_event_attr: a software event, 64 bytes, the clock of the task; disabled, of user code.
+            // The structure perf_event_attr: a software event, 64 bytes, the clock of the task; disabled, user code only.
             let counter = [1_u64 | 64 << 32, 1, 0, 0, 0, 1 | 1 << 5 | 1 << 6, 0, 0];
             let open = move || Ok(owned(call!(perf_event_open, &counter, 0, -1, -1, CLOSE_ON_EXEC)?));
-            // The first one of the machine patches the kernel's code and waits for all CPUs.
+            // The first such event on the machine patches the kernel's code and waits for all CPUs.
             let first = open()?;
             tried(producing(move || {
                 let _kept = &first;

@@ -1,4 +1,4 @@
-//! Calls that lock memory so that it is never swapped out, and that protect it by keys.
+//! Calls that lock memory in RAM, and that protect it by keys.
 
 use std::rc::Rc;
 
@@ -12,10 +12,10 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::loops::{consuming, for_each, numbered, producing, tried};
 
-/// Protection keys taken in one batch; processors have 15.
+/// Protection keys allocated in one batch; processors have 15.
 const KEYS: u64 = 8;
 
-/// Pages locked in one batch at most; each is a mapping of its own, so that none is split or joined.
+/// The most pages locked in one batch. Each is a separate mapping, so that none is split or merged.
 const LOCKED: u64 = 256;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -122,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A protection key, given up when dropped.
+/// A protection key, freed when dropped.
 struct Key(usize);
 
 impl Key {
@@ -149,7 +149,7 @@ impl Drop for Key {
     }
 }
 
-/// What the kernel answers where the processor has no keys.
+/// The kernel's error on a processor without keys.
 fn without_keys(failure: Failure) -> Failure {
     match failure {
         Failure::Errno { errno: libc::ENOSPC | libc::EINVAL } => {
@@ -159,14 +159,14 @@ fn without_keys(failure: Failure) -> Failure {
     }
 }
 
-/// Pages that this process may lock at the same time, with some to spare; root may lock more than the limit says.
+/// The number of pages that this process may lock at the same time, less a reserve. Root may lock more than the limit says.
 fn at_once() -> u64 {
     const OTHERS: u64 = 4;
     let limit = getrlimit(Resource::Memlock).current.filter(|_| !rustix::process::geteuid().is_root());
     (limit.unwrap_or(u64::MAX) / PAGE as u64).saturating_sub(OTHERS).clamp(1, LOCKED)
 }
 
-/// A first lock, whose refusal is a skip.
+/// A first lock. Its refusal is a skip.
 fn enough(locked: Result<usize, Failure>) -> Result<(), Failure> {
     match locked {
         Err(Failure::Errno { errno: libc::ENOMEM | libc::EAGAIN | libc::EPERM }) => {
@@ -176,7 +176,7 @@ fn enough(locked: Result<usize, Failure>) -> Result<(), Failure> {
     }
 }
 
-/// A loop that locks another page in each iteration; they are unlocked after the batch.
+/// A loop that locks another page in each iteration. They are unlocked after the batch.
 fn locking(
     lock: impl Fn(usize) -> Result<usize, Failure> + 'static,
     unlock: impl Fn(usize) -> Result<usize, Failure> + 'static,

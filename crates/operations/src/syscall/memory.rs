@@ -16,7 +16,7 @@ use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{FILES, STOCK, for_each, numbered, producing, tried};
 use crate::kit::scratch::{file_of, on_a_device};
 
-/// Pages sealed in one batch: all of a round, warm-up included, are no more than the area has.
+/// Pages sealed in one batch. The area has enough pages for a whole round, including its warm-up.
 const SEALED: u64 = 128;
 
 /// Pages mapped in one batch.
@@ -241,7 +241,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["mseal"],
         prepare: |_| {
-            // What is sealed stays until the process ends, so there are only so many.
+            // Sealed pages stay until the process ends, so their number is limited.
             let area = Area::separate((FILES * STOCK) as usize)?;
             let mut next = 0;
             let seal = move || {
@@ -289,8 +289,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The same loop, whose batches are taken while these tasks run. Where they did not for a tenth of most batches, because
-/// others wanted their CPUs, the cost says so.
+/// The same loop, with batches taken while these tasks run on other CPUs. If other processes used their CPUs for more than
+/// a tenth of most batches, the cost has a doubt that says so.
 fn beside(setting: &Setting, tasks: Vec<Elsewhere>, looped: Loop) -> Result<Loop, Failure> {
     let (tasks, doubts) = (Rc::new(tasks), setting.doubts());
     let began = Rc::new(Cell::new((Instant::now(), 0)));
@@ -323,7 +323,7 @@ fn together(tasks: &[Elsewhere]) -> Result<u64, Failure> {
     tasks.iter().map(Elsewhere::time).sum()
 }
 
-/// A loop that takes the second page from the mapping at an area's beginning, and gives it back: both calls are counted.
+/// A loop that takes the second page from the mapping at an area's beginning, and gives it back. Both calls count.
 fn lengthening(area: Area) -> Result<Loop, Failure> {
     tried(
         repeat(move || {
@@ -334,7 +334,7 @@ fn lengthening(area: Area) -> Result<Loop, Failure> {
     )
 }
 
-/// What comes before a batch whose iterations find their page written.
+/// The preparation of a batch whose iterations need their pages written.
 fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
     for_each(move |turn| {
         area.touch(turn);
@@ -342,7 +342,7 @@ fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static 
     })
 }
 
-/// A page that the kernel mapped where it chose, unmapped when dropped.
+/// A page that the kernel mapped at an address of its choice. It is unmapped when dropped.
 struct Mapped(usize);
 
 impl Drop for Mapped {

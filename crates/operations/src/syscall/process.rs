@@ -19,22 +19,22 @@ use crate::kit::scratch::device;
 /// `IOPRIO_WHO_PROCESS` of linux/ioprio.h.
 const PROCESS: i32 = 1;
 
-/// The middle of the class that everyone begins in: class 2, level 4.
+/// The middle of the class that every process begins in: class 2, level 4.
 const BEST_EFFORT: i32 = 2 << 13 | 4;
 
-/// A call that a process can make but once, so that each is made in a child, whose cost is taken off.
+/// A call that a process can make only once. Each is made in a new child, whose cost is subtracted.
 const IN_CHILD: Operation = Operation { terms: &[term(1.0, "loop.empty"), term(1.0, "process.clone")], ..CALL };
 
-/// A call made 64 times by a child, whose cost is taken off.
+/// A call made 64 times by a child, whose cost is subtracted.
 const MANY_IN_CHILD: Operation = Operation { terms: A_SIXTY_FOURTH, ..CALL };
 
-/// What the child had while it ran: its own copy of this process's memory, or the memory itself.
+/// The child's memory while it ran: its own copy of this process's memory, or the memory itself.
 const ENDED: &[Axis] = &[word("child", &[Value::Word("copied"), Value::Word("lent")])];
 
-/// What one child does so often that its own cost hardly counts.
+/// The number of calls by one child, so high that the child's own cost hardly counts.
 const EACH: u64 = 64;
 
-/// Children collected in one batch.
+/// Children reaped in one batch.
 const CHILDREN: u64 = 128;
 
 const A_SIXTY_FOURTH: &[TermOf] = &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")];
@@ -240,10 +240,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["setpriority"],
         prepare: |_| {
-            // The call returns 20 less the priority, so that none is an error. The lowest is 19.
+            // The call returns 20 minus the priority, so that no result looks like an error. The lowest is 19.
             let own = 20 - call!(getpriority, 0, 0)? as i32;
             let other = if own < 19 { own + 1 } else { own - 1 };
-            // Only root may raise it: found out before anything is timed.
+            // Only root may raise it, which is tried before anything is timed.
             exactly(0, call!(setpriority, 0, 0, other)?)?;
             exactly(0, call!(setpriority, 0, 0, own)?)?;
             turning([other, own], |priority| call!(setpriority, 0, 0, priority))
@@ -348,7 +348,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["acct"],
         per: "pair",
-        // The file is closed by a thread of the kernel's.
+        // A kernel thread closes the file.
         waits: |_| true,
         prepare: |setting| {
             let path = setting.scratch().join("records");
@@ -363,7 +363,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             };
             Ok(tried(in_child(libc::CLONE_NEWPID, pairs))?.unrolled(EACH))
         },
-        // What the namespace costs beside its process is a sixty-fourth of itself, half a per cent of this.
+        // The cost of the namespace beyond its process is divided by 64 here, half a percent of this cost.
         ..MANY_IN_CHILD
     },
     Operation {
@@ -381,13 +381,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop that collects a child in each iteration; they have started and ended before the batch.
+/// A loop that reaps a child in each iteration. They have started and ended before the batch.
 fn collecting(setting: &Setting, collect: impl FnMut(i32) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let start = if setting.word("child") == "lent" { ended_child } else { ended_copy };
     tried(consuming(start, collect).at_most(CHILDREN))
 }
 
-/// A child that this process traces, stopped for as long as the handle lives.
+/// A child that this process traces. It is stopped as long as the handle lives.
 fn stopped(setting: &Setting) -> Result<Partner, Failure> {
     let traced = setting.partner(setting.cpu(), || {
         exactly(0, call!(ptrace, libc::PTRACE_TRACEME as i32, 0, 0, 0)?)?;

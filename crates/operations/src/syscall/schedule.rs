@@ -106,7 +106,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sched_setaffinity"],
         prepare: |setting| {
             let (own, both) = (cpus(&[setting.cpu()]), cpus(&[setting.cpu(), setting.other_cpu()?]));
-            // The last of a batch leaves it where it was.
+            // The last call of a batch restores its CPU.
             let turns = repeat(move || {
                 exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &both)?)?;
                 exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &own)?)
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The set of these CPUs; those beyond its end are left out.
+/// The set of these CPUs. CPUs beyond its end are omitted.
 fn cpus(numbers: &[u32]) -> [u64; WORDS] {
     let mut set = [0_u64; WORDS];
     for &number in numbers {

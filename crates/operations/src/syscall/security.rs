@@ -1,4 +1,4 @@
-//! Calls by which a process confines itself.
+//! Calls by which a process restricts itself.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -11,10 +11,10 @@ use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{consuming, producing, refusing, tried};
 use crate::kit::scratch::scratch;
 
-/// Rules and filters that one child takes on; the kernel allows 16 layers of rules.
+/// Rules and filters that one child adds; the kernel allows 16 layers of rules.
 const EACH: u64 = 8;
 
-/// A call made 8 times by a child, whose cost is taken off.
+/// A call made 8 times by a child, whose cost is subtracted.
 const SOME_IN_CHILD: Operation =
     Operation { terms: &[term(1.0 / 8.0, "loop.empty"), term(1.0 / 8.0, "process.clone")], ..CALL };
 
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             below[..8].copy_from_slice(&RIGHTS[0].to_ne_bytes());
             below[8..].copy_from_slice(&folder.as_raw_fd().to_ne_bytes());
             const PATH_BENEATH: i32 = 1;
-            // A second rule for the same folder is only joined to the first.
+            // A second rule for the same folder would only be merged with the first.
             tried(consuming(rules, move |rules| {
                 let _open = &folder;
                 exactly(0, call!(landlock_add_rule, &rules, PATH_BENEATH, &below, 0)?)?;
@@ -118,7 +118,7 @@ fn rules() -> Result<OwnedFd, Failure> {
     Ok(owned(call!(landlock_create_ruleset, &RIGHTS, 8, 0)?))
 }
 
-/// Without this promise only root may confine itself.
+/// Sets no_new_privs, without which only root may restrict itself.
 fn gain_no_privileges() -> Result<(), Failure> {
     exactly(0, call!(prctl, libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)?)
 }

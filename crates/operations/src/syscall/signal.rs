@@ -1,5 +1,4 @@
-//! Calls on signals that are not sent: what is asked and set about them. Those that send and receive are in the family
-//! `signal`.
+//! Calls on signals that send none: they query and change settings. Calls that send and receive are in the family `signal`.
 
 use operation::Operation;
 
@@ -48,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sigaltstack"],
         prepare: |_| {
             let stacks = [vec![0_u64; STACK_WORDS], vec![0_u64; STACK_WORDS]];
-            // What names the same one again returns at once (since Linux 5.14).
+            // Setting the same stack again returns at once (since Linux 5.14).
             let places = [0, 1].map(|number| [stacks[number].as_ptr() as usize, 0, STACK_WORDS * 8]);
             turning(places, move |place| {
                 let _kept = &stacks;

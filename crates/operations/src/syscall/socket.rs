@@ -1,4 +1,4 @@
-//! Calls on sockets. Names are such as the kernel gives of itself and takes back, and messages stay on this machine.
+//! Calls on sockets. The kernel chooses and frees the names, and messages stay on this machine.
 
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -15,10 +15,10 @@ use crate::kit::loops::{consuming, producing, tried, turning};
 
 const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
 
-/// The family alone, with which the kernel chooses a UNIX socket's name.
+/// Only the family, for which the kernel chooses the name of a UNIX socket.
 const UNNAMED: [u16; 1] = [libc::AF_UNIX as u16];
 
-/// Messages that a socket holds without its sender having to wait.
+/// Messages that a socket holds before its sender must wait.
 const HELD: u64 = 64;
 
 /// A call that moves one block.
@@ -248,14 +248,14 @@ fn pair() -> Result<[OwnedFd; 2], Failure> {
     Ok(ends.map(|end| owned(end as usize)))
 }
 
-/// Both ends of one connection over loopback.
+/// Both ends of a connection over loopback.
 fn tcp() -> Result<(OwnedFd, OwnedFd), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let ours = TcpStream::connect(listener.local_addr()?)?;
     Ok((ours.into(), listener.accept()?.0.into()))
 }
 
-/// The loop of a call that puts down a name of a TCP connection and its length.
+/// The loop of a call that stores a name of a TCP connection and its length.
 fn named(
     ask: impl Fn(&OwnedFd, &mut [u8; 32], &mut [u32; 1]) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
@@ -276,7 +276,7 @@ fn keeps_alive(socket: &OwnedFd) -> Result<usize, Failure> {
     Ok(answer[0] as usize)
 }
 
-/// A UNIX socket that takes connections.
+/// A UNIX socket that accepts connections.
 struct Server {
     listener: Rc<OwnedFd>,
     name: [u8; 32],
@@ -299,7 +299,7 @@ impl Server {
     }
 }
 
-/// A socket that is connected; its end is accepted and closed with it.
+/// A socket that is connected. Its peer is accepted and closed with it.
 struct Connected {
     _socket: OwnedFd,
     listener: Rc<OwnedFd>,
@@ -313,7 +313,7 @@ impl Drop for Connected {
     }
 }
 
-/// A loop that accepts one connection per iteration; they are made before the batch.
+/// A loop that accepts one connection per iteration. They are made before the batch.
 fn accepting(server: Server, accept: impl Fn() -> Result<OwnedFd, Failure> + 'static) -> Loop {
     let make = move || {
         let socket = unix()?;
@@ -323,7 +323,7 @@ fn accepting(server: Server, accept: impl Fn() -> Result<OwnedFd, Failure> + 'st
     consuming(make, move |client: OwnedFd| Ok((client, accept()?))).at_most(HELD)
 }
 
-/// A loop that sends `blocks` per iteration; they are received after the batch.
+/// A loop that sends `blocks` per iteration. They are received after the batch.
 fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [ours, theirs] = pair()?;
     tried(repeat(move || send(&ours)).at_most(HELD / blocks).verify(move |times| {
@@ -332,7 +332,7 @@ fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 
     }))
 }
 
-/// A loop that receives `blocks` per iteration; they are sent before the batch.
+/// A loop that receives `blocks` per iteration. They are sent before the batch.
 fn receiving(blocks: u64, mut receive: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [ours, theirs] = pair()?;
     tried(repeat(move || receive(&ours)).at_most(HELD / blocks).before(move |times| {
@@ -340,8 +340,8 @@ fn receiving(blocks: u64, mut receive: impl FnMut(&OwnedFd) -> Result<(), Failur
     }))
 }
 
-/// Two messages of a block each, as `struct mmsghdr` has them: seven words say where a message is, the eighth how long
-/// the one that came was.
+/// Two messages of a block each, in the layout of `struct mmsghdr`: seven words describe the buffers, the eighth is the
+/// length of the received message.
 struct Message {
     headers: Box<[[u64; 8]; 2]>,
     _vector: Box<[iovec; 1]>,

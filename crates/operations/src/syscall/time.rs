@@ -1,4 +1,4 @@
-//! Calls on clocks and timers, of the kernel itself: never its shortcuts in the process's own memory.
+//! Calls on clocks and timers, always in the kernel: never through the vDSO.
 
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, word};
 use record::Estimate;
@@ -11,17 +11,17 @@ use crate::kit::loops::{refusing, steady, tried};
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 
-/// How long is slept, in seconds and nanoseconds: without slack a shorter time is over before the CPU is given up.
+/// The sleeping time in seconds and nanoseconds. Without slack, a shorter time would be over before the CPU is released.
 pub(super) const SHORT: [u64; 2] = [0, 10_000];
 
-/// The slack that the kernel may add to what sleeps: what every process begins with, and the least there is.
+/// The timer slack, which the kernel may add to a sleep: the default of every process, and the smallest possible.
 const SLACK: &[Axis] = &[word("slack", &[Value::Word("50us"), Value::Word("1ns")])];
 
-/// When a timer rings: so late that others ring first, or before the next tick of the kernel, so that the CPU's own timer
+/// When a timer expires: so late that others expire first, or before the next tick of the kernel, so that the CPU's timer
 /// must be set for it.
 pub(super) const EXPIRY: &[Axis] = &[word("expiry", &[Value::Word("far"), Value::Word("near")])];
 
-/// A call that sleeps until a timer rings.
+/// A call that sleeps until a timer expires.
 pub(super) const SLEEP: Operation =
     Operation { version: 2, quoted: Estimate::Typical, waits: |_| true, axes: SLACK, ..CALL };
 
@@ -81,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "ask how the clock is steered",
         calls: &["adjtimex"],
         prepare: |_| {
-            // No mode: nothing is set.
+            // No mode: nothing is changed.
             let mut state = [0_u64; 26];
             positive(move || call!(adjtimex, &mut state))
         },
@@ -130,7 +130,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setitimer"],
         axes: EXPIRY,
         prepare: |setting| {
-            // A near one may ring when the batch is interrupted.
+            // A near timer may expire when the batch is interrupted.
             install_counter(libc::SIGALRM)?;
             let (seconds, rest) = expiry(setting);
             tried(repeat(move || {
@@ -194,13 +194,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop of a call that returns some number that is no error.
+/// A loop of a call that returns any number that is not an error.
 fn positive(mut ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     tried(repeat(move || ask().map(drop)))
 }
 
-/// Timers of this process, as the structure sigevent has them: a value, the signal, and how it is told in the upper half
-/// of the second word: `SIGEV_NONE`, or `SIGEV_SIGNAL`, which is zero.
+/// Timers of this process, in the layout of the structure sigevent: a value, the signal, and the kind of notification in
+/// the upper half of the second word: `SIGEV_NONE`, or `SIGEV_SIGNAL`, which is zero.
 const SILENT: [u64; 8] = [0, 1 << 32, 0, 0, 0, 0, 0, 0];
 const SIGNALLING: [u64; 8] = [0, libc::SIGALRM as u64, 0, 0, 0, 0, 0, 0];
 
@@ -210,17 +210,17 @@ fn timer(event: &[u64; 8]) -> Result<i32, Failure> {
     Ok(timer[0])
 }
 
-/// Has what sleeps in this process wake up to so much too late as the point says, so that the kernel may wake several
+/// Sets this process's timer slack as the point says: sleeps may end that much too late, so that the kernel can end several
 /// at once.
 ///
 /// # Errors
-/// When the kernel does not let it be set.
+/// If the kernel does not allow it.
 pub(super) fn set_slack(setting: &Setting) -> Result<(), Failure> {
     let slack = if setting.word("slack") == "1ns" { 1 } else { 50_000 };
     exactly(0, call!(prctl, libc::PR_SET_TIMERSLACK, slack, 0, 0, 0)?)
 }
 
-/// When a timer is to ring, in seconds and nanoseconds.
+/// The expiry time of a timer, in seconds and nanoseconds.
 pub(super) fn expiry(setting: &Setting) -> (u64, u64) {
     if setting.word("expiry") == "near" { (0, 200_000) } else { (1_000, 0) }
 }

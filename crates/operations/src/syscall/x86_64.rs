@@ -1,4 +1,4 @@
-//! Calls that only x86-64 has: older ways to what newer calls do, and its own segments and ports.
+//! Calls that only x86-64 has: older forms of newer calls, and calls on its segments and ports.
 
 use operation::{Failure, Operation, Setting, pin, repeat};
 use record::Estimate;
@@ -10,7 +10,7 @@ use crate::kit::invoke::call;
 use crate::kit::loops::{steadily, steady, tried, turning};
 use crate::kit::process::{fork, wait_for};
 
-/// A port that machines use for nothing but to pass time.
+/// A port whose only use is to pass time.
 const UNUSED_PORT: usize = 0x80;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -77,7 +77,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         waits: |_| true,
         prepare: |_| {
             install_counter(libc::SIGALRM)?;
-            // A second signal follows, in case the first arrives before the waiting begins.
+            // A second signal follows, in case the first arrives before the wait begins.
             let soon = [0_u64, 1_000, 0, 20];
             let woken = repeat(move || {
                 exactly(0, call!(setitimer, libc::ITIMER_REAL, &soon, 0)?)?;
@@ -110,10 +110,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The CPU this process was on before is interrupted for every change of the table, which makes one five times as
-/// dear, until another process has run there and page tables have been given up.
+/// Moves this process's state off the CPU it was on before. Otherwise every change of the table interrupts that CPU, which
+/// makes a change five times as expensive, until another process has run there and page tables have been freed.
 fn leave_other_cpu(setting: &Setting) -> Result<(), Failure> {
-    /// More than one table of pages maps.
+    /// More pages than one page table maps.
     const SPAN: usize = 4 << 20;
     let Ok(cpu) = setting.other_cpu() else { return Ok(()) };
     wait_for(fork(|| i32::from(pin(cpu).is_err()))?)?;

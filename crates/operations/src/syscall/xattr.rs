@@ -1,4 +1,4 @@
-//! Calls on the attributes that files have by names of their users' choice.
+//! Calls on the extended attributes of files, whose names users choose.
 
 use std::ffi::CStr;
 
@@ -10,8 +10,8 @@ use crate::kit::invoke::call;
 use crate::kit::loops::{tried, turning};
 use crate::kit::scratch::{enter, file_of, new_file};
 
-/// The attribute that is set and read, and its value; the other one is as long. A file system may leave an attribute
-/// alone that is set to the value it has (ext4 does).
+/// The attribute that is set and read, and its value. The other value has the same length. A file system may do nothing if
+/// an attribute is set to the value it has (ext4 does).
 const NAME: &CStr = c"user.howslow";
 const VALUE: &[u8; 16] = b"sixteen letters!";
 const OTHER: &[u8; 16] = b"another sixteen!";

@@ -1,5 +1,5 @@
-//! Readers that map the file and touch it. A pass maps, reads and unmaps: pages that are mapped cannot be put out of
-//! memory, and programs pay for the mapping too.
+//! Readers that map the file and access it. A pass maps, reads and unmaps, because mapped pages cannot be evicted, and
+//! because programs pay for the mapping too.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use super::view::View;
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, FILE, MIB, READ, RECORD, STATE};
 use crate::file::residence;
 
-/// Address space enough for any file of today; the pages are the page cache's, not the round's.
+/// Enough address space for any current file. Its pages are in the page cache and do not count for the round.
 const MAPPED: Operation = Operation { memory: 1 << 46, ..READ };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| each_pass(setting, MapFlags::SHARED, None),
         ..MAPPED
     },
-    // What is left once the mapping is there.
+    // The part that remains once the mapping exists.
     Operation {
         id: "read.mmap.kept",
         summary: "add up a file record by record through a mapping that is kept, its pages touched before",
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Sequential)),
         ..MAPPED
     },
-    // One page a read: the paper's mapped access, and the slowest, hence over the middle file.
+    // One page per read: the paper's mapped access, and the slowest method, which is why it uses the middle file.
     Operation {
         id: "read.mmap.random",
         summary: "map a file, advise MADV_RANDOM, which reads each page for itself, add it up, unmap it",
@@ -121,16 +121,16 @@ fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Resu
     })
 }
 
-/// Maps the file and advises its first page once: what is refused is refused before anything is timed.
+/// Maps the file and advises its first page once, so that a refusal occurs before anything is timed.
 fn tried(source: &Source, advice: Option<Advice>) -> Result<(), Failure> {
     let view = View::of(source, MapFlags::SHARED)?;
     advice.map_or(Ok(()), |advice| view.advise(advice, 0, rustix::param::page_size()))
 }
 
-/// Reads the file into memory in huge pages, if its system has them.
+/// Reads the file into memory in huge pages, if its file system has them.
 ///
 /// # Errors
-/// A skip where less than half of it is in huge pages then.
+/// A skip if less than half of it is in huge pages afterwards.
 fn in_huge_pages(source: &Source) -> Result<(), Failure> {
     let left = residence::evict(&source.file)?;
     let view = View::of(source, MapFlags::SHARED)?;
@@ -145,7 +145,7 @@ fn in_huge_pages(source: &Source) -> Result<(), Failure> {
     Err(none(format!("the kernel mapped {} KiB of {} KiB by huge pages", huge >> 10, view.length >> 10)))
 }
 
-/// All records' sum, in the plan's order.
+/// The sum of all records, in the plan's order.
 fn sum_of(view: &View, plan: Plan) -> u64 {
     plan.offsets().fold(0, |total, offset| total.wrapping_add(sum(view.record(plan, offset))))
 }

@@ -1,5 +1,5 @@
-//! Calls that move a file's bytes past the program: they cannot be summed, so they are counted. The null device takes
-//! them without a look, which leaves what it costs to bring them.
+//! Calls that move a file's bytes without passing them to the program. They cannot be summed, so they are counted. The null
+//! device does not read them, so that only the cost of fetching them is left.
 
 use std::os::fd::OwnedFd;
 
@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             counting(setting, |source, plan| {
                 let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
                 let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-                // A pipe that holds a record takes it in one call; where it may not be so large, it takes several.
+                // A pipe that can hold a record takes it in one call; if it cannot be that large, it takes several.
                 let _ = fcntl_setpipe_size(&writer, plan.record as usize);
                 let move_all = SpliceFlags::MOVE;
                 Ok(move || {
@@ -120,7 +120,7 @@ fn null_device() -> Result<OwnedFd, Failure> {
     Ok(open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Fails where nothing moved: the loop would never end.
+/// Fails if nothing was moved, because the loop would never end.
 #[inline(always)]
 fn some(moved: usize, place: u64) -> Result<usize, Failure> {
     match moved {

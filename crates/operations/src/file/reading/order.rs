@@ -1,8 +1,8 @@
-//! The order in which a pass visits the records of a file. Nothing here grows with the file.
+//! The order in which a pass visits the records of a file. Its memory does not grow with the file.
 
 use operation::{Failure, Setting};
 
-/// Records between two visited one after the other, in strides: far enough that no readahead of this kernel reaches.
+/// The distance in records between two consecutive visits of a strided pass: beyond any readahead of this kernel.
 const STRIDE: u64 = 64;
 
 /// What a pass visits, each record once.
@@ -10,7 +10,7 @@ const STRIDE: u64 = 64;
 pub struct Plan {
     /// Bytes of the file.
     pub length: u64,
-    /// Bytes of a record; the last may be shorter.
+    /// Bytes of a record. The last record may be shorter.
     pub record: u64,
     order: Order,
 }
@@ -27,7 +27,7 @@ impl Plan {
     /// As the point says, over a file of `length` bytes; without the axis `order`, from beginning to end.
     ///
     /// # Errors
-    /// A record of no or of odd length: what is summed are words.
+    /// A record whose length is zero or not a multiple of a word, because words are summed.
     pub fn of(setting: &Setting, length: u64) -> Result<Plan, Failure> {
         let order = match setting.word("order") {
             "" | "sequential" => Order::Sequential,
@@ -39,7 +39,7 @@ impl Plan {
         Plan::new(length, setting.number("record"), order)
     }
 
-    /// Records of so many bytes in random order.
+    /// Records of this size in random order.
     ///
     /// # Errors
     /// As [`Plan::of`].
@@ -54,17 +54,17 @@ impl Plan {
         Ok(Plan { length, record, order })
     }
 
-    /// Whether the records come from beginning to end.
+    /// True if the records are in sequential order.
     pub fn is_sequential(&self) -> bool {
         matches!(self.order, Order::Sequential)
     }
 
-    /// Records of the file.
+    /// The number of records in the file.
     pub fn records(&self) -> u64 {
         self.length.div_ceil(self.record)
     }
 
-    /// Bytes of the record at this offset.
+    /// The bytes of the record at this offset.
     #[inline]
     pub fn length_at(&self, offset: u64) -> usize {
         self.record.min(self.length - offset) as usize
@@ -82,7 +82,7 @@ pub struct Offsets {
     plan: Plan,
     records: u64,
     visited: u64,
-    /// Where the order's own arithmetic stands.
+    /// The state of the order's own arithmetic.
     place: u64,
     mask: u64,
 }
@@ -107,7 +107,7 @@ impl Iterator for Offsets {
 }
 
 impl Offsets {
-    /// Every 64th record, then every 64th from the second on, and so forth.
+    /// Every 64th record, then every 64th beginning with the second, and so on.
     fn stride(&mut self) -> u64 {
         let record = self.place;
         let next = record + STRIDE;
@@ -115,9 +115,9 @@ impl Offsets {
         record
     }
 
-    /// A walk over all numbers below the next power of two that visits each once (a linear congruential generator of
-    /// full period: Hull and Dobell, 1962), its bits mixed by steps that can be undone; numbers beyond the last
-    /// record are passed over, fewer than there are records.
+    /// A sequence that visits each number below the next power of two once (a linear congruential generator of full period:
+    /// Hull and Dobell, 1962). Its bits are mixed by invertible steps. Numbers beyond the last record are skipped; they are
+    /// fewer than the records.
     fn shuffled(&mut self, seed: u64) -> u64 {
         loop {
             self.place = self.place.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(seed | 1) & self.mask;

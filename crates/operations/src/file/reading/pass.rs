@@ -1,5 +1,5 @@
-//! One pass over the file, from the state that the point names, with every method alike: the file is put out of memory
-//! or into it before, proven to be so, read, and its sum held to the one known.
+//! One pass over the file, from the state that the point names, in the same way for every method: the file is evicted from
+//! memory or loaded into it, this is verified, then the file is read and its sum compared with the known one.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,14 +11,14 @@ use super::order::Plan;
 use super::source::Source;
 use crate::file::residence;
 
-/// A method of reading a file, set up and ready.
+/// A method of reading a file, ready to use.
 pub(crate) trait Reader {
-    /// What must happen before a pass and is no part of it.
+    /// What must happen before a pass and is not part of it.
     fn before(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Reads every record once; returns the sum of all bytes.
+    /// Reads every record once. Returns the sum of all bytes.
     fn pass(&mut self) -> Result<u64, Failure>;
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn summing<R: Reader + 'static>(
     looped(setting, |source| source.sum, open)
 }
 
-/// The loop of a reader that moves the bytes past the program, which can only count them.
+/// The loop of a reader that moves the bytes without passing them to the program, and can only count them.
 pub(crate) fn counting<R: Reader + 'static>(
     setting: &Setting,
     open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
@@ -74,11 +74,11 @@ fn looped<R: Reader + 'static>(
     Ok(if cold { passes.skip_warmup().at_most(1) } else { passes })
 }
 
-/// Where the file is when a pass begins.
+/// The state of the file when a pass begins.
 enum State {
-    /// On its device alone.
+    /// Only on its device.
     Cold(Doubts),
-    /// In memory, all of it.
+    /// All of it in memory.
     Warm,
 }
 
@@ -90,7 +90,7 @@ impl State {
                 "set TMPDIR to a folder on a disk",
             )),
             "cold" => {
-                // A count that does not see the pages there are cannot prove that there are none.
+                // A count that does not see existing pages cannot prove that there are none.
                 source.read_through()?;
                 match residence::resident(&source.file)?.resident {
                     0 => Err(Failure::skip(
@@ -119,7 +119,7 @@ impl State {
     }
 }
 
-/// Brings all of the file into memory. A page or two may go again while others need memory: hence more than one try.
+/// Loads all of the file into memory. A few pages may be evicted again while others need memory, hence several tries.
 fn fill(source: &Source) -> Result<(), Failure> {
     const TRIES: u32 = 5;
     let mut cached = residence::resident(&source.file)?;

@@ -1,4 +1,4 @@
-//! Readers that call for each record: `read`, `pread`, `preadv2`, and the same with advice or past the page cache.
+//! Readers with one call per record: `read`, `pread`, `preadv2`, and the same with advice or with direct access.
 
 use std::num::NonZeroU64;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..READ
     },
-    // What is in memory already comes without waiting; only what is not is read as usual.
+    // What is already in memory comes without waiting; only the rest is read in the usual way.
     Operation {
         id: "read.preadv2",
         summary: "read a file record by record and add it up: preadv2 that will not wait, and again in full where it must",
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         has_point: AHEAD_POINTS,
         prepare: |setting| {
             with_window(setting, |file, offset, length| {
-                // SAFETY: the call takes no pointer; the descriptor is open.
+                // SAFETY: the call takes no pointer, and the descriptor is open.
                 match unsafe { libc::readahead(file.as_raw_fd(), offset as libc::off64_t, length) } {
                     0 => Ok(()),
                     _ => Err(Failure::last_os_error()),
@@ -114,7 +114,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..READ
     },
     DIRECT,
-    // A device is told one place of the memory, not one for each page.
+    // The device needs one memory address, not one for each page.
     Operation {
         id: "read.direct.huge",
         summary: "read a file record by record and add it up: pread past the page cache into memory of huge pages",
@@ -138,7 +138,7 @@ pub(super) const BY_READ: Operation = Operation {
     ..READ
 };
 
-/// Past the page cache, so that the file's being in it means nothing.
+/// Bypasses the page cache, so that it does not matter whether the file is in it.
 pub(super) const DIRECT: Operation = Operation {
     id: "read.direct",
     summary: "read a file record by record and add it up: pread past the page cache (O_DIRECT)",
@@ -152,7 +152,7 @@ pub(super) const DIRECT: Operation = Operation {
     ..READ
 };
 
-/// Calls `read` for each record and hands it to `take`.
+/// Calls `read` for each record and passes the record to `take`.
 pub(super) fn by_read(source: &Source, plan: Plan, take: Take) -> Result<impl Reader + use<>, Failure> {
     let file = source.open_with(OFlags::empty())?;
     let mut block = Block::new(plan.record as usize);
@@ -167,7 +167,7 @@ pub(super) fn by_read(source: &Source, plan: Plan, take: Take) -> Result<impl Re
     })
 }
 
-/// Reads each record by `get`, which returns how many bytes came, and returns the sum of all.
+/// Reads each record by `get`, which returns the number of bytes read. Returns the sum of all.
 #[inline(always)]
 pub(super) fn each_record(
     plan: Plan,
@@ -177,7 +177,7 @@ pub(super) fn each_record(
     each_record_into(plan, block, sum, get)
 }
 
-/// The same, each record handed to `take`.
+/// The same, but passes each record to `take`.
 #[inline(always)]
 fn each_record_into(
     plan: Plan,
@@ -194,7 +194,7 @@ fn each_record_into(
     Ok(total)
 }
 
-/// Calls `pread` past the page cache for each record, into this block, and hands it to `take`.
+/// Calls `pread` with direct access for each record, into this block, and passes the record to `take`.
 pub(super) fn past_the_cache(
     source: &Source,
     plan: Plan,
@@ -204,7 +204,7 @@ pub(super) fn past_the_cache(
     Ok(move || {
         let mut total = 0_u64;
         for offset in plan.offsets() {
-            // Always a whole record, which the end of the file cuts: lengths must be whole blocks.
+            // Always a whole record, which the end of the file truncates, because lengths must be whole blocks.
             let record = &mut *block.bytes();
             let length = plan.length_at(offset);
             whole(length, pread(&file, &mut *record, offset)?, offset)?;
@@ -214,10 +214,10 @@ pub(super) fn past_the_cache(
     })
 }
 
-/// The file, open for reads past the page cache.
+/// The file, open for direct reads.
 ///
 /// # Errors
-/// A skip where its system has no such reads, or none of this length.
+/// A skip if its file system has no direct reads, or none of this length.
 pub(super) fn direct(source: &Source, plan: Plan) -> Result<OwnedFd, Failure> {
     let refused = |error: Errno| match error {
         Errno::INVAL | Errno::OPNOTSUPP => Failure::skip(
@@ -231,7 +231,7 @@ pub(super) fn direct(source: &Source, plan: Plan) -> Result<OwnedFd, Failure> {
     Ok(file)
 }
 
-/// `pread` of each record, the window asked for before by `ask`.
+/// `pread` of each record, after `ask` has requested the window.
 fn with_window(
     setting: &Setting,
     ask: impl Fn(&OwnedFd, u64, usize) -> Result<(), Failure> + 'static,
@@ -240,7 +240,7 @@ fn with_window(
         let file = source.open_with(OFlags::empty())?;
         let mut block = Block::new(plan.record as usize);
         let mut window = Ahead::of(setting, plan.length);
-        // What is refused is refused before anything is timed.
+        // A refusal occurs here, before anything is timed.
         ask(&file, 0, rustix::param::page_size())?;
         Ok(move || {
             window.restart();

@@ -1,6 +1,6 @@
-//! Readers that leave what they read alone, as benchmarks of disks do. Beside the same readers that add it up they tell what
-//! using the data costs: more than adding up what is near, since a device or another CPU has just written it, and the next
-//! request finds it in this one's caches.
+//! Readers that do not touch what they read, as disk benchmarks do. The difference to the readers that add it up is the
+//! cost of using the data. It is higher than adding up data in the cache, because a device or another CPU has just written
+//! the data, and the next request finds it in this CPU's caches.
 
 use operation::Operation;
 use rustix::fs::OFlags;

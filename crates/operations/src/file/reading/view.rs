@@ -1,4 +1,4 @@
-//! A file's bytes through a mapping that is only read.
+//! A file's bytes through a read-only mapping.
 
 use std::ffi::c_void;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use super::order::Plan;
 use super::source::Source;
 use crate::kit::huge::{Kind, huge_bytes};
 
-/// A mapped stretch of a file; dropping it unmaps it.
+/// A mapped part of a file; dropping it unmaps it.
 pub struct View {
     start: *mut c_void,
     /// Its bytes.
@@ -23,10 +23,10 @@ impl View {
     /// `length` bytes from `offset` on, a multiple of the page.
     ///
     /// # Errors
-    /// A skip where the file system maps no files.
+    /// A skip if the file system does not support mappings.
     pub fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<View, Failure> {
         let length = length as usize;
-        // SAFETY: the kernel chooses the place, so that the mapping replaces nothing.
+        // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
         let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, offset) }.map_err(not_mapped)?;
         Ok(View { start, length })
     }
@@ -36,11 +36,11 @@ impl View {
         View::new(&source.file, (0, source.length), flags)
     }
 
-    /// All of it. Should the file be cut meanwhile, a touch beyond its end ends the process by SIGBUS, which costs the
-    /// round, or the process made for a pass, and nothing else.
+    /// All of it. If the file is truncated meanwhile, an access beyond its end ends the process by SIGBUS. This costs only
+    /// the round, or the process created for a pass.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the range is mapped and readable as long as `self` lives; nobody writes the file while it is measured.
+        // SAFETY: the range is mapped and readable as long as `self` lives; nothing writes the file while it is measured.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
     }
 
@@ -50,23 +50,23 @@ impl View {
         &self.bytes()[offset as usize..][..plan.length_at(offset)]
     }
 
-    /// Gives the kernel this advice on so many bytes from `offset` on, as far as they are mapped.
+    /// Gives the kernel this advice on this number of bytes from `offset` on, as far as they are mapped.
     ///
     /// # Errors
-    /// An advice that the kernel refuses.
+    /// The error of advice that the kernel rejects.
     pub fn advise(&self, advice: Advice, offset: u64, length: usize) -> Result<(), Failure> {
         let length = length.min(self.length.saturating_sub(offset as usize));
-        // SAFETY: the range lies in this mapping; none of these advices changes what it holds.
+        // SAFETY: the range lies in this mapping; none of these advices changes its content.
         Ok(unsafe { madvise(self.start.wrapping_byte_add(offset as usize), length, advice) }?)
     }
 
-    /// Bytes of it that the processor's tables map by huge pages.
+    /// The bytes of it that the page tables map by huge pages.
     pub(super) fn huge_bytes(&self) -> Result<usize, Failure> {
         huge_bytes(self.start, Kind::OfFile)
     }
 }
 
-/// Why a file is not mapped.
+/// Why a file cannot be mapped.
 pub(crate) fn not_mapped(error: Errno) -> Failure {
     match error {
         Errno::NODEV => Failure::skip("this file system maps no files", "a file on another file system"),
@@ -76,7 +76,7 @@ pub(crate) fn not_mapped(error: Errno) -> Failure {
 
 impl Drop for View {
     fn drop(&mut self) {
-        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak it.
+        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
         let _ = unsafe { munmap(self.start, self.length) };
     }
 }

@@ -8,7 +8,7 @@ use super::{FILE, READ, RECORD};
 use crate::kit::block::Block;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // The readers' own work, without a file: what each of them contains beside its method.
+    // The readers' own work, without a file: what each of them contains in addition to its method.
     Operation {
         id: "read.sum",
         summary: "add up one record again and again, for as many bytes as the file would have; nothing is read",

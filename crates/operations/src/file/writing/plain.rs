@@ -1,4 +1,4 @@
-//! Writers that call for each record: `write`, `pwrite`, the same past the page cache or with room asked for first.
+//! Writers with one call per record: `write`, `pwrite`, the same with direct access, or with space allocated first.
 
 use std::os::fd::OwnedFd;
 
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| writing(setting, |target| Ok(by_pwrite(target.open_with(OFlags::empty())?, target.plan()))),
         ..WRITE
     },
-    // The room is found in one piece, and the writes only fill it.
+    // The space is allocated at once, and the writes only fill it.
     Operation {
         id: "write.fallocate",
         summary: "find room for a new file by fallocate, then write it record by record: pwrite",
@@ -68,7 +68,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 3,
         ..WRITE
     },
-    // Past the page cache.
+    // Bypasses the page cache.
     Operation {
         id: "write.direct",
         summary: "write a file record by record: pwrite past the page cache (O_DIRECT)",
@@ -86,7 +86,7 @@ fn by_pwrite(file: OwnedFd, plan: Plan) -> impl FnMut(u64) -> Result<(), Failure
     move |pass| each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset))
 }
 
-/// Writes each record by `put`, which returns how many bytes went.
+/// Writes each record by `put`, which returns the number of bytes written.
 #[inline(always)]
 pub(super) fn each_record(
     plan: Plan,

@@ -1,4 +1,4 @@
-//! Writers by io_uring: so many records handed over at a time, each made in a place of its own.
+//! Writers by io_uring: a number of records in flight at a time, each generated in its own buffer.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| writing(setting, |target| Ring::new(setting, target, OFlags::empty())),
         ..WRITE
     },
-    // Nothing is looked up or locked per write.
+    // Nothing is looked up or locked for each write.
     Operation {
         id: "write.uring.registered",
         summary: "write a file: io_uring with file and buffers registered",
@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A ring and a place to write from for each request under way. The ring is dropped first, before what it writes from.
+/// A ring, and a buffer for each request in flight. The ring is dropped before the buffers that it writes from.
 struct Ring {
     ring: IoUring,
     file: OwnedFd,
@@ -54,7 +54,7 @@ struct Ring {
     registered: bool,
 }
 
-/// Where one record lies until it is written.
+/// The buffer of one record.
 struct Place {
     content: Content,
     offset: u64,
@@ -69,19 +69,19 @@ impl Ring {
         Ok(Ring { ring: ring(depth)?, file: target.open_with(flags)?, places, plan, registered: false })
     }
 
-    /// Tells the kernel the file and the places beforehand.
+    /// Registers the file and the buffers with the kernel.
     fn registered(mut self) -> Result<Ring, Failure> {
         let vector = |place: &mut Place| {
             let bytes = place.content.record(0);
             libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
         };
         let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
-        // SAFETY: the places stay where they are until the ring is gone.
+        // SAFETY: the buffers stay where they are until the ring is dropped.
         unsafe { register(&self.ring, &self.file, &vectors) }?;
         Ok(Ring { registered: true, ..self })
     }
 
-    /// Makes the record at `offset` in a place and puts the request to write it into the ring.
+    /// Generates the record at `offset` in a buffer, and puts the request to write it into the ring.
     fn ask(&mut self, index: usize, pass: u64, offset: u64) -> Result<(), Failure> {
         let place = &mut self.places[index];
         place.offset = offset;
@@ -95,12 +95,12 @@ impl Ring {
     }
 
     fn push(&mut self, request: &squeue::Entry) -> Result<(), Failure> {
-        // SAFETY: the place that the request names stays, and nobody changes it before the request is complete.
+        // SAFETY: the buffer of the request stays, and nothing changes it before the request is complete.
         let pushed = unsafe { self.ring.submission().push(request) };
         pushed.map_err(|_| Failure::wrong("the ring has less room than requests under way"))
     }
 
-    /// Fails unless the record of this place went whole.
+    /// Fails unless the whole record of this buffer was written.
     fn gone(&self, index: usize, result: i32) -> Result<(), Failure> {
         let offset = self.places[index].offset;
         if result < 0 {
@@ -117,7 +117,7 @@ impl Writer for Ring {
         let mut gone = Vec::with_capacity(free.len());
         let mut end = Ok(());
         loop {
-            // After a failure nothing more is handed over, but what is under way reads our memory still.
+            // After a failure nothing more is submitted, but requests in flight still read the buffers.
             while end.is_ok() && !free.is_empty() {
                 let Some(offset) = offsets.next() else { break };
                 let index = free.pop().unwrap_or_default();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use operation::Failure;
 
-/// What may fault around a batch that is not part of it: the first use of a page of code, stack or results.
+/// The most faults around a batch that are not part of it: the first use of a page of code, stack or results.
 pub(crate) const STRAY: u64 = 16;
 
 /// Counts this thread's page faults that read nothing from a device.
@@ -34,11 +34,11 @@ impl Faults {
 
 fn minor_faults() -> Result<u64, Failure> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the structure is there to be written.
+    // SAFETY: the structure is valid to write.
     if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
         return Err(Failure::last_os_error());
     }
-    // SAFETY: all zeroes is a valid value, and the call has written over them.
+    // SAFETY: all zeroes is a valid value, and the call has overwritten them.
     let usage = unsafe { usage.assume_init() };
     Ok(usage.ru_minflt as u64)
 }

@@ -1,4 +1,5 @@
-//! Crossings within a program: to a procedure, to one that saves all it must, and by a shared object's linkage table.
+//! Crossings within a program: to a procedure, to one that saves all registers it must, and through a shared object's
+//! linkage table.
 
 use operation::{Operation, Value, count, term};
 
@@ -22,8 +23,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| Ok(text::sequence(words(setting))),
         ..CROSSING
     },
-    // The stub is that of the processor's ABI, so that a program without a dynamic linker measures the same instructions;
-    // and a program whose calls are all bound at its start has no other work at a call.
+    // The stub is that of the processor's ABI, so that a program without a dynamic linker measures the same instructions. A
+    // program whose calls are all bound at its start does no other work at a call.
     Operation {
         id: "crossing.shared",
         summary: "call a procedure as one of a shared object is: by a stub that jumps by a table of addresses",

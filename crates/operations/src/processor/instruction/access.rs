@@ -1,5 +1,5 @@
-//! Loads and stores within the first cache: how soon a value is there, how many are under way at a time, and what it costs
-//! where an access is not as the processor likes it.
+//! Loads and stores within the first-level cache: the latency of a value, the number in flight at a time, and the cost of
+//! accesses that the processor handles slowly.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -113,13 +113,13 @@ const FORWARDED: Axis = count("width", &[Value::Number(1), Value::Number(8), Val
 
 const CROSSING: Axis = word("crossing", &[Value::Word("none"), Value::Word("line"), Value::Word("page")]);
 
-/// What the lanes begin with.
+/// The initial values of the lanes.
 const FIRST: u64 = OPERAND;
 
 /// Words of the memory accessed: two pages.
 const WORDS: usize = 1024;
 
-/// The memory accessed; its address is kept in texts, so it must not move.
+/// The memory accessed. Its address is kept in assembly text, so it must not move.
 #[repr(C, align(4096))]
 pub(super) struct Block([Cell<u64>; WORDS]);
 
@@ -128,7 +128,7 @@ impl Block {
         Rc::new(Block([const { Cell::new(0) }; WORDS]))
     }
 
-    /// The address of a byte of it, by which texts access it.
+    /// The address of one of its bytes, for accesses by assembly text.
     pub(super) fn address(&self, byte: u64) -> u64 {
         self.0.as_ptr().expose_provenance() as u64 + byte
     }
@@ -149,12 +149,12 @@ impl Block {
     }
 }
 
-/// The lowest so many bytes of a word.
+/// The lowest bytes of a word, this number of them.
 fn low(bytes: u64) -> u64 {
     if bytes < 8 { (1 << (8 * bytes)) - 1 } else { u64::MAX }
 }
 
-/// The turns of this name; a skip where the processor lacks them.
+/// The turns with this name; a skip if the processor lacks them.
 fn named(name: &str, ways: &[Way]) -> Result<Turns, Failure> {
     let Some((_, needs, turns)) = ways.iter().find(|way| way.0 == name) else {
         return Err(Failure::wrong(format!("there is no access by {name}")));
@@ -167,7 +167,7 @@ fn at_width(setting: &Setting, ways: &[Way]) -> Result<Turns, Failure> {
     named(&setting.number("width").to_string(), ways)
 }
 
-/// Where an access begins.
+/// The offset at which an access begins.
 fn offset(setting: &Setting) -> u64 {
     match setting.word("crossing") {
         "line" => 60,
@@ -176,17 +176,18 @@ fn offset(setting: &Setting) -> u64 {
     }
 }
 
-/// Places of a ring of pointers: a number that no count of a turn's loads is a multiple of.
+/// Places in a ring of pointers. No number of loads per turn is a multiple of it.
 const RING: usize = 7;
 
 /// Words from one place of the ring to the next, more than a line.
 const APART: usize = 17;
 
-/// The loop of loads, each of which gives the next one's address, around a ring of places.
+/// The loop of loads around a ring of places. Each load gives the address of the next.
 pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
     let block = Block::new();
     let base = block.address(0);
-    // What a chain holds when it is about to load from a place, and where in the block that load then looks.
+    // For each place: the value that a chain holds before it loads from there, and the offset in the block that the load
+    // then uses.
     let values: Vec<u64> = (0..RING as u64)
         .map(|place| match mode {
             "scaled" | "extended" => place * APART as u64,
@@ -219,7 +220,7 @@ pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
     Ok(looped.unrolled(CHAIN))
 }
 
-/// The loop of loads of `width` bytes from `offset` on; the second lane's value is from so many bytes further on.
+/// The loop of loads of `width` bytes from `offset` on. The second lane's value comes from this number of bytes further on.
 pub(super) fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<Loop, Failure> {
     let block = Block::new();
     (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 2)));
@@ -227,7 +228,7 @@ pub(super) fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<
     at(turns, block, offset, move |_, after| after[1] == wanted)
 }
 
-/// The loop of stores of `width` bytes from `offset` on; the last is of the last lane.
+/// The loop of stores of `width` bytes from `offset` on. The last one stores the last lane.
 pub(super) fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
     let width = width.min(8);
     at(turns, Block::new(), offset, move |block, after| {
@@ -246,7 +247,7 @@ fn kept(
     at(turns, block, 0, right)
 }
 
-/// The loop of turns on a block from `offset` on, of which `right` says whether they did their work.
+/// The loop of turns on a block from `offset` on. `right` says whether they did their work.
 fn at(
     turns: Turns,
     block: Rc<Block>,
