@@ -45,7 +45,7 @@ fn tuned(path: &Path, rate: Option<f64>, budget: Duration) -> anyhow::Result<Tun
     watched(|progress| ::advise::tuning(&TuningRequest { path, name: None, rate, budget }, progress))
 }
 
-/// Shows the progress of what measures a file; a file that cannot be meant is a misuse.
+/// Shows the progress of a measurement of a file. A file that cannot be measured is misuse.
 fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, AdviseError>) -> anyhow::Result<T> {
     let bar = Bar::new();
     let result = measured(&mut |progress| bar.show(progress));
@@ -56,8 +56,8 @@ fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, Advi
     })
 }
 
-/// `howslow study mpe --prefetch`: the paper's arithmetic there, and the tuner here, on a file of the user's or one made for
-/// it.
+/// `howslow study mpe --prefetch`: the paper's arithmetic for its machine, and the tuner on this machine, on the user's file or one
+/// created for it.
 pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> anyhow::Result<Outcome> {
     const SECONDS: f64 = 30.0;
     let budget = Duration::from_secs_f64(budget.unwrap_or(SECONDS));

@@ -1,4 +1,4 @@
-//! `howslow compare`: runs beside each other.
+//! `howslow compare`: runs side by side.
 
 use analysis::compare::{Comparison, Options, Versions, differences};
 use record::{CountedIn, Run};
@@ -39,7 +39,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The parts of the page, in their order; each ends its last line.
+/// The parts of the page in order. Each ends its last line.
 fn sections(comparison: &Comparison<'_>, splits: &[Split], args: &CompareArgs) -> Vec<String> {
     let sort = match args.sort {
         SortBy::Ratio => Sort::Ratio,
@@ -68,7 +68,7 @@ fn how(args: &CompareArgs) -> Options {
     }
 }
 
-/// A pattern means costs of these runs, whether or not this version of howslow knows them.
+/// A pattern selects among the costs of these runs, including operations that this version of howslow does not have.
 fn means_something(pattern: &Pattern, runs: &[Run]) -> Result<(), Misuse> {
     let costs = || runs.iter().flat_map(|run| &run.costs);
     if costs().any(|cost| pattern.means(&cost.operation, &cost.at)) {

@@ -23,11 +23,11 @@ pub(crate) struct Split {
 /// Splits the ratio of the second side over the first.
 ///
 /// # Errors
-/// A price that is lacking, or not told from nothing where that matters.
+/// A price that is missing, or a total that cannot be told from zero if the ratio needs it.
 pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured: &[Whole]) -> anyhow::Result<Split> {
     let mut predictions = Vec::new();
     for (side, mix) in mixes.iter().enumerate() {
-        // A run on both sides is one run, whose costs are not independent of themselves.
+        // A run on both sides is the same run, so its costs are not independent.
         let runs = if std::ptr::eq(sides[0].run, sides[1].run) { &sides[..1] } else { &sides[..] };
         let mut all = priced(state, mix, runs, measured)?;
         needs_all(mix, runs, &all)?;
@@ -36,10 +36,10 @@ pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured:
     split_of(mixes, sides, [&predictions[0], &predictions[1]])
 }
 
-/// Splits the ratio of every other run over the first, on one mix, by the figures that runs are compared by.
+/// Splits the ratio of every other run to the first, on one mix, with the figures that runs are compared by.
 ///
 /// # Errors
-/// As [`split`].
+/// Those of [`split`].
 pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) -> anyhow::Result<Vec<Split>> {
     let all = priced(State::Quiet, mix, runs, measured)?;
     needs_all(mix, runs, &all)?;
@@ -57,15 +57,13 @@ fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) 
 fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
     let run = |side: usize| printable(sides[side].name);
     Misuse(match why {
-        NoFactors::Lacking(side, line) => format!("{} lacks {line}, without which there are no factors", run(side)),
+        NoFactors::Lacking(side, line) => format!("{} lacks {line}, which the factors need", run(side)),
         NoFactors::NoTotal(side) => {
-            format!("on {} the whole cannot be told from nothing, so that there is no ratio to split", run(side))
+            format!("on {} the total cannot be told from zero, so there is no ratio to split", run(side))
         }
         NoFactors::NoPrice(line) => {
-            let remedy = format!("measure it more precisely (howslow run {line} --precision 0.5%) or leave it out");
-            format!(
-                "the mixes do {line} a different number of times, but its cost cannot be told from nothing: {remedy}"
-            )
+            let remedy = format!("measure it more precisely (howslow run {line} --precision 0.5%) or remove it");
+            format!("the mixes do {line} a different number of times, but its cost cannot be told from zero: {remedy}")
         }
     })
 }

@@ -27,15 +27,15 @@ mod time;
 
 use cli::Verb;
 
-/// A round's emulated program, started by howslow itself.
+/// Runs one program under the emulator; howslow starts itself with this word.
 fn serve() -> anyhow::Result<output::Outcome> {
     operations::mode::emulated::serve().map(|()| output::Outcome::Done).map_err(|failure| {
         let word = operations::mode::emulated::SERVE;
-        output::Misuse(format!("{word} is howslow's own word, for a program that it emulates: {failure}")).into()
+        output::Misuse(format!("{word} is used by howslow itself, for a program that it emulates: {failure}")).into()
     })
 }
 
-/// A process that starts the rounds of a run, started by howslow itself.
+/// Starts the rounds of a run; howslow starts itself with this word.
 fn serve_rounds() -> anyhow::Result<output::Outcome> {
     measure::serve_rounds(operations::find).map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
 }

@@ -104,7 +104,7 @@ fn is_further(point: &Point) -> bool {
 
 /// The error for two tasks that are out of step.
 fn not_answered<T>() -> Result<T, Failure> {
-    Err(Failure::wrong("the answer is not to the message sent"))
+    Err(Failure::wrong("the answer does not match the message sent"))
 }
 
 /// Sends messages of the setting's size to the same task.

@@ -37,7 +37,7 @@ const TABLE: usize = 4096;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "mode.host.call",
-        summary: "call an empty procedure: of the program itself, or from a guest one of its host (a system call that an emulator answers itself)",
+        summary: "call an empty procedure: of the program itself, or from a guest a procedure of its host (a system call that an emulator answers itself)",
         axes: &[MODE],
         memory: ADDRESSES,
         terms: OWN_LOOP,
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "mode.read",
-        summary: "read the next record of a file and add up its words, from the file's end again from its beginning",
+        summary: "read the next record of a file and add up its words, starting again after the last one",
         per: "record",
         aliases: &["FREAD"],
         axes: &[MODE, RECORDS],
@@ -73,7 +73,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "mode.keyed",
-        summary: "find a key in a sorted index file by halving, read its record from another file and add up its words",
+        summary: "find a key in a sorted index file by binary search, read its record from another file and add up its words",
         per: "lookup",
         aliases: &["KSAM"],
         axes: &[MODE, count("records", &[Number(1000)])],

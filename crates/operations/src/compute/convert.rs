@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "convert.integer.text",
         version: 2,
-        summary: "write a 64-bit integer of 1 to 17 digits in decimal, into a place of its own",
+        summary: "write a 64-bit integer of 1 to 17 digits in decimal, into its own buffer",
         per: "number",
         aliases: &["ASCII"],
         axes: INTEGER_WRITERS,
@@ -52,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "convert.text.integer",
         version: 2,
-        summary: "read a decimal text of 1 to 17 digits as a 64-bit integer, and see that it is one to its end",
+        summary: "read a decimal text of 1 to 17 digits as a 64-bit integer, and check that it is one to its end",
         per: "number",
         aliases: &["BINARY"],
         axes: READERS,
@@ -71,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "convert.double.text",
         version: 2,
-        summary: "write a double of 1 to 17 decimal digits so that reading gives it back, into a place of its own",
+        summary: "write a double of 1 to 17 decimal digits so that reading gives it back, into its own buffer",
         per: "number",
         axes: DOUBLE_WRITERS,
         prepare: |setting| match setting.word("by") {
@@ -91,7 +91,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "convert.text.double",
         version: 2,
-        summary: "read a decimal text of 1 to 17 digits and a point as the nearest double, and see that it is one",
+        summary: "read a decimal text of 1 to 17 digits and a point as the nearest double, and check that it is one",
         per: "number",
         axes: READERS,
         prepare: |setting| match setting.word("by") {
@@ -227,7 +227,7 @@ impl Texts {
         for _ in 0..times {
             let number = draw();
             let first = self.texts.len() as u32;
-            write!(self.texts, "{number}").map_err(|_| Failure::wrong("a number has no text"))?;
+            write!(self.texts, "{number}").map_err(|_| Failure::wrong("a number could not be converted to text"))?;
             self.ends.push((first, self.texts.len() as u32));
             self.texts.push('\0');
             self.sum = self.sum.wrapping_add(number.bits());

@@ -26,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "sort.memory",
         version: 2,
-        summary: "sort an array of so many random 64-bit numbers, never seen before, for each of them",
+        summary: "sort an array of this many new random 64-bit numbers; cost per number",
         per: "number",
         axes: &[BY, count("numbers", &[Number(1_000)])],
         moves: |_| 8,
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sort.memory.large",
-        summary: "sort an array of a million random 64-bit numbers, for each of them",
+        summary: "sort an array of a million random 64-bit numbers; cost per number",
         per: "number",
         axes: &[BY],
         // It lasts so long that checks before and after it say little about interruptions in between.
@@ -49,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "sort.records",
         version: 2,
-        summary: "sort an array of so many records of 80 bytes, never seen before, by their first 8, for each of them",
+        summary: "sort an array of this many new records of 80 bytes by their first 8 bytes; cost per record",
         aliases: &["SORT", "HPSORT"],
         per: "record",
         axes: &[BY, count("records", &[Number(1_000), Number(10_000)])],
@@ -62,7 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sort.external",
-        summary: "sort a file of 50 000 lines of 80 bytes in 512 KiB of memory, by runs and a merge, for each line",
+        summary: "sort a file of 50 000 lines of 80 bytes in 512 KiB of memory, by runs and a merge; cost per line",
         per: "line",
         axes: &[word("by", &[Word("howslow"), Word("gnu")])],
         quoted: Estimate::Typical,

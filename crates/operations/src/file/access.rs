@@ -59,7 +59,7 @@ const SYNCED: usize = 4 << 10;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "file.read",
-        summary: "read the next block of a file that was filled by writes of so many bytes, and add it up",
+        summary: "read the next block of a file that was filled by writes of this many bytes, and add it up",
         aliases: &["FREAD"],
         explained_by: &[term(1.0, "syscall.read.null"), term(1.0, "file.read.mapped").same(SAME)],
         prepare: |setting| {
@@ -75,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "file.read.mapped",
-        summary: "add up the next block of a mapped file, its pages touched before: no map, no fault, no unmap",
+        summary: "add up the next block of a mapped file, all pages present: no map, no fault, no unmap",
         aliases: &["mapped"],
         prepare: |setting| {
             let length = setting.number("file") as usize;
@@ -90,7 +90,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "file.map.read.unmap",
         version: 1,
-        summary: "add up the next block of a file that is mapped for one pass over it, with its share of map, faults and unmap",
+        summary: "add up the next block of a file that is mapped for one pass over it, including its share of map, faults and unmap",
         calls: &["mmap", "munmap"],
         explained_by: &[term(1.0, "file.read.mapped").same(SAME)],
         at_least: &["file.read.mapped"],
@@ -111,7 +111,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "file.write",
-        summary: "overwrite the next block of a file that was filled by writes of so many bytes, without waiting for the device",
+        summary: "overwrite the next block of a file that was filled by writes of this many bytes, without waiting for the device",
         explained_by: &[term(1.0, "syscall.write.null")],
         prepare: |setting| {
             let file = filled(setting, setting.size())?;
@@ -123,7 +123,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "file.fsync",
-        summary: "overwrite 4 KiB of a file and wait until the device has them",
+        summary: "overwrite 4 KiB of a file and wait until they are on the device",
         headline: true,
         quoted: Estimate::Typical,
         waits: |_| true,
@@ -150,7 +150,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "file.create.delete",
         version: 2,
-        summary: "create a file of this size in an open folder, close it, and delete it, where few files were made before",
+        summary: "create a file of this size in an open folder, close it, and delete it, in a part of the file system with few files",
         per: "file",
         axes: CREATED,
         headline: true,

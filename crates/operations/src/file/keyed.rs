@@ -29,7 +29,7 @@ const TRANSACTION: Axis = word("transaction", &[Word("each"), Word("one")]);
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "keyed.written",
-        summary: "read the next record in the order written, from a plain file or by row number from an SQLite file",
+        summary: "read the next record in the order in which they were written, from a plain file or by row number from an SQLite file",
         aliases: &["FREAD"],
         axes: &[READ_BY, RECORDS],
         prepare: |setting| match setting.word("by") {

@@ -47,7 +47,7 @@ pub enum FileError {
         path: PathBuf,
     },
     /// The kernel tells nothing about a file's pages to users that may not write the file.
-    #[error("the kernel tells which pages of a file are in memory only to its owner and to who may write it")]
+    #[error("the kernel shows which pages of a file are in memory only to its owner and to users that may write it")]
     Untold,
     /// The file's system always keeps it in memory.
     #[error("it is on a file system that lives in memory (tmpfs, ramfs)")]

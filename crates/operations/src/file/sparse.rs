@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "sparse.write",
         version: 2,
-        summary: "create a file, write so much at this offset, close the file and delete it",
+        summary: "create a file, write this many bytes at this offset, close the file and delete it",
         per: "file",
         axes: &[WRITTEN, AT],
         moves: |point| point.number("size").unwrap_or(0),
@@ -115,7 +115,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sparse.occupied",
-        summary: "ask what a file occupies that was written once, one byte far from its beginning; another answer than this size is a skip that tells it",
+        summary: "ask for the space that a file occupies in which one byte far from the beginning was written; the points are the possible answers",
         axes: &[size(&[Number(OCCUPIED)])],
         explained_by: &[term(1.0, "syscall.fstat")],
         prepare: |setting| {
@@ -260,7 +260,7 @@ fn islands(setting: &Setting) -> Result<Loop, Failure> {
     fsync(&file)?;
     if seek(&file, SeekFrom::Data(0))? == 0 {
         return Err(Failure::skip(
-            "the file system of the scratch folder does not tell where holes are",
+            "the file system of the scratch folder does not report holes",
             "set TMPDIR to a folder of ext4, XFS, Btrfs or tmpfs",
         ));
     }

@@ -75,7 +75,7 @@ impl End {
     #[inline]
     pub(crate) fn send(&self, block: &[u8]) -> Result<(), Failure> {
         let sent = rustix::io::write(&self.sender, block)?;
-        if sent == block.len() { Ok(()) } else { Err(Failure::wrong("a message was sent in part")) }
+        if sent == block.len() { Ok(()) } else { Err(Failure::wrong("only a part of a message was sent")) }
     }
 
     /// Waits until the whole block has arrived.
@@ -96,9 +96,9 @@ impl End {
     #[inline]
     pub(crate) fn receive_now(&self, block: &mut [u8]) -> Result<bool, Failure> {
         match rustix::io::read(&self.receiver, &mut *block) {
-            Ok(0) => Err(Failure::wrong("the other task is gone")),
+            Ok(0) => Err(Failure::wrong("the other task has ended")),
             Ok(length) if length == block.len() => Ok(true),
-            Ok(_) => Err(Failure::wrong("a message came in part")),
+            Ok(_) => Err(Failure::wrong("only a part of a message was received")),
             Err(Errno::AGAIN) => Ok(false),
             Err(errno) => Err(errno.into()),
         }
@@ -123,7 +123,7 @@ pub(crate) fn read_whole(from: &OwnedFd, block: &mut [u8]) -> Result<(), Failure
     let mut filled = 0;
     while filled < block.len() {
         match rustix::io::read(from, &mut block[filled..])? {
-            0 => return Err(Failure::wrong("the other task is gone")),
+            0 => return Err(Failure::wrong("the other task has ended")),
             more => filled += more,
         }
     }

@@ -10,7 +10,7 @@ pub(crate) fn exactly(wanted: usize, returned: usize) -> Result<(), Failure> {
 
 #[cold]
 fn other_result(wanted: usize, returned: usize) -> Failure {
-    Failure::wrong(format!("a call returned {returned} where it must return {wanted}"))
+    Failure::wrong(format!("a call returned {returned} instead of {wanted}"))
 }
 
 /// Fails unless a call failed with this error.
@@ -25,7 +25,7 @@ pub(crate) fn answered(errno: i32, result: Result<usize, Failure>) -> Result<(),
 
 #[cold]
 fn let_through(returned: usize) -> Failure {
-    Failure::wrong(format!("a call returned {returned} where it must be refused"))
+    Failure::wrong(format!("a call returned {returned}, but must be refused"))
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl<B: FnMut() -> Result<(), Failure>> Child<B> {
 fn not_started(flags: c_int) -> Failure {
     match Failure::last_os_error() {
         Failure::Errno { errno: libc::EINVAL } if flags & !PLAIN != 0 => {
-            Failure::skip("this kernel starts no child that shares memory in a new namespace", "Linux itself")
+            Failure::skip("this kernel does not start a child that shares memory in a new namespace", "Linux itself")
         }
         other => other,
     }

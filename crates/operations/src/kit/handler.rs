@@ -43,7 +43,7 @@ pub(crate) fn counted(signals: Loop) -> Loop {
     signals.verify(move |times| {
         handled += times;
         let all = HANDLED.load(Ordering::Relaxed) == handled;
-        if all { Ok(()) } else { Err(Failure::wrong("the handler ran not once for every signal sent")) }
+        if all { Ok(()) } else { Err(Failure::wrong("the handler did not run once for every signal sent")) }
     })
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn refusing(
     match ask() {
         Err(Failure::Errno { errno }) if errors.contains(&errno) => Ok(repeat(move || answered(errno, ask()))),
         Err(other) => Err(other),
-        Ok(_) => Err(Failure::wrong("a call was let through that must be refused")),
+        Ok(_) => Err(Failure::wrong("a call succeeded that must be refused")),
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
         .map_err(|_| Failure::wrong("the scratch folder's name holds a zero"))?;
     match spawn(&[&program]).and_then(wait_for) {
         Err(Failure::Errno { errno: libc::ENOEXEC }) => Err(Failure::skip(
-            "the system under the emulator executes no programs of the emulated processor",
+            "the system under the emulator does not execute programs of the emulated processor",
             "register the emulator with that system (binfmt_misc; Debian: apt install qemu-user-binfmt)",
         )),
         // Other reasons why it cannot be started are reported by the loop.

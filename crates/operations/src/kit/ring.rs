@@ -37,7 +37,7 @@ pub(crate) unsafe fn register(ring: &IoUring, file: &OwnedFd, buffers: &[libc::i
     let told = unsafe { ring.submitter().register_buffers(buffers) };
     told.map_err(|error| match error.raw_os_error() {
         Some(libc::ENOMEM) => {
-            Failure::skip("too little memory may be locked for so many buffers", "ulimit -l unlimited")
+            Failure::skip("the limit on locked memory is too low for the buffers", "ulimit -l unlimited")
         }
         _ => error.into(),
     })

@@ -12,7 +12,7 @@ use crate::kit::check::exactly;
 pub(crate) fn namespaces(kinds: i32) -> Result<(), Failure> {
     let refused = |_| {
         Failure::skip(
-            "no private namespace may be made here, and the machine's own is not touched",
+            "no private namespace can be created here, and the machine's own must not be changed",
             "run as root, or allow user namespaces and unshare in the container's seccomp profile",
         )
     };

@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.copy",
-        summary: "copy a block with the C library's own copy, again and again from and to the same place",
+        summary: "copy a block with the C library's copy, repeatedly from and to the same addresses",
         per: "copy",
         aliases: &["Block Move"],
         axes: &[COPIED],
@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.load",
         version: 2,
-        summary: "load from a place known only by the load before, at random in a working set of huge pages",
+        summary: "load from an address that the load before returned, in random order in a working set of huge pages",
         per: "load",
         axes: &[CHASED.headline(CHASED_HEADLINE)],
         headline: true,
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.load.paged",
         version: 2,
-        summary: "the same in base pages, so that the address must be translated anew as well",
+        summary: "the same in base pages, which adds address translation",
         per: "load",
         axes: &[CHASED.headline(&[Value::Number(64 * MIB)])],
         headline: true,
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.read",
         version: 2,
-        summary: "add up the words of the next 64 KiB of a working set, by the fastest loop for where it lies",
+        summary: "add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
         per: "64 KiB",
         axes: &[PASSED],
         headline: true,
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.write",
         version: 2,
-        summary: "store to the words of the next 64 KiB of a working set, by the fastest loop for where it lies",
+        summary: "store to the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
         per: "64 KiB",
         axes: &[PASSED],
         headline: true,
@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.write.streaming",
-        summary: "the same by stores that go past the caches",
+        summary: "the same by stores that bypass the caches",
         per: "64 KiB",
         axes: &[STREAMED],
         follows_clock: |_| false,
@@ -89,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.copy.streaming",
-        summary: "copy the next 64 KiB of a working set's first half to its second, by stores that go past the caches",
+        summary: "copy the next 64 KiB of a working set's first half to its second, by stores that bypass the caches",
         per: "64 KiB",
         axes: &[STREAMED],
         follows_clock: |_| false,
@@ -99,7 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.clear",
-        summary: "zero the next 64 KiB of a working set by the processor's own means (rep stosb, dc zva)",
+        summary: "zero the next 64 KiB of a working set by a dedicated instruction (rep stosb, dc zva)",
         per: "64 KiB",
         axes: &[PASSED],
         follows_clock: within_own_cache,
@@ -110,7 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.read.cpus",
-        summary: "add up the words of the next 64 KiB of a working set of its own, on so many CPUs at once",
+        summary: "add up the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
             team::together(setting, setting.number("cpus"), |seed| bandwidth::Reading::new(set, seed))
@@ -119,7 +119,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.write.cpus",
-        summary: "store to the words of the next 64 KiB of a working set of its own, on so many CPUs at once",
+        summary: "store to the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
             team::together(setting, setting.number("cpus"), |_| bandwidth::Writing::new(set))
@@ -128,7 +128,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.copy.cpus",
-        summary: "copy the next 64 KiB of its own working set's first half to the second, on so many CPUs at once",
+        summary: "copy the next 64 KiB of its own working set's first half to the second, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
             team::together(setting, setting.number("cpus"), |_| bandwidth::Moving::new(set))
@@ -150,7 +150,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.translate",
         version: 2,
-        summary: "load from one line in each of so many base pages, at random, or from the same lines in huge pages",
+        summary: "load from one line in each of this many base pages, in random order, or from the same lines in huge pages",
         per: "load",
         axes: &[TRANSLATED, PAGES],
         follows_clock: |point| point.number("pages").is_some_and(|pages| pages * 64 <= OWN_CACHE / 4),

@@ -205,7 +205,7 @@ fn all_there(faults: &Faults, look: impl FnOnce()) -> Result<(), Failure> {
     look();
     match faults.taken()? {
         0 => Ok(()),
-        _ => Err(Failure::skip("the kernel gave base pages for huge ones", "free memory of at least 1 GiB")),
+        _ => Err(Failure::skip("the kernel gave base pages instead of huge pages", "free memory of at least 1 GiB")),
     }
 }
 

@@ -119,7 +119,7 @@ impl Team {
                         return Err(Failure::wrong("a partner on another CPU could not do its work"));
                     }
                     if start.elapsed() > PATIENCE {
-                        return Err(Failure::wrong("a partner on another CPU does not come"));
+                        return Err(Failure::wrong("a partner on another CPU does not respond"));
                     }
                 }
             }
@@ -134,7 +134,10 @@ impl Team {
         let any = |state| self.members().any(|member| member.state.load(Ordering::Acquire) == state);
         while any(SETTING_UP) {
             if start.elapsed() > PATIENCE {
-                return Err(Failure::skip("a partner on another CPU does not get its memory ready", "free memory"));
+                return Err(Failure::skip(
+                    "a partner on another CPU does not prepare its memory in time",
+                    "free memory",
+                ));
             }
             std::thread::sleep(Duration::from_micros(100));
         }

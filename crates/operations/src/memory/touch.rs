@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let untouched = || Mapping::anonymous(UNTOUCHED)?.unmap();
             match untouched() {
                 Err(Failure::Errno { errno: libc::ENOMEM }) => Err(Failure::skip(
-                    "this system promises no memory of 1 GiB that it may not have",
+                    "this system refuses to allocate 1 GiB of memory",
                     "as root: echo 0 > /proc/sys/vm/overcommit_memory, or raise the limit on address space",
                 )),
                 tried => tried.map(|()| repeat(untouched)),
@@ -155,7 +155,7 @@ fn not_set_aside(failure: Failure) -> Failure {
         return failure;
     }
     Failure::skip(
-        format!("fewer than {STRETCHES} huge pages of 2 MiB are set aside here (hugetlb)"),
+        format!("fewer than {STRETCHES} huge pages of 2 MiB are reserved here (hugetlb)"),
         format!("as root: echo {STRETCHES} > /proc/sys/vm/nr_hugepages"),
     )
 }
@@ -220,7 +220,7 @@ fn held_to(pages: Pages, faults: &Faults, times: u64) -> Result<(), Failure> {
     let result = faults.check(times * pages.faults());
     match result {
         Err(Failure::Wrong(_)) if pages == Pages::Huge => Err(Failure::skip(
-            "the kernel gave base pages for huge ones",
+            "the kernel gave base pages instead of huge pages",
             "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, and free memory of at least 1 GiB",
         )),
         result => result,

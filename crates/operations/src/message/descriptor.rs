@@ -81,7 +81,7 @@ fn send(socket: &OwnedFd, passed: BorrowedFd<'_>, number: u8) -> Result<(), Fail
         return Err(Failure::wrong("there is no room for a descriptor"));
     }
     let sent = sendmsg(socket, &[IoSlice::new(&[number])], &mut control, SendFlags::empty())?;
-    if sent == 1 { Ok(()) } else { Err(Failure::wrong("a message was sent in part")) }
+    if sent == 1 { Ok(()) } else { Err(Failure::wrong("only a part of a message was sent")) }
 }
 
 /// Receives a descriptor and its byte.
@@ -94,6 +94,6 @@ fn receive(socket: &OwnedFd) -> Result<(OwnedFd, u8), Failure> {
         RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
         _ => None,
     });
-    let copy = received.ok_or_else(|| Failure::wrong("a message came without its descriptor"))?;
+    let copy = received.ok_or_else(|| Failure::wrong("a message was received without its descriptor"))?;
     Ok((copy, number[0]))
 }

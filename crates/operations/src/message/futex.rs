@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // A wake-up with no sleeper: only the call.
     Operation {
         id: "futex.self",
-        summary: "change a word of shared memory that nobody sleeps at, wake whoever does, and change it back",
+        summary: "change a word of shared memory on which no task sleeps, wake its sleepers, and change it back",
         per: "pair",
         moves: |_| 0,
         calls: &["futex"],
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Two wake-ups, one in each direction.
     Operation {
         id: "futex.roundtrip",
-        summary: "hand a word of shared memory to a partner process that sleeps at it, and sleep until it is handed back",
+        summary: "hand a word of shared memory to a partner process that sleeps on it, and sleep until it is handed back",
         version: 2,
         axes: &[DISTANCE_AND_FURTHER],
         prepare: |setting: &Setting| {
@@ -61,7 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     let_fall_asleep(&waits);
                 }
                 let answered = board.answers.load(Ordering::Relaxed) == answers;
-                if answered { Ok(()) } else { Err(Failure::wrong("the partner did not have its turn")) }
+                if answered { Ok(()) } else { Err(Failure::wrong("the partner did not take its turn")) }
             });
             Ok(turns.excluding(pauses))
         },

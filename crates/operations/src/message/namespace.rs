@@ -23,6 +23,7 @@ pub(super) fn raise(limit: &str, to: usize) -> Result<(), Failure> {
     if now >= to {
         return Ok(());
     }
-    std::fs::write(&file, to.to_string())
-        .map_err(|_| Failure::skip(format!("a message may have {now} bytes"), format!("run as root, or raise {file}")))
+    std::fs::write(&file, to.to_string()).map_err(|_| {
+        Failure::skip(format!("a message may have only {now} bytes"), format!("run as root, or raise {file}"))
+    })
 }

@@ -23,7 +23,7 @@ const OTHERS: u64 = 64;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "poll.select",
-        summary: "wait with pselect6 for many descriptors, the last one ready; the set is written anew each time",
+        summary: "wait with pselect6 for many descriptors, the last one ready; the set is rewritten each time",
         calls: &["pselect6"],
         aliases: &["WTLO"],
         axes: FEW,
@@ -96,7 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "poll.epoll.add.delete",
-        summary: "add a descriptor to an epoll set, and take it out again",
+        summary: "add a descriptor to an epoll set, and remove it",
         calls: &["epoll_ctl"],
         per: "pair",
         headline: true,
@@ -127,7 +127,7 @@ fn allow(wanted: u64) -> Result<(), Failure> {
         return Ok(());
     }
     if limit.maximum.is_some_and(|maximum| maximum < wanted) {
-        return Err(Failure::skip("too few open files are allowed", format!("ulimit -Hn {wanted}")));
+        return Err(Failure::skip("the limit on open files is too low", format!("ulimit -Hn {wanted}")));
     }
     limit.current = Some(wanted);
     Ok(setrlimit(Resource::Nofile, limit)?)

@@ -111,7 +111,7 @@ fn posix_queue(setting: &Setting, number: u64) -> Result<OwnedFd, Failure> {
         let failure = Failure::last_os_error();
         return Err(match failure {
             Failure::Errno { errno: libc::EMFILE } => {
-                Failure::skip("too many bytes in POSIX queues already", "ulimit -q unlimited")
+                Failure::skip("POSIX queues of this user are full", "ulimit -q unlimited")
             }
             other => other,
         });
@@ -213,7 +213,7 @@ impl Channel for SystemVEnd {
 fn whole(length: isize, size: usize) -> Result<(), Failure> {
     match usize::try_from(length) {
         Ok(length) if length == size => Ok(()),
-        Ok(_) => Err(Failure::wrong("a message came in part")),
+        Ok(_) => Err(Failure::wrong("only a part of a message was received")),
         Err(_) => Err(Failure::last_os_error()),
     }
 }

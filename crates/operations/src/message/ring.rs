@@ -65,7 +65,7 @@ fn ring() -> Result<IoUring, Failure> {
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
     if !probe.is_supported(opcode::MsgRingData::CODE) || !ring.params().is_feature_skip_cqe_on_success() {
-        return Err(Failure::skip("this kernel's rings send no messages", "Linux 5.18 or newer"));
+        return Err(Failure::skip("io_uring of this kernel cannot send messages", "Linux 5.18 or newer"));
     }
     Ok(ring)
 }

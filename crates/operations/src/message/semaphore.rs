@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Two semaphores, one in each direction.
     Operation {
         id: "semaphore.posix.roundtrip",
-        summary: "post a POSIX semaphore in shared memory that a partner process waits at, and wait at another",
+        summary: "post a POSIX semaphore in shared memory on which a partner process waits, and wait on another",
         axes: &[NEAR_OR_FAR],
         explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"])],
         prepare: |setting: &Setting| {
@@ -76,7 +76,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Two semaphores of a set, one in each direction.
     Operation {
         id: "semaphore.systemv.roundtrip",
-        summary: "raise a System V semaphore that a partner process waits at, and wait at another",
+        summary: "raise a System V semaphore on which a partner process waits, and wait on another",
         aliases: &["SETF/Group", "WTSE"],
         axes: &[NEAR_OR_FAR],
         explained_by: &[term(2.0, "semaphore.systemv.self")],

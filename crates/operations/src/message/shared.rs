@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Copying in and out, without notifying another task.
     Operation {
         id: "shared.self",
-        summary: "copy a message into shared memory and out again, one task; it comes to another place than it left",
+        summary: "copy a message into shared memory and out again, one task; to another address than it came from",
         axes: &[SIZE, OFFSET],
         prepare: |setting| {
             let received = Block::behind(APART / 2 + setting.number("offset") as usize, setting.size());
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Neither task sleeps. On one CPU each yields to the other instead of polling.
     Operation {
         id: "shared.spin.roundtrip",
-        summary: "a message to a partner process through shared memory, each watching a word for its turn, and the answer",
+        summary: "a message to a partner process through shared memory, each polling a word for its turn, and the answer",
         axes: &[NEAR_OR_FAR, ENDS],
         moves: there_and_back,
         explained_by: &[term(2.0, "shared.self").same(&["size"]).at(ALIGNED)],
@@ -62,7 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Both tasks sleep until it is their turn.
     Operation {
         id: "shared.futex.roundtrip",
-        summary: "a message to a partner process through shared memory, each asleep at a futex until its turn, and the answer",
+        summary: "a message to a partner process through shared memory, each asleep on a futex until its turn, and the answer",
         version: 2,
         axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
         moves: there_and_back,

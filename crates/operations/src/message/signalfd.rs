@@ -11,7 +11,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // A signal to the same task.
     Operation {
         id: "signalfd.self",
-        summary: "send a signal to oneself and read it from a signal descriptor",
+        summary: "send a signal to this thread and read it from a signal descriptor",
         per: "signal",
         moves: |_| 0,
         calls: &["kill", "signalfd4"],

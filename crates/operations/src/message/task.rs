@@ -14,7 +14,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // One task that does everything.
     Operation {
         id: "task.one",
-        summary: "all calls of task.two made by one task: twice write, wait (poll), read, and read to find no more",
+        summary: "all calls of task.two made by one task: twice write, wait (poll), read, and read to find that there is no other",
         aliases: &["S/R (1 task)"],
         axes: AXES,
         moves: there_and_back,
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Two tasks that share the work, so that each message forces a switch.
     Operation {
         id: "task.two",
-        summary: "a message to a partner process on the same CPU through a pipe, and the answer; each waits (poll), reads, and reads again to find no more",
+        summary: "a message to a partner process on the same CPU through a pipe, and the answer; each waits (poll), reads, and reads again to find that there is no other",
         aliases: &["S/R (2 task)"],
         axes: AXES,
         moves: there_and_back,

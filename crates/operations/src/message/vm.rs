@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // This process's memory by the same call.
     Operation {
         id: "vm.self",
-        summary: "read a message from one's own memory as if it were another process's (process_vm_readv)",
+        summary: "read a message from this process's memory as if it were another's (process_vm_readv)",
         axes: &[ENDS, OFFSET],
         prepare: |setting| {
             let own = Memory { process: std::process::id() as pid_t, place: Block::of(PATTERN, setting.size()) };
@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(repeat(move || {
                 block[last] = 0;
                 own.read(&mut block)?;
-                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
+                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("the wrong bytes were read")) }
             }))
         },
         ..TRANSFER
@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let _alive = &partner;
                 block[last] = 0;
                 memory.read(&mut block)?;
-                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
+                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("the wrong bytes were read")) }
             }))
         },
         ..TRANSFER
@@ -158,7 +158,7 @@ impl Memory {
 fn whole(length: isize, size: usize) -> Result<(), Failure> {
     match usize::try_from(length) {
         Ok(length) if length == size => Ok(()),
-        Ok(_) => Err(Failure::wrong("a message was transferred in part")),
+        Ok(_) => Err(Failure::wrong("only a part of a message was transferred")),
         Err(_) => Err(Failure::last_os_error()),
     }
 }

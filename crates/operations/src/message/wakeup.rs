@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Through a pair of pipes.
     Operation {
         id: "pipe.woken",
-        summary: "26 bytes through a pipe to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+        summary: "26 bytes through a pipe to a partner woken in various ways, and the answer; if woken by poll, epoll, signal or start, it receives twice, the second time to find that there is no other",
         explained_by: &[term(1.0, "pipe.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
         prepare: |setting| woken::<BYTES>(setting, End::pipes()?),
         ..BY
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Through a pair of pipes, 256 words.
     Operation {
         id: "pipe.woken.block",
-        summary: "512 bytes through a pipe to a partner woken in various ways, and the answer; the partner receives twice, the second time to find no more",
+        summary: "512 bytes through a pipe to a partner woken in various ways, and the answer; the partner receives twice, the second time to find that there is no other",
         aliases: &["VSDA/VRCD flag", "VSDA/VRCD AST", "VSRC/VRCX"],
         axes: &[NEAR, WOKEN_BY_BLOCK],
         moves: |_| 2 * BLOCK_BYTES as u64,
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Through a pair of Unix stream sockets.
     Operation {
         id: "unix.woken",
-        summary: "26 bytes through a Unix stream socket to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+        summary: "26 bytes through a Unix stream socket to a partner woken in various ways, and the answer; if woken by poll, epoll, signal or start, it receives twice, the second time to find that there is no other",
         axes: &[NEAR, WOKEN],
         explained_by: &[term(1.0, "unix.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
         prepare: |setting| woken::<BYTES>(setting, socket::pair(SocketType::STREAM)?),
@@ -87,7 +87,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Through UDP over loopback.
     Operation {
         id: "udp.woken",
-        summary: "26 bytes through UDP to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+        summary: "26 bytes through UDP to a partner woken in various ways, and the answer; if woken by poll, epoll, signal or start, it receives twice, the second time to find that there is no other",
         axes: &[NEAR, WOKEN],
         explained_by: &[term(1.0, "udp.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
         prepare: |setting| woken::<BYTES>(setting, socket::udp()?),
@@ -256,7 +256,7 @@ fn by_ring<const N: usize>(theirs: &End) -> Result<(), Failure> {
         match ring.completion().next().map(|completion| completion.result()) {
             Some(length) if length == N as i32 => reply(theirs, &mut block)?,
             Some(errno) if errno < 0 => return Err(Failure::Errno { errno: -errno }),
-            _ => return Err(Failure::wrong("a message came in part, or not at all")),
+            _ => return Err(Failure::wrong("only a part of a message was received, or nothing")),
         }
     }
 }

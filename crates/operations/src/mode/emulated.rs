@@ -97,10 +97,7 @@ fn executable() -> Result<PathBuf, Failure> {
 
 fn cannot_run(emulator: &Path, executable: &Path) -> Failure {
     let (emulator, executable) = (emulator.display(), executable.display());
-    Failure::skip(
-        format!("{emulator} cannot run this howslow"),
-        format!("see what `{emulator} {executable} --version` says"),
-    )
+    Failure::skip(format!("{emulator} cannot run this howslow"), format!("try `{emulator} {executable} --version`"))
 }
 
 /// Sends one line of JSON. A peer that has ended is an error and no signal.

@@ -72,7 +72,7 @@ macro_rules! run_by {
 pub(super) fn translated(guest: Guest) -> Result<Program, Failure> {
     translate(guest).map_err(|failure| match failure {
         Failure::Errno { errno: libc::ENOMEM } => Failure::skip(
-            "there is no room for the 4 GiB of addresses that wasmtime reserves",
+            "the address space is too small for the 4 GiB that wasmtime reserves",
             "raise the limit on address space (ulimit -v)",
         ),
         other => other,

@@ -141,5 +141,5 @@ fn word(bytes: &[u8]) -> u64 {
 }
 
 fn files<const N: usize>(files: Vec<OwnedFd>) -> Result<[OwnedFd; N], Failure> {
-    files.try_into().map_err(|_| Failure::wrong("the program was given another number of files"))
+    files.try_into().map_err(|_| Failure::wrong("the program received a wrong number of files"))
 }

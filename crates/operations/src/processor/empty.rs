@@ -4,7 +4,7 @@ use operation::{Operation, repeat};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "loop.empty",
-    summary: "one turn of the loop that every operation is timed in: a decrement and a branch",
+    summary: "one iteration of the loop in which every operation is timed: a decrement and a branch",
     per: "turn",
     aliases: &["NULL", "eax1/tnz"],
     headline: true,

@@ -21,7 +21,7 @@ const MANY: u64 = u64::MAX - 1;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "flag.set",
-        summary: "set an event flag that nobody waits for: a word of memory and a futex wake, or an event descriptor",
+        summary: "set an event flag on which no task waits: a word of memory and a futex wake, or an event descriptor",
         aliases: &["SETF", "SETF/Global", "SETF/Group"],
         axes: &[SCOPE],
         explained_by: &[term(1.0, "syscall.getppid")],
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "flag.clear",
-        summary: "take one from an event descriptor that counts, which is set",
+        summary: "decrement an event descriptor (semaphore mode) that is set",
         aliases: &["CLEF"],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |_| {
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "flag.read",
-        summary: "look whether an event descriptor is set, without waiting (ppoll)",
+        summary: "check whether an event descriptor is set, without waiting (ppoll)",
         calls: &["ppoll"],
         aliases: &["RDEF"],
         explained_by: &[term(1.0, "syscall.getppid")],

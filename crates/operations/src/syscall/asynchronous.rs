@@ -31,14 +31,14 @@ const UPDATE_FILES: u32 = 6;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.io_setup",
-        summary: "make a context for asynchronous reads and writes",
+        summary: "create a context for asynchronous reads and writes",
         calls: &["io_setup"],
         prepare: |_| tried(producing(|| Context::new(1)).at_most(CONTEXTS)),
         ..CALL
     },
     Operation {
         id: "call.io_destroy",
-        summary: "give up a context for asynchronous reads and writes",
+        summary: "destroy a context for asynchronous reads and writes",
         // It waits until all CPUs have released it.
         waits: |_| true,
         calls: &["io_destroy"],
@@ -47,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_submit",
-        summary: "ask for 512 bytes of a file that is in memory; they are there when the call returns",
+        summary: "submit a read of 512 bytes of a file that is in memory; it is complete when the call returns",
         calls: &["io_submit"],
         moves: |_| BLOCK as u64,
         prepare: |setting| {
@@ -63,7 +63,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_getevents",
-        summary: "take the result of an asynchronous read that is done",
+        summary: "take the result of a completed asynchronous read",
         calls: &["io_getevents"],
         prepare: |setting| {
             let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_pgetevents",
-        summary: "take the result of an asynchronous read that is done, with other signals blocked meanwhile",
+        summary: "take the result of a completed asynchronous read, with other signals blocked meanwhile",
         calls: &["io_pgetevents"],
         prepare: |setting| {
             let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
@@ -98,7 +98,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_cancel",
-        summary: "call off a wait for a descriptor that was asked for asynchronously",
+        summary: "cancel an asynchronous wait for a descriptor",
         calls: &["io_cancel"],
         waits: |_| true,
         prepare: |_| {
@@ -120,7 +120,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_uring_setup",
-        summary: "make an io_uring of one entry",
+        summary: "create an io_uring of one entry",
         calls: &["io_uring_setup"],
         prepare: |_| {
             tried(
@@ -135,7 +135,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_uring_enter",
-        summary: "submit one request for nothing to an io_uring, and take its result",
+        summary: "submit one request that does nothing to an io_uring, and take its result",
         version: 2,
         calls: &["io_uring_enter"],
         prepare: |_| {
@@ -150,7 +150,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_uring_register",
-        summary: "let another file take the place of one that an io_uring knows",
+        summary: "replace a file registered with an io_uring by another",
         calls: &["io_uring_register"],
         prepare: |_| {
             let (ring, null) = (Ring::new()?, device(c"/dev/null")?);
@@ -175,7 +175,7 @@ impl Context {
         match call!(io_setup, requests, &mut number) {
             Ok(_) => Ok(Context(number[0])),
             Err(Failure::Errno { errno: libc::EAGAIN }) => {
-                Err(Failure::skip("others have taken all room for asynchronous requests", "raise fs.aio-max-nr"))
+                Err(Failure::skip("other processes use all contexts for asynchronous requests", "raise fs.aio-max-nr"))
             }
             Err(failure) => Err(failure),
         }

@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.statx",
-        summary: "ask for the attributes of a file of an open folder, its birth among them",
+        summary: "ask for the attributes of a file of an open folder, including its creation time",
         calls: &["statx"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -100,7 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.faccessat2",
-        summary: "ask whether a file of an open folder may be read, by effective identity",
+        summary: "ask whether a file of an open folder may be read, with the effective user and group",
         calls: &["faccessat2"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fchmodat2",
-        summary: "set the permissions of a file of an open folder, and not through a link",
+        summary: "set the permissions of a file of an open folder, without following a link",
         calls: &["fchmodat2"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -295,7 +295,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.file_setattr",
-        summary: "set or clear a file's flag that it is not to be dumped, as chattr does",
+        summary: "set or clear a file's no-dump flag, as chattr does",
         version: 2,
         calls: &["file_setattr"],
         prepare: |setting| {
@@ -316,7 +316,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 fn giving(give: impl FnMut((u32, u32)) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     turning(owners()?, give).map_err(|failure| match failure {
         Failure::Errno { errno: libc::EINVAL } => {
-            Failure::skip("this namespace of users has no second owner", "run as root outside of a container")
+            Failure::skip("this user namespace has no second owner", "run as root outside of a container")
         }
         other => other,
     })
@@ -333,7 +333,7 @@ fn owners() -> Result<[(u32, u32); 2], Failure> {
     let groups = getgroups()?;
     let other = groups.iter().map(|group| group.as_raw()).find(|&group| group != own.1);
     let other = other.ok_or_else(|| {
-        Failure::skip("files may be given to no other owner or group", "run as root, or as a user of two groups")
+        Failure::skip("files cannot be given to another owner or group", "run as root, or as a user of two groups")
     })?;
     Ok([(own.0, other), own])
 }

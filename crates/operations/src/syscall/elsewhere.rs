@@ -117,7 +117,7 @@ impl Elsewhere {
                     return Err(Failure::skip(reason, "allow a second CPU (taskset, cpuset)"));
                 }
                 _ if start.elapsed() > PATIENCE => {
-                    return Err(Failure::wrong("a task on another CPU did not do what it was told"));
+                    return Err(Failure::wrong("a task on another CPU did not reach the wanted state"));
                 }
                 _ => std::thread::yield_now(),
             }

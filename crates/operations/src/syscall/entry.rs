@@ -13,7 +13,7 @@ use crate::kit::scratch::{new_file, scratch};
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.getppid",
-        summary: "ask for the parent's process id: the system call that does next to nothing",
+        summary: "ask for the parent's process id: the system call that does almost nothing",
         calls: &["getppid"],
         aliases: &["GSSW"],
         at_least: &["instruction.call"],
@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "syscall.read.null",
-        summary: "read from /dev/null, which is at its end",
+        summary: "read from /dev/null, which returns end of file",
         calls: &["read"],
         aliases: &["QIOW"],
         headline: true,

@@ -24,14 +24,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.inotify_init",
-        summary: "make a descriptor that changes of files are read from",
+        summary: "create a descriptor from which file changes are read (inotify)",
         calls: &["inotify_init"],
         prepare: |_| tried(producing(|| Ok(owned(call!(inotify_init)?))).at_most(FILES)),
         ..CALL
     },
     Operation {
         id: "call.inotify_init1",
-        summary: "make a descriptor that changes of files are read from, closed on exec",
+        summary: "create a descriptor from which file changes are read (inotify), closed on exec",
         calls: &["inotify_init1"],
         prepare: |_| tried(producing(watcher).at_most(FILES)),
         ..CALL
@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.inotify_rm_watch",
-        summary: "watch a file no longer",
+        summary: "stop watching a file",
         calls: &["inotify_rm_watch"],
         prepare: |setting| {
             let watched = Rc::new(Watched::new(setting)?);
@@ -69,14 +69,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fanotify_init",
-        summary: "make a descriptor that accesses to files are read from",
+        summary: "create a descriptor from which file accesses are read (fanotify)",
         calls: &["fanotify_init"],
         prepare: |_| tried(producing(fan).at_most(FILES)),
         ..CALL
     },
     Operation {
         id: "call.fanotify_mark",
-        summary: "watch the opening of a file, and watch it no longer",
+        summary: "start and stop watching for a file to be opened",
         calls: &["fanotify_mark"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;

@@ -26,7 +26,7 @@ const NAME: &std::ffi::CStr = c"/howslow";
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.msgget",
-        summary: "make a message queue, and remove it",
+        summary: "create a message queue, and remove it",
         calls: &["msgget", "msgctl"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.semget",
-        summary: "make a semaphore, and remove it",
+        summary: "create a semaphore, and remove it",
         calls: &["semget", "semctl"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -118,7 +118,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.shmget",
-        summary: "make a segment of shared memory, and remove it",
+        summary: "create a segment of shared memory, and remove it",
         calls: &["shmget", "shmctl"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -155,7 +155,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mq_open",
-        summary: "make a named message queue, close and remove it",
+        summary: "create a named message queue, close and remove it",
         calls: &["mq_open", "mq_unlink"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -184,7 +184,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mq_notify",
-        summary: "ask to be told of messages, and take it back",
+        summary: "register for notification of messages, and unregister",
         calls: &["mq_notify"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;

@@ -21,7 +21,7 @@ const LOCKED: u64 = 256;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.mlock",
-        summary: "lock a page that is there into memory, a mapping of its own",
+        summary: "lock a page that is present into memory, a separate mapping",
         version: 2,
         calls: &["mlock"],
         prepare: |_| locking(|page| call!(mlock, page, PAGE), |page| call!(munlock, page, PAGE)),
@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mlock2",
-        summary: "lock a page into memory once it is touched, a mapping of its own",
+        summary: "lock a page into memory once it is touched, a separate mapping",
         version: 2,
         calls: &["mlock2"],
         prepare: |_| locking(|page| call!(mlock2, page, PAGE, libc::MLOCK_ONFAULT), |page| call!(munlock, page, PAGE)),
@@ -37,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.munlock",
-        summary: "unlock a page that is locked into memory, a mapping of its own",
+        summary: "unlock a page that is locked into memory, a separate mapping",
         version: 2,
         calls: &["munlock"],
         prepare: |_| {
@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.lock.memory",
-        summary: "lock a page into memory, and unlock it, a mapping of its own",
+        summary: "lock a page into memory, and unlock it, a separate mapping",
         version: 2,
         calls: &["mlock", "munlock"],
         prepare: |_| {
@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mlockall",
-        summary: "lock all of a process's memory that is there, and unlock it",
+        summary: "lock all present memory of a process, and unlock it",
         calls: &["mlockall", "munlockall"],
         prepare: |_| {
             let what = libc::MCL_CURRENT | libc::MCL_ONFAULT;
@@ -84,7 +84,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pkey_alloc",
-        summary: "take a protection key",
+        summary: "allocate a protection key",
         calls: &["pkey_alloc"],
         prepare: |_| {
             drop(Key::new().map_err(without_keys)?);
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pkey_free",
-        summary: "give up a protection key",
+        summary: "free a protection key",
         calls: &["pkey_free"],
         prepare: |_| {
             drop(Key::new().map_err(without_keys)?);
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pkey_mprotect",
-        summary: "put a page under a protection key, or under none, a mapping of its own",
+        summary: "assign a protection key to a page, or none, a separate mapping",
         version: 2,
         calls: &["pkey_mprotect"],
         prepare: |_| {
@@ -170,7 +170,7 @@ fn at_once() -> u64 {
 fn enough(locked: Result<usize, Failure>) -> Result<(), Failure> {
     match locked {
         Err(Failure::Errno { errno: libc::ENOMEM | libc::EAGAIN | libc::EPERM }) => {
-            Err(Failure::skip("too little memory may be locked", "ulimit -l unlimited"))
+            Err(Failure::skip("the limit on locked memory is too low", "ulimit -l unlimited"))
         }
         other => exactly(0, other?),
     }

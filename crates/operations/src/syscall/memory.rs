@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mmap",
-        summary: "map a page of anonymous memory between guard pages, where it is a mapping of its own",
+        summary: "map a page of anonymous memory between guard pages, where it is a separate mapping",
         version: 2,
         calls: &["mmap"],
         prepare: |_| {
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mmap.merging",
-        summary: "map a page of anonymous memory beside the last one, where the kernel makes one mapping of both",
+        summary: "map a page of anonymous memory beside the last one, so that the kernel merges both mappings",
         calls: &["mmap"],
         prepare: |_| {
             let first = Rc::new(RefCell::new(Vec::with_capacity(MAPPED as usize)));
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.munmap",
-        summary: "unmap a page of anonymous memory between guard pages that was not touched: a whole mapping",
+        summary: "unmap an untouched page of anonymous memory between guard pages: a whole mapping",
         version: 2,
         calls: &["munmap"],
         prepare: |_| {
@@ -92,7 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.munmap.splitting",
-        summary: "unmap a page in the middle of a mapping that was not touched, which becomes two mappings",
+        summary: "unmap a page in the middle of an untouched mapping, which becomes two mappings",
         calls: &["munmap"],
         prepare: |_| {
             let places = Rc::new(Slots::new(MAPPED as usize + 2)?);
@@ -118,7 +118,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mprotect",
-        summary: "forbid or allow writing to a page that is there and a mapping of its own, between guard pages",
+        summary: "forbid or allow writing to a page that is present, a separate mapping between guard pages",
         version: 2,
         calls: &["mprotect"],
         prepare: |_| {
@@ -143,14 +143,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mremap.merging",
-        summary: "lengthen or shorten a mapping by a page, in place, that joins or parts two mappings",
+        summary: "lengthen or shorten a mapping by a page, in place, which merges or splits two mappings",
         calls: &["mremap"],
         prepare: |_| lengthening(Area::new(3)?),
         ..CALL
     },
     Operation {
         id: "call.msync",
-        summary: "wait until the device has a page of a mapped file that was just written",
+        summary: "wait until a page of a mapped file that was just written is on the device",
         version: 2,
         calls: &["msync"],
         quoted: Estimate::Typical,
@@ -172,7 +172,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.madvise",
-        summary: "give back a page of anonymous memory that was written",
+        summary: "drop a page of anonymous memory that was written",
         calls: &["madvise"],
         prepare: |_| {
             let area = Rc::new(Area::new(STOCK as usize)?);
@@ -187,7 +187,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.process_madvise",
-        summary: "say by a pidfd that a page of a process will not be needed soon",
+        summary: "advise through a pidfd that a page of a process will not be needed soon",
         calls: &["process_madvise"],
         prepare: |_| {
             let area = Rc::new(Area::touched(STOCK as usize)?);
@@ -220,7 +220,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.remap_file_pages",
-        summary: "let a mapping of one page between guard pages show another page of its file",
+        summary: "remap a mapping of one page between guard pages to another page of its file",
         version: 2,
         calls: &["remap_file_pages"],
         prepare: |setting| {
@@ -237,7 +237,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mseal",
-        summary: "forbid for good that a page's mapping is changed, between guard pages",
+        summary: "seal a page's mapping against changes, between guard pages",
         version: 2,
         calls: &["mseal"],
         prepare: |_| {
@@ -254,7 +254,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.map_shadow_stack",
-        summary: "map a page that only calls and returns write",
+        summary: "map a shadow stack page, which only calls and returns write",
         calls: &["map_shadow_stack"],
         prepare: |_| {
             let make = || Ok(Mapped(call!(map_shadow_stack, 0, PAGE, 0)?));
@@ -264,7 +264,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.membarrier",
-        summary: "make all tasks of this memory see its writes in order: each other CPU that runs one is interrupted",
+        summary: "order memory accesses for all tasks that share this memory: each other CPU that runs one is interrupted",
         version: 2,
         calls: &["membarrier"],
         axes: &[cpus("cpus", &[Value::Number(2), Value::Number(1), Value::Number(4)])],
@@ -278,7 +278,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.userfaultfd",
-        summary: "make a descriptor that page faults are read from",
+        summary: "create a descriptor from which page faults are read",
         calls: &["userfaultfd"],
         prepare: |_| {
             const USER_MODE_ONLY: i32 = 1;

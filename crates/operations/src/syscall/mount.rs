@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pivot_root",
-        summary: "make another mount the root, there or back",
+        summary: "exchange the root mount for another, or back",
         calls: &["pivot_root"],
         prepare: |setting| {
             private(setting)?;
@@ -80,7 +80,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.chroot",
-        summary: "make the working folder the root",
+        summary: "change the root to the working folder",
         calls: &["chroot"],
         prepare: |setting| {
             private(setting)?;
@@ -90,7 +90,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fsopen",
-        summary: "begin to make a file system in memory",
+        summary: "begin to create a file system in memory",
         calls: &["fsopen"],
         prepare: |setting| {
             private(setting)?;
@@ -100,7 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fsconfig",
-        summary: "set the size of a file system that is being made",
+        summary: "set the size of a file system that is being created",
         calls: &["fsconfig"],
         prepare: |setting| {
             private(setting)?;
@@ -111,7 +111,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fsmount",
-        summary: "make a mount of a file system that was made, without a place",
+        summary: "create a mount of a new file system, not yet attached",
         calls: &["fsmount"],
         prepare: |setting| {
             private(setting)?;
@@ -126,7 +126,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fspick",
-        summary: "begin to change a file system that is mounted",
+        summary: "begin to reconfigure a mounted file system",
         calls: &["fspick"],
         prepare: |setting| {
             private(setting)?;
@@ -153,7 +153,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.open_tree",
-        summary: "copy a mount, without a place",
+        summary: "copy a mount, not attached",
         calls: &["open_tree"],
         prepare: |setting| {
             private(setting)?;
@@ -163,7 +163,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.open_tree_attr",
-        summary: "copy a mount, without a place, and forbid devices on it",
+        summary: "copy a mount, not attached, and forbid devices on it",
         calls: &["open_tree_attr"],
         prepare: |setting| {
             private(setting)?;
@@ -195,7 +195,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.statmount",
-        summary: "ask for a mount's attributes, its place and its file system by its number",
+        summary: "ask for a mount's attributes, its mount point and its file system, by its number",
         calls: &["statmount"],
         prepare: |setting| {
             private(setting)?;
@@ -221,7 +221,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.swapon",
-        summary: "be refused to swap to a file that was not made for it",
+        summary: "fail to swap to a file that was not prepared for it",
         calls: &["swapon"],
         refused: true,
         prepare: |setting| {
@@ -233,7 +233,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.swapoff",
-        summary: "be refused to stop swapping to a file that is not swapped to",
+        summary: "fail to stop swapping to a file that is not in use",
         calls: &["swapoff"],
         refused: true,
         prepare: |setting| {

@@ -42,7 +42,7 @@ const EXITING: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.set_mempolicy",
-        summary: "say from which memory node a thread's memory is taken, or that it is all the same",
+        summary: "set the memory node from which a thread's memory is allocated, or allow any",
         calls: &["set_mempolicy"],
         prepare: |_| {
             tried(
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.get_mempolicy",
-        summary: "ask from which memory node a thread's memory is taken",
+        summary: "get the memory node from which a thread's memory is allocated",
         calls: &["get_mempolicy"],
         prepare: |_| {
             let (mut policy, mut nodes) = ([-1_i32], [0_u64; 16]);
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mbind",
-        summary: "say from which memory node a page is taken, or that it is all the same; a mapping of its own",
+        summary: "set the memory node from which a page is allocated, or allow any; a separate mapping",
         version: 2,
         calls: &["mbind"],
         prepare: |_| {
@@ -84,7 +84,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.set_mempolicy_home_node",
-        summary: "say which of its memory nodes a page prefers that preferred none; a mapping of its own",
+        summary: "set the preferred memory node of a page that had none; a separate mapping",
         version: 2,
         calls: &["set_mempolicy_home_node"],
         prepare: |_| {
@@ -156,7 +156,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.process_vm_readv",
-        summary: "read 512 bytes of a process's memory, its own",
+        summary: "read 512 bytes of this process's memory, as if it were another's",
         calls: &["process_vm_readv"],
         moves: |_| BLOCK as u64,
         prepare: |_| {
@@ -170,7 +170,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.process_vm_writev",
-        summary: "write 512 bytes of a process's memory, its own",
+        summary: "write 512 bytes of this process's memory, as if it were another's",
         calls: &["process_vm_writev"],
         moves: |_| BLOCK as u64,
         prepare: |_| {
@@ -184,7 +184,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.process_mrelease",
-        summary: "give back the memory of a process that is ending, 1 MiB of it written by itself",
+        summary: "free the memory of a process that is ending, which has written 1 MiB of it",
         calls: &["process_mrelease"],
         prepare: |_| {
             tried(
@@ -218,7 +218,7 @@ fn two_nodes() -> Result<[u32; 2], Failure> {
     match (numbers.next(), numbers.next()) {
         (Some(first), Some(second)) => Ok([first, second]),
         _ => Err(Failure::skip(
-            "there is one memory node, so that no page can be moved to another",
+            "there is only one memory node, so no page can be moved to another",
             "a machine of several sockets, or allow a second node (cpuset)",
         )),
     }

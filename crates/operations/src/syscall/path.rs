@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.mkdir",
-        summary: "make a folder",
+        summary: "create a folder",
         version: 2,
         calls: &["mkdir"],
         prepare: |setting| making(setting, Kind::Folder, |_, name| exactly(0, call!(mkdir, name, 0o700)?)),
@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mkdirat",
-        summary: "make a folder in an open folder",
+        summary: "create a folder in an open folder",
         version: 2,
         calls: &["mkdirat"],
         prepare: |setting| {
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.mknod",
-        summary: "make a FIFO",
+        summary: "create a FIFO",
         version: 2,
         calls: &["mknod"],
         prepare: |setting| {
@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mknodat",
-        summary: "make a FIFO in an open folder",
+        summary: "create a FIFO in an open folder",
         version: 2,
         calls: &["mknodat"],
         prepare: |setting| {
@@ -73,7 +73,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.symlink",
-        summary: "make a symbolic link",
+        summary: "create a symbolic link",
         version: 2,
         calls: &["symlink"],
         prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call!(symlink, c"file", name)?)),
@@ -81,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.symlinkat",
-        summary: "make a symbolic link in an open folder",
+        summary: "create a symbolic link in an open folder",
         version: 2,
         calls: &["symlinkat"],
         prepare: |setting| {
@@ -128,7 +128,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.rename",
-        summary: "give a file another name",
+        summary: "rename a file",
         calls: &["rename"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
@@ -138,7 +138,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.renameat",
-        summary: "give a file of an open folder another name",
+        summary: "rename a file of an open folder",
         calls: &["renameat"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -149,7 +149,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.renameat2",
-        summary: "give a file of an open folder another name, unless that is taken",
+        summary: "rename a file of an open folder, unless the new name is taken",
         calls: &["renameat2"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -162,7 +162,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.readlink",
-        summary: "read what a symbolic link says",
+        summary: "read the target of a symbolic link",
         calls: &["readlink"],
         prepare: |setting| {
             exactly(0, call!(symlinkat, c"file", &enter(setting)?, c"link")?)?;
@@ -173,7 +173,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.readlinkat",
-        summary: "read what a symbolic link of an open folder says",
+        summary: "read the target of a symbolic link of an open folder",
         calls: &["readlinkat"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -197,7 +197,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.chdir",
-        summary: "make a folder the working one by its name",
+        summary: "change the working folder by name",
         calls: &["chdir"],
         prepare: |setting| {
             enter(setting)?;
@@ -207,7 +207,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fchdir",
-        summary: "make an open folder the working one",
+        summary: "change the working folder to an open folder",
         calls: &["fchdir"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -248,7 +248,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.umask",
-        summary: "set the permissions that new files do not get",
+        summary: "set the permissions that new files do not get (umask)",
         calls: &["umask"],
         prepare: |_| {
             tried(repeat(|| match call!(umask, 0o22)? {

@@ -13,7 +13,7 @@ const WORDS: usize = 16;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.sched_yield",
-        summary: "give the CPU to whoever waits for it, which is nobody",
+        summary: "yield the CPU, while no other task waits for it",
         calls: &["sched_yield"],
         prepare: |_| steady(|| call!(sched_yield)),
         ..CALL
@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_setscheduler",
-        summary: "be scheduled as a batch job, and as usual again: one of the two calls",
+        summary: "change to the batch scheduling policy and back: one of the two calls",
         calls: &["sched_setscheduler"],
         prepare: |_| {
             let turns = repeat(|| {
@@ -101,7 +101,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_setaffinity",
-        summary: "allow this process a second CPU, and forbid it again: one of the two calls",
+        summary: "allow this process a second CPU, and forbid it: one of the two calls",
         version: 2,
         calls: &["sched_setaffinity"],
         prepare: |setting| {
@@ -117,7 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_getattr",
-        summary: "ask for all that the scheduler knows of this process",
+        summary: "get all scheduling attributes of this process",
         calls: &["sched_getattr"],
         prepare: |_| {
             let mut attributes = [0_u64; 7];
@@ -127,7 +127,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_setattr",
-        summary: "be scheduled as a batch job, and as usual again: one of the two calls",
+        summary: "change to the batch scheduling policy and back: one of the two calls",
         calls: &["sched_setattr"],
         prepare: |_| {
             // The structure sched_attr: its size and the policy in the first word.

@@ -12,7 +12,7 @@ const STACK_WORDS: usize = 8 << 10;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.rt_sigpending",
-        summary: "ask which signals are held off",
+        summary: "ask which signals are pending",
         calls: &["rt_sigpending"],
         prepare: |_| {
             let mut set = [0_u64];
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sigaltstack",
-        summary: "name another stack for handlers in place of the last",
+        summary: "replace the alternate stack of signal handlers by another",
         version: 2,
         calls: &["sigaltstack"],
         prepare: |_| {

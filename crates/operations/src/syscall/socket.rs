@@ -27,14 +27,14 @@ const MOVE: Operation = Operation { moves: |_| BLOCK as u64, ..CALL };
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.socket",
-        summary: "make a UNIX socket",
+        summary: "create a UNIX socket",
         calls: &["socket"],
         prepare: |_| tried(producing(unix)),
         ..CALL
     },
     Operation {
         id: "call.socketpair",
-        summary: "make two UNIX sockets that are connected",
+        summary: "create two connected UNIX sockets",
         calls: &["socketpair"],
         prepare: |_| tried(producing(pair)),
         ..CALL
@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.listen",
-        summary: "let a UNIX socket take connections",
+        summary: "let a UNIX socket accept connections",
         calls: &["listen"],
         prepare: |_| {
             let make = || {
@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.connect",
-        summary: "connect to a UNIX socket, which accepts after the timing",
+        summary: "connect to a UNIX socket, which accepts outside the timed region",
         calls: &["connect"],
         prepare: |_| {
             let server = Server::new()?;
@@ -86,7 +86,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.accept",
-        summary: "accept a connection to a UNIX socket, which waits already",
+        summary: "accept a connection to a UNIX socket that is already waiting",
         calls: &["accept"],
         prepare: |_| {
             let server = Server::new()?;
@@ -97,7 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.accept4",
-        summary: "accept a connection to a UNIX socket, which waits already, to be closed on exec",
+        summary: "accept a connection to a UNIX socket that is already waiting, to be closed on exec",
         calls: &["accept4"],
         prepare: |_| {
             let server = Server::new()?;
@@ -115,14 +115,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getpeername",
-        summary: "ask for the name of what a TCP socket is connected to",
+        summary: "ask for the name of a TCP socket's peer",
         calls: &["getpeername"],
         prepare: |_| named(|socket, name, length| Ok(call!(getpeername, socket, name, length)?)),
         ..CALL
     },
     Operation {
         id: "call.setsockopt",
-        summary: "begin to keep a TCP socket's connection alive, which starts a timer, or cease to",
+        summary: "switch keep-alive of a TCP connection on, which starts a timer, or off",
         version: 2,
         calls: &["setsockopt"],
         prepare: |_| {
@@ -136,7 +136,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getsockopt",
-        summary: "ask whether a TCP socket's connection is kept alive",
+        summary: "ask whether keep-alive of a TCP connection is on",
         calls: &["getsockopt"],
         prepare: |_| {
             let (ours, theirs) = tcp()?;
@@ -149,7 +149,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.sockopt",
-        summary: "begin or cease to keep a TCP socket's connection alive, and ask whether it is",
+        summary: "switch keep-alive of a TCP connection on or off, and ask whether it is on",
         version: 2,
         calls: &["setsockopt", "getsockopt"],
         prepare: |_| {
@@ -164,7 +164,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sendto",
-        summary: "send 512 bytes through a UNIX socket whose other end does not wait",
+        summary: "send 512 bytes through a UNIX socket whose other end is not waiting",
         calls: &["sendto"],
         prepare: |_| {
             let block = [1_u8; BLOCK];
@@ -184,7 +184,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sendmsg",
-        summary: "send 512 bytes through a UNIX socket whose other end does not wait, by a message header",
+        summary: "send 512 bytes through a UNIX socket whose other end is not waiting, by a message header",
         calls: &["sendmsg"],
         prepare: |_| {
             let mut message = Message::new();
@@ -226,7 +226,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.shutdown",
-        summary: "end the sending through a UNIX socket",
+        summary: "shut down sending on a UNIX socket",
         calls: &["shutdown"],
         prepare: |_| {
             tried(consuming(pair, |sockets| {

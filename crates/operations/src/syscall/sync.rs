@@ -32,14 +32,14 @@ const OF_ALL: Operation = Operation { opt_in: true, ..SYNC };
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.fsync",
-        summary: "wait until the device has 4 KiB of a file that were just overwritten, and the file's attributes",
+        summary: "wait until 4 KiB of a file that were just overwritten are on the device, with the file's attributes",
         calls: &["fsync"],
         prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fsync, file)?)),
         ..SYNC
     },
     Operation {
         id: "call.fdatasync",
-        summary: "wait until the device has 4 KiB of a file that were just overwritten",
+        summary: "wait until 4 KiB of a file that were just overwritten are on the device",
         calls: &["fdatasync"],
         prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fdatasync, file)?)),
         ..SYNC
@@ -56,21 +56,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.syncfs",
-        summary: "wait until the device has all that anybody wrote to a file system, 4 KiB of it ours",
+        summary: "wait until all written data of a file system is on the device, including 4 KiB from this process",
         calls: &["syncfs"],
         prepare: |setting| after_a_write(setting, |file| exactly(0, call!(syncfs, file)?)),
         ..OF_ALL
     },
     Operation {
         id: "call.sync",
-        summary: "wait until the devices have all that anybody wrote to any file system, 4 KiB of it ours",
+        summary: "wait until all written data of all file systems is on the devices, including 4 KiB from this process",
         calls: &["sync"],
         prepare: |setting| after_a_write(setting, |_| exactly(0, call!(sync)?)),
         ..OF_ALL
     },
     Operation {
         id: "call.quotactl",
-        summary: "wait until the devices have all quotas of all file systems, with 4 KiB of a file that were overwritten",
+        summary: "wait until all quotas of all file systems are on the devices, with 4 KiB of a file that were overwritten",
         calls: &["quotactl"],
         prepare: |setting| {
             with_quotas(setting)?;
@@ -80,7 +80,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.quotactl_fd",
-        summary: "wait until the device has all quotas of a file system, with 4 KiB of a file that were overwritten",
+        summary: "wait until all quotas of a file system are on the device, with 4 KiB of a file that were overwritten",
         calls: &["quotactl_fd"],
         prepare: |setting| {
             with_quotas(setting)?;
@@ -96,7 +96,7 @@ fn with_quotas(setting: &Setting) -> Result<(), Failure> {
     // The format of the quotas, which is only returned if there are quotas.
     let mut format = [0_u32];
     call!(quotactl_fd, &file, QUOTA_FORMAT, 0, &mut format).map(drop).map_err(|_| {
-        Failure::skip("the scratch folder's file system keeps no quotas", "mount it with usrquota, and turn them on")
+        Failure::skip("the scratch folder's file system has no quotas", "mount it with usrquota, and turn them on")
     })
 }
 

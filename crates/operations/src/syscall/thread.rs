@@ -47,7 +47,7 @@ const LIST: usize = 24;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.futex",
-        summary: "wake a partner on the same CPU and wait until it wakes us, by a word of shared memory",
+        summary: "wake a partner on the same CPU and wait until it wakes us, through a word of shared memory",
         calls: &["futex"],
         prepare: |setting| to_and_fro(setting, wait, wake),
         ..ROUNDTRIP
@@ -97,7 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.get_robust_list",
-        summary: "ask for the list of locks to release when this thread ends",
+        summary: "get the list of locks that are released when this thread ends",
         calls: &["get_robust_list"],
         prepare: |_| {
             let (mut head, mut length) = ([0_usize], [0_usize]);
@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.set_robust_list",
-        summary: "name the list of locks to release when this thread ends",
+        summary: "set the list of locks that are released when this thread ends",
         calls: &["set_robust_list"],
         prepare: |_| {
             let (mut head, mut length) = ([0_usize], [0_usize]);
@@ -122,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.rseq",
-        summary: "register the memory for restartable sequences, and take it back, in a child that has none",
+        summary: "register and unregister memory for restartable sequences, in a child that has none",
         calls: &["rseq"],
         per: "pair",
         prepare: |_| {

@@ -28,7 +28,7 @@ pub(super) const SLEEP: Operation =
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.gettimeofday",
-        summary: "ask for the time, of the kernel itself",
+        summary: "get the time from the kernel itself",
         calls: &["gettimeofday"],
         prepare: |_| {
             let mut time = [0_u64; 2];
@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_gettime",
-        summary: "read the monotonic clock, of the kernel itself",
+        summary: "read the monotonic clock from the kernel itself",
         calls: &["clock_gettime"],
         prepare: |_| {
             let mut time = [0_u64; 2];
@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_getres",
-        summary: "ask for the step of the monotonic clock, of the kernel itself",
+        summary: "get the resolution of the monotonic clock from the kernel itself",
         calls: &["clock_getres"],
         prepare: |_| {
             let mut step = [0_u64; 2];
@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.nanosleep",
-        summary: "sleep for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        summary: "sleep for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns",
         calls: &["nanosleep"],
         prepare: |setting| {
             set_slack(setting)?;
@@ -68,7 +68,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_nanosleep",
-        summary: "sleep for 10 us of the monotonic clock and the slack that the kernel may add, 50 us or 1 ns",
+        summary: "sleep for 10 us of the monotonic clock plus the slack that the kernel may add, 50 us or 1 ns",
         calls: &["clock_nanosleep"],
         prepare: |setting| {
             set_slack(setting)?;
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.adjtimex",
-        summary: "ask how the clock is steered",
+        summary: "get the adjustment of the clock",
         calls: &["adjtimex"],
         prepare: |_| {
             // No mode: nothing is changed.
@@ -89,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_adjtime",
-        summary: "ask how the real-time clock is steered",
+        summary: "get the adjustment of the real-time clock",
         calls: &["clock_adjtime"],
         prepare: |_| {
             let mut state = [0_u64; 26];
@@ -99,7 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_settime",
-        summary: "be refused to set the clock to a time that does not exist",
+        summary: "fail to set the clock to an invalid time",
         calls: &["clock_settime"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL], || call!(clock_settime, libc::CLOCK_REALTIME, &[0_u64, 2_000_000_000])),
@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.settimeofday",
-        summary: "be refused to set the clock to a time that does not exist, by the old call",
+        summary: "fail to set the clock to an invalid time, by the old call",
         calls: &["settimeofday"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL], || call!(settimeofday, &[0_u64, 2_000_000_000], 0)),
@@ -125,7 +125,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setitimer",
-        summary: "arm an interval timer to ring in 1,000 s (far) or 200 us (near), and disarm it",
+        summary: "arm an interval timer that expires in 1,000 s (far) or 200 us (near), and disarm it",
         version: 2,
         calls: &["setitimer"],
         axes: EXPIRY,
@@ -142,7 +142,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.timer_create",
-        summary: "make a timer that signals nothing, and delete it",
+        summary: "create a timer that signals nothing, and delete it",
         calls: &["timer_create", "timer_delete"],
         prepare: |_| {
             tried(repeat(|| {

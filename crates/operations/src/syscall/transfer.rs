@@ -63,7 +63,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.readv",
-        summary: "read 512 bytes of a file into two places",
+        summary: "read 512 bytes of a file into two buffers",
         calls: &["readv"],
         prepare: |setting| {
             let (file, rewound) = twice(setting)?;
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.writev",
-        summary: "overwrite 512 bytes of a file from two places",
+        summary: "overwrite 512 bytes of a file from two buffers",
         calls: &["writev"],
         prepare: |setting| {
             let (file, rewound) = twice(setting)?;
@@ -93,7 +93,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pread64",
-        summary: "read the next 512 bytes of a file that was filled by writes of so many bytes",
+        summary: "read the next 512 bytes of a file that was filled by writes of this many bytes",
         calls: &["pread64"],
         prepare: |setting| {
             let (file, mut place) = filled(setting)?;
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pwrite64",
-        summary: "overwrite the next 512 bytes of a file that was filled by writes of so many bytes",
+        summary: "overwrite the next 512 bytes of a file that was filled by writes of this many bytes",
         calls: &["pwrite64"],
         prepare: |setting| {
             let (file, mut place) = filled(setting)?;
@@ -115,7 +115,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.preadv",
-        summary: "read 512 bytes at a place of a file into two places",
+        summary: "read 512 bytes at an offset of a file into two buffers",
         calls: &["preadv"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -126,7 +126,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pwritev",
-        summary: "overwrite 512 bytes at a place of a file from two places",
+        summary: "overwrite 512 bytes at an offset of a file from two buffers",
         calls: &["pwritev"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -137,7 +137,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.preadv2",
-        summary: "read 512 bytes at a place of a file into two places, with flags",
+        summary: "read 512 bytes at an offset of a file into two buffers, with flags",
         calls: &["preadv2"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -148,7 +148,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pwritev2",
-        summary: "overwrite 512 bytes at a place of a file from two places, with flags",
+        summary: "overwrite 512 bytes at an offset of a file from two buffers, with flags",
         calls: &["pwritev2"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -220,7 +220,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.tee",
-        summary: "let a second pipe have a page that is in a first one, without copying it",
+        summary: "pass a page from one pipe to a second one, without copying it (tee)",
         calls: &["tee"],
         moves: |_| PAGE as u64,
         prepare: |_| {
@@ -261,7 +261,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.readahead",
-        summary: "ask for a page of a file to be read in, which is in memory already",
+        summary: "request readahead of a page of a file that is already in memory",
         calls: &["readahead"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -271,7 +271,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fadvise64",
-        summary: "say that a page of a file will be needed, which is in memory already",
+        summary: "advise that a page of a file will be needed that is already in memory",
         calls: &["fadvise64"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -281,7 +281,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fallocate",
-        summary: "reserve room for 64 KiB of a file, and give it back",
+        summary: "allocate 64 KiB of a file, and free them",
         calls: &["fallocate"],
         waits: |_| true,
         prepare: |setting| {

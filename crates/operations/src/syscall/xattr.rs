@@ -19,7 +19,7 @@ const OTHER: &[u8; 16] = b"another sixteen!";
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.setxattr",
-        summary: "replace a file's attribute of 16 bytes by another",
+        summary: "replace a file's extended attribute of 16 bytes by another",
         version: 2,
         calls: &["setxattr"],
         prepare: |setting| {
@@ -130,7 +130,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.removexattr",
-        summary: "give a file an attribute of 16 bytes and take it away",
+        summary: "add an attribute of 16 bytes to a file and remove it",
         calls: &["setxattr", "removexattr"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.lremovexattr",
-        summary: "give a file or link an attribute of 16 bytes and take it away",
+        summary: "add an attribute of 16 bytes to a file or link and remove it",
         calls: &["lsetxattr", "lremovexattr"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
@@ -156,7 +156,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fremovexattr",
-        summary: "give an open file an attribute of 16 bytes and take it away",
+        summary: "add an attribute of 16 bytes to an open file and remove it",
         calls: &["fsetxattr", "fremovexattr"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
@@ -214,7 +214,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.removexattrat",
-        summary: "give a file of an open folder an attribute of 16 bytes and take it away",
+        summary: "add an attribute of 16 bytes to a file of an open folder and remove it",
         calls: &["setxattrat", "removexattrat"],
         prepare: |setting| {
             let folder = enter(setting)?;

@@ -17,7 +17,7 @@ use crate::kit::loops::tried;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "async.read.plain",
-        summary: "read one byte of /dev/zero: asking, waiting and completion in one call",
+        summary: "read one byte of /dev/zero: submission, wait and completion in one call",
         aliases: &["QIOW"],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |_| {
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "async.read.preadv2",
-        summary: "read one byte of /dev/zero by the call that takes a position, a list of places and flags",
+        summary: "read one byte of /dev/zero by the call that takes a position, a list of buffers and flags",
         explained_by: &[term(1.0, "async.read.plain")],
         calls: &["preadv2"],
         prepare: |_| {

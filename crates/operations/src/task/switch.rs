@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // The work of a task between two switches, done without switching: the baseline of the switches below.
     Operation {
         id: "switch.work",
-        summary: "pass a token to oneself through a pipe and read a working set: a switch's work without the switch",
+        summary: "pass a token through a pipe to the same task and read a working set: a switch's work without the switch",
         per: "turn",
         headline: true,
         axes: &[SET],
@@ -103,7 +103,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // other task has run. The kernel's counts show that every call switched, and nothing else did.
     Operation {
         id: "switch.yield",
-        summary: "give the CPU to another process that wants it (sched_yield), the call included",
+        summary: "yield the CPU to another process that is ready to run (sched_yield), including the call",
         version: 2,
         per: "switch",
         headline: true,
@@ -287,7 +287,7 @@ fn every_call_switched(turns: u64, both: [Counts; 2]) -> Result<(), Failure> {
     let (calls, switches) = (ours.calls + theirs.calls, ours.switches + theirs.switches);
     let each = 2 * turns;
     Err(Failure::wrong(format!(
-        "{calls} calls of sched_yield and {switches} switches where {each} of each were meant: the scheduler does not switch at every call, or another program took part"
+        "{calls} calls of sched_yield and {switches} switches instead of {each} of each: the scheduler does not switch at every call, or another program took part"
     )))
 }
 

@@ -67,7 +67,7 @@ impl Drained {
         let mut told = [0];
         match read(&self.come, &mut told)? {
             1 if self.drain.come.load(Ordering::Acquire) == self.expected => Ok(()),
-            _ => Err(Failure::wrong("what came out of the terminal is not as long as what was written")),
+            _ => Err(Failure::wrong("the terminal's output does not have the length of what was written")),
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "terminal.input.bulk",
-        summary: "an emulator sends 2 KiB of lines at once, as one that pastes or sends a file, and the program reads them by so many bytes",
+        summary: "an emulator sends 2 KiB of lines at once, as if it pasted or sent a file, and the program reads this many bytes at a time",
         per: "2 KiB",
         calls: &["read", "write"],
         axes: &[ECHO, READ, ROOM],
@@ -76,11 +76,7 @@ impl Typed {
             self.got.extend_from_slice(&self.room[..length]);
         }
         read_whole(&self.pty.master, &mut self.echo)?;
-        if self.got == self.text {
-            Ok(())
-        } else {
-            Err(Failure::wrong("the program read something else than was typed"))
-        }
+        if self.got == self.text { Ok(()) } else { Err(Failure::wrong("the program did not read what was typed")) }
     }
 }
 

@@ -37,7 +37,7 @@ const LINES: usize = 16;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "terminal.write",
-        summary: "write lines of text to a terminal that a partner drains; it counts once it has come out",
+        summary: "write lines of text to a terminal that a partner drains; the write counts once all has been read",
         per: "write",
         calls: &["write"],
         axes: &[DISTANCE, PATH, SIZE],
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "terminal.writev",
-        summary: "write 16 lines of text to a terminal by one call that gathers them",
+        summary: "write 16 lines of text to a terminal by one call (writev)",
         per: "write",
         calls: &["writev"],
         axes: &[DISTANCE, PATH],
@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "terminal.print",
-        summary: "print a line of 64 characters one by one through the C library's stream, unbuffered, by lines or fully buffered",
+        summary: "print a line of 64 characters, one at a time, through the C library's stream, unbuffered, by lines or fully buffered",
         per: "line",
         calls: &["write"],
         axes: &[

@@ -89,7 +89,7 @@ fn refused(errno: Errno) -> Failure {
             Failure::skip("there is no /dev/ptmx here", "mount devpts (mount -t devpts devpts /dev/pts)")
         }
         Errno::AGAIN | Errno::NOSPC => Failure::skip(
-            "no pseudo-terminal is left",
+            "all pseudo-terminals are in use",
             "close some, or raise /proc/sys/kernel/pty/max or the limit of the mount",
         ),
         other => Failure::from(other).into_skip(),

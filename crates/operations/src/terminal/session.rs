@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
             read_whole(&pty.master, &mut answered)?;
             match got[..] == line[..] && echoed == echo && answered == answer {
                 true => Ok(()),
-                false => Err(Failure::wrong("the terminal shows something else than it should")),
+                false => Err(Failure::wrong("the terminal does not show what it should")),
             }
         }))
     },

@@ -21,7 +21,7 @@ use crate::kit::shared::Shared;
 /// Starting a program that does nothing, in the way commands are started, and waiting for it: a part of every command.
 pub const NOTHING: Operation = Operation {
     id: "command.nothing",
-    summary: "start a program that does nothing, as a timed command is started, and wait for it (fork, execve, wait)",
+    summary: "start a program that does nothing in the same way as a timed command, and wait for it (fork, execve, wait)",
     per: "run",
     prepare: |setting| {
         let program = do_nothing(setting)?;
@@ -138,7 +138,7 @@ pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried
     let operation = Operation {
         // These strings come from the command line, so they are few and live as long as the process.
         id: Box::leak(name.into()),
-        summary: "one run of the command, from fork to wait, with its output thrown away",
+        summary: "one run of the command, from fork to wait, with its output discarded",
         per: "run",
         quoted,
         terms: const { &[term(1.0, NOTHING.id)] },
@@ -272,7 +272,7 @@ impl Run {
             true => format!("was killed by signal {}", libc::WTERMSIG(status)),
             false => format!("ended with exit status {}", libc::WEXITSTATUS(status)),
         };
-        Err(Failure::wrong(format!("it {how}; --ignore-failure times it all the same")))
+        Err(Failure::wrong(format!("it {how}; --ignore-failure times it nevertheless")))
     }
 }
 

@@ -159,7 +159,7 @@ fn prepare_counted(setting: &Setting) -> Result<Loop, Failure> {
 
 fn loaded(setting: &Setting) -> Result<NonNull<c_void>, Failure> {
     let found = load(setting.argument()?).map_err(|why| Failure::skip(format!("it cannot be loaded: {why}"), ""))?;
-    found.ok_or_else(|| Failure::skip("the symbol is gone", "leave the file as it is while it is timed"))
+    found.ok_or_else(|| Failure::skip("the symbol is gone", "do not change the file while it is timed"))
 }
 
 /// Loads the object for the rest of the process's life, because a destructor that crashes must not cost the round. `None`
@@ -204,7 +204,7 @@ impl Copies {
             unsafe { libc::_exit(0) };
         }
         match self.seen.load(Ordering::SeqCst) {
-            true => Err(Failure::wrong("it forked, and its copy came back from the routine too")),
+            true => Err(Failure::wrong("it forked, and its copy returned from the routine too")),
             false => Ok(()),
         }
     }

@@ -56,7 +56,7 @@ impl Task {
         if lines.len() == LINES && rest.is_empty() && lines.is_sorted() && checksum == self.checksum {
             return Ok(());
         }
-        Err(Failure::wrong("the file written is not the lines read, in order"))
+        Err(Failure::wrong("the output does not contain the lines of the input in order"))
     }
 }
 
@@ -156,7 +156,7 @@ fn is_gnu(program: &str) -> Result<(), Failure> {
     if said.is_ok_and(|said| said.stdout.starts_with(b"sort (GNU coreutils)")) {
         return Ok(());
     }
-    Err(Failure::skip(format!("{program} is not there, or not GNU sort"), "install GNU coreutils"))
+    Err(Failure::skip(format!("{program} is not installed, or is not GNU sort"), "install GNU coreutils"))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // The part that remains once the mapping exists.
     Operation {
         id: "read.mmap.kept",
-        summary: "add up a file record by record through a mapping that is kept, its pages touched before",
+        summary: "add up a file record by record through a mapping that stays, with all pages present",
         axes: &[word("state", &[Word("warm")]), RECORD, FILE],
         prepare: |setting| {
             summing(setting, |source, plan| {
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // One page per read: the paper's mapped access, and the slowest method, which is why it uses the middle file.
     Operation {
         id: "read.mmap.random",
-        summary: "map a file, advise MADV_RANDOM, which reads each page for itself, add it up, unmap it",
+        summary: "map a file, advise MADV_RANDOM (each page is read separately), add it up, unmap it",
         aliases: &["Memory Mapped"],
         axes: &[STATE, RECORD, FILE.headline(&[operation::Value::Number(16 * MIB)])],
         prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Random)),
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.mmap.ahead",
-        summary: "map a file, add it up with MADV_WILLNEED for what the window takes in, unmap it",
+        summary: "map a file, add it up with MADV_WILLNEED ahead by a window, unmap it",
         aliases: &["Memory Mapped & FreadSeek"],
         axes: AHEAD,
         has_point: AHEAD_POINTS,
@@ -136,7 +136,7 @@ fn in_huge_pages(source: &Source) -> Result<(), Failure> {
     let view = View::of(source, MapFlags::SHARED)?;
     let none = |reason: String| Failure::skip(reason, "a file system with large folios, and a file of 4 MiB or more");
     view.advise(Advice::LinuxHugepage, 0, view.length)
-        .map_err(|error| none(format!("this kernel takes no advice on huge pages: {error}")))?;
+        .map_err(|error| none(format!("this kernel accepts no advice on huge pages: {error}")))?;
     sum(view.bytes());
     let huge = view.huge_bytes()?;
     if left.resident == 0 && huge * 2 >= view.length {

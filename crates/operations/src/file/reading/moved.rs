@@ -90,10 +90,10 @@ impl Copier {
         some(
             moved.map_err(|error| match error {
                 Errno::NOSPC | Errno::DQUOT => {
-                    Failure::skip("no room for a copy of the file", "free some, or set TMPDIR to a folder with more")
+                    Failure::skip("no space for a copy of the file", "free some, or set TMPDIR to a folder with more")
                 }
                 Errno::XDEV => {
-                    Failure::skip("this kernel copies no ranges between file systems", "TMPDIR on the file's")
+                    Failure::skip("this kernel does not copy ranges between file systems", "TMPDIR on the file's")
                 }
                 error => error.into(),
             })?,
@@ -124,7 +124,7 @@ fn null_device() -> Result<OwnedFd, Failure> {
 #[inline(always)]
 fn some(moved: usize, place: u64) -> Result<usize, Failure> {
     match moved {
-        0 => Err(Failure::wrong(format!("nothing came at {place}: the file was cut short"))),
+        0 => Err(Failure::wrong(format!("nothing was read at {place}: the file was truncated"))),
         moved => Ok(moved),
     }
 }

@@ -86,7 +86,7 @@ impl State {
     fn of(setting: &Setting, source: &Source) -> Result<State, Failure> {
         match setting.word("state") {
             "cold" if residence::lives_in_memory(&source.file) => Err(Failure::skip(
-                "the scratch folder is in memory (tmpfs), so that no file in it can be put out of memory",
+                "the scratch folder is in memory (tmpfs), so no file in it can be evicted from memory",
                 "set TMPDIR to a folder on a disk",
             )),
             "cold" => {
@@ -94,7 +94,7 @@ impl State {
                 source.read_through()?;
                 match residence::resident(&source.file)?.resident {
                     0 => Err(Failure::skip(
-                        "the kernel counts none of a file's pages that have just been read",
+                        "the kernel reports none of a file's pages in memory, although they have just been read",
                         "set TMPDIR to a folder on a local disk",
                     )),
                     _ => Ok(State::Cold(setting.doubts())),

@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // What is already in memory comes without waiting; only the rest is read in the usual way.
     Operation {
         id: "read.preadv2",
-        summary: "read a file record by record and add it up: preadv2 that will not wait, and again in full where it must",
+        summary: "read a file record by record and add it up: preadv2 that does not wait (RWF_NOWAIT), and pread where it would have to",
         prepare: |setting| {
             let (at_once, waited) = (setting.tally("at once"), setting.tally("waited"));
             summing(setting, |source, plan| {
@@ -71,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.readahead",
-        summary: "read a file record by record and add it up: pread, with readahead for what the window takes in",
+        summary: "read a file record by record and add it up: pread, with readahead ahead by a window",
         aliases: &["FreadDir & FreadSeek"],
         calls: &["readahead"],
         axes: AHEAD,
@@ -102,7 +102,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.fadvise.ahead",
-        summary: "read a file record by record and add it up: pread, with posix_fadvise WILLNEED for what the window takes in",
+        summary: "read a file record by record and add it up: pread, with posix_fadvise WILLNEED ahead by a window",
         aliases: &["FreadDir & FreadSeek"],
         axes: AHEAD,
         has_point: AHEAD_POINTS,
@@ -117,7 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // The device needs one memory address, not one for each page.
     Operation {
         id: "read.direct.huge",
-        summary: "read a file record by record and add it up: pread past the page cache into memory of huge pages",
+        summary: "read a file record by record and add it up: pread bypassing the page cache into memory of huge pages",
         explained_by: &[term(1.0, "read.direct").same(&["state", "order", "record", "file"])],
         prepare: |setting| {
             let block = Block::huge(setting.number("record") as usize)?;
@@ -129,7 +129,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 pub(super) const BY_READ: Operation = Operation {
     id: "read.read",
-    summary: "read a file record by record and add it up: read, with lseek before each where the order is another",
+    summary: "read a file record by record and add it up: read, with lseek before each unless the order is sequential",
     aliases: &["Fread"],
     axes: ANY_ORDER,
     has_point: ANY_ORDER_POINTS,
@@ -141,7 +141,7 @@ pub(super) const BY_READ: Operation = Operation {
 /// Bypasses the page cache, so that it does not matter whether the file is in it.
 pub(super) const DIRECT: Operation = Operation {
     id: "read.direct",
-    summary: "read a file record by record and add it up: pread past the page cache (O_DIRECT)",
+    summary: "read a file record by record and add it up: pread bypassing the page cache (O_DIRECT)",
     axes: DIRECT_ANY_ORDER,
     has_point: DIRECT_POINTS,
     explained_by: &[term(1.0, "read.direct.unused").same(&["state", "order", "record", "file"]), THE_SUM],

@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 pub(super) const PLAIN: Operation = Operation {
     id: "read.uring",
-    summary: "read a file and add it up: io_uring, so many records asked for at a time",
+    summary: "read a file and add it up: io_uring with several records in flight",
     axes: DEEP,
     has_point: DEEP_POINTS,
     explained_by: &[term(1.0, "read.uring.unused").same(&["state", "depth", "order", "record", "file"]), THE_SUM],
@@ -55,7 +55,7 @@ pub(super) const PLAIN: Operation = Operation {
 
 pub(super) const DIRECT: Operation = Operation {
     id: "read.uring.direct",
-    summary: "read a file and add it up: io_uring past the page cache (O_DIRECT), so many records at a time",
+    summary: "read a file and add it up: io_uring bypassing the page cache (O_DIRECT), with several records in flight",
     axes: DEEP_DIRECT,
     has_point: DEEP_POINTS,
     explained_by: &[

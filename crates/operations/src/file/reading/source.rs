@@ -67,7 +67,7 @@ impl Source {
         let length = setting.number("file");
         if length == 0 || !length.is_multiple_of(8) {
             return Err(Failure::skip(
-                format!("a file of {length} bytes is not made of words"),
+                format!("a file of {length} bytes does not consist of whole words"),
                 "a multiple of 8 bytes",
             ));
         }
@@ -88,7 +88,7 @@ impl Source {
     pub fn read_through(&self) -> Result<(), Failure> {
         match sum_of(&self.file, self.length)? == self.sum {
             true => Ok(()),
-            false => Err(Failure::wrong("the file is not what it was: it was changed or cut while it was measured")),
+            false => Err(Failure::wrong("the file was changed or truncated while it was measured")),
         }
     }
 }
@@ -112,7 +112,7 @@ fn make(path: &Path, length: u64) -> Result<(), Failure> {
 pub(crate) fn within_limit(length: u64) -> Result<(), Failure> {
     match rustix::process::getrlimit(rustix::process::Resource::Fsize).current {
         Some(most) if most < length => Err(Failure::skip(
-            format!("a file may have {} here, and {} are wanted", Bytes(most), Bytes(length)),
+            format!("a file may have at most {} here, and needs {}", Bytes(most), Bytes(length)),
             "raise the limit: ulimit -f unlimited",
         )),
         _ => Ok(()),
@@ -211,6 +211,6 @@ pub fn whole(wanted: usize, returned: usize, offset: u64) -> Result<(), Failure>
 #[cold]
 fn cut(wanted: usize, returned: usize, offset: u64) -> Failure {
     Failure::wrong(format!(
-        "only {returned} of {wanted} bytes came at {offset}: the file was cut short, or a signal came"
+        "only {returned} of {wanted} bytes were read at {offset}: the file was truncated, or a signal arrived"
     ))
 }

@@ -69,7 +69,9 @@ impl View {
 /// Why a file cannot be mapped.
 pub(crate) fn not_mapped(error: Errno) -> Failure {
     match error {
-        Errno::NODEV => Failure::skip("this file system maps no files", "a file on another file system"),
+        Errno::NODEV => {
+            Failure::skip("this file system does not support mapped files", "a file on another file system")
+        }
         error => error.into(),
     }
 }

@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "write.generate",
         version: 1,
-        summary: "make record after record in so many places, for as many bytes as the file would have; nothing is written",
+        summary: "generate the records in this many buffers, up to the number of bytes of the file; nothing is written",
         axes: &[DEPTH, RECORD, FILE],
         quoted: Estimate::Quiet,
         waits: |_| false,
@@ -58,7 +58,7 @@ fn making(setting: &Setting, make: impl Fn(&mut Content, u64) + 'static) -> Loop
         let mut wanted = Content::new(record as usize);
         for number in records - depth..records {
             if places[(number % depth) as usize].made() != wanted.record(*passes * records + number) {
-                return Err(Failure::wrong("a record is not the one that was to be made"));
+                return Err(Failure::wrong("a record is not the expected one"));
             }
         }
         Ok(())

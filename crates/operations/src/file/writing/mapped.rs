@@ -16,7 +16,7 @@ use crate::file::reading::view::not_mapped;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "write.mmap",
-    summary: "give a file its length, map it, copy every record into it, msync where the point says so, unmap it",
+    summary: "give a file its length, map it, copy every record into it, msync if the point says so, unmap it",
     axes: &[OVER, word("sync", &[Word("none"), Word("msync")]), ORDER, RECORD, FILE],
     has_point: ANY_POINTS,
     prepare: |setting| {

@@ -15,7 +15,7 @@ use crate::file::reading::order::Plan;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "write.write",
-        summary: "write a file record by record: write, with lseek before each where the order is another",
+        summary: "write a file record by record: write, with lseek before each unless the order is sequential",
         axes: ANY,
         has_point: ANY_POINTS,
         prepare: |setting| {
@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // The space is allocated at once, and the writes only fill it.
     Operation {
         id: "write.fallocate",
-        summary: "find room for a new file by fallocate, then write it record by record: pwrite",
+        summary: "allocate a new file by fallocate, then write it record by record: pwrite",
         axes: &[SYNC, RECORD, FILE],
         has_point: |point| ANY_POINTS(point) && is_usual_sync(point),
         prepare: |setting| {
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 Ok(move |pass| {
                     fallocate(&file, FallocateFlags::empty(), 0, plan.length).map_err(|error| match error {
                         Errno::OPNOTSUPP | Errno::NOSYS => Failure::skip(
-                            "this file system does not find room beforehand",
+                            "this file system does not allocate space in advance",
                             "a file system with fallocate",
                         ),
                         error => refused(error, plan.length),
@@ -71,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Bypasses the page cache.
     Operation {
         id: "write.direct",
-        summary: "write a file record by record: pwrite past the page cache (O_DIRECT)",
+        summary: "write a file record by record: pwrite bypassing the page cache (O_DIRECT)",
         axes: ANY,
         has_point: DIRECT_POINTS,
         prepare: |setting| {

@@ -17,7 +17,7 @@ use crate::kit::ring::{register, ring};
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "write.uring",
-        summary: "write a file: io_uring, so many records handed over at a time",
+        summary: "write a file: io_uring with several records in flight",
         axes: DEEP,
         terms: MAKING_DEEP,
         has_point: DEEP_POINTS,
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "write.uring.direct",
-        summary: "write a file: io_uring past the page cache (O_DIRECT), so many records at a time",
+        summary: "write a file: io_uring bypassing the page cache (O_DIRECT), with several records in flight",
         axes: DEEP,
         terms: MAKING_DEEP,
         has_point: DEEP_DIRECT_POINTS,
@@ -97,7 +97,7 @@ impl Ring {
     fn push(&mut self, request: &squeue::Entry) -> Result<(), Failure> {
         // SAFETY: the buffer of the request stays, and nothing changes it before the request is complete.
         let pushed = unsafe { self.ring.submission().push(request) };
-        pushed.map_err(|_| Failure::wrong("the ring has less room than requests under way"))
+        pushed.map_err(|_| Failure::wrong("the ring has fewer entries than requests in flight"))
     }
 
     /// Fails unless the whole record of this buffer was written.

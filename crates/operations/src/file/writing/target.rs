@@ -54,7 +54,7 @@ impl Target {
         let length = setting.number("file");
         if length == 0 || !length.is_multiple_of(8) {
             return Err(Failure::skip(
-                format!("a file of {length} bytes is not made of words"),
+                format!("a file of {length} bytes does not consist of whole words"),
                 "a multiple of 8 bytes",
             ));
         }
@@ -209,7 +209,7 @@ fn in_memory(what: &str) -> Failure {
 pub(crate) fn refused(error: Errno, length: u64) -> Failure {
     match error {
         Errno::NOSPC | Errno::DQUOT | Errno::FBIG => Failure::skip(
-            format!("no room for a file of {} in the scratch folder", Bytes(length)),
+            format!("no space for a file of {} in the scratch folder", Bytes(length)),
             "free some, or set TMPDIR to a folder with more",
         ),
         error => error.into(),
@@ -227,7 +227,7 @@ pub(crate) fn wrote(wanted: usize, written: usize, offset: u64) -> Result<(), Fa
 fn less(wanted: usize, written: usize, offset: u64) -> Failure {
     Failure::skip(
         format!(
-            "only {written} of {wanted} bytes could be written at {offset}: there is no more room, or a signal came"
+            "only {written} of {wanted} bytes could be written at {offset}: there is no more space, or a signal arrived"
         ),
         "free some, or set TMPDIR to a folder with more",
     )

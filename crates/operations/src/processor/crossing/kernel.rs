@@ -13,7 +13,7 @@ use crate::kit::loops::tried;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "crossing.call",
-    summary: "a system call of so many arguments: getppid, umask, clock_getres, getresuid, rt_sigprocmask, prctl, futex",
+    summary: "a system call with this many arguments: getppid, umask, clock_getres, getresuid, rt_sigprocmask, prctl, futex",
     aliases: &["wall-crossing"],
     axes: &[ARGUMENTS],
     explained_by: &[term(1.0, "crossing.procedure").same(&["arguments"])],
@@ -66,7 +66,7 @@ fn with_two() -> Loop {
     repeat(move || {
         step[1] = 0;
         exactly(0, enter!(syscall2 clock_getres, libc::CLOCK_MONOTONIC, step.as_mut_ptr()))?;
-        if *step == [0, 0] { Err(Failure::wrong("the clock has no step")) } else { Ok(()) }
+        if *step == [0, 0] { Err(Failure::wrong("the clock has no resolution")) } else { Ok(()) }
     })
 }
 
@@ -89,7 +89,7 @@ fn with_four() -> Loop {
         *before = !0;
         let (add, told) = (std::ptr::from_ref(&*none), std::ptr::from_mut(&mut *before));
         exactly(0, enter!(syscall4 rt_sigprocmask, libc::SIG_BLOCK, add, told, size_of::<u64>()))?;
-        if *before == !0 { Err(Failure::wrong("the mask was not told")) } else { Ok(()) }
+        if *before == !0 { Err(Failure::wrong("the mask was not returned")) } else { Ok(()) }
     })
 }
 

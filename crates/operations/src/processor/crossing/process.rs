@@ -13,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Each of the two enters the kernel to wake the other and to sleep.
     Operation {
         id: "crossing.process",
-        summary: "leave words in memory shared with a partner process, wake it, and sleep until it has added them up and answered",
+        summary: "write words to memory shared with a partner process, wake it, and sleep until it has added them up and answered",
         version: 2,
         axes: &[partner("distance", &[Value::Word("same"), Value::Word("other")]), FEW_ARGUMENTS],
         explained_by: &[term(4.0, "crossing.call").at(&[("arguments", Value::Number(0))])],

@@ -33,7 +33,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
             // SAFETY: it writes one timespec, and receives a valid one.
             sixteen_times!(refused |= unsafe { ask(libc::CLOCK_MONOTONIC, &mut *step) });
             exactly(0, refused as usize)?;
-            if step.tv_sec > 0 || step.tv_nsec > 0 { Ok(()) } else { Err(Failure::wrong("the clock has no step")) }
+            if step.tv_sec > 0 || step.tv_nsec > 0 {
+                Ok(())
+            } else {
+                Err(Failure::wrong("the clock has no resolution"))
+            }
         });
         Ok(turns.unrolled(CALLS))
     },

@@ -13,20 +13,20 @@ use super::{CHAIN, PURE};
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.load.latency",
-        summary: "load the address of the next load, by how an address is formed",
+        summary: "load the address of the next load, for each addressing form",
         axes: &[text::MODE],
         prepare: |setting| ring(named(setting.word("mode"), text::LOAD_CHAINS)?, setting.word("mode")),
         ..PURE
     },
     Operation {
         id: "instruction.load.throughput",
-        summary: "load so many bytes, none waiting for another",
+        summary: "load this many bytes, none waiting for another",
         axes: &[text::WIDTH],
         prepare: |setting| {
             let width = setting.number("width");
             let way = text::LOADS.iter().find(|way| way.0 == width.to_string());
             let (_, needs, from, turns) =
-                way.ok_or_else(|| Failure::wrong(format!("no load is {width} bytes wide")))?;
+                way.ok_or_else(|| Failure::wrong(format!("there is no load of {width} bytes")))?;
             super::feature::require(needs)?;
             loads(*turns, width, 0, *from)
         },
@@ -42,14 +42,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.load.unaligned",
-        summary: "load eight bytes that lie across nothing, two lines of the cache, or two pages",
+        summary: "load eight bytes within a cache line, across two lines, or across two pages",
         axes: &[CROSSING],
         prepare: |setting| loads(text::LOAD, 8, offset(setting), 0),
         ..PURE
     },
     Operation {
         id: "instruction.store.throughput",
-        summary: "store so many bytes",
+        summary: "store this many bytes",
         aliases: &["sta"],
         axes: &[text::WIDTH],
         prepare: |setting| stores(at_width(setting, text::STORES)?, setting.number("width"), 0),
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.store.unaligned",
-        summary: "store eight bytes across nothing, two lines of the cache, or two pages",
+        summary: "store eight bytes within a cache line, across two lines, or across two pages",
         axes: &[CROSSING],
         prepare: |setting| stores(text::STORE, 8, offset(setting)),
         ..PURE
@@ -76,7 +76,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.forward.latency",
-        summary: "store so many bytes and load them again, each pair waiting for the one before",
+        summary: "store this many bytes and load them again, each pair waiting for the one before",
         per: "store and load",
         axes: &[FORWARDED],
         prepare: |setting| {
@@ -259,7 +259,7 @@ fn at(
         if right(&block, after) {
             return Ok(());
         }
-        Err(Failure::wrong("what was loaded or stored is not what it must be"))
+        Err(Failure::wrong("the loaded or stored value is wrong"))
     });
     Ok(looped.unrolled(CHAIN))
 }

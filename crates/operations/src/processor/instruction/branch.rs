@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.branch.predicted",
-        summary: "a conditional branch that goes the way it always went, with the shift that decides it",
+        summary: "a conditional branch that always goes the same way, with the shift that decides it",
         per: "branch",
         headline: true,
         terms: &[term(1.0 / BRANCHES as f64, "loop.empty")],
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.branch.missed",
-        summary: "a conditional branch predicted wrongly, beyond what it costs predicted rightly",
+        summary: "what a mispredicted conditional branch costs more than a correctly predicted one",
         per: "misprediction",
         headline: true,
         // Any predictor gets half of the random directions right, so two branches contain one misprediction.
@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// Branches whose directions repeat.
 pub(crate) const HISTORY: &[Operation] = &[Operation {
     id: "instruction.branch.history",
-    summary: "a conditional branch, with the shift that decides it, whose random directions repeat after so many branches",
+    summary: "a conditional branch, with the shift that decides it, whose random directions repeat after this many branches",
     per: "branch",
     axes: &[PERIOD],
     terms: &[term(1.0 / BRANCHES as f64, "loop.empty")],

@@ -17,7 +17,7 @@ pub(super) fn require(feature: &str) -> Result<(), Failure> {
         "fma" => std::arch::is_x86_feature_detected!("fma"),
         "avx512f" => std::arch::is_x86_feature_detected!("avx512f"),
         "avx512bw" => std::arch::is_x86_feature_detected!("avx512bw"),
-        _ => return Err(Failure::wrong(format!("the feature {feature} is not looked for"))),
+        _ => return Err(Failure::wrong(format!("there is no check for the feature {feature}"))),
     };
     if there { Ok(()) } else { Err(Failure::skip(format!("the processor lacks {feature}"), "")) }
 }
@@ -38,10 +38,10 @@ pub(super) fn require(feature: &str) -> Result<(), Failure> {
         "" => true,
         "lse" => std::arch::is_aarch64_feature_detected!("lse"),
         "cpuid" if rustix::param::linux_hwcap().0 & IDENTIFIED == 0 => {
-            return Err(Failure::skip("the kernel lets no program read what the processor is", ""));
+            return Err(Failure::skip("the kernel does not let programs read the processor's identity", ""));
         }
         "cpuid" => true,
-        _ => return Err(Failure::wrong(format!("the feature {feature} is not looked for"))),
+        _ => return Err(Failure::wrong(format!("there is no check for the feature {feature}"))),
     };
     if there { Ok(()) } else { Err(Failure::skip(format!("the processor lacks {feature}"), "")) }
 }

@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.branch.indirect",
-        summary: "jump to one of so many places in random order, with the load and the sum that choose it",
+        summary: "jump to one of this many places in random order, with the load and the sum that choose it",
         per: "jump",
         axes: &[TARGETS],
         prepare: jumps,
@@ -51,19 +51,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.atomic.add",
-        summary: "add to memory atomically, no other CPU at it",
+        summary: "add to memory atomically, without contention",
         prepare: |_| adds(text::ATOMICS_NEED, text::ATOMIC_ADD),
         ..PURE
     },
     Operation {
         id: "instruction.atomic.exchange",
-        summary: "exchange a register for memory atomically, no other CPU at it",
+        summary: "exchange a register and memory atomically, without contention",
         prepare: |_| exchanges(text::ATOMICS_NEED, text::ATOMIC_EXCHANGE),
         ..PURE
     },
     Operation {
         id: "instruction.atomic.compare",
-        summary: "replace memory's value by the next atomically if it is still the one known, no other CPU at it",
+        summary: "replace a value in memory atomically if it is the expected one (compare and exchange), without contention",
         prepare: |_| compares(text::ATOMICS_NEED, text::ATOMIC_COMPARE),
         ..PURE
     },
@@ -97,13 +97,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.pause",
-        summary: "pause, as a loop does that waits for another CPU",
+        summary: "pause, as loops do that wait for another CPU",
         prepare: |_| counted(&text::PAUSE, |_, _| true),
         ..PURE
     },
     Operation {
         id: "instruction.encoding",
-        summary: "do nothing, by an instruction of so many bytes",
+        summary: "do nothing, by an instruction of this many bytes",
         axes: &[text::LENGTH],
         prepare: |setting| counted(named(&setting.number("length").to_string(), text::LENGTHS)?, |_, _| true),
         ..PURE
@@ -201,7 +201,7 @@ fn atomic(
         let reached = (after[0], block.word(0));
         let done = right(times, (before[0], held), reached);
         held = reached.1;
-        if done { Ok(()) } else { Err(Failure::wrong("the atomic did not make of memory what it must")) }
+        if done { Ok(()) } else { Err(Failure::wrong("memory does not hold the value that the atomic must leave")) }
     });
     Ok(looped.unrolled(text::ATOMICS))
 }

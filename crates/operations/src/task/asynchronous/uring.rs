@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "async.read.ring",
         version: 2,
-        summary: "read one byte of /dev/zero by io_uring, so many reads asked and waited for by one call",
+        summary: "read one byte of /dev/zero by io_uring, this many reads submitted and awaited by one call",
         aliases: &["QIO/WTSE", "QIOW"],
         calls: &["io_uring_enter"],
         axes: &[BATCH],
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "async.read.ring.registered",
         version: 2,
-        summary: "read one byte of /dev/zero by io_uring, file and buffer registered, so many reads by one call",
+        summary: "read one byte of /dev/zero by io_uring, file and buffer registered, this many reads by one call",
         axes: &[FEWER],
         explained_by: &[term(1.0, "async.read.ring").same(&["batch"])],
         prepare: |setting| {

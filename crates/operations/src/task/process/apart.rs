@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "process.clone.apart",
-        summary: "run nothing on another CPU in a child with a stack of its own in this process's memory, wait for it (clone, wait)",
+        summary: "run nothing on another CPU in a child that shares this process's memory, with its own stack, wait for it (clone, wait)",
         explained_by: &[term(1.0, "process.clone")],
         prepare: |setting| {
             let places = Places::new(setting)?;

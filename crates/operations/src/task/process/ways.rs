@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "process.vfork",
-        summary: "lend this process's memory to a child that ends at once, wait for it (vfork, wait)",
+        summary: "start a child that shares this process's memory and ends at once, wait for it (vfork, wait)",
         calls: if cfg!(target_arch = "x86_64") { &["vfork"] } else { &[] },
         prepare: |_| {
             #[cfg(target_arch = "x86_64")]
@@ -62,14 +62,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "process.clone",
-        summary: "run nothing in a child with a stack of its own in this process's memory, wait for it (clone, wait)",
+        summary: "start and end a child that shares this process's memory, with its own stack, wait for it (clone, wait)",
         calls: &["clone", "exit"],
         prepare: |_| Ok(in_child(0, || Ok(()))),
         ..CHILD
     },
     Operation {
         id: "process.clone3",
-        summary: "lend this process's memory to a child that ends at once, wait for it (clone3, wait)",
+        summary: "start a child that shares this process's memory and ends at once, wait for it (clone3, wait)",
         calls: &["clone3", "exit_group"],
         prepare: |_| {
             let start = Box::new(Start {
@@ -143,7 +143,7 @@ fn kind(name: &str) -> Result<u64, Failure> {
         "net" => libc::CLONE_NEWNET,
         "cgroup" => libc::CLONE_NEWCGROUP,
         "time" => NEW_TIME,
-        other => return Err(Failure::wrong(format!("no kind of namespace is called {other}"))),
+        other => return Err(Failure::wrong(format!("there is no namespace kind {other}"))),
     };
     Ok(flag as u64)
 }

@@ -20,7 +20,7 @@ const SIGNAL: Operation =
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "signal.send.kill",
-        summary: "send this process a signal and have its handler run (kill)",
+        summary: "send this process a signal and run its handler (kill)",
         calls: &["kill"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.tkill",
-        summary: "send this thread a signal by the old call and have its handler run (tkill)",
+        summary: "send this thread a signal by the old call and run its handler (tkill)",
         calls: &["tkill"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.sigqueue",
-        summary: "send this process a signal with a value and have its handler run (rt_sigqueueinfo)",
+        summary: "send this process a signal with a value and run its handler (rt_sigqueueinfo)",
         calls: &["rt_sigqueueinfo"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.tgsigqueue",
-        summary: "send this thread a signal with a value and have its handler run (rt_tgsigqueueinfo)",
+        summary: "send this thread a signal with a value and run its handler (rt_tgsigqueueinfo)",
         calls: &["rt_tgsigqueueinfo"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.pidfd",
-        summary: "send this process a signal by its descriptor and have its handler run (pidfd_send_signal)",
+        summary: "send this process a signal by its descriptor and run its handler (pidfd_send_signal)",
         calls: &["pidfd_send_signal"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -98,7 +98,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.fault",
-        summary: "read memory that may not be read, and have a handler step over it (SIGSEGV)",
+        summary: "read memory that may not be read, and let a handler skip the instruction (SIGSEGV)",
         explained_by: &[],
         prepare: |_| {
             let handler = step_over as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);

@@ -86,7 +86,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.float.accumulate.latency",
-        summary: "multiply floating-point numbers and add a third in one, which is the sum of the one before",
+        summary: "multiply two floating-point numbers and add a third in one instruction, where the third is the sum of the one before",
         axes: &[PRECISION, text::FLOAT_CHAINS],
         prepare: |setting| {
             let float = const { &of(text::FLOAT_ACCUMULATE, STEPS, stepped, stepped) };
@@ -121,21 +121,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.exclusive.add",
-        summary: "add to memory atomically by a load and a store that are tried again if another came between (ldaxr, stlxr)",
+        summary: "add to memory atomically by a load and a store that are retried if another CPU intervened (ldaxr, stlxr)",
         per: "load and store",
         prepare: |_| special::adds("", text::EXCLUSIVE_ADD),
         ..PURE
     },
     Operation {
         id: "instruction.exclusive.exchange",
-        summary: "exchange a register for memory atomically by a load and a store (ldaxr, stlxr)",
+        summary: "exchange a register and memory atomically by a load and a store (ldaxr, stlxr)",
         per: "load and store",
         prepare: |_| special::exchanges("", text::EXCLUSIVE_EXCHANGE),
         ..PURE
     },
     Operation {
         id: "instruction.exclusive.compare",
-        summary: "replace memory's value if it is still the one known by a load and a store (ldaxr, stlxr)",
+        summary: "compare and exchange a value in memory by a load and a store (ldaxr, stlxr)",
         per: "load and store",
         prepare: |_| special::compares("", text::EXCLUSIVE_COMPARE),
         ..PURE
@@ -151,7 +151,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.zero",
-        summary: "clear so many bytes, a block of the cache by each instruction (dc zva)",
+        summary: "clear this many bytes, one cache block per instruction (dc zva)",
         axes: &[CLEARED],
         moves: |point| point.number("size").unwrap_or(0),
         prepare: zeros,
@@ -169,7 +169,7 @@ fn pairs() -> Result<Loop, Failure> {
         if (after[0], after[1]) == (one, other) {
             return Ok(());
         }
-        Err(Failure::wrong("what was popped is not what was pushed"))
+        Err(Failure::wrong("the popped values are not those that were pushed"))
     });
     Ok(looped.unrolled(text::PAIRS))
 }

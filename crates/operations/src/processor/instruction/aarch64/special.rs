@@ -43,7 +43,7 @@ pub(in super::super) const CLOCKS: &[Counted] = &[
 /// The kernel emulates it, so it is expensive and a turn has few.
 pub(in super::super) const IDENTIFY: Counted = ("", "cpuid", 4, counted!(4, "mrs x10, midr_el1"));
 pub(in super::super) const IDENTIFY_SUMMARY: &str =
-    "ask the processor what it is (midr_el1); the kernel answers, which is what it costs";
+    "read the processor's identity (midr_el1); the kernel answers, which is its cost";
 
 pub(in super::super) const PAUSE: Counted = ("", "", 16, counted!(16, "yield"));
 

@@ -41,7 +41,7 @@ pub(in super::super) const CLOCKS: &[Counted] = &[
 ];
 
 pub(in super::super) const IDENTIFY_SUMMARY: &str =
-    "ask the processor what it is (cpuid); in a guest the hypervisor answers, which is what it then costs";
+    "read the processor's identity (cpuid); in a guest the hypervisor answers, which is then its cost";
 /// It also changes rbx and rcx. It is so expensive in a guest that a turn has few.
 pub(in super::super) const IDENTIFY: Counted = (
     "",

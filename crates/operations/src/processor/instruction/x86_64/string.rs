@@ -14,7 +14,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.string.copy",
         version: 2,
-        summary: "copy so many bytes by one instruction (rep movsb) to a place so far behind a multiple of 64",
+        summary: "copy this many bytes by one instruction (rep movsb) to an address this far behind a multiple of 64",
         axes: &[STRING, OFFSET],
         moves: |point| point.number("size").unwrap_or(0),
         prepare: copies,
@@ -23,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.string.fill",
         version: 2,
-        summary: "fill so many bytes by one instruction (rep stosb) at a place so far behind a multiple of 64",
+        summary: "fill this many bytes by one instruction (rep stosb) at an address this far behind a multiple of 64",
         axes: &[STRING, OFFSET],
         moves: |point| point.number("size").unwrap_or(0),
         prepare: fills,
