@@ -1,4 +1,4 @@
-//! `howslow file advise` and `howslow file tune`: what they say of a file, what they leave of it, and what they refuse.
+//! `howslow file advise` and `howslow file tune`: their output, their effect on the file, and the arguments they refuse.
 
 use std::fs;
 use std::process::Stdio;

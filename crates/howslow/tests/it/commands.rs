@@ -1,4 +1,4 @@
-//! Real commands on two systems that differ: counted on the one, predicted on both, held against what they took there.
+//! Real commands on two different systems: counted on one, predicted on both, compared with the measured times.
 
 use crate::two_systems::{Extent, laboratory, missing};
 
@@ -8,7 +8,7 @@ fn commands_are_predicted_on_the_system_they_were_not_counted_on() {
         testing::not_tested!("{missing}");
         return;
     }
-    // Small: what is asserted is that everything is counted, priced and held against something, not how well it fits.
+    // Small, because the test asserts that everything is counted, priced and compared, not how good the prediction is.
     let options = ["--rounds", "2", "--precision", "50%", "--budget", "8s"].map(String::from).to_vec();
     let extent = Extent { names: vec!["true", "find"], size: 400, times: 3, options };
     let laboratory = laboratory(&extent).expect("both systems are measured");
@@ -23,7 +23,7 @@ fn commands_are_predicted_on_the_system_they_were_not_counted_on() {
             told.sums
         );
         assert!(told.measured.iter().all(|spent| spent.ns > 0.0 && spent.median_ns >= spent.ns));
-        // `true` tells what new code costs, and is not charged with it.
+        // `true` serves to measure the cost of new code, which is not added to it.
         assert!(told.new_code.iter().zip(&told.sums).all(|(code, sum)| (0.0..*sum).contains(code)), "{name}");
         assert!(name != "true" || told.new_code == [0.0; 2]);
         let factors = told.compared["factors"].as_array().expect("factors");
@@ -35,7 +35,7 @@ fn commands_are_predicted_on_the_system_they_were_not_counted_on() {
         let error = told.sums[1] / told.measured[1].ns - 1.0;
         eprintln!("{name}: predicted on the other system with an error of {:+.0} %", 100.0 * error);
     }
-    // What is known of the programs whatever the machine: a folder of files is asked for each of them.
+    // Facts about the programs that hold on every machine: they ask for the attributes of each file of a folder.
     let find = &laboratory.told[1];
     let stats = find.mix.split("operation = \"syscall.stat\"").nth(1).expect("it asks for attributes");
     let times = stats.split("times = ").nth(1).and_then(|rest| rest.lines().next());

@@ -1,4 +1,4 @@
-//! Files that readers cannot work on are told, and pages in memory are counted where they are.
+//! Files that readers cannot use are reported, and pages in memory are counted correctly.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn a_file_of_64_gib_is_set_up_in_the_memory_of_a_round() {
 }
 
 fn rustix_page() -> u64 {
-    // SAFETY: asks for a constant of the system.
+    // SAFETY: reads a constant of the system.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
 }
 

@@ -1,4 +1,4 @@
-//! Where there is no room for a file, or no device behind it.
+//! There is no space for a file, or no device behind it.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -10,8 +10,8 @@ use super::{done, measured, run_in, run_of, skip, skipped};
 use crate::filter::{errno, filtered};
 use crate::on_disk::folder;
 
-/// The same command where `folder` is a file system in memory of so many MiB, seen by it alone; the exit status is 99 if
-/// something is left there. `None`, said aloud, where there is no such thing.
+/// The same command with `folder` as a file system in memory of this size in MiB, visible only to the command. The exit status is 99
+/// if something is left there. `None`, with a message, if that is not possible here.
 fn in_memory(command: &Command, folder: &Path, mib: u32) -> Option<Command> {
     const MOUNTED: &str = r#"mount -t tmpfs -o "size=$2m" none "$1" || exit 98; place=$1; shift 2
         "$@"; status=$?; [ -z "$(ls -A "$place" | grep -v '^data$')" ] || exit 99; exit $status"#;
@@ -70,7 +70,7 @@ fn in_memory_warm_readers_and_writers_that_do_not_sync_work() {
     synced.for_each(|skip| assert!(skip.reason.contains("nothing is written when a file is synced"), "{skip:?}"));
 }
 
-/// Where the file system finds room in one piece, and where it has none to find beforehand.
+/// On file systems that allocate space in advance, and on those that cannot.
 #[test]
 fn a_full_disk_is_a_skip_with_its_remedy() {
     let place = tempfile::tempdir().expect("a folder");
@@ -94,7 +94,7 @@ fn a_full_disk_is_a_skip_with_its_remedy() {
             let says = match (*id, finds_room) {
                 ("write.direct", false) => "in memory (tmpfs)",
                 ("write.fallocate", false) => "does not find room beforehand",
-                // A store cannot be told that there is none.
+                // A store cannot report that there is no space.
                 ("write.mmap", false) => "SIGBUS (a mapped file was cut short, could not be read, or had no room",
                 _ => "room",
             };
