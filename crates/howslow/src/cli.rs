@@ -13,7 +13,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
-pub(crate) use compare::{CompareArgs, SortBy, Unit};
+pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
 pub(crate) use predict::{PredictArgs, PriceState};

@@ -3,10 +3,10 @@
 use analysis::compare::{Comparison, Options, Versions, differences};
 use record::{CountedIn, Run};
 use report::document::CompareDocument;
-use report::{Shown, Sort, View};
+use report::{ComparisonView, Shown, Sort};
 
-use crate::cli::{CompareArgs, SortBy, Unit};
-use crate::factors::{Split, split_from_first};
+use crate::cli::{CompareArgs, CompareUnit, SortBy};
+use crate::factors::{FactorSplit, split_from_first};
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::{Pattern, nearest_of};
 use crate::predict::open_mix;
@@ -40,13 +40,13 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
 }
 
 /// The parts of the page in order. Each ends its last line.
-fn sections(comparison: &Comparison<'_>, splits: &[Split], args: &CompareArgs) -> Vec<String> {
+fn sections(comparison: &Comparison<'_>, splits: &[FactorSplit], args: &CompareArgs) -> Vec<String> {
     let sort = match args.sort {
         SortBy::Ratio => Sort::Ratio,
         SortBy::Name => Sort::Name,
         SortBy::Family => Sort::Family,
     };
-    let view = View { names: &args.runs, sort, shown: shown(args) };
+    let view = ComparisonView { names: &args.runs, sort, shown: shown(args) };
     let mut sections = report::comparison(comparison, &differences(comparison.runs), &view, output::style());
     sections.extend(splits.iter().map(|split| split.page.clone()));
     sections
@@ -59,8 +59,8 @@ fn shown(args: &CompareArgs) -> Shown {
 fn how(args: &CompareArgs) -> Options {
     Options {
         unit: args.unit.map(|unit| match unit {
-            Unit::Ns => CountedIn::Nanoseconds,
-            Unit::Cycles => CountedIn::Cycles,
+            CompareUnit::Ns => CountedIn::Nanoseconds,
+            CompareUnit::Cycles => CountedIn::Cycles,
         }),
         threshold: args.threshold,
         margin: args.margin,

@@ -1,7 +1,7 @@
 //! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
 
 use analysis::factors::{NoFactors, factors};
-use analysis::predict::{Prediction, State};
+use analysis::predict::{MachineState, Prediction};
 use record::{Mix, printable};
 use report::FactorsOf;
 use report::document::FactorsDocument;
@@ -13,7 +13,7 @@ use crate::predict::whole::Whole;
 use crate::resolve::Named;
 
 /// A ratio split into factors, ready to be shown.
-pub(crate) struct Split {
+pub(crate) struct FactorSplit {
     /// The page.
     pub page: String,
     /// The document.
@@ -24,7 +24,12 @@ pub(crate) struct Split {
 ///
 /// # Errors
 /// A price that is missing, or a total that cannot be told from zero if the ratio needs it.
-pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured: &[Whole]) -> anyhow::Result<Split> {
+pub(crate) fn split(
+    state: MachineState,
+    mixes: [&Mix; 2],
+    sides: [Named; 2],
+    measured: &[Whole],
+) -> anyhow::Result<FactorSplit> {
     let mut predictions = Vec::new();
     for (side, mix) in mixes.iter().enumerate() {
         // A run on both sides is the same run, so its costs are not independent.
@@ -40,18 +45,18 @@ pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured:
 ///
 /// # Errors
 /// Those of [`split`].
-pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) -> anyhow::Result<Vec<Split>> {
-    let all = priced(State::Quiet, mix, runs, measured)?;
+pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) -> anyhow::Result<Vec<FactorSplit>> {
+    let all = priced(MachineState::Quiet, mix, runs, measured)?;
     needs_all(mix, runs, &all)?;
     let mut others = runs.iter().zip(&all);
     let Some((base, before)) = others.next() else { return Ok(Vec::new()) };
     others.map(|(other, after)| split_of([mix, mix], [*base, *other], [before, after])).collect()
 }
 
-fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) -> anyhow::Result<Split> {
+fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) -> anyhow::Result<FactorSplit> {
     let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
     let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
-    Ok(Split { page: report::factors(&of, output::style()), document: FactorsDocument::from(&found) })
+    Ok(FactorSplit { page: report::factors(&of, output::style()), document: FactorsDocument::from(&found) })
 }
 
 fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {

@@ -6,7 +6,7 @@ pub(crate) mod pricing;
 mod what_if;
 pub(crate) mod whole;
 
-use analysis::predict::{Prediction, State, predict_in};
+use analysis::predict::{MachineState, Prediction, predict_in};
 use analysis::whatif::{Impossible, Supposed, suppose};
 use record::{Mix, printable};
 use report::Priced;
@@ -26,7 +26,7 @@ pub(crate) use mixes::open_mix;
 struct PredictRequest<'a> {
     mixes: Vec<Mix>,
     runs: Vec<Named<'a>>,
-    state: State,
+    state: MachineState,
     measured: Vec<Whole>,
     what_if: Vec<WhatIf>,
 }
@@ -39,8 +39,8 @@ pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let opened = resolve::runs(&args.on)?;
     let runs = resolve::named(&args.on, &opened);
     let state = match args.by {
-        PriceState::Quiet => State::Quiet,
-        PriceState::Typical => State::Typical,
+        PriceState::Quiet => MachineState::Quiet,
+        PriceState::Typical => MachineState::Typical,
     };
     let measured = Whole::read_all(&args.measured, &runs)?;
     let what_if = args.what_if.iter().map(|text| WhatIf::read(text, &runs)).collect::<Result<Vec<_>, _>>()?;
@@ -86,7 +86,7 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
 /// The predictions to be shown, each with its total in the other state.
 fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [Prediction], after: &After) -> Vec<Priced<'a>> {
     let state = request.state;
-    let other = if state == State::Quiet { State::Typical } else { State::Quiet };
+    let other = if state == MachineState::Quiet { MachineState::Typical } else { MachineState::Quiet };
     let one = |(place, prediction): (usize, &'a Prediction)| {
         let run = request.runs[place].run;
         // A book has one state only, and there is no total if a price is missing.

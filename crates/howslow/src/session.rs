@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use measure::{Plan, Width};
 use operation::Item;
 use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Value};
-use store::{Calibration, Figures, Store, StoreError};
+use store::{Calibration, FigureHistory, Store, StoreError};
 
 use crate::cli::MeasureArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
@@ -76,7 +76,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
         cost.group = heading(&cost.operation).into();
     }
     let build = fingerprint();
-    let figures = store.as_ref().map(Figures::load).unwrap_or_default();
+    let figures = store.as_ref().map(FigureHistory::load).unwrap_or_default();
     taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
     // Baselines are measured after the wanted operations; the page shows everything in the order of the registry.
     taken.costs.sort_by_cached_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
@@ -173,7 +173,7 @@ pub(crate) fn keep(run: &Run, width: Width) {
             calibration.miss(&machine)
         }
         calibration.save(&store)?;
-        let mut figures = Figures::load(&store);
+        let mut figures = FigureHistory::load(&store);
         let told = run.costs.iter().filter_map(|cost| Some((cost.name(), history::figure(cost)?)));
         figures.add(&machine, &run.build, told.collect());
         figures.save(&store)
@@ -185,7 +185,7 @@ pub(crate) fn keep(run: &Run, width: Width) {
 
 /// Widens the intervals of costs that scatter more between runs than between their rounds. Returns the number of earlier runs used,
 /// or 0 if they were too few.
-fn widen(costs: &mut [Cost], figures: &Figures, machine: &str, build: &str) -> u32 {
+fn widen(costs: &mut [Cost], figures: &FigureHistory, machine: &str, build: &str) -> u32 {
     let mut most = 0;
     for cost in costs {
         let earlier = figures.of(machine, build, &cost.name());

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use operation::{Item, Operation};
-use operations::command::{self, CommandError, Cpus, OnFailure, Running};
+use operations::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
 use operations::routine;
 use record::{Estimate, Point, Skip, printable};
 use report::COMMANDS;
@@ -80,7 +80,7 @@ fn try_all(
     commands: &[(String, Vec<String>)],
     args: &TimeArgs,
 ) -> Result<(Vec<&'static Operation>, Vec<Skip>), Misuse> {
-    let running = Running {
+    let running = CommandOptions {
         patience: args.patience.unwrap_or(PATIENCE),
         on_failure: if args.ignore_failure { OnFailure::Ignore } else { OnFailure::Refuse },
         cpus: if args.all_cpus { Cpus::All } else { Cpus::One },

@@ -43,7 +43,7 @@ pub(crate) struct RoundStart {
 }
 
 /// One item on its way to a cost.
-pub(crate) struct Entry {
+pub(crate) struct ItemProgress {
     pub item: Item,
     pub role: Purpose,
     pub rounds: Vec<RoundTaken>,
@@ -58,11 +58,20 @@ pub(crate) struct Entry {
     pub failing: u32,
 }
 
-impl Entry {
-    pub fn new(operation: &'static Operation, point: Point, role: Purpose) -> Entry {
+impl ItemProgress {
+    pub fn new(operation: &'static Operation, point: Point, role: Purpose) -> ItemProgress {
         let item = Item { operation, point };
         let overhead = Duration::from_millis(2);
-        Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, spent: Duration::ZERO, failing: 0 }
+        ItemProgress {
+            item,
+            role,
+            rounds: Vec::new(),
+            skip: None,
+            hint: None,
+            overhead,
+            spent: Duration::ZERO,
+            failing: 0,
+        }
     }
 
     /// True if the term names this entry (and it is no twin).

@@ -129,7 +129,7 @@ mod tests {
     use record::Point;
 
     use super::emulated::Emulated;
-    use super::guest::Program;
+    use super::guest::GuestProgram;
     use super::*;
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
     }
 
     /// The program in any mode, without timing.
-    fn program(guest: Guest, setting: &Setting) -> Result<Program, Failure> {
+    fn program(guest: Guest, setting: &Setting) -> Result<GuestProgram, Failure> {
         if setting.word("mode") != "emulated" {
             return guest.program(setting);
         }

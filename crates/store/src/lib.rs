@@ -13,7 +13,7 @@ mod write;
 pub use books::book_names;
 pub use calibration::{BestSpeed, Calibration};
 pub use error::{StoreError, VARIABLE};
-pub use figures::{Figures, OfRun};
+pub use figures::{FigureHistory, OfRun};
 pub use head::Head;
 pub use runs::{Store, book, open_file, write_run};
 pub use write::{check_writable, write_whole};

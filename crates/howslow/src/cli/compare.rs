@@ -39,7 +39,7 @@ pub(crate) struct CompareArgs {
     /// Compare all costs in times or in clock cycles [default: cycles if a cost scales with the clock and the processors are of one
     /// kind]
     #[arg(long = "in", value_name = "UNIT", value_enum)]
-    pub unit: Option<Unit>,
+    pub unit: Option<CompareUnit>,
     /// Compare operations of different versions too
     #[arg(long)]
     pub ignore_versions: bool,
@@ -68,7 +68,7 @@ pub(crate) enum SortBy {
 
 /// The unit in which costs are compared.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Unit {
+pub(crate) enum CompareUnit {
     /// Time
     Ns,
     /// Core cycles

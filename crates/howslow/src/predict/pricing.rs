@@ -1,6 +1,6 @@
 //! A mix with the prices of runs, beside what was measured there.
 
-use analysis::predict::{Prediction, State, predict_in};
+use analysis::predict::{MachineState, Prediction, predict_in};
 use record::Mix;
 
 use super::whole::{self, Whole};
@@ -8,7 +8,12 @@ use crate::output::Misuse;
 use crate::resolve::Named;
 
 /// The mix at the prices of each run, with what was measured there.
-pub(crate) fn priced(state: State, mix: &Mix, runs: &[Named], measured: &[Whole]) -> Result<Vec<Prediction>, Misuse> {
+pub(crate) fn priced(
+    state: MachineState,
+    mix: &Mix,
+    runs: &[Named],
+    measured: &[Whole],
+) -> Result<Vec<Prediction>, Misuse> {
     let told =
         measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?))).collect::<Result<Vec<_>, Misuse>>()?;
     let mut predictions = Vec::new();

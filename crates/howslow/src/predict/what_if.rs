@@ -1,6 +1,6 @@
 //! `--what-if`: which operations of the mix are changed, and to which cost.
 
-use analysis::predict::{Prediction, Row, State, predict_in};
+use analysis::predict::{MachineState, Prediction, PricedLine, predict_in};
 use analysis::whatif::{Change, Supposed};
 use record::units::time_of;
 use record::{Mix, Nanoseconds, Run, printable};
@@ -13,7 +13,7 @@ use crate::resolve::{self, Named};
 /// What the changes refer to.
 #[derive(Clone, Copy)]
 pub(super) struct About<'a> {
-    pub state: State,
+    pub state: MachineState,
     pub mix: &'a Mix,
     pub runs: &'a [Named<'a>],
     pub prediction: &'a Prediction,
@@ -107,7 +107,7 @@ fn number(text: &str) -> Option<Change> {
 /// The indexes of the rows that a pattern selects. A pattern that is a row's exact name selects only that row, whatever it would
 /// match as a glob.
 fn rows(pattern: &str, of: &Prediction) -> Result<Vec<usize>, Misuse> {
-    let places = |means: &dyn Fn(&Row) -> bool| -> Vec<usize> {
+    let places = |means: &dyn Fn(&PricedLine) -> bool| -> Vec<usize> {
         of.rows.iter().enumerate().filter(|(_, row)| means(row)).map(|(place, _)| place).collect()
     };
     let named = places(&|row| {

@@ -1,6 +1,6 @@
 //! `--measured`: the measured time of a unit of a mix's work, given as a time or as a run that has the mix's whole.
 
-use analysis::predict::{State, whole};
+use analysis::predict::{MachineState, whole};
 use analysis::statistics::Interval;
 use record::units::time_of;
 use record::{Mix, Run, printable};
@@ -13,10 +13,10 @@ pub(crate) struct Whole {
     text: String,
     /// The index of the run among the runs.
     pub place: usize,
-    told: Told,
+    measured: Measured,
 }
 
-enum Told {
+enum Measured {
     Time(Interval),
     /// The run whose cost, named by the mix as its whole, is this time.
     Run(Box<Run>),
@@ -44,25 +44,25 @@ impl Whole {
             None => return Err(bad("there are several runs; give RUN=TIME".into())),
         };
         let place = place.ok_or_else(|| bad("it names none of the runs".into()))?;
-        let told = match figure(time) {
-            Some(whole) => Told::Time(whole),
+        let measured = match figure(time) {
+            Some(whole) => Measured::Time(whole),
             None => {
                 let form = "give a time above 0 with its unit, such as 1.2ms, or a run that measured it";
-                Told::Run(Box::new(resolve::run(time).map_err(|error| bad(format!("{form}; {error:#}")))?))
+                Measured::Run(Box::new(resolve::run(time).map_err(|error| bad(format!("{form}; {error:#}")))?))
             }
         };
-        Ok(Whole { text: printable(text), place, told })
+        Ok(Whole { text: printable(text), place, measured })
     }
 
     /// The time for this mix.
     ///
     /// # Errors
     /// A run that does not have the mix's whole.
-    pub(super) fn of(&self, state: State, mix: &Mix) -> Result<Interval, Misuse> {
+    pub(super) fn of(&self, state: MachineState, mix: &Mix) -> Result<Interval, Misuse> {
         let bad = |why: String| bad(&self.text, &why);
-        match &self.told {
-            Told::Time(time) => Ok(*time),
-            Told::Run(run) => {
+        match &self.measured {
+            Measured::Time(time) => Ok(*time),
+            Measured::Run(run) => {
                 let of = mix
                     .whole
                     .as_ref()

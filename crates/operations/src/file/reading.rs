@@ -22,10 +22,10 @@ use record::{Estimate, Point};
 use crate::kit::baseline::DEFAULT;
 
 pub use ahead::Ahead;
-pub use order::Plan;
-pub use source::{Given, unnamed, whole};
+pub use order::VisitPlan;
+pub use source::{UserFile, unnamed, whole};
 pub use sum::sum;
-pub use view::View;
+pub use view::MappedView;
 
 pub use crate::kit::block::Block;
 

@@ -48,7 +48,7 @@ pub enum FileError {
     },
     /// The kernel tells nothing about a file's pages to users that may not write the file.
     #[error("the kernel shows which pages of a file are in memory only to its owner and to users that may write it")]
-    Untold,
+    Hidden,
     /// The file's system always keeps it in memory.
     #[error("it is on a file system that lives in memory (tmpfs, ramfs)")]
     InMemory,
@@ -74,7 +74,7 @@ impl FileError {
     /// What to do about it; empty if the reason says everything.
     pub fn remedy(&self) -> &'static str {
         match self {
-            FileError::Untold => "run as the file's owner or as root, or name a copy of your own",
+            FileError::Hidden => "run as the file's owner or as root, or name a copy of your own",
             FileError::InMemory => "name a file on a disk",
             FileError::Refused { .. } => "allow the call in the container's seccomp profile",
             FileError::Open { .. } | FileError::Kind { .. } | FileError::Empty { .. } | FileError::Call { .. } => "",
@@ -277,7 +277,7 @@ fn counted(file: BorrowedFd<'_>) -> Option<CacheStat> {
 /// Calls `mincore` over a mapping to find for each page whether it is in memory.
 fn walk(file: BorrowedFd<'_>, pages: u64, each: &mut dyn FnMut(u64, bool)) -> Result<(), FileError> {
     if !may_ask(file) {
-        return Err(FileError::Untold);
+        return Err(FileError::Hidden);
     }
     let page = page_size() as u64;
     let mut inside = vec![0_u8; (PIECE / page).min(pages) as usize];

@@ -136,7 +136,7 @@ mod tests {
                     let mut content = content::Content::new(4096);
                     Ok(move |pass: u64| {
                         for offset in plan.offsets().filter(|offset| *offset != left_out) {
-                            let number = target::Target::number(plan, pass.min(passes), offset);
+                            let number = target::WrittenFile::number(plan, pass.min(passes), offset);
                             rustix::io::pwrite(&file, content.record(number), offset)?;
                         }
                         Ok(())
@@ -159,7 +159,7 @@ mod tests {
                 let over = point.word("over").map(String::from);
                 let point = point.with("file", Number(MIB)).with("sync", Word("none".into()));
                 let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
-                let target = target::Target::of(&setting).expect("a file");
+                let target = target::WrittenFile::of(&setting).expect("a file");
                 target.restore(false).expect("restored");
                 let length = crate::file::residence::length(&target.file).expect("a length");
                 assert_eq!(length, if over.as_deref() == Some("old") { MIB } else { 0 }, "{}", operation.id);

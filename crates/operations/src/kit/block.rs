@@ -7,7 +7,7 @@ use operation::Failure;
 use rustix::mm::madvise;
 use rustix::param::page_size;
 
-use crate::kit::huge::{HUGE, Kind, huge_bytes, offered_at, withheld};
+use crate::kit::huge::{HUGE, MemoryKind, huge_bytes, offered_at, withheld};
 
 /// Bytes that begin at a page boundary, as direct reads require and as page cache blocks do, or at a given offset behind
 /// one. Forked processes see them at the same address.
@@ -51,7 +51,7 @@ impl Block {
         // SAFETY: the range lies in the list's own memory; the advice changes nothing in it.
         unsafe { madvise(place.cast(), whole, rustix::mm::Advice::LinuxHugepage) }?;
         bytes.resize(start + whole, 1);
-        match huge_bytes(place.cast(), Kind::Anonymous)? {
+        match huge_bytes(place.cast(), MemoryKind::Anonymous)? {
             got if got >= whole => Ok(Block { bytes, start, length, offset: 0 }),
             _ => Err(withheld("the kernel gives this process no huge pages", offered_at(place.cast()))),
         }

@@ -4,7 +4,7 @@ use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, cou
 use record::Point;
 
 use super::region::Pages;
-use super::team::Part;
+use super::team::PartnerWork;
 use super::{OWN_CACHE, bandwidth, chase, team};
 use crate::kit::baseline::DEFAULT;
 
@@ -178,8 +178,8 @@ const TOGETHER: Operation = Operation {
 fn loaded(setting: &Setting) -> Result<Loop, Failure> {
     const BUSY_WITH: u64 = 64 * MIB;
     let part = match setting.word("load") {
-        "reading" | "writing" => Some(Part::Throughout),
-        "half-reading" | "half-writing" => Some(Part::HalfTheTime),
+        "reading" | "writing" => Some(PartnerWork::Throughout),
+        "half-reading" | "half-writing" => Some(PartnerWork::HalfTheTime),
         _ => None,
     };
     let own = |seed| chase::Chase::through(setting.number("set"), Pages::Huge, seed);

@@ -19,8 +19,8 @@ use crate::kit::check::exactly;
 use crate::kit::huge::{CONTROL, HUGE, this_time};
 use crate::kit::mapping::{Mapping, base_pages_only};
 use crate::kit::scratch::{new_file, scratch};
-use faults::Faults;
-use frames::{FRAMES, Given, Pages, RECYCLED, Supply};
+use faults::FaultCounter;
+use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 
 const MAPPED: &[Axis] = &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)])];
 
@@ -88,7 +88,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let page = page_size();
             if setting.word("frames") == "fresh" {
-                return fresh_faults(Pages::Base, page, PAGES);
+                return fresh_faults(FramePages::Base, page, PAGES);
             }
             let mapping = Rc::new(Mapping::anonymous(PAGES as usize * page)?);
             base_pages_only(&mapping)?;
@@ -157,7 +157,7 @@ fn counted(
     touch: impl Fn(usize) + 'static,
     renew: impl Fn(usize) -> Result<(), Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut faulting = touches(touch)
         .at_most(pages)
@@ -172,12 +172,12 @@ fn counted(
 }
 
 /// A loop of touches of new memory, one per `step` bytes and at most `most` in a batch. Each must take one fault.
-fn fresh_faults(pages: Pages, step: usize, most: u64) -> Result<Loop, Failure> {
+fn fresh_faults(pages: FramePages, step: usize, most: u64) -> Result<Loop, Failure> {
     let supply = Rc::new(RefCell::new(Supply::new(pages)?));
     let (taken, looked_at) = (Rc::clone(&supply), Rc::clone(&supply));
-    let given = Given::default();
+    let given = GivenPages::default();
     let judge = given.clone();
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut faulting = Loop::new(move |times| {
         let supply = supply.borrow();
@@ -200,7 +200,7 @@ fn fresh_faults(pages: Pages, step: usize, most: u64) -> Result<Loop, Failure> {
 }
 
 /// Fails if an access to the far end of each page just touched takes a fault: then the page did not have that size.
-fn all_there(faults: &Faults, look: impl FnOnce()) -> Result<(), Failure> {
+fn all_there(faults: &FaultCounter, look: impl FnOnce()) -> Result<(), Failure> {
     faults.start()?;
     look();
     match faults.taken()? {
@@ -223,15 +223,15 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
         return Err(Failure::skip("huge pages are switched off", format!("as root: echo madvise > {CONTROL}")));
     }
     if frames == "fresh" {
-        return fresh_faults(Pages::Huge, HUGE, HUGE_PAGES);
+        return fresh_faults(FramePages::Huge, HUGE, HUGE_PAGES);
     }
     let mapping = Rc::new(Mapping::anonymous((HUGE_PAGES as usize + 1) * HUGE)?);
     mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?;
     let first = mapping.first_huge();
     let (dropped, probed) = (Rc::clone(&mapping), Rc::clone(&mapping));
-    let given = Given::default();
+    let given = GivenPages::default();
     let judge = given.clone();
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut faulting = touches(move |turn| mapping.write(first + turn * HUGE))
         .at_most(HUGE_PAGES)
@@ -281,7 +281,7 @@ mod tests {
         let counted = || {
             let mapping = Mapping::anonymous(23 * page_size()).expect("memory");
             base_pages_only(&mapping).expect("advice");
-            let faults = Faults::default();
+            let faults = FaultCounter::default();
             faults.start().expect("a count");
             (0..23).for_each(|page| mapping.write(page * page_size()));
             faults.taken()

@@ -61,7 +61,7 @@ struct Member {
 
 /// What a partner does during a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PartnerWork {
     /// The same number of iterations as this task.
     AsMuch,
     /// One unit of work after another until this task has finished.
@@ -83,7 +83,7 @@ impl Team {
     pub(super) fn start<W: Work>(
         setting: &Setting,
         others: usize,
-        part: Part,
+        part: PartnerWork,
         make: impl Fn(u64) -> Result<W, Failure>,
     ) -> Result<Team, Failure> {
         if others > MOST {
@@ -173,7 +173,12 @@ impl Team {
 
 impl Board {
     /// The body of a partner. It ends when its process is killed, or when it cannot do its work.
-    fn serve<W: Work>(&self, index: usize, part: Part, make: impl Fn() -> Result<W, Failure>) -> Result<(), Failure> {
+    fn serve<W: Work>(
+        &self,
+        index: usize,
+        part: PartnerWork,
+        make: impl Fn() -> Result<W, Failure>,
+    ) -> Result<(), Failure> {
         let member = &self.members[index].0;
         let fails = |failure| {
             member.state.store(FAILED, Ordering::Release);
@@ -197,21 +202,21 @@ impl Board {
                 std::hint::spin_loop();
             }
             match part {
-                Part::AsMuch => {
+                PartnerWork::AsMuch => {
                     let times = self.times.load(Ordering::Relaxed);
                     work.work(times);
                     member.done.store(seen, Ordering::Release);
                     work.check(times).map_err(fails)?;
                     member.units.fetch_add(times, Ordering::Release);
                 }
-                Part::Throughout | Part::HalfTheTime => {
+                PartnerWork::Throughout | PartnerWork::HalfTheTime => {
                     while self.over.0.load(Ordering::Acquire) != seen {
                         let start = Instant::now();
                         work.work(1);
                         let took = start.elapsed();
                         work.check(1).map_err(fails)?;
                         member.units.fetch_add(1, Ordering::Release);
-                        while part == Part::HalfTheTime && start.elapsed() < 2 * took {
+                        while part == PartnerWork::HalfTheTime && start.elapsed() < 2 * took {
                             std::hint::spin_loop();
                         }
                     }
@@ -230,7 +235,7 @@ pub(super) fn together<W: Work>(
     make: impl Fn(u64) -> Result<W, Failure>,
 ) -> Result<Loop, Failure> {
     let others = cpus.saturating_sub(1) as usize;
-    let team = Team::start(setting, others, Part::AsMuch, &make)?;
+    let team = Team::start(setting, others, PartnerWork::AsMuch, &make)?;
     let own = make(setting.seed())?;
     team.ready()?;
     let shared = Rc::new(RefCell::new((team, own, Vec::new())));
@@ -261,11 +266,11 @@ pub(super) fn together<W: Work>(
 /// The loop of `own` work while a partner on another CPU does other work; without a partner if there is no `part`.
 pub(super) fn beside<W: Work, L: Work>(
     setting: &Setting,
-    part: Option<Part>,
+    part: Option<PartnerWork>,
     own: impl Fn(u64) -> Result<W, Failure>,
     load: impl Fn(u64) -> Result<L, Failure>,
 ) -> Result<Loop, Failure> {
-    let team = Team::start(setting, usize::from(part.is_some()), part.unwrap_or(Part::AsMuch), load)?;
+    let team = Team::start(setting, usize::from(part.is_some()), part.unwrap_or(PartnerWork::AsMuch), load)?;
     let own = own(setting.seed())?;
     team.ready()?;
     let shared = Rc::new(RefCell::new((team, own, Vec::new())));
@@ -338,7 +343,7 @@ mod tests {
         loop_of_both.perform(1).expect("the first");
         loop_of_both.perform(5).expect("the second");
         assert!(matches!(loop_of_both.perform(1), Err(Failure::Wrong(_))));
-        let loaded = beside(&setting, Some(Part::Throughout), |_| Ok(Right(9)), |_| Ok(Right(0)));
+        let loaded = beside(&setting, Some(PartnerWork::Throughout), |_| Ok(Right(9)), |_| Ok(Right(0)));
         assert!(matches!(loaded.expect("a team").perform(1), Err(Failure::Wrong(_))));
     }
 

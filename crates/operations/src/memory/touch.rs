@@ -13,9 +13,9 @@ use rustix::param::page_size;
 use crate::kit::baseline::DEFAULT;
 use crate::kit::huge::{HUGE, this_time};
 use crate::kit::mapping::{Mapping, base_pages_only};
-use crate::memory::page::faults::Faults;
+use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames;
-use crate::memory::page::frames::{FRAMES, Given, Supply};
+use crate::memory::page::frames::{FRAMES, GivenPages, Supply};
 
 /// Base pages; transparent huge pages, which the kernel creates on request; huge pages reserved by an administrator
 /// (hugetlb).
@@ -162,12 +162,12 @@ fn not_set_aside(failure: Failure) -> Failure {
 
 /// The loop that touches an array before which nothing was freed.
 fn fresh(pages: Pages) -> Result<Loop, Failure> {
-    let of = if pages == Pages::Base { frames::Pages::Base } else { frames::Pages::Huge };
+    let of = if pages == Pages::Base { frames::FramePages::Base } else { frames::FramePages::Huge };
     let supply = Rc::new(RefCell::new(Supply::new(of)?));
     let taken = Rc::clone(&supply);
-    let given = Given::default();
+    let given = GivenPages::default();
     let judge = given.clone();
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut touching = Loop::new(move |times| {
         let supply = supply.borrow();
@@ -189,7 +189,7 @@ fn fresh(pages: Pages) -> Result<Loop, Failure> {
 fn first(pages: Pages) -> Result<Loop, Failure> {
     let array = Rc::new(RefCell::new(Array::new(pages)?));
     let renewed = Rc::clone(&array);
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut touching = Loop::new(move |times| {
         let array = array.borrow();
@@ -216,7 +216,7 @@ fn judged(pages: Pages, failure: Failure) -> Failure {
 }
 
 /// Fails unless the first touches took the number of faults that this page size takes.
-fn held_to(pages: Pages, faults: &Faults, times: u64) -> Result<(), Failure> {
+fn held_to(pages: Pages, faults: &FaultCounter, times: u64) -> Result<(), Failure> {
     let result = faults.check(times * pages.faults());
     match result {
         Err(Failure::Wrong(_)) if pages == Pages::Huge => Err(Failure::skip(
@@ -230,7 +230,7 @@ fn held_to(pages: Pages, faults: &Faults, times: u64) -> Result<(), Failure> {
 /// The loop that touches an array whose pages are present, stretch by stretch, in a cycle.
 fn second(pages: Pages) -> Result<Loop, Failure> {
     let array = Array::new(pages)?;
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     faults.start()?;
     (0..STRETCHES).for_each(|stretch| array.touch(stretch));
     held_to(pages, &faults, STRETCHES).map_err(|failure| judged(pages, failure))?;
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn base_pages_are_told_from_huge_ones_by_their_faults() {
         let array = Array::new(Pages::Base).expect("memory");
-        let faults = Faults::default();
+        let faults = FaultCounter::default();
         faults.start().expect("a count");
         array.touch(0);
         assert_eq!(held_to(Pages::Base, &faults, 1), Ok(()));

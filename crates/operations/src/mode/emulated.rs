@@ -16,7 +16,7 @@ use rustix::net::{SendFlags, send};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::guest::{Guest, Program};
+use super::guest::{Guest, GuestProgram};
 use super::native;
 use crate::kit::invoke::call;
 use crate::user::command::found;
@@ -152,7 +152,7 @@ fn answer(stream: UnixStream) -> Result<(), Failure> {
 }
 
 /// The native program with this name. The empty procedure is different: in every mode but `native` it is the host's.
-fn program(name: &str, memory: Vec<u64>, files: &[RawFd]) -> Result<Program, Failure> {
+fn program(name: &str, memory: Vec<u64>, files: &[RawFd]) -> Result<GuestProgram, Failure> {
     if name == "call" {
         return Ok(crossings());
     }
@@ -162,7 +162,7 @@ fn program(name: &str, memory: Vec<u64>, files: &[RawFd]) -> Result<Program, Fai
 
 /// Asks for the end of the heap, which an emulator knows without asking the kernel. A system call to it corresponds to an
 /// empty host procedure called by a guest.
-fn crossings() -> Program {
+fn crossings() -> GuestProgram {
     Box::new(|times| {
         let heap = call!(brk, 0)?;
         let one = || call!(brk, 0).map(|end| u64::from(end == heap));

@@ -4,7 +4,7 @@ use operation::Failure;
 use rustix::fd::OwnedFd;
 
 /// A program ready to run. Given a count, it does this number of steps and returns the sum of their results.
-pub(super) type Program = Box<dyn FnMut(u64) -> Result<u64, Failure>>;
+pub(super) type GuestProgram = Box<dyn FnMut(u64) -> Result<u64, Failure>>;
 
 /// The input of a program, whatever the mode, and its code as a guest.
 pub(super) struct Guest {

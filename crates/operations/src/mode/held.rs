@@ -8,13 +8,13 @@ use operation::{Failure, Loop, Setting};
 use super::emulated::Emulated;
 #[cfg(feature = "modes")]
 use super::engine;
-use super::guest::{Guest, Program};
+use super::guest::{Guest, GuestProgram};
 use super::native;
 use crate::kit::cycle::Cycle;
 
 impl Guest {
     /// The program in the mode of this setting, in this process.
-    pub(super) fn program(self, setting: &Setting) -> Result<Program, Failure> {
+    pub(super) fn program(self, setting: &Setting) -> Result<GuestProgram, Failure> {
         match setting.word("mode") {
             "native" => native::program(self.name, self.memory, self.files),
             #[cfg(feature = "modes")]

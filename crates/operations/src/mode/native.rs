@@ -6,7 +6,7 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::{pread, read as read_next};
 
 use super::file;
-use super::guest::Program;
+use super::guest::GuestProgram;
 use crate::kit::check::exactly;
 
 /// Bytes of an index entry: a key and a record's number.
@@ -19,7 +19,7 @@ const DIGITS: usize = 20;
 pub(super) const CALLS: u64 = 8;
 
 /// The program with this name, with the words of its memory and its files.
-pub(super) fn program(name: &str, memory: Vec<u64>, files: Vec<OwnedFd>) -> Result<Program, Failure> {
+pub(super) fn program(name: &str, memory: Vec<u64>, files: Vec<OwnedFd>) -> Result<GuestProgram, Failure> {
     match name {
         "call" => Ok(call()),
         "read" => read(memory, files),
@@ -30,7 +30,7 @@ pub(super) fn program(name: &str, memory: Vec<u64>, files: Vec<OwnedFd>) -> Resu
 }
 
 /// As `call.wat`.
-fn call() -> Program {
+fn call() -> GuestProgram {
     let turn = |sum: u64, _| sum + one() + one() + one() + one() + one() + one() + one() + one();
     Box::new(move |times| Ok((0..times).fold(0, turn)))
 }
@@ -42,7 +42,7 @@ fn one() -> u64 {
 }
 
 /// As `read.wat`.
-fn read(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
+fn read(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<GuestProgram, Failure> {
     let [file] = files(open)?;
     let mut record = vec![0; memory[0] as usize];
     Ok(Box::new(move |times| {
@@ -61,7 +61,7 @@ fn read(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
 }
 
 /// As `keyed.wat`.
-fn keyed(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
+fn keyed(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<GuestProgram, Failure> {
     let [index, records] = files(open)?;
     let (entries, keys) = (memory[0], memory[1..].to_vec());
     let (mut entry, mut record) = ([0; ENTRY], [0; file::KEYED]);
@@ -93,7 +93,7 @@ fn keyed(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
 }
 
 /// As `convert.wat`.
-fn convert(memory: Vec<u64>) -> Program {
+fn convert(memory: Vec<u64>) -> GuestProgram {
     let numbers = memory[1..].to_vec();
     let mut next = 0;
     let mut text = [0; DIGITS];

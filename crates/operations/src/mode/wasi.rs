@@ -20,12 +20,12 @@ const FIRST: usize = 3;
 const ELEMENT: usize = 8;
 
 /// A guest's host: its open files, and the engine's handle of its memory, once that exists.
-pub(super) struct Host<M> {
+pub(super) struct WasiHost<M> {
     pub(super) files: Vec<OwnedFd>,
     pub(super) memory: Option<M>,
 }
 
-impl<M> Host<M> {
+impl<M> WasiHost<M> {
     /// `fd_read`: fills the guest's vector from a file's current position and stores the number of bytes read.
     pub(super) fn read(&self, memory: &mut [u8], descriptor: i32, vector: (i32, i32), result: i32) -> i32 {
         self.file(descriptor).and_then(|file| fill(memory, vector, result, |part, _| read(file, part))).err_or_success()
@@ -118,14 +118,14 @@ mod tests {
 
     /// A host with one file of ten bytes, and a memory with a vector of 4 and of 8 bytes at address 0; both parts point to
     /// address 32.
-    fn given() -> (Host<()>, Vec<u8>) {
+    fn given() -> (WasiHost<()>, Vec<u8>) {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(b"0123456789").expect("written");
         let mut memory = vec![0; 64];
         for (place, value) in [32_u32, 4, 36, 8].into_iter().enumerate() {
             memory[4 * place..4 * place + 4].copy_from_slice(&value.to_le_bytes());
         }
-        (Host { files: vec![file.into()], memory: None }, memory)
+        (WasiHost { files: vec![file.into()], memory: None }, memory)
     }
 
     #[test]

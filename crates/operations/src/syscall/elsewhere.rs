@@ -16,7 +16,7 @@ const WORDS: usize = 16;
 
 /// How a task runs.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Running {
+pub(super) enum TaskRunning {
     /// Only between [`Elsewhere::start`] and [`Elsewhere::pause`], like any task, so that its CPU's speed can be checked at
     /// other times.
     InBatches,
@@ -25,10 +25,10 @@ pub(super) enum Running {
 }
 
 /// What this process and a task tell each other.
-struct Told {
+struct Control {
     cpu: u32,
     parent: u32,
-    running: Running,
+    running: TaskRunning,
     /// Whether the task should run, or sleep on this word.
     wanted: AtomicU32,
     /// The task's current state.
@@ -44,7 +44,7 @@ const FAILED: u32 = 3;
 /// does not count for this process.
 pub(super) struct Elsewhere {
     pid: c_int,
-    told: Box<Told>,
+    control: Box<Control>,
     _stack: Vec<u128>,
 }
 
@@ -52,26 +52,30 @@ pub(super) struct Elsewhere {
 ///
 /// # Errors
 /// A skip if there are fewer CPUs.
-pub(super) fn running_elsewhere(setting: &Setting, tasks: usize, running: Running) -> Result<Vec<Elsewhere>, Failure> {
+pub(super) fn running_elsewhere(
+    setting: &Setting,
+    tasks: usize,
+    running: TaskRunning,
+) -> Result<Vec<Elsewhere>, Failure> {
     let cpus = if tasks > 0 { setting.other_cpus(tasks)? } else { Vec::new() };
     cpus.into_iter().map(|cpu| Elsewhere::new(cpu, running)).collect()
 }
 
 impl Elsewhere {
-    fn new(cpu: u32, running: Running) -> Result<Elsewhere, Failure> {
+    fn new(cpu: u32, running: TaskRunning) -> Result<Elsewhere, Failure> {
         let mut stack = vec![0_u128; STACK];
         let (parent, wanted, state) = (std::process::id(), AtomicU32::new(RUNNING), AtomicU32::new(STARTING));
-        let mut told = Box::new(Told { cpu, parent, running, wanted, state });
+        let mut control = Box::new(Control { cpu, parent, running, wanted, state });
         let top = stack.as_mut_ptr_range().end.cast();
-        let given = (&raw mut *told).cast();
+        let shared = (&raw mut *control).cast();
         // SAFETY: only the task uses the stack. The stack and the shared state outlive the task, which `drop` ends.
-        let pid = unsafe { libc::clone(run, top, libc::CLONE_VM | libc::SIGCHLD, given) };
+        let pid = unsafe { libc::clone(run, top, libc::CLONE_VM | libc::SIGCHLD, shared) };
         if pid == -1 {
             return Err(Failure::last_os_error());
         }
-        let task = Elsewhere { pid, told, _stack: stack };
+        let task = Elsewhere { pid, control, _stack: stack };
         task.until(RUNNING)?;
-        if running == Running::InBatches {
+        if running == TaskRunning::InBatches {
             task.pause()?;
         }
         Ok(task)
@@ -82,8 +86,8 @@ impl Elsewhere {
     /// # Errors
     /// If it does not start to run.
     pub(super) fn start(&self) -> Result<(), Failure> {
-        self.told.wanted.store(RUNNING, Ordering::Release);
-        call!(futex, self.told.wanted.as_ptr(), libc::FUTEX_WAKE, 1)?;
+        self.control.wanted.store(RUNNING, Ordering::Release);
+        call!(futex, self.control.wanted.as_ptr(), libc::FUTEX_WAKE, 1)?;
         self.until(RUNNING)
     }
 
@@ -92,7 +96,7 @@ impl Elsewhere {
     /// # Errors
     /// If it does not leave.
     pub(super) fn pause(&self) -> Result<(), Failure> {
-        self.told.wanted.store(PAUSED, Ordering::Release);
+        self.control.wanted.store(PAUSED, Ordering::Release);
         self.until(PAUSED)
     }
 
@@ -110,10 +114,10 @@ impl Elsewhere {
         const PATIENCE: Duration = Duration::from_secs(2);
         let start = Instant::now();
         loop {
-            match self.told.state.load(Ordering::Acquire) {
+            match self.control.state.load(Ordering::Acquire) {
                 found if found == state => return Ok(()),
                 FAILED => {
-                    let reason = format!("no task may run on CPU {}", self.told.cpu);
+                    let reason = format!("no task may run on CPU {}", self.control.cpu);
                     return Err(Failure::skip(reason, "allow a second CPU (taskset, cpuset)"));
                 }
                 _ if start.elapsed() > PATIENCE => {
@@ -133,29 +137,29 @@ impl Drop for Elsewhere {
 }
 
 /// The body of the task. It makes calls without the C library, whose `errno` it would share with its parent.
-extern "C" fn run(told: *mut c_void) -> c_int {
+extern "C" fn run(control: *mut c_void) -> c_int {
     // SAFETY: it is the parent's shared state, which outlives this task.
-    let told = unsafe { &*told.cast::<Told>() };
+    let control = unsafe { &*control.cast::<Control>() };
     let mut set = [0_u64; WORDS];
-    if let Some(word) = set.get_mut(told.cpu as usize / 64) {
-        *word = 1 << (told.cpu % 64);
+    if let Some(word) = set.get_mut(control.cpu as usize / 64) {
+        *word = 1 << (control.cpu % 64);
     }
-    let policy = if told.running == Running::Idly { libc::SCHED_IDLE } else { libc::SCHED_OTHER };
+    let policy = if control.running == TaskRunning::Idly { libc::SCHED_IDLE } else { libc::SCHED_OTHER };
     let ready = call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)
         .and_then(|_| call!(sched_setaffinity, 0, WORDS * 8, &set))
         .and_then(|_| call!(sched_setscheduler, 0, policy, &[0_i32]));
-    let orphan = call!(getppid).is_ok_and(|parent| parent != told.parent as usize);
+    let orphan = call!(getppid).is_ok_and(|parent| parent != control.parent as usize);
     if ready.is_err() || orphan {
-        told.state.store(FAILED, Ordering::Release);
+        control.state.store(FAILED, Ordering::Release);
         return 1;
     }
     loop {
-        told.state.store(RUNNING, Ordering::Release);
+        control.state.store(RUNNING, Ordering::Release);
         // No pause instruction, because a hypervisor preempts a CPU that pauses for long.
-        while told.wanted.load(Ordering::Relaxed) == RUNNING {}
-        told.state.store(PAUSED, Ordering::Release);
-        while told.wanted.load(Ordering::Acquire) == PAUSED {
-            let _ = call!(futex, told.wanted.as_ptr(), libc::FUTEX_WAIT, PAUSED, 0);
+        while control.wanted.load(Ordering::Relaxed) == RUNNING {}
+        control.state.store(PAUSED, Ordering::Release);
+        while control.wanted.load(Ordering::Acquire) == PAUSED {
+            let _ = call!(futex, control.wanted.as_ptr(), libc::FUTEX_WAIT, PAUSED, 0);
         }
     }
 }

@@ -9,7 +9,7 @@ use operation::{Failure, Loop, Operation, Setting, Value, cpus, repeat};
 use record::{Doubt, Estimate};
 
 use super::area::{Area, PAGE, Slots, mapped_anywhere, unmap};
-use super::elsewhere::{Elsewhere, Running, running_elsewhere};
+use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{CALL, PAIR};
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
@@ -269,7 +269,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["membarrier"],
         axes: &[cpus("cpus", &[Value::Number(2), Value::Number(1), Value::Number(4)])],
         prepare: |setting| {
-            let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, Running::InBatches)?;
+            let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, TaskRunning::InBatches)?;
             exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
             let barriers = repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?));
             beside(setting, others, barriers)

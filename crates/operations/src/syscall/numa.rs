@@ -7,7 +7,7 @@ use operation::{Axis, Failure, Operation, Setting, Value, repeat, word};
 use record::Estimate;
 
 use super::area::{Area, PAGE};
-use super::elsewhere::{Elsewhere, Running, running_elsewhere};
+use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{BLOCK, CALL};
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
@@ -204,7 +204,7 @@ struct Awake(#[expect(dead_code, reason = "they run until it is dropped")] Vec<E
 
 impl Awake {
     fn new(setting: &Setting) -> Result<Awake, Failure> {
-        Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others") == "awake"), Running::Idly)?))
+        Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others") == "awake"), TaskRunning::Idly)?))
     }
 }
 

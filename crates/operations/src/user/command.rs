@@ -56,7 +56,7 @@ pub enum Cpus {
 
 /// How a command is to be run.
 #[derive(Clone, Copy, Debug)]
-pub struct Running {
+pub struct CommandOptions {
     /// The seconds after which a round, or the trial before all rounds, counts as hung.
     pub patience: f64,
     /// What an exit status other than 0 means.
@@ -68,7 +68,7 @@ pub struct Running {
 }
 
 /// A command that can be timed.
-pub struct Tried {
+pub struct TriedCommand {
     /// The operation.
     pub operation: &'static Operation,
     /// Processor time over elapsed time in the trial. A value above 1 means that it keeps several CPUs busy.
@@ -113,7 +113,7 @@ struct Command {
 ///
 /// # Errors
 /// If the program does not exist or cannot be executed, or if its trial fails or hangs.
-pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried, CommandError> {
+pub fn command(name: &str, words: &[OsString], running: CommandOptions) -> Result<TriedCommand, CommandError> {
     let first = words.first().filter(|first| !first.is_empty()).ok_or(CommandError::Empty)?;
     let program = found(first)?;
     let whole = |text: &OsStr| {
@@ -149,7 +149,7 @@ pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried
         prepare: |setting: &Setting| prepared(setting.argument()?),
         ..Operation::DEFAULT
     };
-    Ok(Tried { operation: Box::leak(Box::new(operation)), busy })
+    Ok(TriedCommand { operation: Box::leak(Box::new(operation)), busy })
 }
 
 /// A longer run is quoted by its typical time: the checks around it say nothing about neighbours during it.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use measure::{Measurement, Plan, measure};
 use operation::{Failure, Item, Loop, Operation, Setting};
-use operations::reading::Given;
+use operations::reading::UserFile;
 use record::{Point, Settings, Value};
 
 use crate::support::in_a_process;
@@ -42,7 +42,7 @@ static CUT: OnceLock<PathBuf> = OnceLock::new();
 fn cut_meanwhile(id: &str, setting: &Setting) -> Result<Loop, Failure> {
     let path = CUT.get().ok_or_else(|| Failure::wrong("no file"))?;
     std::fs::write(path, vec![1; 1 << 20])?;
-    let given: &'static Given = Box::leak(Box::new(Given::read(path)?));
+    let given: &'static UserFile = Box::leak(Box::new(UserFile::read(path)?));
     let over = Setting::new(setting.point().clone(), setting.scratch().into(), setting.cpu(), None, 1);
     let work = reader(id).set_up(&over.with_argument(Some(given)))?;
     std::fs::File::options().write(true).open(path)?.set_len(100_000)?;

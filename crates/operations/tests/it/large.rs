@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use operation::Setting;
-use operations::reading::Given;
+use operations::reading::UserFile;
 use record::{Point, Value};
 
 use crate::support::in_a_process;
@@ -16,11 +16,11 @@ const MIB: u64 = 1 << 20;
 
 /// One pass over a file of holes, beginning with nothing of it in memory.
 fn passes_over(id: &str, path: &Path) {
-    let given: &'static Given = Box::leak(Box::new(Given::read(path).expect("a file")));
+    let given: &'static UserFile = Box::leak(Box::new(UserFile::read(path).expect("a file")));
     pass_over(id, path, given);
 }
 
-fn pass_over(id: &str, path: &Path, given: &'static Given) {
+fn pass_over(id: &str, path: &Path, given: &'static UserFile) {
     let operation = operations::find(id).unwrap_or_else(|| panic!("there is no {id}"));
     let words = [("state", "cold"), ("order", "sequential")].map(|(axis, word)| (axis, Value::Word(word.into())));
     let numbers = [("record", 128 << 10), ("file", given.length()), ("depth", 16)];
@@ -144,7 +144,7 @@ fn a_file_of_64_gib_is_read_to_its_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let mib = std::env::var(SIZE.0).map_or(SIZE.1, |mib| mib.parse().expect("MiB"));
     let path = holes(folder.path(), mib * MIB);
-    let given: &'static Given = Box::leak(Box::new(Given::read(&path).expect("a file")));
+    let given: &'static UserFile = Box::leak(Box::new(UserFile::read(&path).expect("a file")));
     for id in READERS {
         pass_over(id, &path, given);
         eprintln!("{id}: whole; RssAnon {} KiB, VmHWM {} KiB", kib("RssAnon"), kib("VmHWM"));

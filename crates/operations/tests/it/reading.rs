@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use operations::reading::Given;
+use operations::reading::UserFile;
 use operations::residence;
 
 #[test]
@@ -57,7 +57,7 @@ fn pages_in_memory_are_counted_where_they_are() {
 #[test]
 fn what_is_no_readable_file_is_told() {
     let root = tempfile::tempdir().expect("a folder");
-    let told = |path: &Path| Given::read(path).expect_err("not readable").to_string();
+    let told = |path: &Path| UserFile::read(path).expect_err("not readable").to_string();
     assert!(told(&root.path().join("missing")).contains("No such file"));
     assert!(told(root.path()).contains("is a directory"));
     std::fs::write(root.path().join("empty"), "").expect("written");

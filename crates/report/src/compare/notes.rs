@@ -1,10 +1,10 @@
 //! Notes on a row: doubts of its costs, other names, other estimates, why there is no ratio. They are numbered, shown
 //! once each, and short enough for many rows.
 
-use analysis::compare::{Row, Told};
+use analysis::compare::{ComparisonRow, RatioToBase};
 use record::{Cost, Doubt, Estimate};
 
-use super::view::View;
+use super::view::ComparisonView;
 use crate::footnotes::Footnotes;
 use crate::text::{Style, in_table};
 
@@ -14,13 +14,13 @@ pub(super) struct Notes(Footnotes);
 
 impl Notes {
     /// The numbers of a row's notes, and the name of its partner if it differs.
-    pub(super) fn of(&mut self, row: &Row<'_>, view: &View<'_>) -> String {
+    pub(super) fn of(&mut self, row: &ComparisonRow<'_>, view: &ComparisonView<'_>) -> String {
         let mut texts = doubts(row.base, &view.label(0));
         let mut beside = Vec::new();
         for (place, other) in row.others.iter().enumerate() {
             let Some((cost, against)) = other else { continue };
             texts.extend(doubts(cost, &view.label(place + 1)));
-            if let Told::Untold(why) = &against.ratio {
+            if let RatioToBase::Unknown(why) = &against.ratio {
                 texts.push(why.clone());
             }
             // A published figure is quoted by the only estimate it has.

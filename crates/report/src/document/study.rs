@@ -1,7 +1,7 @@
 //! `howslow study --json`.
 
 use analysis::prefetch::{THERE, Tuning, distance};
-use analysis::study::{Cell, Compared, Figure, Finding, Study, StudyAnswer, TableAnswer, Test};
+use analysis::study::{Cell, ClaimFigure, Compared, Study, StudyAnswer, TableAnswer, Test, TestedClaim};
 use record::Doubt;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -192,8 +192,8 @@ fn cell(cell: &Cell) -> Option<StudyCell<'_>> {
     })
 }
 
-impl<'a> From<&'a Finding> for StudyFinding<'a> {
-    fn from(finding: &'a Finding) -> StudyFinding<'a> {
+impl<'a> From<&'a TestedClaim> for StudyFinding<'a> {
+    fn from(finding: &'a TestedClaim) -> StudyFinding<'a> {
         let share = match finding.test {
             Test::Load { share, .. } => Some(share),
             _ => None,
@@ -222,8 +222,8 @@ impl<'a> From<&'a Finding> for StudyFinding<'a> {
     }
 }
 
-impl<'a> From<&'a Figure> for NamedFigure<'a> {
-    fn from(it: &'a Figure) -> NamedFigure<'a> {
+impl<'a> From<&'a ClaimFigure> for NamedFigure<'a> {
+    fn from(it: &'a ClaimFigure) -> NamedFigure<'a> {
         NamedFigure {
             name: &it.name,
             figure: time(it.figure.as_ref().ok()),

@@ -38,7 +38,7 @@ pub(crate) struct Extent {
 }
 
 /// One command on both systems, native first.
-pub(crate) struct Told {
+pub(crate) struct CommandOnBoth {
     pub name: &'static str,
     pub sums: [f64; 2],
     pub measured: [Spent; 2],
@@ -53,7 +53,7 @@ pub(crate) struct Told {
 
 /// The whole experiment.
 pub(crate) struct Laboratory {
-    pub told: Vec<Told>,
+    pub commands: Vec<CommandOnBoth>,
     /// The result of `howslow compare` for the two runs.
     pub compared: Value,
     /// The cost of a line of code that is executed for the first time, in ns, on both systems.
@@ -186,7 +186,12 @@ impl System {
 }
 
 /// One mix on both systems.
-fn told(systems: &[System; 2], name: &'static str, mix: &str, measured: [Spent; 2]) -> anyhow::Result<Told> {
+fn measure_command(
+    systems: &[System; 2],
+    name: &'static str,
+    mix: &str,
+    measured: [Spent; 2],
+) -> anyhow::Result<CommandOnBoth> {
     let file = systems[0].path.with_file_name(format!("{name}.toml"));
     fs::write(&file, mix)?;
     let whole = |place: usize| format!("--measured={}={:.0}ns", systems[place].path.display(), measured[place].ns);
@@ -195,7 +200,7 @@ fn told(systems: &[System; 2], name: &'static str, mix: &str, measured: [Spent; 
     let predicted = howslow(systems, &["predict", &file, "--on"], &wholes)?;
     let compared = howslow(systems, &["compare", "--mix", &file], &wholes)?;
     let sum = |place: usize| predicted["predictions"][place]["total_ns"].as_f64().context("a prediction without a sum");
-    Ok(Told {
+    Ok(CommandOnBoth {
         name,
         sums: [sum(0)?, sum(1)?],
         measured,
@@ -225,26 +230,26 @@ fn conclude(
     for (system, wholes) in systems.iter_mut().zip(wholes) {
         system.add(NOTHING, wholes[0].ns)?;
     }
-    let mut laboratory = Laboratory { told: Vec::new(), compared: Value::Null, code: [0.0; 2] };
+    let mut laboratory = Laboratory { commands: Vec::new(), compared: Value::Null, code: [0.0; 2] };
     laboratory.compared = howslow(&systems, &["compare"], &[])?;
     for (place, ((name, _), mut counts)) in words.iter().zip(counts).enumerate().skip(1) {
         let (priced, lacking): (Vec<Line>, Vec<Line>) =
             counts.lines.drain(..).partition(|line| systems.iter().all(|system| system.has(line)));
         let of_code = Line { name: CODE.into(), family: "new code", times: counts.code };
         let mix = mix(name, &priced, (place > 1).then_some(&of_code));
-        let mut told = told(&systems, name, &mix, [wholes[0][place], wholes[1][place]])?;
+        let mut command = measure_command(&systems, name, &mix, [wholes[0][place], wholes[1][place]])?;
         let lacking = lacking.into_iter().map(|line| (line.name, line.times));
-        told.unpriced = lacking.chain(counts.unpriced).map(|(name, times)| format!("{times} x {name}")).collect();
+        command.unpriced = lacking.chain(counts.unpriced).map(|(name, times)| format!("{times} x {name}")).collect();
         if place > 1 {
-            told.new_code = laboratory.code.map(|each| each * counts.code);
+            command.new_code = laboratory.code.map(|each| each * counts.code);
         } else {
             for (side, system) in systems.iter_mut().enumerate() {
-                let rest = (told.measured[side].ns - told.sums[side]).max(0.0);
+                let rest = (command.measured[side].ns - command.sums[side]).max(0.0);
                 laboratory.code[side] = rest / counts.code;
                 system.add(CODE, laboratory.code[side])?;
             }
         }
-        laboratory.told.push(told);
+        laboratory.commands.push(command);
     }
     Ok(laboratory)
 }

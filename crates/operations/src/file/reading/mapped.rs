@@ -8,11 +8,11 @@ use operation::{Failure, Loop, Operation, Setting, word};
 use rustix::mm::{Advice, MapFlags};
 
 use super::ahead::Ahead;
-use super::order::Plan;
+use super::order::VisitPlan;
 use super::pass::summing;
-use super::source::Source;
+use super::source::SourceFile;
 use super::sum::sum;
-use super::view::View;
+use super::view::MappedView;
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, FILE, MIB, READ, RECORD, STATE};
 use crate::file::residence;
 
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[word("state", &[Word("warm")]), RECORD, FILE],
         prepare: |setting| {
             summing(setting, |source, plan| {
-                let view = View::of(source, MapFlags::SHARED)?;
+                let view = MappedView::of(source, MapFlags::SHARED)?;
                 Ok(move || Ok(sum_of(&view, plan)))
             })
         },
@@ -75,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let mut window = Ahead::of(setting, plan.length);
                 tried(source, Some(Advice::WillNeed))?;
                 Ok(move || {
-                    let view = View::new(&file, (0, plan.length), MapFlags::SHARED)?;
+                    let view = MappedView::new(&file, (0, plan.length), MapFlags::SHARED)?;
                     window.restart();
                     let mut total = 0_u64;
                     for offset in plan.offsets() {
@@ -96,7 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let file = Rc::new(source.open_with(rustix::fs::OFlags::empty())?);
                 in_huge_pages(source)?;
                 Ok(move || {
-                    let view = View::new(&*file, (0, plan.length), MapFlags::SHARED)?;
+                    let view = MappedView::new(&*file, (0, plan.length), MapFlags::SHARED)?;
                     view.advise(Advice::LinuxHugepage, 0, plan.length as usize)?;
                     Ok(sum_of(&view, plan))
                 })
@@ -112,7 +112,7 @@ fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Resu
         let file = source.open_with(rustix::fs::OFlags::empty())?;
         tried(source, advice)?;
         Ok(move || {
-            let view = View::new(&file, (0, plan.length), flags)?;
+            let view = MappedView::new(&file, (0, plan.length), flags)?;
             if let Some(advice) = advice {
                 view.advise(advice, 0, plan.length as usize)?;
             }
@@ -122,8 +122,8 @@ fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Resu
 }
 
 /// Maps the file and advises its first page once, so that a refusal occurs before anything is timed.
-fn tried(source: &Source, advice: Option<Advice>) -> Result<(), Failure> {
-    let view = View::of(source, MapFlags::SHARED)?;
+fn tried(source: &SourceFile, advice: Option<Advice>) -> Result<(), Failure> {
+    let view = MappedView::of(source, MapFlags::SHARED)?;
     advice.map_or(Ok(()), |advice| view.advise(advice, 0, rustix::param::page_size()))
 }
 
@@ -131,9 +131,9 @@ fn tried(source: &Source, advice: Option<Advice>) -> Result<(), Failure> {
 ///
 /// # Errors
 /// A skip if less than half of it is in huge pages afterwards.
-fn in_huge_pages(source: &Source) -> Result<(), Failure> {
+fn in_huge_pages(source: &SourceFile) -> Result<(), Failure> {
     let left = residence::evict(&source.file)?;
-    let view = View::of(source, MapFlags::SHARED)?;
+    let view = MappedView::of(source, MapFlags::SHARED)?;
     let none = |reason: String| Failure::skip(reason, "a file system with large folios, and a file of 4 MiB or more");
     view.advise(Advice::LinuxHugepage, 0, view.length)
         .map_err(|error| none(format!("this kernel accepts no advice on huge pages: {error}")))?;
@@ -146,6 +146,6 @@ fn in_huge_pages(source: &Source) -> Result<(), Failure> {
 }
 
 /// The sum of all records, in the plan's order.
-fn sum_of(view: &View, plan: Plan) -> u64 {
+fn sum_of(view: &MappedView, plan: VisitPlan) -> u64 {
     plan.offsets().fold(0, |total, offset| total.wrapping_add(sum(view.record(plan, offset))))
 }

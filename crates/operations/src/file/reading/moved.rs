@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 
 use super::READ;
-use super::order::Plan;
+use super::order::VisitPlan;
 use super::pass::{Reader, counting};
 use super::source::within_limit;
 
@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 struct Copier {
     file: OwnedFd,
     copy: OwnedFd,
-    plan: Plan,
+    plan: VisitPlan,
 }
 
 impl Copier {

@@ -7,7 +7,7 @@ const STRIDE: u64 = 64;
 
 /// What a pass visits, each record once.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct VisitPlan {
     /// Bytes of the file.
     pub length: u64,
     /// Bytes of a record. The last record may be shorter.
@@ -23,12 +23,12 @@ enum Order {
     Random { seed: u64 },
 }
 
-impl Plan {
+impl VisitPlan {
     /// As the point says, over a file of `length` bytes; without the axis `order`, from beginning to end.
     ///
     /// # Errors
     /// A record whose length is zero or not a multiple of a word, because words are summed.
-    pub fn of(setting: &Setting, length: u64) -> Result<Plan, Failure> {
+    pub fn of(setting: &Setting, length: u64) -> Result<VisitPlan, Failure> {
         let order = match setting.word("order") {
             "" | "sequential" => Order::Sequential,
             "reverse" => Order::Reverse,
@@ -36,22 +36,22 @@ impl Plan {
             "random" => Order::Random { seed: setting.seed() },
             other => return Err(Failure::wrong(format!("there is no order '{other}'"))),
         };
-        Plan::new(length, setting.number("record"), order)
+        VisitPlan::new(length, setting.number("record"), order)
     }
 
     /// Records of this size in random order.
     ///
     /// # Errors
-    /// As [`Plan::of`].
-    pub fn random(length: u64, record: u64, seed: u64) -> Result<Plan, Failure> {
-        Plan::new(length, record, Order::Random { seed })
+    /// As [`VisitPlan::of`].
+    pub fn random(length: u64, record: u64, seed: u64) -> Result<VisitPlan, Failure> {
+        VisitPlan::new(length, record, Order::Random { seed })
     }
 
-    fn new(length: u64, record: u64, order: Order) -> Result<Plan, Failure> {
+    fn new(length: u64, record: u64, order: Order) -> Result<VisitPlan, Failure> {
         if record == 0 || !record.is_multiple_of(8) {
             return Err(Failure::skip(format!("records of {record} bytes cannot be summed"), "a multiple of 8 bytes"));
         }
-        Ok(Plan { length, record, order })
+        Ok(VisitPlan { length, record, order })
     }
 
     /// True if the records are in sequential order.
@@ -79,7 +79,7 @@ impl Plan {
 
 /// The offsets of one pass.
 pub struct Offsets {
-    plan: Plan,
+    plan: VisitPlan,
     records: u64,
     visited: u64,
     /// The state of the order's own arithmetic.
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn offsets(order: Order, length: u64, record: u64) -> Vec<u64> {
-        Plan { length, record, order }.offsets().collect()
+        VisitPlan { length, record, order }.offsets().collect()
     }
 
     #[test]
@@ -166,8 +166,11 @@ mod tests {
 
     #[test]
     fn the_last_record_may_be_shorter() {
-        let plan = Plan { length: 100, record: 80, order: Order::Sequential };
+        let plan = VisitPlan { length: 100, record: 80, order: Order::Sequential };
         assert_eq!((plan.records(), plan.length_at(0), plan.length_at(80)), (2, 80, 20));
-        assert_eq!(Plan { length: 64 << 30, record: 8, order: Order::Reverse }.offsets().next(), Some((64 << 30) - 8));
+        assert_eq!(
+            VisitPlan { length: 64 << 30, record: 8, order: Order::Reverse }.offsets().next(),
+            Some((64 << 30) - 8)
+        );
     }
 }

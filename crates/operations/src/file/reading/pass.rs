@@ -7,8 +7,8 @@ use std::rc::Rc;
 use operation::{Doubts, Failure, Loop, Setting};
 use record::Doubt;
 
-use super::order::Plan;
-use super::source::Source;
+use super::order::VisitPlan;
+use super::source::SourceFile;
 use crate::file::residence;
 
 /// A method of reading a file, ready to use.
@@ -31,7 +31,7 @@ impl<Pass: FnMut() -> Result<u64, Failure>> Reader for Pass {
 /// The loop of a reader that sums what it reads.
 pub(crate) fn summing<R: Reader + 'static>(
     setting: &Setting,
-    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+    open: impl FnOnce(&SourceFile, VisitPlan) -> Result<R, Failure>,
 ) -> Result<Loop, Failure> {
     looped(setting, |source| source.sum, open)
 }
@@ -39,18 +39,18 @@ pub(crate) fn summing<R: Reader + 'static>(
 /// The loop of a reader that moves the bytes without passing them to the program, and can only count them.
 pub(crate) fn counting<R: Reader + 'static>(
     setting: &Setting,
-    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+    open: impl FnOnce(&SourceFile, VisitPlan) -> Result<R, Failure>,
 ) -> Result<Loop, Failure> {
     looped(setting, |source| source.length, open)
 }
 
 fn looped<R: Reader + 'static>(
     setting: &Setting,
-    expected: fn(&Source) -> u64,
-    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+    expected: fn(&SourceFile) -> u64,
+    open: impl FnOnce(&SourceFile, VisitPlan) -> Result<R, Failure>,
 ) -> Result<Loop, Failure> {
-    let source = Source::of(setting)?;
-    let plan = Plan::of(setting, source.length)?;
+    let source = SourceFile::of(setting)?;
+    let plan = VisitPlan::of(setting, source.length)?;
     let state = State::of(setting, &source)?;
     let reader = Rc::new(RefCell::new(open(&source, plan)?));
     setting.count_reads(&source.file);
@@ -83,7 +83,7 @@ enum State {
 }
 
 impl State {
-    fn of(setting: &Setting, source: &Source) -> Result<State, Failure> {
+    fn of(setting: &Setting, source: &SourceFile) -> Result<State, Failure> {
         match setting.word("state") {
             "cold" if residence::lives_in_memory(&source.file) => Err(Failure::skip(
                 "the scratch folder is in memory (tmpfs), so no file in it can be evicted from memory",
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    fn restore(&self, source: &Source) -> Result<(), Failure> {
+    fn restore(&self, source: &SourceFile) -> Result<(), Failure> {
         match self {
             State::Cold(doubts) => {
                 let left = residence::evict(&source.file)?;
@@ -120,7 +120,7 @@ impl State {
 }
 
 /// Loads all of the file into memory. A few pages may be evicted again while others need memory, hence several tries.
-fn fill(source: &Source) -> Result<(), Failure> {
+fn fill(source: &SourceFile) -> Result<(), Failure> {
     const TRIES: u32 = 5;
     let mut cached = residence::resident(&source.file)?;
     for _ in 0..TRIES {

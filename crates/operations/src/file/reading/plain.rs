@@ -8,9 +8,9 @@ use rustix::fs::{Advice, OFlags, SeekFrom, fadvise, seek};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2, read};
 
 use super::ahead::Ahead;
-use super::order::Plan;
+use super::order::VisitPlan;
 use super::pass::{Reader, summing};
-use super::source::{Source, whole};
+use super::source::{SourceFile, whole};
 use super::sum::{Take, sum};
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ, THE_SUM};
 use crate::kit::block::Block;
@@ -153,7 +153,7 @@ pub(super) const DIRECT: Operation = Operation {
 };
 
 /// Calls `read` for each record and passes the record to `take`.
-pub(super) fn by_read(source: &Source, plan: Plan, take: Take) -> Result<impl Reader + use<>, Failure> {
+pub(super) fn by_read(source: &SourceFile, plan: VisitPlan, take: Take) -> Result<impl Reader + use<>, Failure> {
     let file = source.open_with(OFlags::empty())?;
     let mut block = Block::new(plan.record as usize);
     Ok(move || {
@@ -170,7 +170,7 @@ pub(super) fn by_read(source: &Source, plan: Plan, take: Take) -> Result<impl Re
 /// Reads each record by `get`, which returns the number of bytes read. Returns the sum of all.
 #[inline(always)]
 pub(super) fn each_record(
-    plan: Plan,
+    plan: VisitPlan,
     block: &mut Block,
     get: impl FnMut(&mut [u8], u64) -> Result<usize, Failure>,
 ) -> Result<u64, Failure> {
@@ -180,7 +180,7 @@ pub(super) fn each_record(
 /// The same, but passes each record to `take`.
 #[inline(always)]
 fn each_record_into(
-    plan: Plan,
+    plan: VisitPlan,
     block: &mut Block,
     take: Take,
     mut get: impl FnMut(&mut [u8], u64) -> Result<usize, Failure>,
@@ -196,8 +196,8 @@ fn each_record_into(
 
 /// Calls `pread` with direct access for each record, into this block, and passes the record to `take`.
 pub(super) fn past_the_cache(
-    source: &Source,
-    plan: Plan,
+    source: &SourceFile,
+    plan: VisitPlan,
     (mut block, take): (Block, Take),
 ) -> Result<impl Reader + use<>, Failure> {
     let file = direct(source, plan)?;
@@ -218,7 +218,7 @@ pub(super) fn past_the_cache(
 ///
 /// # Errors
 /// A skip if its file system has no direct reads, or none of this length.
-pub(super) fn direct(source: &Source, plan: Plan) -> Result<OwnedFd, Failure> {
+pub(super) fn direct(source: &SourceFile, plan: VisitPlan) -> Result<OwnedFd, Failure> {
     let refused = |error: Errno| match error {
         Errno::INVAL | Errno::OPNOTSUPP => Failure::skip(
             format!("this file system has no direct reads of {} bytes", plan.record),

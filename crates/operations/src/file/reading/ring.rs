@@ -7,7 +7,7 @@ use io_uring::{IoUring, opcode, squeue, types};
 use operation::{Failure, Loop, Need, Operation, Setting, term};
 use rustix::fs::OFlags;
 
-use super::order::Plan;
+use super::order::VisitPlan;
 use super::pass::{Reader, summing};
 use super::plain::direct;
 use super::source::whole;
@@ -67,7 +67,7 @@ pub(super) const DIRECT: Operation = Operation {
 };
 
 /// A ring that reads a file and passes its records to `take`.
-pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: Plan, take: Take) -> Result<Ring, Failure> {
+pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: VisitPlan, take: Take) -> Result<Ring, Failure> {
     Ring::new(ring(2 * depth(setting))?, file, depth(setting), (plan, take))
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Ring {
     ring: IoUring,
     file: OwnedFd,
     places: Vec<Place>,
-    plan: Plan,
+    plan: VisitPlan,
     take: Take,
     registered: bool,
     polls: bool,
@@ -112,7 +112,7 @@ struct Place {
 }
 
 impl Ring {
-    fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (Plan, Take)) -> Result<Ring, Failure> {
+    fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (VisitPlan, Take)) -> Result<Ring, Failure> {
         let places = (0..depth).map(|_| Place { block: Block::new(plan.record as usize), offset: 0 }).collect();
         Ok(Ring { ring, file, places, plan, take, registered: false, polls: false })
     }

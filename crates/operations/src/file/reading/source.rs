@@ -18,25 +18,25 @@ const CHUNK: usize = 1 << 20;
 
 /// A file of the user, which the readers read instead of a scratch file: an operation's `argument`.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct UserFile {
     path: PathBuf,
     length: u64,
     sum: u64,
 }
 
-impl Given {
+impl UserFile {
     /// Reads the file once, for the sum that every reader is checked against.
     ///
     /// # Errors
     /// If it is missing, not a regular file, unreadable or empty.
-    pub fn read(path: &Path) -> Result<Given, FileError> {
+    pub fn read(path: &Path) -> Result<UserFile, FileError> {
         let file = residence::open(path)?;
         let length = residence::length(&file)?;
         if length == 0 {
             return Err(FileError::Empty { path: path.into() });
         }
         let sum = sum_of(&file, length).map_err(|error| FileError::Call { call: "pread", error })?;
-        Ok(Given { path: path.into(), length, sum })
+        Ok(UserFile { path: path.into(), length, sum })
     }
 
     /// Bytes of the file.
@@ -46,7 +46,7 @@ impl Given {
 }
 
 /// An open file and what is known of it.
-pub(crate) struct Source {
+pub(crate) struct SourceFile {
     /// Open for reading.
     pub file: OwnedFd,
     /// Its name, for callers that open the file themselves.
@@ -57,12 +57,12 @@ pub(crate) struct Source {
     pub sum: u64,
 }
 
-impl Source {
+impl SourceFile {
     /// The user's file, or one with the number of bytes that the axis `file` says.
-    pub fn of(setting: &Setting) -> Result<Source, Failure> {
-        if let Ok(Given { path, length, sum }) = setting.argument::<Given>() {
+    pub fn of(setting: &Setting) -> Result<SourceFile, Failure> {
+        if let Ok(UserFile { path, length, sum }) = setting.argument::<UserFile>() {
             let file = residence::open(path)?;
-            return Ok(Source { file, path: path.clone(), length: *length, sum: *sum });
+            return Ok(SourceFile { file, path: path.clone(), length: *length, sum: *sum });
         }
         let length = setting.number("file");
         if length == 0 || !length.is_multiple_of(8) {
@@ -76,7 +76,7 @@ impl Source {
         if std::fs::metadata(&path).map(|it| it.len()).ok() != Some(length) {
             make(&path, length)?;
         }
-        Ok(Source { file: residence::open(&path)?, path, length, sum: sum_of_first(length / 8) })
+        Ok(SourceFile { file: residence::open(&path)?, path, length, sum: sum_of_first(length / 8) })
     }
 
     /// The same file, opened with additional flags.

@@ -8,32 +8,32 @@ use operation::Failure;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-use super::order::Plan;
-use super::source::Source;
-use crate::kit::huge::{Kind, huge_bytes};
+use super::order::VisitPlan;
+use super::source::SourceFile;
+use crate::kit::huge::{MemoryKind, huge_bytes};
 
 /// A mapped part of a file; dropping it unmaps it.
-pub struct View {
+pub struct MappedView {
     start: *mut c_void,
     /// Its bytes.
     pub length: usize,
 }
 
-impl View {
+impl MappedView {
     /// `length` bytes from `offset` on, a multiple of the page.
     ///
     /// # Errors
     /// A skip if the file system does not support mappings.
-    pub fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<View, Failure> {
+    pub fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<MappedView, Failure> {
         let length = length as usize;
         // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
         let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, offset) }.map_err(not_mapped)?;
-        Ok(View { start, length })
+        Ok(MappedView { start, length })
     }
 
     /// All of the source.
-    pub(super) fn of(source: &Source, flags: MapFlags) -> Result<View, Failure> {
-        View::new(&source.file, (0, source.length), flags)
+    pub(super) fn of(source: &SourceFile, flags: MapFlags) -> Result<MappedView, Failure> {
+        MappedView::new(&source.file, (0, source.length), flags)
     }
 
     /// All of it. If the file is truncated meanwhile, an access beyond its end ends the process by SIGBUS. This costs only
@@ -46,7 +46,7 @@ impl View {
 
     /// The record at `offset`.
     #[inline(always)]
-    pub(super) fn record(&self, plan: Plan, offset: u64) -> &[u8] {
+    pub(super) fn record(&self, plan: VisitPlan, offset: u64) -> &[u8] {
         &self.bytes()[offset as usize..][..plan.length_at(offset)]
     }
 
@@ -62,7 +62,7 @@ impl View {
 
     /// The bytes of it that the page tables map by huge pages.
     pub(super) fn huge_bytes(&self) -> Result<usize, Failure> {
-        huge_bytes(self.start, Kind::OfFile)
+        huge_bytes(self.start, MemoryKind::OfFile)
     }
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn not_mapped(error: Errno) -> Failure {
     }
 }
 
-impl Drop for View {
+impl Drop for MappedView {
     fn drop(&mut self) {
         // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
         let _ = unsafe { munmap(self.start, self.length) };

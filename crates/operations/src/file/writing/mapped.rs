@@ -10,7 +10,7 @@ use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
 
 use super::content::Content;
 use super::pass::writing;
-use super::target::{Target, refused};
+use super::target::{WrittenFile, refused};
 use super::{ANY_POINTS, FILE, ORDER, OVER, RECORD, WRITE};
 use crate::file::reading::view::not_mapped;
 
@@ -28,10 +28,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {
                 ftruncate(&file, plan.length).map_err(|error| refused(error, plan.length))?;
-                let mut view = View::new(&file, plan.length as usize)?;
+                let mut view = MappedView::new(&file, plan.length as usize)?;
                 for offset in plan.offsets() {
                     let length = plan.length_at(offset);
-                    let record = &content.record(Target::number(plan, pass, offset))[..length];
+                    let record = &content.record(WrittenFile::number(plan, pass, offset))[..length];
                     view.bytes()[offset as usize..][..length].copy_from_slice(record);
                 }
                 if syncs { view.sync().map_err(|error| refused(error, plan.length)) } else { Ok(()) }
@@ -42,17 +42,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 }];
 
 /// A mapped file; dropping it unmaps it.
-struct View {
+struct MappedView {
     start: *mut std::ffi::c_void,
     length: usize,
 }
 
-impl View {
-    fn new(file: impl std::os::fd::AsFd, length: usize) -> Result<View, Failure> {
+impl MappedView {
+    fn new(file: impl std::os::fd::AsFd, length: usize) -> Result<MappedView, Failure> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
         let start = unsafe { mmap(null_mut(), length, access, MapFlags::SHARED, file, 0) }.map_err(not_mapped)?;
-        Ok(View { start, length })
+        Ok(MappedView { start, length })
     }
 
     /// All of it. If the device is full when a page is first stored to, SIGBUS ends the process, which costs only the
@@ -71,7 +71,7 @@ impl View {
     }
 }
 
-impl Drop for View {
+impl Drop for MappedView {
     fn drop(&mut self) {
         // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
         let _ = unsafe { munmap(self.start, self.length) };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use operation::{DeviceWrites, Failure, Loop, Setting, Tally};
 
-use super::target::Target;
+use super::target::WrittenFile;
 
 /// A method of writing a file, ready to use.
 pub(crate) trait Writer {
@@ -37,7 +37,7 @@ impl<W: Writer> Writer for Direct<W> {
 /// What the parts of the loop share.
 struct State<W> {
     writer: W,
-    target: Target,
+    target: WrittenFile,
     /// The number of passes so far.
     passes: u64,
     device: Option<DeviceWrites>,
@@ -48,9 +48,9 @@ struct State<W> {
 /// The loop of a writer.
 pub(crate) fn writing<W: Writer + 'static>(
     setting: &Setting,
-    open: impl FnOnce(&Target) -> Result<W, Failure>,
+    open: impl FnOnce(&WrittenFile) -> Result<W, Failure>,
 ) -> Result<Loop, Failure> {
-    let target = Target::of(setting)?;
+    let target = WrittenFile::of(setting)?;
     let state = Rc::new(RefCell::new(State {
         writer: open(&target)?,
         passes: 0,

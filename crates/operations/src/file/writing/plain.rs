@@ -8,9 +8,9 @@ use rustix::io::{Errno, pwrite, write};
 
 use super::content::Content;
 use super::pass::{Direct, writing};
-use super::target::{Target, refused, wrote};
+use super::target::{WrittenFile, refused, wrote};
 use super::{ANY, ANY_POINTS, DIRECT_POINTS, FILE, RECORD, SYNC, WRITE, is_usual_sync};
-use crate::file::reading::order::Plan;
+use crate::file::reading::order::VisitPlan;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -81,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-fn by_pwrite(file: OwnedFd, plan: Plan) -> impl FnMut(u64) -> Result<(), Failure> {
+fn by_pwrite(file: OwnedFd, plan: VisitPlan) -> impl FnMut(u64) -> Result<(), Failure> {
     let mut content = Content::new(plan.record as usize);
     move |pass| each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset))
 }
@@ -89,13 +89,13 @@ fn by_pwrite(file: OwnedFd, plan: Plan) -> impl FnMut(u64) -> Result<(), Failure
 /// Writes each record by `put`, which returns the number of bytes written.
 #[inline(always)]
 pub(super) fn each_record(
-    plan: Plan,
+    plan: VisitPlan,
     content: &mut Content,
     pass: u64,
     mut put: impl FnMut(&[u8], u64) -> Result<usize, Errno>,
 ) -> Result<(), Failure> {
     for offset in plan.offsets() {
-        let record = &content.record(Target::number(plan, pass, offset))[..plan.length_at(offset)];
+        let record = &content.record(WrittenFile::number(plan, pass, offset))[..plan.length_at(offset)];
         let written = put(record, offset).map_err(|error| refused(error, plan.length))?;
         wrote(record.len(), written, offset)?;
     }

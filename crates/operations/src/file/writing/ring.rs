@@ -9,9 +9,9 @@ use rustix::io::Errno;
 
 use super::content::Content;
 use super::pass::{Direct, Writer, writing};
-use super::target::{Target, refused, wrote};
+use super::target::{WrittenFile, refused, wrote};
 use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, MAKING_DEEP, WRITE};
-use crate::file::reading::order::Plan;
+use crate::file::reading::order::VisitPlan;
 use crate::kit::ring::{register, ring};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -50,7 +50,7 @@ struct Ring {
     ring: IoUring,
     file: OwnedFd,
     places: Vec<Place>,
-    plan: Plan,
+    plan: VisitPlan,
     registered: bool,
 }
 
@@ -61,7 +61,7 @@ struct Place {
 }
 
 impl Ring {
-    fn new(setting: &Setting, target: &Target, flags: OFlags) -> Result<Ring, Failure> {
+    fn new(setting: &Setting, target: &WrittenFile, flags: OFlags) -> Result<Ring, Failure> {
         let depth = setting.number("depth").clamp(1, 4096) as u32;
         let plan = target.plan();
         let place = || Place { content: Content::new(plan.record as usize), offset: 0 };
@@ -85,7 +85,7 @@ impl Ring {
     fn ask(&mut self, index: usize, pass: u64, offset: u64) -> Result<(), Failure> {
         let place = &mut self.places[index];
         place.offset = offset;
-        let bytes = &place.content.record(Target::number(self.plan, pass, offset))[..self.plan.length_at(offset)];
+        let bytes = &place.content.record(WrittenFile::number(self.plan, pass, offset))[..self.plan.length_at(offset)];
         let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
         let request = match self.registered {
             true => opcode::WriteFixed::new(types::Fixed(0), start, length, index as u16).offset(offset).build(),

@@ -9,17 +9,17 @@ use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftru
 use rustix::io::{Errno, pwrite};
 
 use super::content::Content;
-use crate::file::reading::order::Plan;
+use crate::file::reading::order::VisitPlan;
 use crate::file::reading::source::{whole, within_limit};
 use crate::file::residence;
 use crate::file::stream::last_errno;
 
 /// A scratch file and how it is to be written.
-pub(crate) struct Target {
+pub(crate) struct WrittenFile {
     /// Open for reading and writing, to be synced, truncated and checked.
     pub file: OwnedFd,
     path: PathBuf,
-    plan: Plan,
+    plan: VisitPlan,
     /// True if a pass begins with an empty file; otherwise all its blocks exist.
     pub is_new: bool,
     policy: Policy,
@@ -45,12 +45,12 @@ impl Policy {
     }
 }
 
-impl Target {
+impl WrittenFile {
     /// Creates the file as the point says.
     ///
     /// # Errors
     /// A skip if there is no space for it, or if syncing it means nothing.
-    pub fn of(setting: &Setting) -> Result<Target, Failure> {
+    pub fn of(setting: &Setting) -> Result<WrittenFile, Failure> {
         let length = setting.number("file");
         if length == 0 || !length.is_multiple_of(8) {
             return Err(Failure::skip(
@@ -58,7 +58,7 @@ impl Target {
                 "a multiple of 8 bytes",
             ));
         }
-        let plan = Plan::of(setting, length)?;
+        let plan = VisitPlan::of(setting, length)?;
         within_limit(length)?;
         let path = setting.scratch().join("written");
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
@@ -67,7 +67,7 @@ impl Target {
         if policy.waits() && residence::lives_in_memory(&file) {
             return Err(in_memory("nothing is written when a file is synced"));
         }
-        let target = Target { file, path, plan, is_new: setting.word("over") != "old", policy };
+        let target = WrittenFile { file, path, plan, is_new: setting.word("over") != "old", policy };
         // Space is verified before anything is timed, because a store through a mapping cannot report that there is none.
         match fallocate(&target.file, FallocateFlags::empty(), 0, length) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
@@ -80,13 +80,13 @@ impl Target {
     }
 
     /// What the point says of the records.
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> VisitPlan {
         self.plan
     }
 
     /// The number of the record at this offset in this pass, from which its content follows.
     #[inline(always)]
-    pub fn number(plan: Plan, pass: u64, offset: u64) -> u64 {
+    pub fn number(plan: VisitPlan, pass: u64, offset: u64) -> u64 {
         pass.wrapping_mul(plan.records()).wrapping_add(offset / plan.record)
     }
 
@@ -160,7 +160,7 @@ impl Target {
         for offset in (0..self.plan.length).step_by(self.plan.record as usize) {
             let length = self.plan.length_at(offset);
             whole(length, rustix::io::pread(&self.file, &mut found[..length], offset)?, offset)?;
-            if found[..length] != content.record(Target::number(self.plan, pass, offset))[..length] {
+            if found[..length] != content.record(WrittenFile::number(self.plan, pass, offset))[..length] {
                 return Err(Failure::wrong(format!("the record at {offset} is not the one that was written")));
             }
         }
@@ -171,7 +171,7 @@ impl Target {
     fn fill(&self) -> Result<(), Failure> {
         let mut content = Content::new(self.plan.record as usize);
         for offset in (0..self.plan.length).step_by(self.plan.record as usize) {
-            let record = &content.record(Target::number(self.plan, 0, offset))[..self.plan.length_at(offset)];
+            let record = &content.record(WrittenFile::number(self.plan, 0, offset))[..self.plan.length_at(offset)];
             let written = pwrite(&self.file, record, offset).map_err(|error| self.refused(error))?;
             wrote(record.len(), written, offset)?;
         }

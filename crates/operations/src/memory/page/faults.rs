@@ -11,9 +11,9 @@ pub(crate) const STRAY: u64 = 16;
 
 /// Counts this thread's page faults that read nothing from a device.
 #[derive(Clone, Default)]
-pub(crate) struct Faults(Rc<Cell<u64>>);
+pub(crate) struct FaultCounter(Rc<Cell<u64>>);
 
-impl Faults {
+impl FaultCounter {
     pub(crate) fn start(&self) -> Result<(), Failure> {
         self.0.set(minor_faults()?);
         Ok(())

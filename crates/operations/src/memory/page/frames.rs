@@ -32,7 +32,7 @@ const ASIDE: usize = 16 << 20;
 
 /// The pages that a supply consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pages {
+pub(crate) enum FramePages {
     Base,
     Huge,
 }
@@ -40,7 +40,7 @@ pub(crate) enum Pages {
 /// New memory. Every batch takes a stretch of it, and nothing is freed meanwhile. When it is used up, all of it is freed at
 /// once, between two batches, and the next supply begins by setting frames aside again.
 pub(crate) struct Supply {
-    pages: Pages,
+    pages: FramePages,
     mapping: Mapping,
     /// The beginning of the batch's stretch, and of the next one.
     start: usize,
@@ -51,20 +51,20 @@ pub(crate) struct Supply {
 impl Supply {
     /// # Errors
     /// A skip if there is too little memory, or if the kernel has no huge pages.
-    pub(crate) fn new(pages: Pages) -> Result<Supply, Failure> {
+    pub(crate) fn new(pages: FramePages) -> Result<Supply, Failure> {
         Supply::of(pages, room()?)
     }
 
-    fn of(pages: Pages, bytes: usize) -> Result<Supply, Failure> {
+    fn of(pages: FramePages, bytes: usize) -> Result<Supply, Failure> {
         let mapping = Mapping::anonymous(bytes + HUGE)?;
         match pages {
-            Pages::Base => base_pages_only(&mapping)?,
-            Pages::Huge => {
+            FramePages::Base => base_pages_only(&mapping)?,
+            FramePages::Huge => {
                 mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?
             }
         }
         let first = mapping.first_huge();
-        let step = if pages == Pages::Base { page_size() } else { HUGE };
+        let step = if pages == FramePages::Base { page_size() } else { HUGE };
         (first..first + ASIDE).step_by(step).for_each(|offset| mapping.write(offset));
         let next = first + ASIDE;
         Ok(Supply { pages, mapping, start: next, next, end: first + bytes })
@@ -103,9 +103,9 @@ impl Supply {
 /// True once the kernel has given pages of the requested size. Before that, base pages instead of huge ones are a skip.
 /// After it they cost a round, because memory that is fragmented now may be defragmented later.
 #[derive(Clone, Default)]
-pub(crate) struct Given(Rc<Cell<bool>>);
+pub(crate) struct GivenPages(Rc<Cell<bool>>);
 
-impl Given {
+impl GivenPages {
     /// The first touches. Some of them may find only fragmented memory.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ pub(crate) mod tests {
     use std::os::unix::fs::FileExt;
 
     use super::*;
-    use crate::memory::page::faults::Faults;
+    use crate::memory::page::faults::FaultCounter;
 
     /// The frame behind an address, from `/proc/self/pagemap` (bits 0 to 54). `None` if the kernel hides it, which it does
     /// from all users but root.
@@ -177,8 +177,8 @@ pub(crate) mod tests {
     #[test]
     fn no_page_of_a_supply_is_given_back_and_taken_again() {
         let page = page_size();
-        let mut supply = Supply::of(Pages::Base, LEAST).expect("memory");
-        let faults = Faults::default();
+        let mut supply = Supply::of(FramePages::Base, LEAST).expect("memory");
+        let faults = FaultCounter::default();
         let (mut frames, mut pages) = (BTreeSet::new(), 0);
         for _ in 0..16 {
             supply.take(256 * page).expect("a stretch");
@@ -201,7 +201,7 @@ pub(crate) mod tests {
     #[test]
     fn base_pages_for_huge_ones_are_a_skip_at_first_and_a_lost_round_later() {
         let answers = |mut answers: Vec<bool>| {
-            let given = Given::default();
+            let given = GivenPages::default();
             let judge = given.clone();
             let touching = Loop::new(|_| Ok(())).verify(move |_| {
                 judge.judged(match answers.pop() {
@@ -220,8 +220,8 @@ pub(crate) mod tests {
 
     #[test]
     fn a_supply_that_is_used_up_is_followed_by_another() {
-        let mut supply = Supply::of(Pages::Base, LEAST).expect("memory");
-        let faults = Faults::default();
+        let mut supply = Supply::of(FramePages::Base, LEAST).expect("memory");
+        let faults = FaultCounter::default();
         for _ in 0..20 {
             supply.take(1 << 20).expect("a stretch");
             faults.start().expect("a count");

@@ -68,7 +68,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "pair of instructions",
         aliases: &["stpbp"],
         prepare: |_| {
-            let block = Block::new();
+            let block = AccessBlock::new();
             let wanted = block.address(0) + 8;
             kept(text::STORE_POINTER, block, move |block, after| after[LANES - 1] == wanted && block.word(0) == wanted)
         },
@@ -82,7 +82,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let mask = low(setting.number("width"));
             let turns = at_width(setting, text::FORWARDS)?;
-            kept(turns, Block::new(), move |block, after| {
+            kept(turns, AccessBlock::new(), move |block, after| {
                 (after[0] ^ FIRST) & mask == 0 && (block.word(0) ^ FIRST) & mask == 0
             })
         },
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "two stores and load",
         prepare: |_| {
             let doubled = (FIRST & low(4)) * 0x1_0000_0001;
-            kept(text::FORWARD_BLOCKED, Block::new(), move |block, after| {
+            kept(text::FORWARD_BLOCKED, AccessBlock::new(), move |block, after| {
                 after[0] == doubled && block.word(0) == doubled
             })
         },
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.push.pop",
         summary: "push a register on the stack and pop it, each pair waiting for the one before",
         per: "push and pop",
-        prepare: |_| kept(text::PUSH_POP, Block::new(), |_, after| after[0] == FIRST),
+        prepare: |_| kept(text::PUSH_POP, AccessBlock::new(), |_, after| after[0] == FIRST),
         ..PURE
     },
 ];
@@ -121,11 +121,11 @@ const WORDS: usize = 1024;
 
 /// The memory accessed. Its address is kept in assembly text, so it must not move.
 #[repr(C, align(4096))]
-pub(super) struct Block([Cell<u64>; WORDS]);
+pub(super) struct AccessBlock([Cell<u64>; WORDS]);
 
-impl Block {
-    pub(super) fn new() -> Rc<Block> {
-        Rc::new(Block([const { Cell::new(0) }; WORDS]))
+impl AccessBlock {
+    pub(super) fn new() -> Rc<AccessBlock> {
+        Rc::new(AccessBlock([const { Cell::new(0) }; WORDS]))
     }
 
     /// The address of one of its bytes, for accesses by assembly text.
@@ -184,7 +184,7 @@ const APART: usize = 17;
 
 /// The loop of loads around a ring of places. Each load gives the address of the next.
 pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
-    let block = Block::new();
+    let block = AccessBlock::new();
     let base = block.address(0);
     // For each place: the value that a chain holds before it loads from there, and the offset in the block that the load
     // then uses.
@@ -222,7 +222,7 @@ pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
 
 /// The loop of loads of `width` bytes from `offset` on. The second lane's value comes from this number of bytes further on.
 pub(super) fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<Loop, Failure> {
-    let block = Block::new();
+    let block = AccessBlock::new();
     (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 2)));
     let wanted = block.bytes(offset + from, width.min(8));
     at(turns, block, offset, move |_, after| after[1] == wanted)
@@ -231,7 +231,7 @@ pub(super) fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<
 /// The loop of stores of `width` bytes from `offset` on. The last one stores the last lane.
 pub(super) fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
     let width = width.min(8);
-    at(turns, Block::new(), offset, move |block, after| {
+    at(turns, AccessBlock::new(), offset, move |block, after| {
         let stored = block.bytes(offset, width) == after[LANES - 1] & low(width) && after[LANES - 1] != 0;
         (0..WORDS).for_each(|index| block.set(index, 0));
         stored
@@ -241,8 +241,8 @@ pub(super) fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Fail
 /// The loop of turns on the beginning of a block.
 fn kept(
     turns: Turns,
-    block: Rc<Block>,
-    right: impl Fn(&Block, &[u64; LANES]) -> bool + 'static,
+    block: Rc<AccessBlock>,
+    right: impl Fn(&AccessBlock, &[u64; LANES]) -> bool + 'static,
 ) -> Result<Loop, Failure> {
     at(turns, block, 0, right)
 }
@@ -250,9 +250,9 @@ fn kept(
 /// The loop of turns on a block from `offset` on. `right` says whether they did their work.
 fn at(
     turns: Turns,
-    block: Rc<Block>,
+    block: Rc<AccessBlock>,
     offset: u64,
-    right: impl Fn(&Block, &[u64; LANES]) -> bool + 'static,
+    right: impl Fn(&AccessBlock, &[u64; LANES]) -> bool + 'static,
 ) -> Result<Loop, Failure> {
     let operands = [block.address(offset), 0];
     let looped = lanes::checked(turns, [FIRST; LANES], operands, move |_, _, after| {

@@ -6,7 +6,7 @@ use std::ops::{Add, Div, Mul};
 use operation::{Axis, Operation, TermOf, Value, term, word};
 
 use super::lanes::repeated;
-use super::vectors::{self, Float, Lanes, Model, Packed, Vector};
+use super::vectors::{self, Float, Lanes, NumberModel, Packed, Vector};
 use super::{PURE, text};
 
 /// One row gives a floating-point instruction's latency and throughput: the id, the summary, the part of the latency that
@@ -133,8 +133,8 @@ impl Number for f64 {
 pub(super) const fn of(
     (single, double): (&'static [Vector], &'static [Vector]),
     operands: [f64; 3],
-    in_single: Model<f32>,
-    in_double: Model<f64>,
+    in_single: NumberModel<f32>,
+    in_double: NumberModel<f64>,
 ) -> Float {
     Float { single, double, operands, in_single, in_double }
 }

@@ -82,7 +82,7 @@ pub(super) fn repeated<T: Copy + PartialEq>(start: T, count: u64, step: impl Fn(
 }
 
 /// The expected final value of a lane.
-pub(super) type Model = fn(&Case) -> u64;
+pub(super) type LaneModel = fn(&Case) -> u64;
 
 /// The initial values of lanes, also used as addends and factors: odd, with bits everywhere.
 pub(super) const OPERAND: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -94,13 +94,13 @@ pub(super) const DIVISOR: u64 = 1_000_003;
 pub(super) type Choose = fn(&Setting) -> &'static Widths;
 
 /// The loop of a dependent chain.
-pub(super) fn latency(setting: &Setting, choose: Choose, model: Model) -> Result<Loop, Failure> {
+pub(super) fn latency(setting: &Setting, choose: Choose, model: LaneModel) -> Result<Loop, Failure> {
     let (text, width) = at_width(setting, choose(setting))?;
     Ok(chains(text.latency, 1, width, model))
 }
 
 /// The loop of independent chains.
-pub(super) fn throughput(setting: &Setting, choose: Choose, model: Model) -> Result<Loop, Failure> {
+pub(super) fn throughput(setting: &Setting, choose: Choose, model: LaneModel) -> Result<Loop, Failure> {
     let (text, width) = at_width(setting, choose(setting))?;
     Ok(chains(text.throughput, LANES, width, model))
 }
@@ -116,7 +116,7 @@ fn at_width<'a>(setting: &Setting, widths: &'a Widths) -> Result<(&'a Text, u64)
 }
 
 /// The loop of turns on this number of lanes. Each lane must end with the value that the model gives.
-pub(super) fn chains(turns: Turns, used: usize, width: u64, model: Model) -> Loop {
+pub(super) fn chains(turns: Turns, used: usize, width: u64, model: LaneModel) -> Loop {
     let case = Case { start: 0, operands: [0; 2], width, count: 0 };
     let operands = [OPERAND, DIVISOR].map(|operand| case.narrowed(opaque(operand)));
     let starts = std::array::from_fn(|lane| case.narrowed(OPERAND.rotate_left(lane as u32)) >> 1);

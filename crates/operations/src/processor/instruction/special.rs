@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, word};
 use rustix::thread::{futex, sched_yield};
 
-use super::access::Block;
+use super::access::AccessBlock;
 use super::feature::require;
 use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
@@ -193,7 +193,7 @@ fn atomic(
     right: fn(u64, (u64, u64), (u64, u64)) -> bool,
 ) -> Result<Loop, Failure> {
     require(needs)?;
-    let block = Block::new();
+    let block = AccessBlock::new();
     block.set(0, word);
     let mut held = word;
     let operands = [block.address(0), DIVISOR];

@@ -31,7 +31,7 @@ pub(super) struct Registers {
 ///
 /// # Safety
 /// The processor has the instruction.
-pub(super) type Turns = unsafe fn(times: u64, registers: &mut Registers);
+pub(super) type NumberTurns = unsafe fn(times: u64, registers: &mut Registers);
 
 /// An instruction on one register kind.
 pub(super) struct Vector {
@@ -42,13 +42,13 @@ pub(super) struct Vector {
     /// Bytes of the register it works on.
     pub(super) bytes: usize,
     /// The turns on the first lane alone.
-    pub(super) latency: Turns,
+    pub(super) latency: NumberTurns,
     /// The turns on all lanes.
-    pub(super) throughput: Turns,
+    pub(super) throughput: NumberTurns,
 }
 
 /// A number's model: the result of `count` instructions with three operands from `start`.
-pub(super) type Model<T> = fn(start: T, operands: [T; 3], count: u64) -> T;
+pub(super) type NumberModel<T> = fn(start: T, operands: [T; 3], count: u64) -> T;
 
 /// An instruction on floating-point numbers.
 pub(super) struct Float {
@@ -57,15 +57,15 @@ pub(super) struct Float {
     /// In double precision.
     pub(super) double: &'static [Vector],
     pub(super) operands: [f64; 3],
-    pub(super) in_single: Model<f32>,
-    pub(super) in_double: Model<f64>,
+    pub(super) in_single: NumberModel<f32>,
+    pub(super) in_double: NumberModel<f64>,
 }
 
 /// An instruction on vectors of 64-bit integers.
 pub(super) struct Packed {
     pub(super) vectors: &'static [Vector],
     pub(super) operands: [u64; 3],
-    pub(super) model: Model<u64>,
+    pub(super) model: NumberModel<u64>,
 }
 
 /// Which turns of an instruction are timed.
@@ -102,7 +102,7 @@ pub(super) fn packed(setting: &Setting, packed: &'static Packed, lanes: Lanes) -
 }
 
 /// The turns at the setting's vector, and the number of bytes they change; a skip if the processor lacks them.
-fn chosen(setting: &Setting, vectors: &'static [Vector], lanes: Lanes) -> Result<(Turns, usize), Failure> {
+fn chosen(setting: &Setting, vectors: &'static [Vector], lanes: Lanes) -> Result<(NumberTurns, usize), Failure> {
     let wanted = setting.word("vector");
     let Some(vector) = vectors.iter().find(|vector| vector.name == wanted) else {
         return Err(Failure::wrong(format!("the instruction has no text for {wanted}")));
@@ -119,7 +119,7 @@ fn filled(start: impl Fn(usize) -> u64, operands: [u64; 3]) -> Registers {
 /// The loop of turns on these registers, which are set anew for each batch. Each number must end with the value that the
 /// model gives.
 fn chains(
-    turns: Turns,
+    turns: NumberTurns,
     lanes: Lanes,
     bytes: usize,
     starts: Registers,

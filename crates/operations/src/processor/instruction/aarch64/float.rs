@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use operation::{Axis, Value, word};
 
-use super::super::vectors::{CHAIN, LANES, Registers, Turns, Vector};
+use super::super::vectors::{CHAIN, LANES, NumberTurns, Registers, Vector};
 
 pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Value::Word("scalar"), Value::Word("128")]);
 pub(in super::super) const FLOATS_BESIDE: Axis = FLOAT_CHAINS;
@@ -16,7 +16,7 @@ pub(in super::super) const PACKED_BESIDE: Axis = PACKED_CHAINS;
 macro_rules! turns {
     ($pairs:expr, $values:literal, $($line:expr),+) => {{
         /// # Safety
-        /// As [`Turns`] says.
+        /// As [`NumberTurns`] says.
         unsafe fn turns(times: u64, registers: &mut Registers) {
             // SAFETY: the text writes only registers named here and the lanes pointed to, and jumps only within itself.
             unsafe {
@@ -48,7 +48,7 @@ macro_rules! turns {
                 );
             }
         }
-        turns as Turns
+        turns as NumberTurns
     }};
 }
 

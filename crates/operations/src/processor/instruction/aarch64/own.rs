@@ -5,7 +5,7 @@ use std::arch::asm;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size, term};
 
-use super::access::{self, Block};
+use super::access::{self, AccessBlock};
 use super::float::{PRECISION, STEPS, of, stepped};
 use super::lanes::{self, LANES, OPERAND, Text, Turns, Widths};
 use super::text::turns::{beside, chain, turns, wide};
@@ -180,7 +180,7 @@ fn zeros(setting: &Setting) -> Result<Loop, Failure> {
     if size % unit != 0 {
         return Err(Failure::skip(format!("the processor clears {unit} bytes at a time"), ""));
     }
-    let block = Block::new();
+    let block = AccessBlock::new();
     let words = size as usize / 8;
     (0..words).for_each(|index| block.set(index, OPERAND));
     let cleared = block.clone();
