@@ -1,12 +1,10 @@
 //! How far ahead and how much at a time to request: the arithmetic of the paper `mpe`, another one for today's kernels
 //! and disks, and the verdict of a sweep of measured windows on both.
 
-use serde::Serialize;
-
 use crate::statistics::{median, median_ranks, sorted};
 
 /// A window: bytes requested beyond the one being read, and bytes per request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Window {
     /// Bytes ahead.
     pub distance: u64,
@@ -15,7 +13,7 @@ pub struct Window {
 }
 
 /// Measured values of a device and of the program that reads from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Inputs {
     /// The mean time of one cold read of a page, in ns.
     pub latency_ns: f64,
@@ -108,7 +106,7 @@ pub fn axis(centre: u64, step: u64, others: &[u64], (page, most): (u64, u64)) ->
 }
 
 /// The measured rates of one window, or one method, in bytes a second.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredRates<Of> {
     /// The window or method.
     pub of: Of,
@@ -139,7 +137,7 @@ const NEAR: f64 = 0.95;
 
 /// The rate of one window relative to another, measured in turns: the median of the ratios of neighbours, with the
 /// interval that contains the true one with 95 % if there are enough pairs (order statistics).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RelativeRate {
     /// Its rate divided by the other's.
     pub ratio: f64,
@@ -182,7 +180,7 @@ impl RelativeRate {
 }
 
 /// The times of single reads of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latency {
     /// The median, in ns.
     pub median_ns: f64,
@@ -213,7 +211,7 @@ impl Latency {
 }
 
 /// The window of one formula beside the best of the sweep.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FormulaVerdict {
     /// `paper` or `saturation`.
     pub arithmetic: &'static str,
@@ -226,7 +224,7 @@ pub struct FormulaVerdict {
 }
 
 /// A sweep of windows over a file, and its verdict.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
     /// The file, printable.
     pub path: String,
@@ -262,7 +260,7 @@ pub struct Tuning {
 }
 
 /// A method's figures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The method in words.
     pub method: String,
@@ -275,7 +273,7 @@ pub struct Candidate {
 }
 
 /// The recommendation for one state of the file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recommended {
     /// `cold` or `warm`.
     pub state: &'static str,
@@ -288,7 +286,7 @@ pub struct Recommended {
 }
 
 /// Advice on reading one file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// The file, printable.
     pub path: String,
