@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use operation::{Item, Operation};
 use operations::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
-use operations::routine;
+use operations::{HUNG_REMEDY, routine};
 use record::{Estimate, Point, Skip, printable};
 use report::COMMANDS;
 
@@ -43,9 +43,6 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
         cost.group = if is_routine { ROUTINES } else { COMMANDS }.into();
     }
     run.skipped.extend(failed);
-    for skip in run.skipped.iter_mut().filter(|skip| skip.remedy.is_empty() && skip.reason.contains("it hung")) {
-        skip.remedy = "give it more time (--patience)".into();
-    }
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
     let outcome = session::print_run(measured, &args.measure, &is_named)?;
@@ -99,16 +96,16 @@ fn try_all(
                 }
                 tried.push(good.operation);
             }
-            Err(CommandError::Failed(reason)) => failed.push(Skip {
-                operation: name.clone(),
-                at: Point::default(),
-                reason: printable(&reason),
-                remedy: String::new(),
-            }),
+            Err(CommandError::Failed(reason)) => failed.push(untimed(name, &reason, "")),
+            Err(CommandError::Hung(reason)) => failed.push(untimed(name, &reason, HUNG_REMEDY)),
             Err(misuse) => return Err(Misuse(printable(&misuse.to_string()))),
         }
     }
     Ok((tried, failed))
+}
+
+fn untimed(name: &str, reason: &str, remedy: &str) -> Skip {
+    Skip { operation: name.into(), at: Point::default(), reason: printable(reason), remedy: remedy.into() }
 }
 
 /// What was given, and the do-nothing command if there are commands.

@@ -56,6 +56,8 @@ pub(crate) struct ItemProgress {
     pub spent: Duration,
     /// Rounds lost in a row since the last good one.
     pub failing: u32,
+    /// True if its latest lost round hung.
+    pub hung: bool,
 }
 
 impl ItemProgress {
@@ -71,6 +73,7 @@ impl ItemProgress {
             overhead,
             spent: Duration::ZERO,
             failing: 0,
+            hung: false,
         }
     }
 
@@ -147,7 +150,11 @@ impl ItemProgress {
                 return;
             }
             RoundEnd::Lost(reason) => {
-                self.failing += 1;
+                (self.failing, self.hung) = (self.failing + 1, false);
+                Err(reason)
+            }
+            RoundEnd::Hung(reason) => {
+                (self.failing, self.hung) = (self.failing + 1, true);
                 Err(reason)
             }
         };
@@ -199,7 +206,10 @@ impl ItemProgress {
             None => {
                 let lost = self.rounds.iter().rev().find_map(|round| round.end.as_ref().err());
                 match lost {
-                    Some(reason) => (format!("every round was lost: {reason}"), String::new()),
+                    Some(reason) => {
+                        let remedy = if self.hung { self.item.operation.hung_remedy } else { "" };
+                        (format!("every round was lost: {reason}"), remedy.into())
+                    }
                     None => ("the time ended before its first round".into(), "raise --budget".into()),
                 }
             }

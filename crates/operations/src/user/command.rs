@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use guard::apart;
+use guard::{Lost, apart};
 use operation::{Failure, Loop, Operation, Setting, repeat, term};
 use record::Estimate;
 use rustix::fs::{Access, access};
@@ -17,6 +17,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use crate::kit::process::{NOT_STARTED, fork, status_of};
 use crate::kit::program::do_nothing;
 use crate::kit::shared::Shared;
+use crate::user::HUNG_REMEDY;
 
 /// Starting a program that does nothing, in the way commands are started, and waiting for it: a part of every command.
 pub const NOTHING: Operation = Operation {
@@ -95,6 +96,9 @@ pub enum CommandError {
     /// The trial run failed.
     #[error("{0}")]
     Failed(String),
+    /// The trial run took too long.
+    #[error("{0}")]
+    Hung(String),
 }
 
 /// What a round needs of a command.
@@ -131,6 +135,7 @@ pub fn command(name: &str, words: &[OsString], running: CommandOptions) -> Resul
         Ok(Ok(measured)) => measured,
         Ok(Err((0, why))) => return Err(CommandError::Failed(why)),
         Ok(Err((_, why))) => return Err(CommandError::NotExecutable { program: program.display().to_string(), why }),
+        Err(lost @ Lost::Hung(_)) => return Err(CommandError::Hung(lost.to_string())),
         Err(lost) => return Err(CommandError::Failed(lost.to_string())),
     };
     let command = Command { warm: elapsed > LONGER, ..command };
@@ -145,6 +150,7 @@ pub fn command(name: &str, words: &[OsString], running: CommandOptions) -> Resul
         // Which calls a command makes is the user's business.
         memory: u64::MAX,
         patience: running.patience,
+        hung_remedy: HUNG_REMEDY,
         argument: Some(Box::leak(Box::new(command))),
         prepare: |setting: &Setting| prepared(setting.argument()?),
         ..Operation::DEFAULT

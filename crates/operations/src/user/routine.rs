@@ -18,6 +18,7 @@ use rustix::process::{Pid, getpid};
 use crate::kit::baseline::DEFAULT;
 use crate::kit::program::ELF_MACHINE;
 use crate::kit::shared::Shared;
+use crate::user::HUNG_REMEDY;
 
 /// A symbol with this ending receives the count and loops itself. Every other symbol is called once per iteration.
 pub const COUNTED: &str = "_times";
@@ -113,6 +114,7 @@ pub fn routine(name: &str, patience: f64, quoted: Estimate) -> Result<&'static O
         id: Box::leak(name.into()),
         quoted,
         patience,
+        hung_remedy: HUNG_REMEDY,
         // Which calls a routine makes is the user's business.
         memory: u64::MAX,
         argument: Some(Box::leak(Box::new(routine))),
