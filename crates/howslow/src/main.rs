@@ -1,4 +1,12 @@
-//! What every operation of this computer costs: the command.
+//! What every operation of this computer costs: the command. It is the only crate that prints and exits.
+//!
+//! [`cli`] describes the arguments of every verb. `main` calls the file of the verb. [`resolve`] and [`pattern`] turn names
+//! into runs and operations before a verb begins. [`session`] is the common part of all verbs that measure, and [`output`]
+//! writes pages and documents. An example, which the tests run (`tests/it/reading.rs`):
+//!
+//! ```text
+//! howslow compare multics-645 multics-6180
+//! ```
 #![forbid(unsafe_code)]
 
 mod advise;

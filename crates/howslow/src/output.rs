@@ -1,8 +1,9 @@
 //! Where text goes: pages to stdout, everything else to stderr, progress only to a terminal; and the exit status.
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
+use anstream::{AutoStream, ColorChoice};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::Progress;
 use report::Style;
@@ -77,11 +78,13 @@ pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result
     print_json(&serde_json::to_value(document)?)
 }
 
-/// Colours are used only on a terminal that supports them.
+/// Colours are used on a terminal that supports them, unless the environment says otherwise (NO_COLOR, CLICOLOR,
+/// CLICOLOR_FORCE).
 pub(crate) fn style() -> Style {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    if std::io::stdout().is_terminal() && !set("NO_COLOR") && !dumb { Style::Coloured } else { Style::Plain }
+    match AutoStream::choice(&std::io::stdout()) {
+        ColorChoice::Never => Style::Plain,
+        _ => Style::Coloured,
+    }
 }
 
 /// The progress bar on stderr. It draws only when called and starts no thread, because the instrument forks.

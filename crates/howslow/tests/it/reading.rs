@@ -313,6 +313,27 @@ fn xdg_names_the_folder_unless_it_is_overridden() {
 }
 
 #[test]
+fn the_example_of_the_overview_works() {
+    let overview = include_str!("../../src/main.rs").lines().filter_map(|line| line.strip_prefix("//! howslow "));
+    let examples: Vec<&str> = overview.collect();
+    assert_eq!(examples.len(), 1, "{examples:?}");
+    howslow(&folder()).args(examples[0].split(' ')).assert().success().stdout(contains("ratio"));
+}
+
+#[test]
+fn colours_are_for_terminals_unless_the_environment_says_otherwise() {
+    let data = folder();
+    let coloured = |variables: &[&str]| {
+        let mut command = howslow(&data);
+        command.args(["show", "pdp-11-24"]).envs(variables.iter().map(|name| (name, "1")));
+        command.assert().success().get_output().stdout.contains(&0x1b)
+    };
+    assert!(!coloured(&[]), "into a pipe");
+    assert!(coloured(&["CLICOLOR_FORCE"]));
+    assert!(!coloured(&["CLICOLOR_FORCE", "NO_COLOR"]));
+}
+
+#[test]
 fn doctor_describes_this_machine() {
     let data = folder();
     howslow(&data).arg("doctor").assert().success().stdout(is_empty().not());

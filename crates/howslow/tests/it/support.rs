@@ -19,7 +19,11 @@ pub fn folder() -> TempDir {
 /// The command, with its data in this folder. It is killed after a time that only a hanging command takes.
 pub fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");
-    command.env("HOWSLOW_DATA", data.path()).env_remove("NO_COLOR").timeout(Duration::from_secs(120));
+    command
+        .env("HOWSLOW_DATA", data.path())
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .timeout(Duration::from_secs(120));
     command
 }
 
