@@ -22,6 +22,7 @@ const LAYERS: [&str; 12] = [
 /// The only crates that may contain unsafe code.
 const UNSAFE: [&str; 6] = ["guard", "machine", "measure", "operation", "operations", "advise"];
 const LONGEST_FILE: usize = 400;
+const LONGEST_FUNCTION: usize = 70;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -190,6 +191,40 @@ fn files_are_short_and_say_what_they_are_for() {
         let lines = text.lines().count();
         assert!(lines <= LONGEST_FILE, "{} has {lines} lines", path.display());
     }
+}
+
+/// The name and the number of lines of every function with several lines. rustfmt puts the closing brace in the column of
+/// the function.
+fn functions(text: &str) -> Vec<(&str, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (start, line) in lines.iter().enumerate() {
+        let head = line.trim_start();
+        let Some((modifiers, name)) = head.split_once("fn ") else { continue };
+        let is_modifier = |word: &str| matches!(word, "" | "const" | "unsafe" | "extern" | "\"C\"");
+        if !modifiers.split(' ').all(|word| is_modifier(word) || word.starts_with("pub")) {
+            continue;
+        }
+        let signature_end = lines[start..].iter().find(|line| line.ends_with(['{', '}', ';']));
+        let brace = format!("{}}}", &line[..line.len() - head.len()]);
+        let end = lines[start..].iter().position(|line| *line == brace);
+        if let Some(end) = end.filter(|_| signature_end.is_some_and(|line| line.ends_with('{'))) {
+            found.push((name.split(['(', '<']).next().unwrap_or(name), end + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn functions_are_short() {
+    let mut count = 0;
+    for path in sources(&root().join("crates")) {
+        for (name, lines) in functions(&read(&path)) {
+            assert!(lines <= LONGEST_FUNCTION, "{name} has {lines} lines: {}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 1000, "only {count} functions were found");
 }
 
 #[test]
