@@ -112,6 +112,29 @@ impl Doubt {
     pub fn is_serious(&self) -> bool {
         !matches!(self, Doubt::AtMost { .. } | Doubt::OwnClock { .. })
     }
+
+    /// A note for tables, without the figures.
+    pub fn short(&self) -> &'static str {
+        match self {
+            Doubt::NeverQuiet => "the core was never undisturbed",
+            Doubt::FewQuiet { .. } => "few quiet batches",
+            Doubt::Wide { .. } => "the interval is wider than was asked for",
+            Doubt::FewRounds { .. } => "few rounds: the interval is a guess, or there is none",
+            Doubt::NegativeNet => "its baseline cost more than the whole",
+            Doubt::AtMost { .. } => "cannot be told from zero",
+            Doubt::Bimodal { .. } => "two groups of samples",
+            Doubt::NonLinear { .. } => "state builds up in the loop",
+            Doubt::FrequencyMoved { .. } => "the clock frequency moved",
+            Doubt::Interrupted { .. } => "other tasks took the CPU",
+            Doubt::RoundLost { .. } => "a round was lost",
+            Doubt::NotCold { .. } => "part of the file was in memory",
+            Doubt::CoarseClock { .. } => "a batch is short for the clock",
+            Doubt::Drift { .. } => "it drifted from the first rounds to the last",
+            Doubt::OwnClock { .. } => "its batches ran at a clock of their own",
+            Doubt::Inherited { doubt, .. } => doubt.short(),
+            Doubt::Implausible { .. } => "contradicts another cost of its run",
+        }
+    }
 }
 
 impl fmt::Display for Doubt {
