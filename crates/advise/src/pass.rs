@@ -46,7 +46,7 @@ pub(crate) fn pass(
     let apart = apart(patience, || here(path, stretch, method, state, program).map(Passed::into_numbers));
     let done = apart.map_err(|lost| match lost {
         Lost::Killed(libc::SIGBUS) => {
-            Failure::wrong("the file was cut short while it was read (SIGBUS on its mapping)")
+            Failure::wrong("the file was truncated while it was read (SIGBUS on its mapping)")
         }
         lost => Failure::wrong(lost.to_string()),
     })?;
@@ -78,7 +78,7 @@ fn here(
     let offsets = offsets(stretch, method)?;
     let file = residence::open(path)?;
     if residence::length(&file)? < stretch.start + stretch.length {
-        return Err(Failure::wrong("the file was cut short while it was measured"));
+        return Err(Failure::wrong("the file was truncated while it was measured"));
     }
     let mut reader = ways::open(path, stretch, method)?;
     let resident = match state {

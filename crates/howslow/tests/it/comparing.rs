@@ -192,9 +192,9 @@ fn a_mix_splits_the_ratios_into_factors() {
         result.stderr(contains(says));
     };
     refused(&["--measured", "@1=1ms"], "--mix");
-    refused(&["--mix", "no-such"], "no file and no mix");
+    refused(&["--mix", "no-such"], "neither a file nor a mix");
     refused(&["--mix", mix, "--measured", "@7=1ms"], "names none of the runs");
-    refused(&["--mix", mix, "--measured", "1ms"], "say RUN=TIME");
+    refused(&["--mix", mix, "--measured", "1ms"], "give RUN=TIME");
     refused(&["--mix", "true"], "costs of the mix 'true'");
 }
 
@@ -216,7 +216,7 @@ fn what_cannot_be_compared_is_one_sentence_and_misuse() {
         (&["@1", "@2", "--only", "syscall.getpid"], "did you mean syscall.getppid"),
         (&["@1", "@2", "--only", "a["], "cannot read the pattern"),
         (&["pdp-11-24", alone], "nothing to compare"),
-        (&["@1", "@2", "--threshold", "3"], "say a percentage"),
+        (&["@1", "@2", "--threshold", "3"], "give a percentage"),
         (&["@1", "@2", "--sort", "size"], "--sort"),
         (&["@1", "@2", "--in", "hours"], "--in"),
     ] {

@@ -107,14 +107,14 @@ fn what_was_measured_is_typed_or_taken_from_a_run() {
     near(&measured(&["--measured", "run.json=5us"])["ns"], 5000.0);
     near(&measured(&["--measured", "slower.json"])["ns"], 2.0 * 812_000.0);
     for (nonsense, says) in [
-        ("soon", "say a time above 0"),
-        ("0ms", "say a time above 0"),
-        ("-1ms", "say a time above 0"),
+        ("soon", "give a time above 0"),
+        ("0ms", "give a time above 0"),
+        ("-1ms", "give a time above 0"),
         ("other=1ms", "names none of the runs"),
     ] {
         desk.refuses(&["mix.toml", "--on", "run.json", &format!("--measured={nonsense}")], says);
     }
-    desk.refuses(&["mix.toml", "--on", "run.json", "slower.json", "--measured", "1ms"], "say RUN=TIME");
+    desk.refuses(&["mix.toml", "--on", "run.json", "slower.json", "--measured", "1ms"], "give RUN=TIME");
 }
 
 #[test]
@@ -135,14 +135,14 @@ fn what_if_changes_what_it_means() {
     let refused = |change: &str, says: &str| {
         desk.refuses(&["mix.toml", "--on", "run.json", &format!("--what-if={change}")], says);
     };
-    refused("memory.load=x2", "is nothing in the mix 'service'");
-    refused("pipe.self@size=65=x2", "is nothing in the mix");
-    refused("syscall.getppid", "say OPERATION=CHANGE");
+    refused("memory.load=x2", "matches nothing in the mix 'service'");
+    refused("pipe.self@size=65=x2", "matches nothing in the mix");
+    refused("syscall.getppid", "give OPERATION=CHANGE");
     refused("syscall.getppid=", "cannot read the change");
     refused("syscall.getppid=x-1", "cannot read the change");
     refused("syscall.getppid=xnan", "cannot read the change");
     refused("syscall.getppid=2", "cannot read the change");
-    refused("syscall.getppid=-1us", "less than nothing");
+    refused("syscall.getppid=-1us", "negative");
     refused("pipe[=x2", "cannot read the pattern");
     let mut short: Value = serde_json::from_str(EXAMPLE).expect("JSON");
     short["costs"].as_array_mut().expect("costs").retain(|cost| cost["operation"] != "pipe.self");
@@ -158,7 +158,7 @@ fn a_mix_that_cannot_be_meant_is_refused() {
     for (from, to, says) in [
         ("syscall.getppid", "syscall.getpid", "did you mean syscall.getppid"),
         ("syscall.getppid", "openat", "is timed by syscall.open.close"),
-        ("size=64\"\ntimes = 2", "size=65\"\ntimes = 2", "pipe.self is not measured; it is @size=1"),
+        ("size=64\"\ntimes = 2", "size=65\"\ntimes = 2", "pipe.self is not measured; it is measured at @size=1"),
         ("syscall.getppid", "syscall.getppid@size=1", "without a point"),
         ("@distance=same,size=64", "", "does not say which pipe.roundtrip it means"),
         ("times = 2.5", "times = -2.5", "times = -2.5"),
@@ -245,7 +245,7 @@ fn factors_multiply_to_the_ratio() {
     // instruction.nothing cannot be told from zero: there is no ratio of it, and no factor if its count differs.
     let nothing = "name = \"n\"\nunit = \"u\"\n[[operation]]\noperation = \"instruction.nothing\"\ntimes = 3\n";
     desk.write("nothing.toml", nothing);
-    desk.refuses(&["nothing.toml", "--on", "run.json", "slower.json", "--factors"], "cannot be told from nothing");
+    desk.refuses(&["nothing.toml", "--on", "run.json", "slower.json", "--factors"], "cannot be told from zero");
     desk.write("some.toml", &SERVICE.replace("syscall.getppid", "instruction.nothing"));
     desk.write("others.toml", &SERVICE.replace("syscall.getppid", "instruction.nothing").replace("2.5", "5"));
     desk.refuses(
@@ -259,7 +259,7 @@ fn mixes_that_come_with_howslow_name_what_can_be_measured() {
     let desk = Desk::new();
     for name in ["true", "echo"] {
         // Every name in it is known: the message says only that this run lacks it, and what measures it.
-        desk.refuses(&[name, "--on", "run.json"], "measure there: howslow run ");
+        desk.refuses(&[name, "--on", "run.json"], "measure them there: howslow run ");
     }
 }
 

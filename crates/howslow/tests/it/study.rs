@@ -133,7 +133,7 @@ fn a_cost_is_explained_with_its_residual() {
     let number = |value: &serde_json::Value| value["ns"].as_f64().expect("a figure");
     assert!((number(&cost["sum"]) + number(&cost["residual"]) - number(&cost["whole"])).abs() < 1e-3);
     let part = howslow(&data).args(["explain", "pdp-11-24", "rsx.null"]).assert().success();
-    part.stdout(contains("nothing is said to explain rsx.null"));
+    part.stdout(contains("no parts are known of rsx.null"));
     let unknown = howslow(&data).args(["explain", "pdp-11-24", "rsx.nothing"]).assert().code(2);
     unknown.stdout("").stderr(contains("this run has no cost called 'rsx.nothing'"));
 }

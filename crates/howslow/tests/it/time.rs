@@ -143,7 +143,7 @@ fn when_no_routine_could_be_timed_the_status_says_so() {
     if place.object.is_none() {
         return;
     }
-    place.time().arg("./object.so:crash").args(QUICK).assert().code(1).stderr(contains("nothing that was named"));
+    place.time().arg("./object.so:crash").args(QUICK).assert().code(1).stderr(contains("nothing could be timed"));
     place.nothing_left();
 }
 
@@ -213,7 +213,7 @@ fn a_missing_symbol_is_refused_beside_one_that_exists() {
     }
     let result = place.time().args(["./object.so:good", "./object.so:bad"]).assert().code(2).stdout(is_empty());
     result.stderr(contains("object.so has no routine 'bad'"));
-    place.time().args(["./object.so:good", "./object.so:good"]).assert().code(2).stderr(contains("named twice"));
+    place.time().args(["./object.so:good", "./object.so:good"]).assert().code(2).stderr(contains("given twice"));
 }
 
 #[test]

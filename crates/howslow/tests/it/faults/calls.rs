@@ -84,7 +84,7 @@ fn a_file_system_that_maps_nothing_is_a_skip() {
     let shared = Some((3, libc::MAP_SHARED as u32));
     let filter = |command| filtered_where(command, libc::SYS_mmap, shared, errno(libc::ENODEV));
     let Some(run) = under(filter, &["read.mmap", "read.pread"]) else { return };
-    skipped(&run, "read.mmap", "maps no files");
+    skipped(&run, "read.mmap", "does not support mapped files");
     measured(&run, "read.pread");
 }
 

@@ -80,7 +80,7 @@ fn a_scratch_file_that_is_cut_costs_the_rounds_that_meet_it() {
         let doubts = run.costs.iter().flat_map(|cost| &cost.doubts);
         let lost: Vec<String> =
             doubts.filter(|it| matches!(it, Doubt::RoundLost { .. })).map(ToString::to_string).collect();
-        let says = ["cut short", "not what it was", "bytes, not", "not the one that was written"];
+        let says = ["truncated", "bytes, not", "not the one that was written"];
         assert!(!lost.is_empty() && lost.iter().all(|lost| says.iter().any(|says| lost.contains(says))), "{lost:?}");
         assert_eq!(names(place.path()), ["data"], "left behind");
     }

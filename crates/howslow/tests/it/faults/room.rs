@@ -93,9 +93,9 @@ fn a_full_disk_is_a_skip_with_its_remedy() {
                 .unwrap_or_else(|| panic!("{id}: {:?}", run.skipped));
             let says = match (*id, finds_room) {
                 ("write.direct", false) => "in memory (tmpfs)",
-                ("write.fallocate", false) => "does not find room beforehand",
+                ("write.fallocate", false) => "does not allocate space in advance",
                 // A store cannot report that there is no space.
-                ("write.mmap", false) => "SIGBUS (a mapped file was cut short, could not be read, or had no room",
+                ("write.mmap", false) => "SIGBUS (a mapped file was truncated, could not be read, or had no space",
                 _ => "room",
             };
             assert!(reason.contains(says), "{id}: {reason}");
@@ -109,7 +109,7 @@ fn room_that_is_missed_only_when_pages_are_written_is_a_skip() {
     let Some(place) = folder() else { return };
     let command = run_in(place.path(), &["write.pwrite@file=1048576,record=131072", "loop.empty"]);
     let run = done(filtered(command, libc::SYS_fsync, errno(libc::ENOSPC)), place.path());
-    skipped(&run, "write.pwrite", "no room for a file of 1 MiB");
+    skipped(&run, "write.pwrite", "no space for a file of 1 MiB");
     measured(&run, "loop.empty");
 }
 
@@ -129,7 +129,7 @@ fn a_limit_of_a_file_s_size_is_a_skip_that_names_it() {
     unsafe { command.pre_exec(limit) };
     let run = done(command, place.path());
     for id in ["read.pread", "write.pwrite"] {
-        skipped(&run, id, "a file may have 8 MiB here");
+        skipped(&run, id, "a file may have at most 8 MiB here");
         assert!(skip(&run, id).remedy.contains("ulimit -f"));
     }
     measured(&run, "loop.empty");

@@ -189,7 +189,7 @@ fn read_at(file: &OwnedFd, bytes: &mut [u8], offset: u64) -> std::io::Result<()>
         match rustix::io::pread(file, &mut bytes[done..], offset + done as u64) {
             Ok(0) => {
                 let at = offset + done as u64;
-                return Err(std::io::Error::other(format!("the file ends after {at} bytes: it was cut short")));
+                return Err(std::io::Error::other(format!("the file ends after {at} bytes: it was truncated")));
             }
             Ok(more) => done += more,
             Err(Errno::INTR) => {}
