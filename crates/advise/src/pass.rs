@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use guard::{Lost, apart};
 use operation::Failure;
-use operations::reading::Plan;
+use operations::reading::VisitPlan;
 use operations::residence;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::method::Method;
-use crate::stretch::{Consumer, Program, State, Stretch, put_out};
+use crate::stretch::{Consumer, FileState, ReadingProgram, Stretch, put_out};
 use crate::{device, ways};
 
 /// What a pass did.
@@ -38,15 +38,15 @@ pub(crate) fn pass(
     path: &Path,
     stretch: Stretch,
     method: Method,
-    state: State,
-    program: Program,
+    state: FileState,
+    program: ReadingProgram,
 ) -> Result<Passed, Failure> {
     // Beyond the pass: writing what is dirty and reading what must be in memory, on the slowest of disks.
     let patience = program.limit + Duration::from_secs(60);
     let apart = apart(patience, || here(path, stretch, method, state, program).map(Passed::into_numbers));
     let done = apart.map_err(|lost| match lost {
         Lost::Killed(libc::SIGBUS) => {
-            Failure::wrong("the file was cut short while it was read (SIGBUS on its mapping)")
+            Failure::wrong("the file was truncated while it was read (SIGBUS on its mapping)")
         }
         lost => Failure::wrong(lost.to_string()),
     })?;
@@ -68,19 +68,25 @@ impl Passed {
     }
 }
 
-fn here(path: &Path, stretch: Stretch, method: Method, state: State, program: Program) -> Result<Passed, Failure> {
+fn here(
+    path: &Path,
+    stretch: Stretch,
+    method: Method,
+    state: FileState,
+    program: ReadingProgram,
+) -> Result<Passed, Failure> {
     let offsets = offsets(stretch, method)?;
     let file = residence::open(path)?;
     if residence::length(&file)? < stretch.start + stretch.length {
-        return Err(Failure::wrong("the file was cut short while it was measured"));
+        return Err(Failure::wrong("the file was truncated while it was measured"));
     }
     let mut reader = ways::open(path, stretch, method)?;
     let resident = match state {
-        State::Cold => {
+        FileState::Cold => {
             device::drain(path, stretch.start + stretch.length, program.drain)?;
             put_out(&file)?
         }
-        State::Warm => {
+        FileState::Warm => {
             ways::touch(&file, stretch, &offsets, method.piece())?;
             residence::resident(&file).map_or(0, |cached| cached.resident)
         }
@@ -100,6 +106,6 @@ fn offsets(stretch: Stretch, method: Method) -> Result<Vec<u64>, Failure> {
     let Some(random) = stretch.random else {
         return Ok((0..stretch.length).step_by(method.piece() as usize).collect());
     };
-    let plan = Plan::random(stretch.length, random.record, random.seed)?;
+    let plan = VisitPlan::random(stretch.length, random.record, random.seed)?;
     Ok(plan.offsets().take(random.visits as usize).collect())
 }

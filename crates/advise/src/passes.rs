@@ -13,8 +13,8 @@ use crate::error::AdviseError;
 use crate::limits::SMALLEST;
 use crate::method::{Advised, Method};
 use crate::pass::{Passed, pass};
-use crate::stretch::{Program, State, Stretch};
-use crate::target::Target;
+use crate::stretch::{FileState, ReadingProgram, Stretch};
+use crate::target::MeasuredFile;
 
 /// A device saves up credit, and answers from it, if its reads take this many times longer in the mean than in the median.
 const BURSTS: f64 = 10.0;
@@ -23,8 +23,8 @@ const DRAIN: Duration = Duration::from_millis(200);
 
 /// Passes over a file, counted, checked and held to one sum.
 pub(crate) struct Passes<'a> {
-    pub target: &'a Target,
-    pub program: Program,
+    pub target: &'a MeasuredFile,
+    pub program: ReadingProgram,
     sums: HashMap<(u64, u64, u64), u64>,
     /// Passes taken.
     pub taken: u64,
@@ -37,13 +37,13 @@ pub(crate) struct Passes<'a> {
 
 impl<'a> Passes<'a> {
     pub fn new(
-        target: &'a Target,
+        target: &'a MeasuredFile,
         rate: Option<f64>,
         budget: Duration,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Passes<'a> {
         let ns_per_byte = rate.map_or(0.0, |rate| 1e9 / rate);
-        let program = Program { ns_per_byte, limit: budget / 20, drain: Duration::ZERO };
+        let program = ReadingProgram { ns_per_byte, limit: budget / 20, drain: Duration::ZERO };
         let began = Instant::now();
         Passes { target, program, sums: HashMap::new(), taken: 0, not_cold: 0, progress, began, budget }
     }
@@ -65,7 +65,7 @@ impl<'a> Passes<'a> {
         &mut self,
         stretch: Stretch,
         method: Method,
-        state: State,
+        state: FileState,
         skipped: &mut Option<String>,
     ) -> Result<Option<Passed>, AdviseError> {
         let passed = match pass(&self.target.path, stretch, method, state, self.program) {
@@ -79,7 +79,7 @@ impl<'a> Passes<'a> {
             },
         };
         self.taken += 1;
-        self.not_cold += u64::from(state == State::Cold && passed.resident > 0);
+        self.not_cold += u64::from(state == FileState::Cold && passed.resident > 0);
         // Requests come in any order where a pass is given up early.
         if passed.elapsed_ns < self.program.limit.as_nanos() as f64 {
             let key = (stretch.start, stretch.random.map_or(0, |random| random.seed), passed.bytes);
@@ -91,7 +91,7 @@ impl<'a> Passes<'a> {
     }
 
     /// One pass by a method that every system has.
-    pub fn must(&mut self, stretch: Stretch, method: Method, state: State) -> Result<Passed, AdviseError> {
+    pub fn must(&mut self, stretch: Stretch, method: Method, state: FileState) -> Result<Passed, AdviseError> {
         let mut skipped = None;
         let passed = self.take(stretch, method, state, &mut skipped)?;
         passed.ok_or_else(|| AdviseError::NotHere { file: self.target.shown(), reason: skipped.unwrap_or_default() })
@@ -110,7 +110,7 @@ impl<'a> Passes<'a> {
         let method = Method::Mapped(Advised::Nothing);
         let mut rates = Vec::new();
         for _ in 0..3 {
-            rates.push(self.must(stretch, method, State::Warm)?.rate());
+            rates.push(self.must(stretch, method, FileState::Warm)?.rate());
         }
         median(rates).ok_or(AdviseError::Nothing("pass over the file succeeded"))
     }

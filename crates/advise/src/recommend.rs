@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use analysis::prefetch::{Advice, Candidate, Inputs, Recommended, Tried, best, simplest_good};
+use analysis::prefetch::{Advice, Candidate, Inputs, MeasuredRates, Recommended, best, simplest_good};
 use analysis::statistics::median;
 use measure::Progress;
 use record::Bytes;
@@ -14,8 +14,8 @@ use crate::error::AdviseError;
 use crate::limits::{LONGEST, SMALLEST};
 use crate::method::Method;
 use crate::passes::Passes;
-use crate::stretch::{Random, State, Stretch};
-use crate::target::Target;
+use crate::stretch::{FileState, Random, Stretch};
+use crate::target::MeasuredFile;
 
 /// The fewest and the most repetitions.
 const REPETITIONS: (usize, usize) = (3, 15);
@@ -55,7 +55,7 @@ pub enum ReadOrder {
 /// # Errors
 /// A file that cannot be read.
 pub fn advice(asked: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Advice, AdviseError> {
-    let target = Target::open(asked.path)?;
+    let target = MeasuredFile::open(asked.path)?;
     let record = asked.record.unwrap_or(RECORD).min(target.length / 8 * 8);
     let mut passes = Passes::new(&target, asked.rate, asked.budget, progress);
     let measured = match target.never_cold {
@@ -71,10 +71,10 @@ pub fn advice(asked: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)) ->
     let mut states = Vec::new();
     if target.never_cold.is_none() {
         let share = trial.passes.left().mul_f64(0.75);
-        states.push(trial.state(State::Cold, share)?);
+        states.push(trial.state(FileState::Cold, share)?);
     }
     let share = trial.passes.left();
-    states.push(trial.state(State::Warm, share)?);
+    states.push(trial.state(FileState::Warm, share)?);
     let notes = notes(&target, &trial, measured.as_ref().map(|(_, inputs)| inputs));
     let (latency, inputs) = measured.unzip();
     Ok(Advice {
@@ -99,7 +99,7 @@ fn windows(inputs: Option<&Inputs>, rate: Option<f64>) -> Vec<analysis::prefetch
     windows
 }
 
-fn notes(target: &Target, trial: &Trial<'_>, inputs: Option<&Inputs>) -> Vec<String> {
+fn notes(target: &MeasuredFile, trial: &Trial<'_>, inputs: Option<&Inputs>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(reason) = &target.never_cold {
         notes.push(format!("The file cannot be cold, so this is for warm alone: {reason}."));
@@ -151,9 +151,9 @@ struct Samples {
 }
 
 impl Trial<'_> {
-    fn state(&mut self, state: State, share: Duration) -> Result<Recommended, AdviseError> {
+    fn state(&mut self, state: FileState, share: Duration) -> Result<Recommended, AdviseError> {
         let methods: Vec<Method> =
-            self.methods.iter().copied().filter(|method| state == State::Cold || !method.is_direct()).collect();
+            self.methods.iter().copied().filter(|method| state == FileState::Cold || !method.is_direct()).collect();
         let passes = (methods.len() * (REPETITIONS.0 + 2)) as u32;
         self.passes.program.limit = (share / passes).max(Duration::from_millis(20)) * 2;
         let bytes = self.length(state, methods[0], share / passes)?;
@@ -167,7 +167,7 @@ impl Trial<'_> {
             let stretch = self.stretch(repetition, bytes);
             fastrand::shuffle(&mut order);
             for &index in &order {
-                self.passes.show(if state == State::Cold { "cold" } else { "warm" });
+                self.passes.show(if state == FileState::Cold { "cold" } else { "warm" });
                 let it = &mut measured[index];
                 if it.skipped.is_none()
                     && let Some(passed) = self.passes.take(stretch, methods[index], state, &mut it.skipped)?
@@ -181,7 +181,7 @@ impl Trial<'_> {
     }
 
     /// Bytes of a pass, so that one takes about `time`.
-    fn length(&mut self, state: State, plain: Method, time: Duration) -> Result<u64, AdviseError> {
+    fn length(&mut self, state: FileState, plain: Method, time: Duration) -> Result<u64, AdviseError> {
         let all = self.passes.target.length;
         let first = self.stretch(0, all.min(LONGEST));
         let rate = self.passes.must(first, plain, state)?.rate();
@@ -212,7 +212,7 @@ impl Trial<'_> {
 }
 
 /// The simplest of the fastest, and why.
-fn recommended(state: State, methods: &[Method], measured: Vec<Samples>) -> Recommended {
+fn recommended(state: FileState, methods: &[Method], measured: Vec<Samples>) -> Recommended {
     let candidates = methods.iter().zip(measured).map(|(&method, it)| Candidate {
         method: candidates::name(method),
         processor: median(it.processor.iter().copied()).unwrap_or(0.0),
@@ -220,10 +220,10 @@ fn recommended(state: State, methods: &[Method], measured: Vec<Samples>) -> Reco
         skipped: it.skipped,
     });
     let candidates: Vec<Candidate> = candidates.collect();
-    let tried: Vec<Tried<&Candidate>> = candidates
+    let tried: Vec<MeasuredRates<&Candidate>> = candidates
         .iter()
         .filter(|it| !it.rates.is_empty())
-        .map(|it| Tried { of: it, rates: it.rates.clone() })
+        .map(|it| MeasuredRates { of: it, rates: it.rates.clone() })
         .collect();
     let chosen = simplest_good(&tried, MARGIN);
     let reason = match (chosen, best(&tried)) {
@@ -231,12 +231,17 @@ fn recommended(state: State, methods: &[Method], measured: Vec<Samples>) -> Reco
         _ => "No method could be measured.".into(),
     };
     let method = chosen.map(|chosen| chosen.of.method.clone());
-    let state = if state == State::Cold { "cold" } else { "warm" };
+    let state = if state == FileState::Cold { "cold" } else { "warm" };
     Recommended { state, method, reason, candidates }
 }
 
-fn reason(state: State, chosen: &Tried<&Candidate>, best: &Tried<&Candidate>, tried: &[Tried<&Candidate>]) -> String {
-    let rate = |it: &Tried<&Candidate>| format!("{} MB/s", significant(it.rate() / 1e6));
+fn reason(
+    state: FileState,
+    chosen: &MeasuredRates<&Candidate>,
+    best: &MeasuredRates<&Candidate>,
+    tried: &[MeasuredRates<&Candidate>],
+) -> String {
+    let rate = |it: &MeasuredRates<&Candidate>| format!("{} MB/s", significant(it.rate() / 1e6));
     let lead = if chosen.of.method == best.of.method {
         let others = tried.iter().filter(|it| it.of.method != best.of.method);
         let next = others.max_by(|one, other| one.rate().total_cmp(&other.rate()));
@@ -254,7 +259,7 @@ fn reason(state: State, chosen: &Tried<&Candidate>, best: &Tried<&Candidate>, tr
     };
     let processor = chosen.of.processor;
     let limit = match processor {
-        _ if state == State::Warm => "nothing is waited for but the processor",
+        _ if state == FileState::Warm => "nothing is waited for but the processor",
         share if share > 0.9 => "the processor is the limit",
         share if share < 0.5 => "it waits for the device most of the time",
         _ => "processor and device share the time",

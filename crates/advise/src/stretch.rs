@@ -32,7 +32,7 @@ pub(crate) struct Random {
 
 /// Where the file is when a pass begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum FileState {
     /// Out of memory, as far as that is possible.
     Cold,
     /// The stretch is in memory.
@@ -41,7 +41,7 @@ pub(crate) enum State {
 
 /// The program that reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Program {
+pub(crate) struct ReadingProgram {
     /// Nanoseconds it takes over each byte; 0: only what adding it up takes.
     pub ns_per_byte: f64,
     /// It stops reading after this time.
@@ -66,14 +66,14 @@ pub(crate) fn put_out(file: &OwnedFd) -> Result<u64, Failure> {
 
 /// The program's own work on what it reads.
 pub(crate) struct Consumer {
-    program: Program,
+    program: ReadingProgram,
     began: Instant,
     pub bytes: u64,
     pub total: u64,
 }
 
 impl Consumer {
-    pub fn new(program: Program) -> Consumer {
+    pub fn new(program: ReadingProgram) -> Consumer {
         Consumer { program, began: Instant::now(), bytes: 0, total: 0 }
     }
 

@@ -8,7 +8,7 @@ use crate::error::AdviseError;
 use crate::limits::SMALLEST;
 
 /// The file that is measured.
-pub(crate) struct Target {
+pub(crate) struct MeasuredFile {
     pub path: PathBuf,
     /// Said instead of the path.
     name: Option<String>,
@@ -18,10 +18,10 @@ pub(crate) struct Target {
     pub never_cold: Option<String>,
 }
 
-impl Target {
+impl MeasuredFile {
     /// # Errors
     /// A file that cannot be read, or one too small for its methods to be told apart.
-    pub fn open(path: &Path) -> Result<Target, AdviseError> {
+    pub fn open(path: &Path) -> Result<MeasuredFile, AdviseError> {
         let file = residence::open(path)?;
         let length = residence::length(&file)?;
         if length == 0 {
@@ -31,11 +31,11 @@ impl Target {
             return Err(AdviseError::TooShort { path: path.into(), length });
         }
         let never_cold = residence::can_be_cold(&file).err().map(|error| error.sentence());
-        Ok(Target { path: path.into(), name: None, length, never_cold })
+        Ok(MeasuredFile { path: path.into(), name: None, length, never_cold })
     }
 
-    pub fn called(self, name: Option<&str>) -> Target {
-        Target { name: name.map(String::from), ..self }
+    pub fn called(self, name: Option<&str>) -> MeasuredFile {
+        MeasuredFile { name: name.map(String::from), ..self }
     }
 
     /// What the file is called in a sentence.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use analysis::prefetch::{Beside, Inputs, Tried, Tuning, Verdict, Window, best};
+use analysis::prefetch::{FormulaVerdict, Inputs, MeasuredRates, RelativeRate, Tuning, Window, best};
 use measure::Progress;
 
 use crate::candidates;
@@ -12,9 +12,9 @@ use crate::error::AdviseError;
 use crate::limits::LONGEST;
 use crate::method::{Advised, Method, Way};
 use crate::passes::Passes;
-use crate::stretch::{State, Stretch};
+use crate::stretch::{FileState, Stretch};
 use crate::surface::{COMPARING, Surface};
-use crate::target::Target;
+use crate::target::MeasuredFile;
 
 /// Pairs of passes in which the arithmetic and the best window are compared again: at least, as many as the budget is
 /// planned for, at most.
@@ -40,7 +40,7 @@ pub struct TuningRequest<'a> {
 /// # Errors
 /// A file that cannot be read, or that cannot be put out of memory.
 pub fn tuning(asked: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Tuning, AdviseError> {
-    let target = Target::open(asked.path)?.called(asked.name);
+    let target = MeasuredFile::open(asked.path)?.called(asked.name);
     if let Some(reason) = &target.never_cold {
         return Err(AdviseError::NeverCold { file: target.shown(), reason: reason.clone() });
     }
@@ -54,7 +54,7 @@ pub fn tuning(asked: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) ->
         Method::Mapped(Advised::Random),
     ];
     let whole = Stretch { start: 0, length: target.length.min(LONGEST), random: None };
-    let rough = passes.must(whole, plain[0], State::Cold)?.rate();
+    let rough = passes.must(whole, plain[0], FileState::Cold)?.rate();
     let mut surface = Surface::of(&inputs, rough, &passes, plain.len());
     passes.program.limit = surface.pass_time * 2;
     let stretch = Stretch { length: surface.length, ..whole };
@@ -84,9 +84,9 @@ pub fn tuning(asked: &TuningRequest<'_>, progress: &mut dyn FnMut(&Progress)) ->
 }
 
 /// The best of the windows that were measured as often as any: a window that was lucky once is not among them.
-fn most_measured(windows: &[Tried<Window>]) -> Option<Window> {
+fn most_measured(windows: &[MeasuredRates<Window>]) -> Option<Window> {
     let most = windows.iter().map(|tried| tried.rates.len()).max().filter(|&most| most > 0)?;
-    let often: Vec<Tried<Window>> = windows.iter().filter(|tried| tried.rates.len() == most).cloned().collect();
+    let often: Vec<MeasuredRates<Window>> = windows.iter().filter(|tried| tried.rates.len() == most).cloned().collect();
     best(&often).map(|tried| tried.of)
 }
 
@@ -96,7 +96,7 @@ fn ahead(window: Window) -> Method {
 }
 
 /// What the sweep measured: windows, and methods without one.
-type Swept = (Vec<Tried<Window>>, Vec<Tried<String>>);
+type Swept = (Vec<MeasuredRates<Window>>, Vec<MeasuredRates<String>>);
 
 /// Passes over one stretch, cold.
 struct Sweep<'a> {
@@ -134,8 +134,9 @@ impl Sweep<'_> {
             self.once(&methods, &good, pairs, &mut rates)?;
         }
         let plain_rates = rates.split_off(windows.len());
-        let windows = windows.into_iter().zip(rates).map(|(of, rates)| Tried { of, rates }).collect();
-        let plain = plain.iter().zip(plain_rates).map(|(&method, rates)| Tried { of: candidates::name(method), rates });
+        let windows = windows.into_iter().zip(rates).map(|(of, rates)| MeasuredRates { of, rates }).collect();
+        let plain =
+            plain.iter().zip(plain_rates).map(|(&method, rates)| MeasuredRates { of: candidates::name(method), rates });
         Ok((windows, plain.filter(|tried| !tried.rates.is_empty()).collect()))
     }
 
@@ -154,7 +155,7 @@ impl Sweep<'_> {
                 return Ok(order.len() - done);
             }
             self.passes.show(&format!("sweep, {} of {}", done + 1, order.len()));
-            let passed = self.passes.take(self.stretch, methods[index], State::Cold, &mut skipped)?;
+            let passed = self.passes.take(self.stretch, methods[index], FileState::Cold, &mut skipped)?;
             rates[index].extend(passed.map(|passed| passed.rate()));
         }
         Ok(0)
@@ -162,7 +163,7 @@ impl Sweep<'_> {
 
     /// Either arithmetic beside the best window of the sweep, in turns: the best of many is the luckiest of them too, so
     /// its figure from the sweep is not what it would do again.
-    fn verdicts(&mut self, inputs: &Inputs, best: Window) -> Result<Vec<Verdict>, AdviseError> {
+    fn verdicts(&mut self, inputs: &Inputs, best: Window) -> Result<Vec<FormulaVerdict>, AdviseError> {
         let ways = [best, inputs.by_the_paper(), inputs.by_saturation()];
         let mut rates = [const { Vec::new() }; 3];
         let mut turn = vec![0, 1, 2];
@@ -170,14 +171,15 @@ impl Sweep<'_> {
             self.passes.show("the arithmetic beside the best");
             fastrand::shuffle(&mut turn);
             for &index in &turn {
-                rates[index].push(self.passes.must(self.stretch, ahead(ways[index]), State::Cold)?.rate());
+                rates[index].push(self.passes.must(self.stretch, ahead(ways[index]), FileState::Cold)?.rate());
             }
             turn.retain(|&index| index == 0 || !is_decided(&rates[index], &rates[0]));
         }
         let named = [("paper", 1), ("saturation", 2)].into_iter();
         let verdict = |(arithmetic, index): (&'static str, usize)| {
-            let beside_best = Beside::of(&rates[index], &rates[0]).ok_or(AdviseError::Nothing("pair was measured"))?;
-            Ok(Verdict { arithmetic, window: ways[index], beside_best, found: beside_best.is_as_good() })
+            let beside_best =
+                RelativeRate::of(&rates[index], &rates[0]).ok_or(AdviseError::Nothing("pair was measured"))?;
+            Ok(FormulaVerdict { arithmetic, window: ways[index], beside_best, found: beside_best.is_as_good() })
         };
         named.map(verdict).collect()
     }
@@ -185,7 +187,7 @@ impl Sweep<'_> {
 
 /// True if one is so much worse than the other that more pairs would say nothing new.
 fn is_decided(rates: &[f64], best: &[f64]) -> bool {
-    rates.len() >= DECIDED.0 && Beside::of(rates, best).is_some_and(|beside| beside.high < DECIDED.1)
+    rates.len() >= DECIDED.0 && RelativeRate::of(rates, best).is_some_and(|beside| beside.high < DECIDED.1)
 }
 
 /// The best quarter of the windows, and the other methods that come near them.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use io_uring::{IoUring, opcode, types};
 use operation::Failure;
-use operations::reading::{Ahead, Block, View, whole};
+use operations::reading::{Ahead, Block, MappedView, whole};
 use operations::ring;
 use rustix::fs::{Advice, Mode, OFlags, fadvise};
 use rustix::io::{Errno, pread};
@@ -20,7 +20,7 @@ use crate::stretch::{Consumer, Stretch};
 const BEHIND_WINDOW: u64 = 128 << 10;
 
 /// A method over an open file.
-pub(crate) struct Reader {
+pub(crate) struct OpenReader {
     file: OwnedFd,
     stretch: Stretch,
     method: Method,
@@ -45,7 +45,7 @@ struct InFlight {
 ///
 /// # Errors
 /// A skip where this system, or this file's, lacks it.
-pub(crate) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<Reader, Failure> {
+pub(crate) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<OpenReader, Failure> {
     let flags = if method.is_direct() { OFlags::DIRECT } else { OFlags::empty() };
     let piece = match (method, stretch.random) {
         (_, Some(random)) => random.record,
@@ -70,7 +70,7 @@ pub(crate) fn open(path: &Path, stretch: Stretch, method: Method) -> Result<Read
         Method::Ahead { way: Way::Readahead | Way::Advice, .. } => fadvise(&file, 0, None, Advice::Random)?,
         _ => {}
     }
-    Ok(Reader { file, stretch, method, piece, kind })
+    Ok(OpenReader { file, stretch, method, piece, kind })
 }
 
 pub(crate) fn open_with(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -98,10 +98,10 @@ pub(crate) fn touch(file: &OwnedFd, stretch: Stretch, offsets: &[u64], piece: u6
     Ok(())
 }
 
-impl Reader {
+impl OpenReader {
     /// Reads every piece once.
     pub fn pass(&mut self, offsets: &[u64], consumer: &mut Consumer) -> Result<(), Failure> {
-        let Reader { file, stretch, method, piece, kind } = self;
+        let OpenReader { file, stretch, method, piece, kind } = self;
         match (kind, *method) {
             (Access::Ring(asked), _) => asked.pass(file, *stretch, *piece, (offsets, consumer)),
             (Access::Calls(block), Method::Ahead { way, distance, quantity }) => {
@@ -168,7 +168,7 @@ fn mapped(
         Method::Mapped(Advised::Populated) => MapFlags::POPULATE,
         _ => MapFlags::empty(),
     };
-    let view = View::new(file, (stretch.start, stretch.length), MapFlags::SHARED | populated)?;
+    let view = MappedView::new(file, (stretch.start, stretch.length), MapFlags::SHARED | populated)?;
     let mut window = Ahead::new(0, 0, stretch.length);
     match method {
         Method::Mapped(Advised::Sequential) => view.advise(rustix::mm::Advice::Sequential, 0, view.length)?,

@@ -14,13 +14,13 @@ mod verdict;
 use record::{Cost, CountedIn, Run};
 
 pub use clocks::Clocks;
-pub use comparison::{Comparison, Only, Row, Versioned};
-pub use differences::{Difference, differences};
-pub use families::{Family, Mean, families, overall};
-pub use figure::{Figure, figure};
+pub use comparison::{Comparison, ComparisonRow, Only, Versioned};
+pub use differences::{DifferingFact, differences};
+pub use families::{FamilyRatio, Mean, families, overall};
+pub use figure::{ComparedFigure, figure};
 pub use noise::{ELSEWHERE, Joint};
 pub use options::{Options, Versions};
-pub use verdict::{Against, Told, Verdict};
+pub use verdict::{Against, RatioToBase, Verdict};
 
 /// Compares runs with the first of them.
 pub fn compare<'a>(runs: &'a [Run], how: &Options) -> Comparison<'a> {
@@ -56,7 +56,7 @@ pub fn compare<'a>(runs: &'a [Run], how: &Options) -> Comparison<'a> {
     for place in placed {
         let others = columns.iter_mut().map(|column| column[place].take()).collect();
         let base = &base.costs[place];
-        all.rows.push(Row { base, unit: unit_of(unit, base), others });
+        all.rows.push(ComparisonRow { base, unit: unit_of(unit, base), others });
     }
     for place in 0..runs.len() {
         all.only[place] = all.alone(place);
@@ -76,7 +76,7 @@ fn column<'a>(
     let figures: Vec<_> = costs
         .map(|(one, two)| {
             let unit = unit_of(unit, one);
-            verdict::Pair::of(figure(base, one, unit), figure(other, two, unit), one, two)
+            verdict::CostPair::of(figure(base, one, unit), figure(other, two, unit), one, two)
         })
         .collect();
     let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];

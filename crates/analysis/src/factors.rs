@@ -9,8 +9,8 @@ use record::Doubt;
 
 pub use effects::{Effects, Side, effects, logarithmic_mean};
 
-use crate::mix::Source;
-use crate::predict::{Clock, Prediction};
+use crate::mix::FigureSource;
+use crate::predict::{Prediction, QuotedClock};
 use crate::statistics::Interval;
 use crate::sums::{join, matters, quotient};
 
@@ -73,8 +73,8 @@ pub enum NoFactors {
 struct Pair {
     family: usize,
     sides: [Side; 2],
-    sources: [Option<Source>; 2],
-    clocks: [Option<Clock>; 2],
+    sources: [Option<FigureSource>; 2],
+    clocks: [Option<QuotedClock>; 2],
     name: String,
 }
 
@@ -128,7 +128,7 @@ fn doubts(sides: [&Prediction; 2], family: &str) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for side in sides {
         let total = side.total().figure();
-        let counts = |row: &&crate::predict::Row| matters(&total, row.line.term.times, &row.each.figure());
+        let counts = |row: &&crate::predict::PricedLine| matters(&total, row.line.term.times, &row.each.figure());
         for row in side.rows.iter().filter(|row| row.line.family == family).filter(counts) {
             join(&mut doubts, row.doubts.iter().cloned());
         }
@@ -176,7 +176,7 @@ impl Split {
     }
 
     /// The logarithms with costs moved to other prices.
-    fn logs_with(&self, moved: &dyn Fn(&Source, f64) -> f64) -> Result<Logs, NoFactors> {
+    fn logs_with(&self, moved: &dyn Fn(&FigureSource, f64) -> f64) -> Result<Logs, NoFactors> {
         let mut families = vec![Effects::default(); self.names.len()];
         let mut totals = [0.0; 2];
         let mut clock = 0.0;
@@ -265,12 +265,12 @@ impl Pair {
 }
 
 /// A change of prices.
-type Move<'a> = Box<dyn Fn(&Source, f64) -> f64 + 'a>;
+type Move<'a> = Box<dyn Fn(&FigureSource, f64) -> f64 + 'a>;
 
 /// The possible changes of prices, down and up: for each cost the interval that is its own, and for all costs of one
 /// run the error that they share.
 fn moves<'a>(sides: [&'a Prediction; 2]) -> Vec<[Move<'a>; 2]> {
-    let mut own: BTreeMap<&Source, [f64; 2]> = BTreeMap::new();
+    let mut own: BTreeMap<&FigureSource, [f64; 2]> = BTreeMap::new();
     let mut shared: BTreeMap<usize, f64> = BTreeMap::new();
     for (source, price, error) in sides.into_iter().flat_map(|side| &side.rows).flat_map(|row| row.each.prices()) {
         if price.is_told() && price.low < price.high {
@@ -279,7 +279,7 @@ fn moves<'a>(sides: [&'a Prediction; 2]) -> Vec<[Move<'a>; 2]> {
         let most = shared.entry(source.0).or_default();
         *most = most.max(error);
     }
-    let to = |which: &'a Source, end: f64| -> Move<'a> {
+    let to = |which: &'a FigureSource, end: f64| -> Move<'a> {
         Box::new(move |source, price| if source == which { end } else { price })
     };
     let by = |run: usize, factor: f64| -> Move<'a> {

@@ -20,7 +20,7 @@ use crate::statistics::{Interval, ratio, weighted_sum};
 
 /// A run's view of memory. A list is empty if the run lacks its costs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Memory {
+pub struct MemoryHierarchy {
     /// The levels, and where they differ from the declared caches.
     pub levels: Levels,
     /// What address translation adds to a random load, by working set or by pages.
@@ -70,12 +70,13 @@ pub struct Loaded {
 }
 
 /// A run's view of memory; `None` if it has no such costs.
-pub fn memory(run: &Run) -> Option<Memory> {
+pub fn memory(run: &Run) -> Option<MemoryHierarchy> {
     let levels = levels(run);
     let bandwidth = bandwidth(run, &levels);
     let demand = Demand::of(run, &levels, &bandwidth);
     let limits = demand.as_ref().map(|demand| limits(run, demand)).unwrap_or_default();
-    let memory = Memory { translation: translation(run), loaded: loaded(run), levels, bandwidth, demand, limits };
+    let memory =
+        MemoryHierarchy { translation: translation(run), loaded: loaded(run), levels, bandwidth, demand, limits };
     let says = !memory.levels.curve.is_empty() || !memory.bandwidth.is_empty() || !memory.translation.is_empty();
     (says || !memory.loaded.is_empty()).then_some(memory)
 }

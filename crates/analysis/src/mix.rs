@@ -28,31 +28,31 @@ pub enum Lack {
 }
 
 /// The origin of a figure: the index of its run, and its id and point.
-pub type Source = (usize, String);
+pub type FigureSource = (usize, String);
 
 /// The errors that the costs of one run share. They do not average out in a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Shared {
+pub struct SharedErrors {
     /// The error that all of them share, as a share of each. It is part of each one's own interval.
     pub error: f64,
     /// How much shorter and longer, as shares, the figure may be at another run's clock.
     pub clock: (f64, f64),
 }
 
-impl Shared {
+impl SharedErrors {
     /// The shared errors of a cost in a run. The first is the A/A band of the run, but at least the difference between
     /// two runs. The second is the clock's range, for a quiet figure that follows the clock. The costs of a book share
     /// nothing.
-    pub fn of(run: &Run, cost: &Cost) -> Shared {
+    pub fn of(run: &Run, cost: &Cost) -> SharedErrors {
         if run.is_published() {
-            return Shared::default();
+            return SharedErrors::default();
         }
         let noise = &run.noise;
         let band = noise.band.as_ref().map(|band| band.difference).filter(|band| band.is_finite());
         let follows = cost.follows_clock && cost.headline == Estimate::Quiet && noise.cycle_ns > 0.0;
         let range = noise.cycle_range_ns.filter(|range| follows && range.low > 0.0 && range.high.is_finite());
         let beside = |end: f64| end / noise.cycle_ns - 1.0;
-        Shared {
+        SharedErrors {
             error: band.unwrap_or(0.0).clamp(FLOOR, 1.0),
             clock: range.map_or((0.0, 0.0), |range| (beside(range.low).min(0.0), beside(range.high).max(0.0))),
         }
@@ -60,8 +60,8 @@ impl Shared {
 
     /// The same for a figure that already contains the clock's range.
     #[must_use]
-    pub fn without_clock(self) -> Shared {
-        Shared { clock: (0.0, 0.0), ..self }
+    pub fn without_clock(self) -> SharedErrors {
+        SharedErrors { clock: (0.0, 0.0), ..self }
     }
 
     /// A price without its shared error: only its own error.
@@ -78,7 +78,7 @@ impl Shared {
 struct Part {
     times: f64,
     price: Interval,
-    shared: Shared,
+    shared: SharedErrors,
 }
 
 /// A constant plus a sum of costs, each with a factor. Costs are independent except for the errors that one run's costs
@@ -86,7 +86,7 @@ struct Part {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sum {
     constant: f64,
-    parts: BTreeMap<Source, Part>,
+    parts: BTreeMap<FigureSource, Part>,
 }
 
 impl Sum {
@@ -96,7 +96,7 @@ impl Sum {
     }
 
     /// This cost, once.
-    pub fn once(source: Source, price: Interval, shared: Shared) -> Sum {
+    pub fn once(source: FigureSource, price: Interval, shared: SharedErrors) -> Sum {
         Sum { constant: 0.0, parts: BTreeMap::from([(source, Part { times: 1.0, price, shared })]) }
     }
 
@@ -137,17 +137,17 @@ impl Sum {
     }
 
     /// The costs in the sum, each with its own interval and its shared error.
-    pub(crate) fn prices(&self) -> impl Iterator<Item = (&Source, Interval, f64)> {
+    pub(crate) fn prices(&self) -> impl Iterator<Item = (&FigureSource, Interval, f64)> {
         self.parts.iter().map(|(source, part)| (source, part.shared.own(part.price), part.shared.error))
     }
 
     /// The costs in it.
-    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+    pub fn sources(&self) -> impl Iterator<Item = &FigureSource> {
         self.parts.keys()
     }
 
     /// The costs in it that have no interval.
-    pub fn untold(&self) -> impl Iterator<Item = &Source> {
+    pub fn untold(&self) -> impl Iterator<Item = &FigureSource> {
         self.parts.iter().filter(|(_, part)| part.times != 0.0 && !part.price.is_told()).map(|(source, _)| source)
     }
 }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     fn once(run: usize, name: &str, price: Interval) -> Sum {
-        Sum::once((run, name.into()), price, Shared::default())
+        Sum::once((run, name.into()), price, SharedErrors::default())
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_sum_of_many_costs_of_one_run_is_no_surer_than_what_they_share() {
-        let shared = Shared { error: 0.01, clock: (0.0, 0.0) };
+        let shared = SharedErrors { error: 0.01, clock: (0.0, 0.0) };
         let of = |run: &dyn Fn(usize) -> usize| {
             let costs = (0..1000).map(|n| Sum::once((run(n), n.to_string()), part(10.0, 0.2), shared));
             costs.fold(Sum::default(), |sum, cost| sum.plus(1.0, &cost)).figure()
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn another_clock_moves_all_that_follow_it_together() {
-        let shared = Shared { error: 0.0, clock: (-0.02, 0.1) };
+        let shared = SharedErrors { error: 0.0, clock: (-0.02, 0.1) };
         let one = Sum::once((0, "a".into()), Interval::exactly(100.0), shared);
         let sum = one.clone().plus(3.0, &Sum::once((0, "b".into()), Interval::exactly(100.0), shared));
         let close = |found: Interval, low: f64, high: f64| (found.low - low).abs() + (found.high - high).abs() < 1e-9;
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_sum_with_a_cost_of_one_round_has_no_interval() {
-        let shared = Shared { error: 0.01, clock: (-0.1, 0.1) };
+        let shared = SharedErrors { error: 0.01, clock: (-0.1, 0.1) };
         let open = Sum::once((0, "a".into()), Interval::untold(6.0), shared);
         let sum = once(0, "b", part(3.0, 0.5)).plus(2.0, &open);
         assert_eq!(sum.figure(), Interval::untold(15.0));

@@ -4,14 +4,14 @@ use record::{Cost, Doubt, Estimate, Mix, MixLine, Point, Run, WholeAs};
 
 use crate::derived::net;
 use crate::estimate::interval;
-use crate::mix::{Lack, Names, Shared, Source, Sum, cost_of};
+use crate::mix::{FigureSource, Lack, Names, SharedErrors, Sum, cost_of};
 use crate::statistics::Interval;
 use crate::sums::{doubts_of, join, matters, sum};
 use crate::typical::{gross_typical, typical};
 
 /// The state of the machine for which prices are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
+pub enum MachineState {
     /// Undisturbed: the figure by which each cost is quoted, and by which `howslow time` quotes wholes.
     #[default]
     Quiet,
@@ -19,20 +19,20 @@ pub enum State {
     Typical,
 }
 
-impl State {
+impl MachineState {
     /// `quiet`, `typical`.
     pub fn word(self) -> &'static str {
         match self {
-            State::Quiet => "quiet",
-            State::Typical => "typical",
+            MachineState::Quiet => "quiet",
+            MachineState::Typical => "typical",
         }
     }
 
     /// A cost in this state, net.
     pub fn price(self, run: &Run, cost: &Cost) -> Interval {
         match self {
-            State::Quiet => net(cost),
-            State::Typical => typical(run, cost),
+            MachineState::Quiet => net(cost),
+            MachineState::Typical => typical(run, cost),
         }
     }
 }
@@ -41,7 +41,7 @@ impl State {
 #[derive(Clone, Debug, PartialEq)]
 pub struct By {
     /// Its identity in sums.
-    pub source: Source,
+    pub source: FigureSource,
     /// Its id.
     pub operation: String,
     /// Its point.
@@ -50,7 +50,7 @@ pub struct By {
 
 /// One line of a mix with its price.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct PricedLine {
     /// The line.
     pub line: MixLine,
     /// The cost that prices it; `None` if it is missing, or has the count 0 and is not in the run.
@@ -62,12 +62,12 @@ pub struct Row {
     /// The doubts of its price.
     pub doubts: Vec<Doubt>,
     /// For a price that follows the clock: the run's cycle in ns and the processor that it belongs to.
-    pub clock: Option<Clock>,
+    pub clock: Option<QuotedClock>,
 }
 
 /// The clock at which a price is quoted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Clock {
+pub struct QuotedClock {
     /// One cycle, in ns.
     pub cycle_ns: f64,
     /// Family, model and stepping of the processor. An emulated processor has no cycle that compares with a real one's,
@@ -75,11 +75,11 @@ pub struct Clock {
     pub processor: String,
 }
 
-impl Row {
+impl PricedLine {
     /// A line without a price.
-    fn nothing(line: &MixLine) -> Row {
+    fn nothing(line: &MixLine) -> PricedLine {
         let (line, each) = (line.clone(), Sum::default());
-        Row { line, by: None, each, busy: Some(0.0), doubts: Vec::new(), clock: None }
+        PricedLine { line, by: None, each, busy: Some(0.0), doubts: Vec::new(), clock: None }
     }
 
     /// Its total in one unit of work.
@@ -90,7 +90,7 @@ impl Row {
 
 /// The sum of the operations of one family.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Family {
+pub struct FamilyCost {
     /// Its name.
     pub family: String,
     /// The total of its operations in one unit of work.
@@ -99,7 +99,7 @@ pub struct Family {
 
 /// Processor time and waiting time of one unit of work, in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Split {
+pub struct TimeSplit {
     /// Time during which CPUs work on it.
     pub cpu: f64,
     /// Time during which none does; negative if several CPUs worked at once.
@@ -110,7 +110,7 @@ pub struct Split {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// In the order of the mix.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PricedLine>,
     /// Lines that have no price here.
     pub lacking: Vec<(MixLine, Lack)>,
     /// The measured time of one unit, in ns.
@@ -122,26 +122,26 @@ pub struct Prediction {
 /// Prices a mix in the state in which costs are quoted. `place` identifies the run among others. Missing costs are
 /// listed.
 pub fn predict(mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
-    predict_in(State::Quiet, mix, run, place, names)
+    predict_in(MachineState::Quiet, mix, run, place, names)
 }
 
 /// Prices a mix in a state. `place` identifies the run among others. Missing costs are listed.
-pub fn predict_in(state: State, mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
+pub fn predict_in(state: MachineState, mix: &Mix, run: &Run, place: usize, names: Names) -> Prediction {
     let mut lacking = Vec::new();
     let mut rows = Vec::new();
     for line in &mix.lines {
-        let mut row = Row::nothing(line);
+        let mut row = PricedLine::nothing(line);
         match cost_of(run, line, names) {
             Ok(cost) => {
                 let source = (place, cost.name());
-                let shared = Shared::of(run, cost);
+                let shared = SharedErrors::of(run, cost);
                 // Typical figures were read at the actual clock.
-                let shared = if state == State::Typical { shared.without_clock() } else { shared };
+                let shared = if state == MachineState::Typical { shared.without_clock() } else { shared };
                 row.each = Sum::once(source.clone(), state.price(run, cost), shared);
                 row.by = Some(By { source, operation: cost.operation.clone(), at: cost.at.clone() });
                 row.busy = busy(cost);
                 row.doubts = doubts_of(cost);
-                row.clock = clock(run, cost).filter(|_| state == State::Quiet);
+                row.clock = clock(run, cost).filter(|_| state == MachineState::Quiet);
             }
             // What is never done costs nothing, whatever it would cost.
             Err(_) if line.term.times == 0.0 => {}
@@ -153,11 +153,11 @@ pub fn predict_in(state: State, mix: &Mix, run: &Run, place: usize, names: Names
 }
 
 /// The clock at which a cost is quoted, if it follows one that the run knows.
-fn clock(run: &Run, cost: &Cost) -> Option<Clock> {
+fn clock(run: &Run, cost: &Cost) -> Option<QuotedClock> {
     let cycle_ns = run.noise.cycle_ns;
     let processor = &run.machine.cpu.signature;
     let known = cost.follows_clock && cost.headline == Estimate::Quiet && cycle_ns > 0.0 && cycle_ns.is_finite();
-    (known && !processor.is_empty()).then(|| Clock { cycle_ns, processor: processor.clone() })
+    (known && !processor.is_empty()).then(|| QuotedClock { cycle_ns, processor: processor.clone() })
 }
 
 /// The share of a cost's time that is processor time. An operation that does not give up the CPU is busy all the time:
@@ -174,13 +174,13 @@ fn busy(cost: &Cost) -> Option<f64> {
 }
 
 /// The time of one unit, from the cost that the mix names as its whole, if the run has it.
-pub fn whole(state: State, mix: &Mix, run: &Run) -> Option<Interval> {
+pub fn whole(state: MachineState, mix: &Mix, run: &Run) -> Option<Interval> {
     let name = mix.whole.as_ref()?;
     let cost = run.costs.iter().find(|cost| cost.operation == *name || cost.name() == *name)?;
     let all = match (mix.whole_as, state) {
         (WholeAs::Net, _) => state.price(run, cost),
-        (WholeAs::Gross, State::Quiet) => interval(&cost.gross_ns, cost.headline),
-        (WholeAs::Gross, State::Typical) => gross_typical(cost),
+        (WholeAs::Gross, MachineState::Quiet) => interval(&cost.gross_ns, cost.headline),
+        (WholeAs::Gross, MachineState::Typical) => gross_typical(cost),
     };
     Some(all.times(1.0 / mix.whole_units))
 }
@@ -192,11 +192,11 @@ impl Prediction {
     }
 
     /// Families in the order of the mix.
-    pub fn families(&self) -> Vec<Family> {
-        let mut families: Vec<Family> = Vec::new();
+    pub fn families(&self) -> Vec<FamilyCost> {
+        let mut families: Vec<FamilyCost> = Vec::new();
         for row in &self.rows {
             let place = families.iter().position(|family| family.family == row.line.family).unwrap_or_else(|| {
-                families.push(Family { family: row.line.family.clone(), total: Sum::default() });
+                families.push(FamilyCost { family: row.line.family.clone(), total: Sum::default() });
                 families.len() - 1
             });
             let total = std::mem::take(&mut families[place].total);
@@ -243,8 +243,8 @@ impl Prediction {
     }
 
     /// Processor time and waiting time, if every cost states them.
-    pub fn split(&self) -> Option<Split> {
-        let mut split = Split { cpu: 0.0, wait: 0.0 };
+    pub fn split(&self) -> Option<TimeSplit> {
+        let mut split = TimeSplit { cpu: 0.0, wait: 0.0 };
         for row in self.rows.iter().filter(|row| row.line.term.times > 0.0) {
             let total = row.total().figure().value;
             let busy = row.busy?;

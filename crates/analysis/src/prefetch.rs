@@ -1,12 +1,10 @@
 //! How far ahead and how much at a time to request: the arithmetic of the paper `mpe`, another one for today's kernels
 //! and disks, and the verdict of a sweep of measured windows on both.
 
-use serde::Serialize;
-
 use crate::statistics::{median, median_ranks, sorted};
 
 /// A window: bytes requested beyond the one being read, and bytes per request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Window {
     /// Bytes ahead.
     pub distance: u64,
@@ -15,7 +13,7 @@ pub struct Window {
 }
 
 /// Measured values of a device and of the program that reads from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Inputs {
     /// The mean time of one cold read of a page, in ns.
     pub latency_ns: f64,
@@ -108,15 +106,15 @@ pub fn axis(centre: u64, step: u64, others: &[u64], (page, most): (u64, u64)) ->
 }
 
 /// The measured rates of one window, or one method, in bytes a second.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Tried<Of> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredRates<Of> {
     /// The window or method.
     pub of: Of,
     /// One for each repetition.
     pub rates: Vec<f64>,
 }
 
-impl<Of> Tried<Of> {
+impl<Of> MeasuredRates<Of> {
     /// The median rate; 0 before any.
     pub fn rate(&self) -> f64 {
         median(self.rates.iter().copied()).unwrap_or(0.0)
@@ -124,12 +122,12 @@ impl<Of> Tried<Of> {
 }
 
 /// The entry with the largest median.
-pub fn best<Of>(tried: &[Tried<Of>]) -> Option<&Tried<Of>> {
+pub fn best<Of>(tried: &[MeasuredRates<Of>]) -> Option<&MeasuredRates<Of>> {
     tried.iter().max_by(|one, other| one.rate().total_cmp(&other.rate()))
 }
 
 /// The first of these entries, in order from the simplest, that no other beats by more than `margin`.
-pub fn simplest_good<Of>(tried: &[Tried<Of>], margin: f64) -> Option<&Tried<Of>> {
+pub fn simplest_good<Of>(tried: &[MeasuredRates<Of>], margin: f64) -> Option<&MeasuredRates<Of>> {
     let best = best(tried)?.rate();
     tried.iter().find(|one| one.rate() >= (1.0 - margin) * best)
 }
@@ -139,8 +137,8 @@ const NEAR: f64 = 0.95;
 
 /// The rate of one window relative to another, measured in turns: the median of the ratios of neighbours, with the
 /// interval that contains the true one with 95 % if there are enough pairs (order statistics).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Beside {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelativeRate {
     /// Its rate divided by the other's.
     pub ratio: f64,
     /// Lower end.
@@ -151,12 +149,12 @@ pub struct Beside {
     pub pairs: usize,
 }
 
-impl Beside {
+impl RelativeRate {
     /// From the rates of both, in the order in which they were taken; `None` without a pair.
-    pub fn of(rates: &[f64], others: &[f64]) -> Option<Beside> {
+    pub fn of(rates: &[f64], others: &[f64]) -> Option<RelativeRate> {
         let ratios = sorted(rates.iter().zip(others).map(|(one, other)| one / other).filter(|ratio| ratio.is_finite()));
         let (low, high) = median_ranks(ratios.len());
-        Some(Beside {
+        Some(RelativeRate {
             ratio: median(ratios.iter().copied())?,
             low: *ratios.get(low)?,
             high: *ratios.get(high.min(ratios.len() - 1))?,
@@ -182,7 +180,7 @@ impl Beside {
 }
 
 /// The times of single reads of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latency {
     /// The median, in ns.
     pub median_ns: f64,
@@ -213,20 +211,20 @@ impl Latency {
 }
 
 /// The window of one formula beside the best of the sweep.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Verdict {
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormulaVerdict {
     /// `paper` or `saturation`.
     pub arithmetic: &'static str,
     /// Its window.
     pub window: Window,
     /// Its rate relative to that of the best window, measured again in turns.
-    pub beside_best: Beside,
+    pub beside_best: RelativeRate,
     /// True if it is within 5 %; `None` if the interval contains both answers.
     pub found: Option<bool>,
 }
 
 /// A sweep of windows over a file, and its verdict.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
     /// The file, printable.
     pub path: String,
@@ -243,13 +241,13 @@ pub struct Tuning {
     /// Columns of the surface.
     pub quantities: Vec<u64>,
     /// Every window.
-    pub windows: Vec<Tried<Window>>,
+    pub windows: Vec<MeasuredRates<Window>>,
     /// Methods without explicit prefetch.
-    pub plain: Vec<Tried<String>>,
+    pub plain: Vec<MeasuredRates<String>>,
     /// The best window of the sweep.
     pub best: Window,
     /// The verdict on each formula.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<FormulaVerdict>,
     /// The window by saturation if that is more likely as good as the best than not; else the paper's under the same
     /// condition; else the best.
     pub recommended: Window,
@@ -262,7 +260,7 @@ pub struct Tuning {
 }
 
 /// A method's figures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The method in words.
     pub method: String,
@@ -275,7 +273,7 @@ pub struct Candidate {
 }
 
 /// The recommendation for one state of the file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recommended {
     /// `cold` or `warm`.
     pub state: &'static str,
@@ -288,7 +286,7 @@ pub struct Recommended {
 }
 
 /// Advice on reading one file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// The file, printable.
     pub path: String,
@@ -366,7 +364,7 @@ mod tests {
 
     #[test]
     fn the_simplest_of_good_ones_is_recommended() {
-        let tried = |of, rates: &[f64]| Tried { of, rates: rates.to_vec() };
+        let tried = |of, rates: &[f64]| MeasuredRates { of, rates: rates.to_vec() };
         let all =
             [tried("slow", &[1.0, 2.0, 3.0]), tried("plain", &[96.0, 97.0]), tried("clever", &[100.0, 90.0, 101.0])];
         assert_eq!(best(&all).map(|one| one.of), Some("clever"));
@@ -380,16 +378,16 @@ mod tests {
         // The machine halves its speed from pair to pair. The ratio does not change.
         let others: Vec<f64> = (0..10).map(|pair| 1000.0 / f64::from(1 << pair)).collect();
         let rates: Vec<f64> = others.iter().map(|rate| rate * 0.97).collect();
-        let beside = Beside::of(&rates, &others).expect("pairs");
+        let beside = RelativeRate::of(&rates, &others).expect("pairs");
         assert!((beside.ratio - 0.97).abs() < 1e-9 && beside.low <= beside.ratio && beside.ratio <= beside.high);
         assert_eq!((beside.is_as_good(), beside.pairs), (Some(true), 10));
         let two_out_of_three =
             |pairs: usize| -> Vec<f64> { (0..pairs).map(|pair| [97.0, 93.0, 96.0][pair % 3]).collect() };
-        let beside = |rates: &[f64]| Beside::of(rates, &vec![100.0; rates.len()]).expect("pairs");
+        let beside = |rates: &[f64]| RelativeRate::of(rates, &vec![100.0; rates.len()]).expect("pairs");
         assert_eq!(beside(&[90.0; 6]).is_as_good(), Some(false));
         assert_eq!(beside(&[90.0; 5]).is_as_good(), None, "five pairs have no interval");
         assert_eq!(beside(&two_out_of_three(12)).is_as_good(), None);
         assert!(beside(&two_out_of_three(12)).is_rather_as_good() && !beside(&[90.0]).is_rather_as_good());
-        assert_eq!(Beside::of(&[], &[]), None);
+        assert_eq!(RelativeRate::of(&[], &[]), None);
     }
 }

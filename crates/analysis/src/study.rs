@@ -10,8 +10,8 @@ mod price_list;
 mod rsx;
 mod table;
 
-pub use claims::{Claim, Compared, Figure, Finding, Pair, Test};
-pub use definition::{More, Paper, Study, StudyAnswer};
+pub use claims::{Claim, ClaimFigure, Compared, Pair, Test, TestedClaim};
+pub use definition::{Paper, SlowCosts, Study, StudyAnswer};
 pub use table::{Cell, Column, TableAnswer};
 
 /// Every study there is.

@@ -211,7 +211,7 @@ pub fn processes() -> u64 {
 pub fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGSEGV => "SIGSEGV",
-        libc::SIGBUS => "SIGBUS (a mapped file was cut short, could not be read, or had no room to be written)",
+        libc::SIGBUS => "SIGBUS (a mapped file was truncated, could not be read, or had no space to be written)",
         libc::SIGILL => "SIGILL",
         libc::SIGFPE => "SIGFPE",
         libc::SIGABRT => "SIGABRT",

@@ -7,7 +7,7 @@ use ::advise::{AdviceRequest, AdviseError, TuningRequest};
 use analysis::prefetch::{self, THERE, Tuning};
 use measure::Progress;
 use record::Nanoseconds;
-use report::document::PrefetchStudy;
+use report::document::{AdviceDocument, PrefetchStudy, TuningDocument};
 
 use crate::cli::{AdviseArgs, RecordOrder, TuneArgs};
 use crate::output::{self, Bar, Misuse, Outcome};
@@ -26,7 +26,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
     };
     let advice = watched(|progress| ::advise::advice(&request, progress))?;
     match args.json {
-        true => output::print_json(&advice)?,
+        true => output::print_document(&AdviceDocument::from(&advice))?,
         false => output::print(&report::advice(&advice, output::style()))?,
     }
     Ok(Outcome::Done)
@@ -35,7 +35,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
 pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Outcome> {
     let tuning = tuned(&args.path, args.rate, Duration::from_secs_f64(args.budget))?;
     match args.json {
-        true => output::print_json(&tuning)?,
+        true => output::print_document(&TuningDocument::from(&tuning))?,
         false => output::print(&report::tuning(&tuning, output::style()))?,
     }
     Ok(Outcome::Done)
@@ -45,7 +45,7 @@ fn tuned(path: &Path, rate: Option<f64>, budget: Duration) -> anyhow::Result<Tun
     watched(|progress| ::advise::tuning(&TuningRequest { path, name: None, rate, budget }, progress))
 }
 
-/// Shows the progress of what measures a file; a file that cannot be meant is a misuse.
+/// Shows the progress of a measurement of a file. A file that cannot be measured is misuse.
 fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, AdviseError>) -> anyhow::Result<T> {
     let bar = Bar::new();
     let result = measured(&mut |progress| bar.show(progress));
@@ -56,8 +56,8 @@ fn watched<T>(measured: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, Advi
     })
 }
 
-/// `howslow study mpe --prefetch`: the paper's arithmetic there, and the tuner here, on a file of the user's or one made for
-/// it.
+/// `howslow study mpe --prefetch`: the paper's arithmetic for its machine, and the tuner on this machine, on the user's file or one
+/// created for it.
 pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> anyhow::Result<Outcome> {
     const SECONDS: f64 = 30.0;
     let budget = Duration::from_secs_f64(budget.unwrap_or(SECONDS));
@@ -75,7 +75,7 @@ pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> any
         let distance = prefetch::distance(latency_ns, consumption);
         let page = report::tuning(&tuning, output::style());
         output::print(&format!(
-            "there: a read of {} x {} bytes/ms consumed = {distance} bytes to ask for ahead\nhere:  {page}",
+            "there: a read of {} x {} bytes/ms consumed = {distance} bytes to request ahead\nhere:  {page}",
             Nanoseconds(latency_ns),
             consumption / 1e3
         ))?;

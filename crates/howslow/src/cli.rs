@@ -1,4 +1,4 @@
-//! What can be typed, and what is refused before anything is measured.
+//! The command line: all arguments, and the checks that come before any measurement.
 
 mod compare;
 mod file;
@@ -13,7 +13,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
-pub(crate) use compare::{CompareArgs, SortBy, Unit};
+pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
 pub(crate) use predict::{PredictArgs, PriceState};
@@ -22,8 +22,8 @@ pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24, cascade-lake).
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
-130 interrupted (what was measured is printed, and kept only by -o).
-Environment: HOWSLOW_DATA folder for kept runs (else XDG_DATA_HOME), TMPDIR scratch files, NO_COLOR no colours.";
+130 interrupted (what was measured is printed, and written only to the file of -o).
+Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), TMPDIR scratch files, NO_COLOR no colours.";
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
@@ -43,25 +43,25 @@ pub(crate) enum Verb {
     Run(RunArgs),
     /// Time routines and commands of your own
     Time(TimeArgs),
-    /// The operations there are
+    /// List the operations
     List(ListArgs),
-    /// Print a run again
+    /// Print a kept run
     Show(ShowArgs),
-    /// How many times dearer each cost is in one run than in another, and which differences are more than noise
+    /// Compare runs cost by cost, as ratios, and say which differences exceed the noise
     Compare(CompareArgs),
-    /// What costs consist of: derived costs, parts and what they leave unexplained
+    /// Explain costs: derived costs, their parts, and what the parts leave unexplained
     Explain(ExplainArgs),
-    /// What a program's work takes on a machine, from how often it does what
+    /// Predict the time of a program's work on a machine from a mix: how often it performs each operation
     Predict(PredictArgs),
-    /// A paper's tables and sentences, tested on this machine
+    /// Repeat a paper's experiment on this machine, and test its tables and statements
     Study(StudyArgs),
-    /// How much of a file is in memory, put it out, write it
+    /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
     File(FileArgs),
-    /// The runs kept, newest first
+    /// List the kept runs, newest first
     History(JsonArgs),
-    /// What will make numbers noisy or missing on this machine
+    /// Show what will make measurements noisy or impossible on this machine
     Doctor(JsonArgs),
-    /// Print the JSON Schema of a run document, or of what a verb prints with --json
+    /// Print the JSON Schema of a run, or of what a verb prints with --json
     Schema {
         /// The document
         #[arg(value_name = "DOCUMENT", default_value = "run", value_parser = documents())]
@@ -69,12 +69,12 @@ pub(crate) enum Verb {
     },
     /// Print shell completions
     Completions {
-        /// For this shell
+        /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or write all of them into a folder
+    /// Print the manual page, or write all manual pages into a folder
     Man {
-        /// The folder, which must exist
+        /// An existing folder
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
@@ -92,7 +92,7 @@ fn documents() -> PossibleValuesParser {
     PossibleValuesParser::new(DOCUMENTS.iter().map(|(name, _)| *name))
 }
 
-/// Parses the command line; help, version and misuse end the program here, with status 0 or 2.
+/// Parses the command line. Help, version and misuse end the program here, with status 0 or 2.
 pub(crate) fn parse() -> Command {
     Command::parse()
 }

@@ -1,12 +1,12 @@
-//! `howslow compare`: runs beside each other.
+//! `howslow compare`: runs side by side.
 
 use analysis::compare::{Comparison, Options, Versions, differences};
 use record::{CountedIn, Run};
 use report::document::CompareDocument;
-use report::{Shown, Sort, View};
+use report::{ComparisonView, Shown, Sort};
 
-use crate::cli::{CompareArgs, SortBy, Unit};
-use crate::factors::{Split, split_from_first};
+use crate::cli::{CompareArgs, CompareUnit, SortBy};
+use crate::factors::{FactorSplit, split_from_first};
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::{Pattern, nearest_of};
 use crate::predict::open_mix;
@@ -39,14 +39,14 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The parts of the page, in their order; each ends its last line.
-fn sections(comparison: &Comparison<'_>, splits: &[Split], args: &CompareArgs) -> Vec<String> {
+/// The parts of the page in order. Each ends its last line.
+fn sections(comparison: &Comparison<'_>, splits: &[FactorSplit], args: &CompareArgs) -> Vec<String> {
     let sort = match args.sort {
         SortBy::Ratio => Sort::Ratio,
         SortBy::Name => Sort::Name,
         SortBy::Family => Sort::Family,
     };
-    let view = View { names: &args.runs, sort, shown: shown(args) };
+    let view = ComparisonView { names: &args.runs, sort, shown: shown(args) };
     let mut sections = report::comparison(comparison, &differences(comparison.runs), &view, output::style());
     sections.extend(splits.iter().map(|split| split.page.clone()));
     sections
@@ -59,8 +59,8 @@ fn shown(args: &CompareArgs) -> Shown {
 fn how(args: &CompareArgs) -> Options {
     Options {
         unit: args.unit.map(|unit| match unit {
-            Unit::Ns => CountedIn::Nanoseconds,
-            Unit::Cycles => CountedIn::Cycles,
+            CompareUnit::Ns => CountedIn::Nanoseconds,
+            CompareUnit::Cycles => CountedIn::Cycles,
         }),
         threshold: args.threshold,
         margin: args.margin,
@@ -68,7 +68,7 @@ fn how(args: &CompareArgs) -> Options {
     }
 }
 
-/// A pattern means costs of these runs, whether or not this version of howslow knows them.
+/// A pattern selects among the costs of these runs, including operations that this version of howslow does not have.
 fn means_something(pattern: &Pattern, runs: &[Run]) -> Result<(), Misuse> {
     let costs = || runs.iter().flat_map(|run| &run.costs);
     if costs().any(|cost| pattern.means(&cost.operation, &cost.at)) {

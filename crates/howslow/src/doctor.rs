@@ -1,4 +1,4 @@
-//! `howslow doctor`: what will make numbers noisy or missing here.
+//! `howslow doctor`: what will make measurements noisy or impossible here.
 
 use analysis::doctor::examine;
 use report::document::DoctorDocument;
@@ -10,7 +10,7 @@ use crate::output::{self, Outcome};
 pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Outcome> {
     let machine = machine::describe();
     let present = machine::present(&crate::scratch::root());
-    // How noisy this machine is shows only in a run; the newest is the best witness.
+    // Only a run shows how noisy this machine is, so the newest kept run is examined.
     let newest = Store::of_user().and_then(|store| store.open("@1")).ok();
     let noise = newest.filter(|run| run.machine.cpu.signature == machine.cpu.signature).map(|run| run.noise);
     let findings = examine(&machine, noise.as_ref(), &present);

@@ -1,4 +1,4 @@
-//! `howslow explain`: what costs consist of, and what is left over.
+//! `howslow explain`: the parts of costs, and the residual.
 
 use analysis::derived::{derive, entry_shares};
 use analysis::explain::{Explanation, explain_all};
@@ -30,7 +30,7 @@ fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The costs of the run that a pattern means, part by part.
+/// The costs of the run that a pattern selects, with their parts.
 fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     let pattern = Pattern::parse(operation)?;
     let meant: Vec<_> = run.costs.iter().filter(|cost| pattern.means(&cost.operation, &cost.at)).collect();
@@ -42,7 +42,7 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     explanations.retain(|it| meant.iter().any(|cost| cost.name() == it.name));
     if explanations.is_empty() && !json {
         let names: Vec<String> = meant.iter().map(|cost| cost.name()).collect();
-        output::print(&format!("nothing is said to explain {}: it is a part itself\n", names.join(", ")))?;
+        output::print(&format!("no parts are known of {}\n", names.join(", ")))?;
     } else if json {
         output::print_document(&CostsExplained::of(&explanations))?;
     } else {

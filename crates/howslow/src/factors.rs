@@ -1,7 +1,7 @@
 //! The ratio of two machines on a mix, split into factors: for `howslow predict --factors` and `howslow compare --mix`.
 
 use analysis::factors::{NoFactors, factors};
-use analysis::predict::{Prediction, State};
+use analysis::predict::{MachineState, Prediction};
 use record::{Mix, printable};
 use report::FactorsOf;
 use report::document::FactorsDocument;
@@ -13,7 +13,7 @@ use crate::predict::whole::Whole;
 use crate::resolve::Named;
 
 /// A ratio split into factors, ready to be shown.
-pub(crate) struct Split {
+pub(crate) struct FactorSplit {
     /// The page.
     pub page: String,
     /// The document.
@@ -23,11 +23,16 @@ pub(crate) struct Split {
 /// Splits the ratio of the second side over the first.
 ///
 /// # Errors
-/// A price that is lacking, or not told from nothing where that matters.
-pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured: &[Whole]) -> anyhow::Result<Split> {
+/// A price that is missing, or a total that cannot be told from zero if the ratio needs it.
+pub(crate) fn split(
+    state: MachineState,
+    mixes: [&Mix; 2],
+    sides: [Named; 2],
+    measured: &[Whole],
+) -> anyhow::Result<FactorSplit> {
     let mut predictions = Vec::new();
     for (side, mix) in mixes.iter().enumerate() {
-        // A run on both sides is one run, whose costs are not independent of themselves.
+        // A run on both sides is the same run, so its costs are not independent.
         let runs = if std::ptr::eq(sides[0].run, sides[1].run) { &sides[..1] } else { &sides[..] };
         let mut all = priced(state, mix, runs, measured)?;
         needs_all(mix, runs, &all)?;
@@ -36,36 +41,34 @@ pub(crate) fn split(state: State, mixes: [&Mix; 2], sides: [Named; 2], measured:
     split_of(mixes, sides, [&predictions[0], &predictions[1]])
 }
 
-/// Splits the ratio of every other run over the first, on one mix, by the figures that runs are compared by.
+/// Splits the ratio of every other run to the first, on one mix, with the figures that runs are compared by.
 ///
 /// # Errors
-/// As [`split`].
-pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) -> anyhow::Result<Vec<Split>> {
-    let all = priced(State::Quiet, mix, runs, measured)?;
+/// Those of [`split`].
+pub(crate) fn split_from_first(mix: &Mix, runs: &[Named], measured: &[Whole]) -> anyhow::Result<Vec<FactorSplit>> {
+    let all = priced(MachineState::Quiet, mix, runs, measured)?;
     needs_all(mix, runs, &all)?;
     let mut others = runs.iter().zip(&all);
     let Some((base, before)) = others.next() else { return Ok(Vec::new()) };
     others.map(|(other, after)| split_of([mix, mix], [*base, *other], [before, after])).collect()
 }
 
-fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) -> anyhow::Result<Split> {
+fn split_of(mixes: [&Mix; 2], sides: [Named; 2], predictions: [&Prediction; 2]) -> anyhow::Result<FactorSplit> {
     let found = factors(predictions[0], predictions[1]).map_err(|why| refused(why, sides))?;
     let of = FactorsOf { mixes, runs: sides.map(|named| named.run), factors: &found };
-    Ok(Split { page: report::factors(&of, output::style()), document: FactorsDocument::from(&found) })
+    Ok(FactorSplit { page: report::factors(&of, output::style()), document: FactorsDocument::from(&found) })
 }
 
 fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
     let run = |side: usize| printable(sides[side].name);
     Misuse(match why {
-        NoFactors::Lacking(side, line) => format!("{} lacks {line}, without which there are no factors", run(side)),
+        NoFactors::Lacking(side, line) => format!("{} lacks {line}, which the factors need", run(side)),
         NoFactors::NoTotal(side) => {
-            format!("on {} the whole cannot be told from nothing, so that there is no ratio to split", run(side))
+            format!("on {} the total cannot be told from zero, so there is no ratio to split", run(side))
         }
         NoFactors::NoPrice(line) => {
-            let remedy = format!("measure it more precisely (howslow run {line} --precision 0.5%) or leave it out");
-            format!(
-                "the mixes do {line} a different number of times, but its cost cannot be told from nothing: {remedy}"
-            )
+            let remedy = format!("measure it more precisely (howslow run {line} --precision 0.5%) or remove it");
+            format!("the mixes do {line} a different number of times, but its cost cannot be told from zero: {remedy}")
         }
     })
 }

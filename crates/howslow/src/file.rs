@@ -1,4 +1,4 @@
-//! `howslow file`: how much of a file is in memory, putting it out of memory, writing what is dirty of it.
+//! `howslow file`: how much of a file is in memory, evicting it, and writing its dirty pages.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// All of the files, before anything is done to one of them.
+/// Opens all files before anything is done to one of them.
 fn opened<'a>(files: &'a PathsArgs) -> anyhow::Result<Vec<(&'a PathBuf, OwnedFd)>> {
     let open = |path: &'a PathBuf| match residence::open(path) {
         Ok(file) => Ok((path, file)),
@@ -114,7 +114,7 @@ fn opened<'a>(files: &'a PathsArgs) -> anyhow::Result<Vec<(&'a PathBuf, OwnedFd)
     files.paths.iter().map(open).collect()
 }
 
-/// What went wrong with one of the files, and what to do.
+/// What failed with one of the files, and what to do.
 fn failed(path: &Path, error: &FileError) -> anyhow::Error {
     anyhow::anyhow!("{}: {}", named(path), record::printable(&error.sentence()))
 }

@@ -22,12 +22,12 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome
     Ok(Outcome::Done)
 }
 
-/// The page of the whole command to stdout, or one page per verb into a folder.
+/// Prints the page of the whole command, or writes one page per verb into a folder.
 pub(crate) fn man(folder: Option<&Path>) -> anyhow::Result<Outcome> {
     let command = Command::command();
     match folder {
         Some(folder) if !folder.is_dir() => {
-            return Err(Misuse(format!("man: {} is no folder; make it first", folder.display())).into());
+            return Err(Misuse(format!("man: {} is not a folder; create it first", folder.display())).into());
         }
         Some(folder) => clap_mangen::generate_to(command, folder)
             .with_context(|| format!("cannot write the manual pages into {}", folder.display()))?,

@@ -6,7 +6,7 @@ use crate::cli::MeasureArgs;
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
 
-/// Seconds that a first look may take.
+/// The default budget of a headline run in seconds.
 const BUDGET: f64 = 13.5;
 
 pub(crate) fn headline(args: &MeasureArgs) -> anyhow::Result<Outcome> {

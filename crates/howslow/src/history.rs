@@ -1,4 +1,4 @@
-//! `howslow history`: the runs kept.
+//! `howslow history`: the kept runs.
 
 use report::Kept;
 use store::{Head, Store};

@@ -1,4 +1,4 @@
-//! `howslow list`: the operations there are.
+//! `howslow list`: all operations.
 
 use operation::{Item, Need};
 use record::Bytes;
@@ -23,7 +23,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Points gathered by operation.
+/// The points, grouped by operation.
 fn listed(items: Vec<Item>) -> Vec<Listed> {
     let mut all: Vec<Listed> = Vec::new();
     for Item { operation, point } in items {

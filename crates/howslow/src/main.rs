@@ -1,4 +1,12 @@
-//! What every operation of this computer costs: the command.
+//! What every operation of this computer costs: the command. It is the only crate that prints and exits.
+//!
+//! [`cli`] describes the arguments of every verb. `main` calls the file of the verb. [`resolve`] and [`pattern`] turn names
+//! into runs and operations before a verb begins. [`session`] is the common part of all verbs that measure, and [`output`]
+//! writes pages and documents. An example, which the tests run (`tests/it/reading.rs`):
+//!
+//! ```text
+//! howslow compare multics-645 multics-6180
+//! ```
 #![forbid(unsafe_code)]
 
 mod advise;
@@ -27,15 +35,15 @@ mod time;
 
 use cli::Verb;
 
-/// A round's emulated program, started by howslow itself.
+/// Runs one program under the emulator; howslow starts itself with this word.
 fn serve() -> anyhow::Result<output::Outcome> {
     operations::mode::emulated::serve().map(|()| output::Outcome::Done).map_err(|failure| {
         let word = operations::mode::emulated::SERVE;
-        output::Misuse(format!("{word} is howslow's own word, for a program that it emulates: {failure}")).into()
+        output::Misuse(format!("{word} is used by howslow itself, for a program that it emulates: {failure}")).into()
     })
 }
 
-/// A process that starts the rounds of a run, started by howslow itself.
+/// Starts the rounds of a run; howslow starts itself with this word.
 fn serve_rounds() -> anyhow::Result<output::Outcome> {
     measure::serve_rounds(operations::find).map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
 }

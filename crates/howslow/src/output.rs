@@ -1,24 +1,25 @@
-//! Where text goes: pages to stdout, everything else to stderr, progress to a terminal only; and the exit status.
+//! Where text goes: pages to stdout, everything else to stderr, progress only to a terminal; and the exit status.
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
+use anstream::{AutoStream, ColorChoice};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::Progress;
 use report::Style;
 
-/// How a verb ended that did not fail.
+/// How a verb ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// All that was asked for.
     Done,
-    /// Something asked for by name could not be measured here.
+    /// Something that was named could not be measured here.
     Skipped,
     /// This signal ended the measurement early.
     Interrupted(i32),
 }
 
-/// What was typed cannot be meant: exit status 2.
+/// The arguments make no sense: exit status 2.
 #[derive(Debug)]
 pub(crate) struct Misuse(pub String);
 
@@ -30,7 +31,7 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Tells what failed and gives the exit status.
+/// Prints the failure, if any. Returns the exit status.
 pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -43,16 +44,16 @@ pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
     }
 }
 
-/// One line to stderr.
+/// Prints one line to stderr.
 pub(crate) fn say(text: &str) {
-    // Nobody is left to tell when stderr is gone.
+    // If stderr is closed, there is no place to report that.
     let _ = writeln!(std::io::stderr(), "howslow: {text}");
 }
 
-/// A page to stdout. A reader that has gone away (`| head`) is no failure.
+/// Prints a page to stdout. It is no failure if the reader has closed it (`| head`).
 ///
 /// # Errors
-/// When stdout cannot be written for another reason, such as a full disk.
+/// If stdout cannot be written for another reason, such as a full disk.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -61,30 +62,32 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// A record or listing as one JSON document to stdout.
+/// Prints a record or listing to stdout as one JSON document.
 ///
 /// # Errors
-/// As [`print()`].
+/// Those of [`print()`].
 pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string(value)? + "\n"))
 }
 
-/// A document of [`report::document`] to stdout, its keys in alphabetical order.
+/// Prints a document of [`report::document`] to stdout, with its keys in alphabetical order.
 ///
 /// # Errors
-/// As [`print()`].
+/// Those of [`print()`].
 pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result<()> {
     print_json(&serde_json::to_value(document)?)
 }
 
-/// Colours only on a terminal that wants them.
+/// Colours are used on a terminal that supports them, unless the environment says otherwise (NO_COLOR, CLICOLOR,
+/// CLICOLOR_FORCE).
 pub(crate) fn style() -> Style {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    if std::io::stdout().is_terminal() && !set("NO_COLOR") && !dumb { Style::Coloured } else { Style::Plain }
+    match AutoStream::choice(&std::io::stdout()) {
+        ColorChoice::Never => Style::Plain,
+        _ => Style::Coloured,
+    }
 }
 
-/// The progress bar on stderr. It draws when told and starts no thread: the instrument forks.
+/// The progress bar on stderr. It draws only when called and starts no thread, because the instrument forks.
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {

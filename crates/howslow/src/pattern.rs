@@ -1,4 +1,4 @@
-//! Patterns: which operations, at which points, are meant by what was typed.
+//! Patterns: which operations, at which points, the text of a pattern selects.
 
 use operation::{Item, Operation};
 use record::Point;
@@ -6,12 +6,12 @@ use record::units::bytes_of;
 
 use crate::output::Misuse;
 
-/// An id, the first words of one, or a glob over ids, and what the point must be on some axes.
+/// An id, its first words, or a glob over ids, and the values that the point must have on some axes.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     text: String,
     id: glob::Pattern,
-    /// What times the system call of this name, where it is the name of nothing else.
+    /// The operation that times the system call with this name, if the name has no other meaning.
     timing: Vec<&'static str>,
     at: Vec<(String, glob::Pattern)>,
 }
@@ -39,27 +39,27 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// What was typed.
+    /// The text of the pattern.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it says what the point must be.
+    /// True if it restricts the point.
     pub(crate) fn has_point(&self) -> bool {
         !self.at.is_empty()
     }
 
-    /// Whether this name is the one it gives, or one that its glob takes in.
+    /// True if this name is equal to its name, or matches its glob.
     pub(crate) fn matches(&self, name: &str) -> bool {
         self.id.matches(name)
     }
 
-    /// Whether it names one operation or family, so that its absence from the run must not go unnoticed.
+    /// True if it names one operation or family, so that its absence from the run must be reported.
     pub(crate) fn is_by_name(&self) -> bool {
         !self.id.as_str().contains(['*', '?', '['])
     }
 
-    /// Whether it means this operation at this point. Axes it does not speak of are free.
+    /// True if it selects this operation at this point. Axes that it does not name are free.
     pub(crate) fn means(&self, id: &str, point: &Point) -> bool {
         self.means_id(id) && (point.0.is_empty() || self.means_point(point))
     }
@@ -68,7 +68,7 @@ impl Pattern {
         self.names(id) || self.timing.contains(&id)
     }
 
-    /// Whether it is this id or the first words of it, or a glob that takes the id in.
+    /// True if it is this id or its first words, or a glob that matches the id.
     pub(crate) fn names(&self, id: &str) -> bool {
         self.matches(id) || id.strip_prefix(self.id.as_str()).is_some_and(|rest| rest.starts_with('.'))
     }
@@ -79,7 +79,7 @@ impl Pattern {
         self.at.iter().all(|(axis, wanted)| meets(axis, wanted))
     }
 
-    /// The points of an operation that it means: axes it does not speak of take their headline values, or all.
+    /// The points of an operation that it selects. Axes that it does not name take their headline values, or all values.
     fn points(&self, operation: &Operation, full: bool) -> Vec<Point> {
         if !self.means_id(operation.id) {
             return Vec::new();
@@ -109,17 +109,17 @@ impl Pattern {
                     0..=8 => points.join(" "),
                     _ => format!("{} ...", points[..8].join(" ")),
                 };
-                let shown = if shown.trim().is_empty() { "without a point".into() } else { shown };
+                let shown = if shown.trim().is_empty() { "without a point".into() } else { format!("at {shown}") };
                 Misuse(format!("no point matches '{text}'; {} is measured {shown}", operation.id))
             }
         }
     }
 }
 
-/// What patterns mean, in the order of the registry; no pattern means every operation.
+/// The operations that patterns select, in the order of the registry. Without a pattern: every operation.
 ///
 /// # Errors
-/// A pattern that means nothing, with the nearest names.
+/// A pattern that selects nothing, with the nearest names.
 pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misuse> {
     let everything = patterns.is_empty().then(|| Pattern::parse("*")).transpose()?;
     let patterns: Vec<&Pattern> = patterns.iter().chain(&everything).collect();
@@ -142,13 +142,13 @@ fn called(id: &str) -> &str {
     id.strip_prefix("call.").unwrap_or(id)
 }
 
-/// Why nothing times the system call of this name; `None` where it names none.
+/// Why no operation times the system call with this name; `None` if there is no such call.
 fn untimed(id: &str) -> Option<&'static str> {
     let call = operations::every_call().into_iter().find(|call| call.name == called(id))?;
     call.operation.is_none().then_some(call.reason.unwrap_or("howslow has no operation for it"))
 }
 
-/// As [`nearest_of`], among operations, families and system calls timed.
+/// Like [`nearest_of`], among operations, families and timed system calls.
 fn nearest(wanted: &str) -> String {
     let named = |operation: &'static Operation| {
         [operation.id, operation.family()].into_iter().chain(operation.calls.iter().copied())
@@ -156,7 +156,7 @@ fn nearest(wanted: &str) -> String {
     nearest_of(wanted, operations::all().flat_map(named).collect())
 }
 
-/// `did you mean pipe.self or pipe.roundtrip? `, or nothing where no name is near.
+/// `did you mean pipe.self or pipe.roundtrip? `, or nothing if no name is near.
 pub(crate) fn nearest_of(wanted: &str, mut names: Vec<&str>) -> String {
     names.sort_unstable();
     names.dedup();
@@ -232,7 +232,7 @@ mod tests {
         assert!(ids.contains(&"syscall.open.close") && ids.contains(&"call.openat"), "{ids:?}");
         assert!(ids.iter().all(|id| operations::find(id).is_some_and(|found| found.calls.contains(&"openat"))));
         assert_eq!(chosen("call.openat"), ["call.openat"]);
-        // A family or an id comes first, whatever calls are named like it.
+        // A family or an id takes precedence over calls with similar names.
         assert!(chosen("pipe").iter().all(|id| id.starts_with("pipe.")));
         for text in ["opena*", "openat@size=1"] {
             let wanted = choose(&[Pattern::parse(text).expect("a pattern")], false);

@@ -1,4 +1,4 @@
-//! `howslow predict`: what a mix takes on the machines of runs, beside what it was measured to take, and what if.
+//! `howslow predict`: the predicted time of a mix on the machines of runs, beside the measured time, and what-if questions.
 
 pub(crate) mod missing_costs;
 mod mixes;
@@ -6,7 +6,7 @@ pub(crate) mod pricing;
 mod what_if;
 pub(crate) mod whole;
 
-use analysis::predict::{Prediction, State, predict_in};
+use analysis::predict::{MachineState, Prediction, predict_in};
 use analysis::whatif::{Impossible, Supposed, suppose};
 use record::{Mix, printable};
 use report::Priced;
@@ -22,11 +22,11 @@ use crate::{factors, resolve};
 
 pub(crate) use mixes::open_mix;
 
-/// What is to be predicted, every name resolved.
+/// The arguments, with every name resolved.
 struct PredictRequest<'a> {
     mixes: Vec<Mix>,
     runs: Vec<Named<'a>>,
-    state: State,
+    state: MachineState,
     measured: Vec<Whole>,
     what_if: Vec<WhatIf>,
 }
@@ -39,8 +39,8 @@ pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let opened = resolve::runs(&args.on)?;
     let runs = resolve::named(&args.on, &opened);
     let state = match args.by {
-        PriceState::Quiet => State::Quiet,
-        PriceState::Typical => State::Typical,
+        PriceState::Quiet => MachineState::Quiet,
+        PriceState::Typical => MachineState::Typical,
     };
     let measured = Whole::read_all(&args.measured, &runs)?;
     let what_if = args.what_if.iter().map(|text| WhatIf::read(text, &runs)).collect::<Result<Vec<_>, _>>()?;
@@ -83,13 +83,13 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
     Ok(if partial { Outcome::Skipped } else { Outcome::Done })
 }
 
-/// The predictions as they are shown, each with its total in the other state.
+/// The predictions to be shown, each with its total in the other state.
 fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [Prediction], after: &After) -> Vec<Priced<'a>> {
     let state = request.state;
-    let other = if state == State::Quiet { State::Typical } else { State::Quiet };
+    let other = if state == MachineState::Quiet { MachineState::Typical } else { MachineState::Quiet };
     let one = |(place, prediction): (usize, &'a Prediction)| {
         let run = request.runs[place].run;
-        // A book has one state, and of what is lacking there is no sum.
+        // A book has one state only, and there is no total if a price is missing.
         let told = prediction.lacking.is_empty() && !run.is_published();
         let otherwise = told.then(|| predict_in(other, mix, run, place, &names).total().figure());
         Priced { run, prediction, supposed: after.predictions[place].clone(), state, otherwise }
@@ -97,7 +97,7 @@ fn show<'a>(request: &PredictRequest<'a>, mix: &Mix, all: &'a [Prediction], afte
     all.iter().enumerate().map(one).collect()
 }
 
-/// What is supposed of a mix, and what becomes of its predictions.
+/// Applies what-if changes to a mix's predictions.
 struct After {
     supposed: Vec<Supposed>,
     predictions: Vec<Option<Prediction>>,
@@ -114,7 +114,7 @@ fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[Prediction]) -> R
         after.supposed = all.collect::<Result<Vec<_>, _>>()?;
         let changed = suppose(prediction, &after.supposed).map_err(|impossible| match impossible {
             Impossible::BelowNothing(line) => {
-                Misuse(format!("--what-if would make {line} cost less than nothing on {}", printable(named.name)))
+                Misuse(format!("--what-if would make the cost of {line} negative on {}", printable(named.name)))
             }
             Impossible::Lacking(line) => {
                 Misuse(format!("--what-if takes {line} from a run that lacks it; name another run, or a time"))
@@ -125,14 +125,14 @@ fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[Prediction]) -> R
     Ok(after)
 }
 
-/// `--factors`: of one mix on two runs, of two mixes on one run, or of each on its own.
+/// `--factors`: one mix on two runs, two mixes on one run, or each mix on its own run.
 fn split(request: &PredictRequest, json: bool) -> anyhow::Result<Outcome> {
     let (mixes, sides) = match (request.mixes.as_slice(), request.runs.as_slice()) {
         ([mix], [a, b]) => ([mix, mix], [*a, *b]),
         ([one, other], [run]) => ([one, other], [*run, *run]),
         ([one, other], [a, b]) => ([one, other], [*a, *b]),
         _ => {
-            let text = "--factors compares two: one mix --on two runs, two mixes --on one run, or each on its own";
+            let text = "--factors compares two sides: one mix --on two runs, two mixes --on one run, or two mixes each on its own run";
             return Err(Misuse(text.into()).into());
         }
     };

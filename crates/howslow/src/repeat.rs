@@ -1,4 +1,4 @@
-//! `--repeat N`: whole runs one after another, and what they say of each cost's scatter.
+//! `--repeat N`: whole runs one after another, and the scatter of each cost between them.
 
 use analysis::repeated::repeated;
 use record::{Run, Skip};
@@ -8,8 +8,8 @@ use crate::cli::MeasureArgs;
 use crate::output::{self, Outcome, say};
 use crate::session::{self, Measured, Wanted};
 
-/// Takes `count` whole runs, keeps each, and prints how the costs scatter. `by_name` tells whether a skip is of something asked
-/// for by name.
+/// Measures `count` whole runs, keeps each, and prints how the costs scatter. `by_name` says whether the operations were named, so
+/// that a skip counts.
 pub(crate) fn repeat(
     count: u32,
     wanted: &Wanted,
@@ -19,7 +19,7 @@ pub(crate) fn repeat(
     let mut runs: Vec<Run> = Vec::new();
     let mut ended = None;
     for number in 1..=count {
-        // A seed asked for is that of the first run: the same order in all of them would hide what the order does.
+        // A given seed is that of the first run: the same order in all runs would hide the effect of the order.
         let seed = args.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
         let args = MeasureArgs { seed, repeat: None, ..args.clone() };
         let Measured { run, interrupted, width } = session::measure(wanted.clone(), &args)?;

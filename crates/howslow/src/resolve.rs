@@ -1,4 +1,4 @@
-//! Names as they are typed become what they name, before a verb begins. The same rules hold for every verb.
+//! Resolves the names in arguments before a verb begins, by the same rules for every verb.
 
 use record::{ReadError, Run};
 use store::{Store, StoreError};
@@ -13,7 +13,7 @@ pub(crate) struct Named<'a> {
     pub run: &'a Run,
 }
 
-/// The run of this name. An unknown name is a misuse; a run that cannot be read is a failure.
+/// The run with this name. An unknown name is misuse; a run that cannot be read is a failure.
 ///
 /// # Errors
 /// Either of them.
@@ -29,10 +29,10 @@ pub(crate) fn run(name: &str) -> anyhow::Result<Run> {
     })
 }
 
-/// The runs of these names.
+/// The runs with these names.
 ///
 /// # Errors
-/// As [`run`].
+/// Those of [`run`].
 pub(crate) fn runs(names: &[String]) -> anyhow::Result<Vec<Run>> {
     names.iter().map(|name| run(name)).collect()
 }
@@ -42,7 +42,7 @@ pub(crate) fn named<'a>(names: &'a [String], runs: &'a [Run]) -> Vec<Named<'a>> 
     names.iter().zip(runs).map(|(name, run)| Named { name, run }).collect()
 }
 
-/// The patterns that these texts say.
+/// Parses these texts as patterns.
 ///
 /// # Errors
 /// A pattern that cannot be read.

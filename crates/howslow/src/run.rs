@@ -1,4 +1,4 @@
-//! `howslow run`: what patterns name.
+//! `howslow run`: measures the operations that patterns select.
 
 use record::Skip;
 
@@ -7,7 +7,7 @@ use crate::output::Outcome;
 use crate::session::{self, Wanted};
 use crate::{pattern, resolve};
 
-/// Seconds that operations asked for may take, and all of them at every point.
+/// The default budgets in seconds: for selected operations, and for all of them at every point.
 const BUDGET: f64 = 60.0;
 const FULL_BUDGET: f64 = 175.0;
 

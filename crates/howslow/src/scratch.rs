@@ -1,20 +1,20 @@
-//! Where scratch files go.
+//! The folder for scratch files.
 
 use std::path::PathBuf;
 
 use crate::output::Misuse;
 
-/// The folder for scratch files, which must be there.
+/// The folder for scratch files, which must exist.
 pub(crate) fn folder() -> Result<PathBuf, Misuse> {
     let scratch = root();
     if scratch.is_dir() {
         return Ok(scratch);
     }
-    let text = format!("TMPDIR: {} is no folder; name one for scratch files", scratch.display());
+    let text = format!("TMPDIR: {} is not a folder; set it to one for scratch files", scratch.display());
     Err(Misuse(record::printable(&text)))
 }
 
-/// Where scratch files go: where TMPDIR says, else /var/tmp, which unlike /tmp lies on a disk on most systems.
+/// The folder for scratch files: TMPDIR, or /var/tmp, which unlike /tmp is on a disk on most systems.
 pub(crate) fn root() -> PathBuf {
     let var_tmp = PathBuf::from("/var/tmp");
     match std::env::var_os("TMPDIR") {

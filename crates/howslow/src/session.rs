@@ -1,5 +1,5 @@
-//! What every verb that measures does: it measures, keeps the run, writes it where asked, prints it, and says what
-//! interrupted it.
+//! The common part of every verb that measures: it measures, keeps the run, writes it if asked, prints it, and reports an
+//! interruption.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,48 +9,48 @@ use jiff::Timestamp;
 use measure::{Plan, Width};
 use operation::Item;
 use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Value};
-use store::{Calibration, Figures, Store, StoreError};
+use store::{Calibration, FigureHistory, Store, StoreError};
 
 use crate::cli::MeasureArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::scratch;
 
-/// The fewest rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
+/// The smallest number of rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
 const ROUNDS: u32 = 6;
-/// Shortest batch in µs. The clock's readings are 0.03 % of it. Batches of 500 µs contain the interruptions that this
-/// system and the hypervisor make a thousand times a second, and were 1 % too long.
+/// The shortest batch in µs. The clock readings are 0.03 % of it. Batches of 500 µs contained the interruptions that this system and
+/// the hypervisor cause a thousand times a second, and were 1 % too long.
 const BATCH_US: f64 = 100.0;
-/// How far above the best width the checks around a quiet batch may be.
+/// How far the checks around a quiet batch may be above the best width.
 const TOLERANCE: f64 = 0.03;
 
-/// This program, even if its file has been replaced meanwhile. Started again, it starts rounds.
+/// This program, even if its file has been replaced meanwhile. It is started again to start rounds.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The operation that copies the block.
 const BLOCK_MOVE: &str = "memory.copy";
 
-/// Why a run without costs is a failure.
-pub(crate) const NOTHING: &str = "nothing could be measured here; `howslow doctor` says what is in the way";
+/// The error message of a run without costs.
+pub(crate) const NOTHING: &str = "nothing could be measured here; `howslow doctor` shows the reasons";
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Clone)]
 pub(crate) struct Wanted {
     pub items: Vec<Item>,
     pub patterns: Vec<String>,
     pub full: bool,
-    /// The budget in seconds if the command line names none.
+    /// The budget in seconds, if the command line has none.
     pub budget_s: f64,
 }
 
-/// A run, perhaps cut short by a signal.
+/// A run, which a signal may have cut short.
 pub(crate) struct Measured {
     pub run: Run,
     pub interrupted: Option<i32>,
-    /// The width of an undisturbed core.
+    /// The width check of an undisturbed core.
     pub width: Width,
 }
 
-/// Measures what is wanted. Refuses what cannot work before it measures anything.
+/// Measures what is wanted. Reports bad arguments before it measures anything.
 pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
     let machine = machine::describe();
     check(&machine, args)?;
@@ -76,9 +76,9 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
         cost.group = heading(&cost.operation).into();
     }
     let build = fingerprint();
-    let figures = store.as_ref().map(Figures::load).unwrap_or_default();
+    let figures = store.as_ref().map(FigureHistory::load).unwrap_or_default();
     taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
-    // Baselines come after what was asked for; on the page everything stands in the order of the registry.
+    // Baselines are measured after the wanted operations; the page shows everything in the order of the registry.
     taken.costs.sort_by_cached_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
     let mut run = Run {
         schema: SCHEMA.into(),
@@ -100,7 +100,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     Ok(Measured { run, interrupted: taken.interrupted, width: taken.width })
 }
 
-/// The items and the block move, in which every cost is also quoted.
+/// The items, and the block move, in which every cost is also quoted.
 fn with_block_move(mut items: Vec<Item>) -> Vec<Item> {
     let point = Point::default().with("size", Value::Number(report::BLOCK));
     let known = items.iter().any(|item| item.operation.id == BLOCK_MOVE && item.point == point);
@@ -108,38 +108,38 @@ fn with_block_move(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// How a session ends once its page is printed.
+/// How a session ends after its page is printed.
 pub(crate) struct SessionEnd {
     written: Result<(), StoreError>,
     interrupted: Option<i32>,
 }
 
 impl SessionEnd {
-    /// Says what interrupted the run.
+    /// Reports what interrupted the run.
     ///
     /// # Errors
-    /// The run could not be written where `-o` says.
+    /// The run could not be written to the file of `-o`.
     pub(crate) fn outcome(self) -> anyhow::Result<Outcome> {
         self.written?;
         let Some(signal) = self.interrupted else { return Ok(Outcome::Done) };
-        say("interrupted: this is what was measured until then; it is not kept (-o FILE writes it)");
+        say("interrupted: the page shows what was measured until then; it is not kept (-o FILE writes it)");
         Ok(Outcome::Interrupted(signal))
     }
 }
 
-/// Keeps a whole run, and writes any run where `-o` says.
+/// Keeps a complete run, and writes any run to the file of `-o`.
 pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd) {
     let Measured { run, interrupted, width } = measured;
     if interrupted.is_none() && !run.costs.is_empty() {
         keep(&run, width);
     }
-    // Written before it is printed: a reader that goes away must not cost the file.
+    // Written before it is printed: a reader that closes the pipe must not cost the file.
     let written = args.output.as_ref().map_or(Ok(()), |path| store::write_run(&run, path));
     (run, SessionEnd { written, interrupted })
 }
 
-/// Finishes a run and prints it; `by_name` tells whether a skip is of something asked for by name. A run that cannot be
-/// kept is printed all the same.
+/// Finishes a run and prints it. `by_name` says whether the operations were named, so that a skip counts. A run that cannot be kept
+/// is still printed.
 pub(crate) fn print_run(
     measured: Measured,
     args: &MeasureArgs,
@@ -160,8 +160,8 @@ pub(crate) fn print_run(
     }
 }
 
-/// Keeps a run, and what the next one learns from it: the best speed and the figures. A failure is worth a warning, not
-/// the run.
+/// Keeps a run, and what later runs learn from it: the best speed and the figures. A failure causes a warning and does not lose the
+/// run.
 pub(crate) fn keep(run: &Run, width: Width) {
     let kept = Store::of_user().and_then(|store| {
         store.keep(run)?;
@@ -173,7 +173,7 @@ pub(crate) fn keep(run: &Run, width: Width) {
             calibration.miss(&machine)
         }
         calibration.save(&store)?;
-        let mut figures = Figures::load(&store);
+        let mut figures = FigureHistory::load(&store);
         let told = run.costs.iter().filter_map(|cost| Some((cost.name(), history::figure(cost)?)));
         figures.add(&machine, &run.build, told.collect());
         figures.save(&store)
@@ -183,9 +183,9 @@ pub(crate) fn keep(run: &Run, width: Width) {
     }
 }
 
-/// Widens the intervals of costs that scatter more between runs than their rounds say. Returns how many earlier runs there
-/// were to tell it, or 0 where they were too few.
-fn widen(costs: &mut [Cost], figures: &Figures, machine: &str, build: &str) -> u32 {
+/// Widens the intervals of costs that scatter more between runs than between their rounds. Returns the number of earlier runs used,
+/// or 0 if they were too few.
+fn widen(costs: &mut [Cost], figures: &FigureHistory, machine: &str, build: &str) -> u32 {
     let mut most = 0;
     for cost in costs {
         let earlier = figures.of(machine, build, &cost.name());
@@ -197,15 +197,15 @@ fn widen(costs: &mut [Cost], figures: &Figures, machine: &str, build: &str) -> u
     most as u32
 }
 
-/// A fingerprint of this program's file (FNV-1a over words of eight bytes); empty where it cannot be read.
+/// A fingerprint of this program's file (FNV-1a over words of eight bytes); empty if the file cannot be read.
 fn fingerprint() -> String {
     let Ok(bytes) = std::fs::read(OWN_PROGRAM) else { return String::new() };
     let words = bytes.chunks(8).map(|chunk| chunk.iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte)));
     format!("{:016x}", words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3)))
 }
 
-/// What checks and figures are remembered by: the processor and the host, since one home folder may serve many, and the kind
-/// of core where one that is not the strongest was asked for.
+/// The key under which speed checks and figures are remembered: the processor and the host, because several machines may share a home
+/// folder, and the kind of core if one that is not the strongest was selected.
 fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = format!("{} {}", machine.cpu.signature, host.trim());
@@ -238,7 +238,7 @@ fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
 
 fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
     if args.repeat.is_some() {
-        return Err(Misuse("--repeat: only `howslow` and `howslow run` repeat whole runs; leave it out here".into()));
+        return Err(Misuse("--repeat: only `howslow` and `howslow run` repeat whole runs; omit it here".into()));
     }
     let usable = &machine.cpu.usable;
     if let Some(cpu) = args.cpu.filter(|cpu| !usable.contains(cpu)) {

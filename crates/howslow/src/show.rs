@@ -1,4 +1,4 @@
-//! `howslow show`: a run again.
+//! `howslow show`: prints a kept run or a book.
 
 use crate::cli::ShowArgs;
 use crate::output::{self, Outcome};

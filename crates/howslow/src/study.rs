@@ -1,4 +1,4 @@
-//! `howslow study`: a paper's tables and sentences, tested on this machine or on any run.
+//! `howslow study`: a paper's tables and statements, tested on this machine or on any run.
 
 use analysis::study::{STUDIES, Study, StudyAnswer};
 use anyhow::Context;
@@ -19,7 +19,7 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     }
     let studies = asked_for(&args.paper)?;
     if args.full && studies.iter().all(|study| study.more.is_none()) {
-        return Err(Misuse(format!("--full: the study {} has no more than it measures without", args.paper)).into());
+        return Err(Misuse(format!("--full: the study {} measures nothing more with it", args.paper)).into());
     }
     let (run, ending) = match &args.run {
         Some(name) => (resolve::run(name)?, None),
@@ -42,16 +42,16 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     ending.map_or(Ok(Outcome::Done), SessionEnd::outcome)
 }
 
-/// The study of this name, or all of them.
+/// The study with this name, or all of them.
 fn asked_for(name: &str) -> Result<Vec<&'static Study>, Misuse> {
     if name == ALL {
         return Ok(STUDIES.to_vec());
     }
-    let unknown = || Misuse(format!("there is no study of '{}'", record::printable(name)));
+    let unknown = || Misuse(format!("there is no study '{}'", record::printable(name)));
     Ok(vec![analysis::study::study(name).ok_or_else(unknown)?])
 }
 
-/// The study beside this run.
+/// The study with the costs of this run.
 fn answer(study: &Study, run: &record::Run) -> anyhow::Result<StudyAnswer> {
     let books = study.books.iter().map(|name| book(name)).collect::<anyhow::Result<Vec<_>>>()?;
     study.follow(&books, run).context("the study has no book")
@@ -61,7 +61,7 @@ fn book(name: &str) -> anyhow::Result<record::Book> {
     Ok(store::book(name).with_context(|| format!("the book {name} is missing"))??)
 }
 
-/// Measures what the studies need, keeps the run, writes it where asked for.
+/// Measures what the studies need, keeps the run, writes it if asked.
 fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Result<(record::Run, SessionEnd)> {
     let items = items(studies, full);
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
@@ -70,7 +70,7 @@ fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Resul
     Ok(session::finish(session::measure(wanted, args)?, args))
 }
 
-/// What this version can measure of what the studies need; their pages tell what is missing.
+/// What this version can measure of what the studies need. Their pages report what is missing.
 fn items(studies: &[&Study], full: bool) -> Vec<Item> {
     let needs: Vec<_> = studies.iter().flat_map(|study| study.needs(full)).collect();
     let all = operations::all().flat_map(|operation| {

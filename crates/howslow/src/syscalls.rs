@@ -19,19 +19,17 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The calls that the patterns mean; no pattern means all.
+/// The calls that the patterns select; without a pattern, all.
 fn chosen(mut calls: Vec<Call>, patterns: &[String]) -> Result<Vec<Call>, Misuse> {
     let patterns = resolve::patterns(patterns)?;
     for pattern in &patterns {
         let text = record::printable(pattern.text());
         if pattern.has_point() {
-            return Err(Misuse(format!("'{text}': a system call has no points; leave out what follows the @")));
+            return Err(Misuse(format!("'{text}': a system call has no points; omit the part after the @")));
         }
         if !calls.iter().any(|call| means(pattern, call)) {
             let near = nearest_of(pattern.text(), calls.iter().map(|call| call.name).collect());
-            return Err(Misuse(format!(
-                "no system call is meant by '{text}'; {near}`howslow list --syscalls` shows all"
-            )));
+            return Err(Misuse(format!("no system call matches '{text}'; {near}`howslow list --syscalls` shows all")));
         }
     }
     calls.retain(|call| patterns.is_empty() || patterns.iter().any(|pattern| means(pattern, call)));

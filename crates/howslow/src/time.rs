@@ -1,10 +1,10 @@
-//! `howslow time`: routines and commands of the user's own, measured like any operation.
+//! `howslow time`: user-supplied routines and commands, measured like any operation.
 
 use std::ffi::OsString;
 
 use operation::{Item, Operation};
-use operations::command::{self, CommandError, Cpus, OnFailure, Running};
-use operations::routine;
+use operations::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
+use operations::{HUNG_REMEDY, routine};
 use record::{Estimate, Point, Skip, printable};
 use report::COMMANDS;
 
@@ -13,13 +13,13 @@ use crate::output::{Misuse, Outcome, say};
 use crate::session::{self, Wanted};
 
 const BUDGET: f64 = 30.0;
-/// Seconds after which a round of a command counts as hung; commands are known to take long.
+/// The seconds after which a round of a command counts as hung. Commands may take long.
 const PATIENCE: f64 = 600.0;
-/// A routine that hangs is given up after three rounds, which must leave most of the budget to the others.
+/// A routine that hangs is given up after three rounds, which must leave most of the budget for the others.
 const PATIENCE_SHARE: f64 = 0.1;
 /// The heading of the page's routines.
 const ROUTINES: &str = "routines";
-/// A trial that used more processor time than this part of its elapsed time ran on several CPUs at once.
+/// A trial whose processor time is a larger share of its elapsed time than this ran on several CPUs at once.
 const PARALLEL: f64 = 1.15;
 
 pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
@@ -27,7 +27,7 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     let names: Vec<String> =
         args.routines.iter().map(|name| printable(name)).chain(commands.iter().map(|(name, _)| name.clone())).collect();
     if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
-        return Err(Misuse(format!("'{}' is named twice; name it once, every round repeats it", twice.1)).into());
+        return Err(Misuse(format!("'{}' is given twice; give it once, every round repeats it", twice.1)).into());
     }
     let routines = args.routines.iter().map(|name| routine_of(name, args)).collect::<Result<Vec<_>, _>>()?;
     let (tried, failed) = try_all(&commands, args)?;
@@ -43,14 +43,11 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
         cost.group = if is_routine { ROUTINES } else { COMMANDS }.into();
     }
     run.skipped.extend(failed);
-    for skip in run.skipped.iter_mut().filter(|skip| skip.remedy.is_empty() && skip.reason.contains("it hung")) {
-        skip.remedy = "give it more time (--patience)".into();
-    }
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
     let outcome = session::print_run(measured, &args.measure, &is_named)?;
     if none {
-        anyhow::bail!("nothing that was named could be timed; the page says why");
+        anyhow::bail!("nothing could be timed; the page says why");
     }
     Ok(outcome)
 }
@@ -62,7 +59,7 @@ fn routine_of(name: &str, args: &TimeArgs) -> Result<&'static Operation, Misuse>
         .map_err(|error| Misuse(printable(&error.to_string())))
 }
 
-/// The commands named, each with its name and its words.
+/// The given commands, each with its name and its words.
 fn commands(args: &TimeArgs) -> Result<Vec<(String, Vec<String>)>, Misuse> {
     let split =
         |text: &String| shell_words::split(text).map_err(|error| Misuse(format!("-c '{}': {error}", printable(text))));
@@ -75,12 +72,12 @@ fn commands(args: &TimeArgs) -> Result<Vec<(String, Vec<String>)>, Misuse> {
     Ok(named.collect())
 }
 
-/// Tries every command once; those that fail when tried are skips.
+/// Tries every command once. Those that fail become skips.
 fn try_all(
     commands: &[(String, Vec<String>)],
     args: &TimeArgs,
 ) -> Result<(Vec<&'static Operation>, Vec<Skip>), Misuse> {
-    let running = Running {
+    let running = CommandOptions {
         patience: args.patience.unwrap_or(PATIENCE),
         on_failure: if args.ignore_failure { OnFailure::Ignore } else { OnFailure::Refuse },
         cpus: if args.all_cpus { Cpus::All } else { Cpus::One },
@@ -92,23 +89,26 @@ fn try_all(
         match command::command(name, &words, running) {
             Ok(good) => {
                 if good.busy > PARALLEL && running.cpus == Cpus::One {
-                    say(&format!("{name} keeps {:.1} CPUs busy, and is timed on one; --all-cpus frees it", good.busy));
+                    say(&format!(
+                        "{name} keeps {:.1} CPUs busy, but is timed on one; --all-cpus lets it use all",
+                        good.busy
+                    ));
                 }
                 tried.push(good.operation);
             }
-            Err(CommandError::Failed(reason)) => failed.push(Skip {
-                operation: name.clone(),
-                at: Point::default(),
-                reason: printable(&reason),
-                remedy: String::new(),
-            }),
+            Err(CommandError::Failed(reason)) => failed.push(untimed(name, &reason, "")),
+            Err(CommandError::Hung(reason)) => failed.push(untimed(name, &reason, HUNG_REMEDY)),
             Err(misuse) => return Err(Misuse(printable(&misuse.to_string()))),
         }
     }
     Ok((tried, failed))
 }
 
-/// What was named, and the do-nothing command beside commands.
+fn untimed(name: &str, reason: &str, remedy: &str) -> Skip {
+    Skip { operation: name.into(), at: Point::default(), reason: printable(reason), remedy: remedy.into() }
+}
+
+/// What was given, and the do-nothing command if there are commands.
 fn items(routines: &[&'static Operation], commands: &[&'static Operation]) -> Vec<Item> {
     let baseline = (!commands.is_empty()).then(|| operations::find(command::NOTHING.id)).flatten();
     let own = routines.iter().chain(commands).copied().chain(baseline);

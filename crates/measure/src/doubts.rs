@@ -5,7 +5,7 @@ use operation::Clock;
 use record::{Doubt, Ends};
 
 use crate::batch::{RoundSamples, Sample};
-use crate::entry::Entry;
+use crate::entry::ItemProgress;
 use crate::quiet::Quietness;
 
 /// The core clock that prevailed in a run's quiet batches.
@@ -20,7 +20,7 @@ pub(crate) struct RunClock {
 
 impl RunClock {
     /// Takes the clock from all batches of work that follows the clock; from the quiet ones if there are any.
-    pub fn of(entries: &[Entry], quietness: &Quietness) -> RunClock {
+    pub fn of(entries: &[ItemProgress], quietness: &Quietness) -> RunClock {
         let clocks = |all: bool| {
             let (mut rounds, mut batches) = (Vec::new(), Vec::new());
             for entry in entries.iter().filter(|entry| entry.follows_clock()) {
@@ -48,7 +48,7 @@ impl RunClock {
     /// The doubt that an entry's batches ran at their own clock, different from that of other entries' rounds just
     /// before and after them. A clock of the whole core that moved in the meantime is no doubt, because cycles do not
     /// depend on it.
-    pub fn own_clock(&self, entry: &Entry) -> Option<Doubt> {
+    pub fn own_clock(&self, entry: &ItemProgress) -> Option<Doubt> {
         /// Number of rounds on either side.
         const BESIDE: usize = 8;
         /// A step of any core's clock is larger than this.
@@ -70,7 +70,7 @@ impl RunClock {
 }
 
 /// The doubts that rounds raise in addition to their samples.
-pub(crate) fn round_doubts(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> Vec<Doubt> {
+pub(crate) fn round_doubts(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunClock) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let mut lost: Vec<&String> = entry.rounds.iter().filter_map(|round| round.end.as_ref().err()).collect();
     lost.dedup();
@@ -115,7 +115,7 @@ fn non_linear(harvests: &[&RoundSamples]) -> Option<Doubt> {
 }
 
 /// The doubt that other tasks took the CPU in most batches, or ran on a partner's CPU, which no batch shows.
-fn interrupted(entry: &Entry, harvests: &[&RoundSamples]) -> Option<Doubt> {
+fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt> {
     /// Other tasks for each CPU that is not ours. Half of them run on a partner's CPU.
     const CROWDED: f64 = 0.5;
     let guard = entry.guard();
@@ -131,7 +131,7 @@ fn interrupted(entry: &Entry, harvests: &[&RoundSamples]) -> Option<Doubt> {
 }
 
 /// The doubt that the clock moved by more than its usual steps during a measurement that is quoted as read.
-fn clock_moved(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
+fn clock_moved(entry: &ItemProgress, quietness: &Quietness) -> Option<Doubt> {
     const MOVED: f64 = 1.15;
     let guard = entry.guard();
     let samples = entry.harvests().flat_map(|(_, harvest)| &harvest.samples);
@@ -142,7 +142,7 @@ fn clock_moved(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
 
 /// The doubt that the figure moved steadily with the order of the rounds: the test of Mann and Kendall, at one in a
 /// thousand, and by more than the smallest drift that counts.
-fn drift(entry: &Entry, quietness: &Quietness) -> Option<Doubt> {
+fn drift(entry: &ItemProgress, quietness: &Quietness) -> Option<Doubt> {
     /// One in a thousand lies beyond this number of standard deviations.
     const BEYOND_CHANCE: f64 = 3.29;
     const LEAST: f64 = 0.02;

@@ -43,7 +43,7 @@ pub(crate) struct RoundStart {
 }
 
 /// One item on its way to a cost.
-pub(crate) struct Entry {
+pub(crate) struct ItemProgress {
     pub item: Item,
     pub role: Purpose,
     pub rounds: Vec<RoundTaken>,
@@ -56,13 +56,25 @@ pub(crate) struct Entry {
     pub spent: Duration,
     /// Rounds lost in a row since the last good one.
     pub failing: u32,
+    /// True if its latest lost round hung.
+    pub hung: bool,
 }
 
-impl Entry {
-    pub fn new(operation: &'static Operation, point: Point, role: Purpose) -> Entry {
+impl ItemProgress {
+    pub fn new(operation: &'static Operation, point: Point, role: Purpose) -> ItemProgress {
         let item = Item { operation, point };
         let overhead = Duration::from_millis(2);
-        Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, spent: Duration::ZERO, failing: 0 }
+        ItemProgress {
+            item,
+            role,
+            rounds: Vec::new(),
+            skip: None,
+            hint: None,
+            overhead,
+            spent: Duration::ZERO,
+            failing: 0,
+            hung: false,
+        }
     }
 
     /// True if the term names this entry (and it is no twin).
@@ -138,7 +150,11 @@ impl Entry {
                 return;
             }
             RoundEnd::Lost(reason) => {
-                self.failing += 1;
+                (self.failing, self.hung) = (self.failing + 1, false);
+                Err(reason)
+            }
+            RoundEnd::Hung(reason) => {
+                (self.failing, self.hung) = (self.failing + 1, true);
                 Err(reason)
             }
         };
@@ -190,7 +206,10 @@ impl Entry {
             None => {
                 let lost = self.rounds.iter().rev().find_map(|round| round.end.as_ref().err());
                 match lost {
-                    Some(reason) => (format!("every round was lost: {reason}"), String::new()),
+                    Some(reason) => {
+                        let remedy = if self.hung { self.item.operation.hung_remedy } else { "" };
+                        (format!("every round was lost: {reason}"), remedy.into())
+                    }
                     None => ("the time ended before its first round".into(), "raise --budget".into()),
                 }
             }

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use guard::children::{self, Reaped};
-use guard::guarded;
+use guard::{Lost, guarded};
 use operation::{Item, Operation};
 use record::{Launchers, Point};
 use serde::{Deserialize, Serialize};
@@ -309,5 +309,10 @@ fn one_round(
     let patience = Duration::from_secs_f64(item.operation.patience + 3.0 * order.plan.time / 1e9);
     let end = guarded(patience, parent, || perform(item, order, checker, folders.clone()));
     let _ = std::fs::remove_dir_all(&folders.own);
-    end.map(|end| end.unwrap_or_else(|lost| RoundEnd::Lost(lost.to_string())))
+    end.map(|end| {
+        end.unwrap_or_else(|lost| match lost {
+            Lost::Hung(_) => RoundEnd::Hung(lost.to_string()),
+            _ => RoundEnd::Lost(lost.to_string()),
+        })
+    })
 }

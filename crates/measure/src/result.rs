@@ -13,13 +13,13 @@ use record::{
 
 use crate::accounts::Accounts;
 use crate::doubts::{RunClock, round_doubts};
-use crate::entry::{Entry, Purpose, RoundTaken};
+use crate::entry::{ItemProgress, Purpose, RoundTaken};
 use crate::plan::Measurement;
 use crate::quiet::{Guard, Quietness};
 
 /// Assembles the result. `precision` is what the user asked for.
 pub(crate) fn assemble(
-    entries: Vec<Entry>,
+    entries: Vec<ItemProgress>,
     quietness: &Quietness,
     clock: Clock,
     precision: f64,
@@ -40,7 +40,8 @@ pub(crate) fn assemble(
         ..quietness.noise(surveyed)
     };
     accounts.close(&mut noise);
-    let skipped = entries.iter().filter(|entry| entry.role == Purpose::Asked).filter_map(Entry::skipped).collect();
+    let skipped =
+        entries.iter().filter(|entry| entry.role == Purpose::Asked).filter_map(ItemProgress::skipped).collect();
     let rules = rules(&entries);
     let asked = entries.iter().zip(costs).filter(|(entry, _)| !matches!(entry.role, Purpose::Twin(_)));
     let mut costs: Vec<Cost> = asked.filter_map(|(_, cost)| cost).collect();
@@ -49,7 +50,7 @@ pub(crate) fn assemble(
 }
 
 /// The registry's rules of plausibility that apply to these entries.
-fn rules(entries: &[Entry]) -> (Vec<plausible::Rule<'static>>, Vec<(&'static str, &'static str)>) {
+fn rules(entries: &[ItemProgress]) -> (Vec<plausible::Rule<'static>>, Vec<(&'static str, &'static str)>) {
     let operations = entries.iter().map(|entry| entry.item.operation);
     let contained = operations.clone().flat_map(|operation| {
         operation.at_least.iter().map(|cheaper| plausible::Rule { dearer: operation.id, cheaper })
@@ -58,7 +59,7 @@ fn rules(entries: &[Entry]) -> (Vec<plausible::Rule<'static>>, Vec<(&'static str
     (contained.collect(), rising.collect())
 }
 
-fn cost(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> Option<Cost> {
+fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunClock) -> Option<Cost> {
     let operation = entry.item.operation;
     let guard = entry.guard();
     let rounds: Vec<Round> = entry.rounds.iter().map(|round| recorded(round, quietness, guard)).collect();
@@ -115,7 +116,7 @@ fn ends(value: f64, rounds: impl Iterator<Item = Nanoseconds>) -> Option<Ends> {
 }
 
 /// The cycle of an entry's own batches. It converts the headline figure if the figure is quoted as read.
-fn own_cycle(entry: &Entry, run: &RunClock) -> f64 {
+fn own_cycle(entry: &ItemProgress, run: &RunClock) -> f64 {
     let samples = entry.harvests().flat_map(|(_, harvest)| harvest.samples.iter().map(|sample| sample.cycle));
     median(samples).unwrap_or(run.cycle)
 }
@@ -161,7 +162,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn of(entry: &Entry) -> Totals {
+    fn of(entry: &ItemProgress) -> Totals {
         let (mut usage, mut reads, mut operations, mut elapsed) = (operation::Usage::default(), None, 0.0, 0.0);
         for (_, harvest) in entry.harvests() {
             usage = usage.plus(harvest.usage);
@@ -188,7 +189,7 @@ impl Totals {
 }
 
 /// The operation's own counts: the median over rounds.
-fn tallies(entry: &Entry) -> BTreeMap<String, f64> {
+fn tallies(entry: &ItemProgress) -> BTreeMap<String, f64> {
     let mut rounds: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
     for (name, count) in entry.harvests().flat_map(|(_, harvest)| &harvest.tallies) {
         rounds.entry(name).or_default().push(*count);
@@ -206,7 +207,7 @@ fn told_modes(rounds: &[Round], headline: Estimate, follows_clock: bool) -> impl
 }
 
 /// Subtracts terms, innermost first, because a term's own net cost must be known before it is subtracted.
-fn subtract_terms(entries: &[Entry], costs: &mut [Option<Cost>], precision: f64) {
+fn subtract_terms(entries: &[ItemProgress], costs: &mut [Option<Cost>], precision: f64) {
     let mut done: Vec<bool> = costs.iter().map(|cost| cost.as_ref().is_none_or(|cost| cost.terms.is_empty())).collect();
     costs.iter_mut().flatten().filter(|cost| cost.terms.is_empty()).for_each(|cost| doubt_width(cost, precision));
     let place = |term: &Term| entries.iter().position(|entry| entry.is(term));
@@ -239,7 +240,7 @@ fn doubt_width(cost: &mut Cost, wanted: f64) {
 }
 
 /// The A/A band: how far twins lie apart.
-fn band(entries: &[Entry], costs: &[Option<Cost>]) -> Option<Band> {
+fn band(entries: &[ItemProgress], costs: &[Option<Cost>]) -> Option<Band> {
     /// Nine in ten. The maximum of a few pairs depends more on their number than on the machine.
     const MOST_OF_THEM: f64 = 0.9;
     let pairs = entries.iter().zip(costs).filter_map(|(entry, twin)| {

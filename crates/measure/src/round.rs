@@ -43,6 +43,8 @@ pub(crate) enum RoundEnd {
     Skipped(String, String),
     /// It was lost.
     Lost(String),
+    /// It was lost because it gave no result within the operation's patience.
+    Hung(String),
 }
 
 /// Descriptors that a round may have open. An operation that leaks them should fail soon.

@@ -6,7 +6,7 @@ use operation::{Clock, Item};
 use record::Term;
 
 use crate::accounts::Accounts;
-use crate::entry::{Entry, Purpose};
+use crate::entry::{ItemProgress, Purpose};
 use crate::error::MeasureError;
 use crate::launcher::Pool;
 use crate::plan::{Measurement, Plan, Progress};
@@ -58,12 +58,12 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
 }
 
 /// The items, the operations that their terms name, and twins of a few items for the A/A band.
-fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
-    let mut entries: Vec<Entry> =
-        plan.items.iter().map(|item| Entry::new(item.operation, item.point.clone(), Purpose::Asked)).collect();
+fn entries(plan: &Plan<'_>) -> Result<Vec<ItemProgress>, MeasureError> {
+    let mut entries: Vec<ItemProgress> =
+        plan.items.iter().map(|item| ItemProgress::new(item.operation, item.point.clone(), Purpose::Asked)).collect();
     let mut index = 0;
     while index < entries.len() {
-        let Entry { item, .. } = &entries[index];
+        let ItemProgress { item, .. } = &entries[index];
         let terms: Vec<Term> = item.operation.terms.iter().map(|term| term.resolve(&item.point)).collect();
         let id = item.operation.id;
         for term in terms {
@@ -72,7 +72,7 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
             }
             let operation = (plan.find)(&term.operation)
                 .ok_or_else(|| MeasureError::Term { operation: id.into(), term: term.operation.clone() })?;
-            entries.push(Entry::new(operation, term.at.clone(), Purpose::Term));
+            entries.push(ItemProgress::new(operation, term.at.clone(), Purpose::Term));
         }
         index += 1;
     }
@@ -83,7 +83,7 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
 /// Second measurements of a few items spread over the list. More of them cost time, fewer say little. Items that wait
 /// for another CPU or a device, or use memory shared with other tenants, are excluded: their scatter is no property of
 /// howslow.
-fn twins(asked: &[Entry]) -> Vec<Entry> {
+fn twins(asked: &[ItemProgress]) -> Vec<ItemProgress> {
     const MOST: usize = 10;
     const LEAST: usize = 5;
     let own: Vec<usize> =
@@ -94,5 +94,7 @@ fn twins(asked: &[Entry]) -> Vec<Entry> {
     let twins = own.len().min(MOST);
     let step = own.len() / twins;
     let chosen = own.iter().skip(step / 2).step_by(step).take(twins);
-    chosen.map(|&of| Entry::new(asked[of].item.operation, asked[of].item.point.clone(), Purpose::Twin(of))).collect()
+    chosen
+        .map(|&of| ItemProgress::new(asked[of].item.operation, asked[of].item.point.clone(), Purpose::Twin(of)))
+        .collect()
 }

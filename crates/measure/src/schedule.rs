@@ -8,7 +8,7 @@ use operation::Clock;
 use record::{More, Settings};
 
 use crate::batch::RoundPlan;
-use crate::entry::{Entry, Purpose, RoundStart};
+use crate::entry::{ItemProgress, Purpose, RoundStart};
 use crate::launcher::Pool;
 use crate::plan::Progress;
 use crate::quiet::Quietness;
@@ -39,7 +39,7 @@ const STEPS_OF_A_BATCH: f64 = 300.0;
 
 /// The work of one run.
 pub(crate) struct Schedule<'a> {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ItemProgress>,
     pub launchers: Pool,
     pub quietness: Quietness,
     pub clock: Clock,
@@ -102,14 +102,15 @@ impl Schedule<'_> {
     fn wanting(&self) -> Vec<usize> {
         let share = self.settings.budget_s / self.entries.len() as f64;
         // An item with a long set-up must not take the time of all others. With few entries a share is long enough.
-        let within_share =
-            |entry: &Entry| entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share;
-        let wants = |entry: &Entry| entry.alive() && within_share(entry) && self.helps(entry);
+        let within_share = |entry: &ItemProgress| {
+            entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share
+        };
+        let wants = |entry: &ItemProgress| entry.alive() && within_share(entry) && self.helps(entry);
         (0..self.entries.len()).filter(|&index| wants(&self.entries[index])).collect()
     }
 
     /// True if more rounds would make an item's figure as precise as asked, or give the typical figure.
-    fn helps(&self, entry: &Entry) -> bool {
+    fn helps(&self, entry: &ItemProgress) -> bool {
         let least = (self.settings.rounds as usize).max(ENOUGH_ROUNDS);
         if entry.wants_quiet() && entry.surveyed() < SURVEYED && entry.rounds.len() < 2 * least.max(SURVEYED) {
             return true;
@@ -129,7 +130,7 @@ impl Schedule<'_> {
 
     /// What each round says of the headline figure, in the order taken. Only rounds that took batches whatever the cores were
     /// doing tell the typical one.
-    fn figures(&self, entry: &Entry) -> Vec<RoundFigure> {
+    fn figures(&self, entry: &ItemProgress) -> Vec<RoundFigure> {
         let guard = entry.guard();
         let rounds = entry.harvests().filter(|(round, _)| round.survey || entry.wants_quiet());
         rounds.filter_map(|(_, harvest)| entry.round_figure(harvest, &self.quietness, guard)).collect()
@@ -231,7 +232,7 @@ impl Schedule<'_> {
 }
 
 impl Standing {
-    fn of(entry: &Entry, figures: &[RoundFigure]) -> Standing {
+    fn of(entry: &ItemProgress, figures: &[RoundFigure]) -> Standing {
         if !entry.wants_quiet() {
             return Standing { rounds: effective(figures), reach: reach(figures) };
         }

@@ -59,6 +59,8 @@ pub struct Operation {
     pub memory: u64,
     /// Seconds that one round may take beyond its share of the time. After that it counts as hung.
     pub patience: f64,
+    /// What to do if every round hung.
+    pub hung_remedy: &'static str,
     /// User-supplied input, such as a routine named on the command line. [`Setting::argument`] passes it to `prepare`.
     /// Empty in the registry.
     pub argument: Option<&'static (dyn Any + Send + Sync)>,
@@ -91,6 +93,7 @@ impl Operation {
         needs: &[],
         memory: 4 << 30,
         patience: 10.0,
+        hung_remedy: "",
         argument: None,
         prepare: |_| Err(Failure::Wrong(String::new())),
     };

@@ -1,5 +1,5 @@
 //! The accounting of all system calls: for every call of the architecture's table, the operation that times it or the
-//! reason why none does. Knows nothing of how an operation times a call.
+//! reason why none does. Does not know how an operation times a call.
 
 use operation::Operation;
 
@@ -13,19 +13,20 @@ pub struct Call {
     pub number: i32,
     /// The kernel's name for it.
     pub name: &'static str,
-    /// What times it; where several do, one that times it at work, and then the one that times the fewest others.
+    /// The operation that times it. If several do: one that times it doing its work, and among these the one that times the
+    /// fewest other calls.
     pub operation: Option<&'static Operation>,
-    /// Why nothing times it.
+    /// Why no operation times it.
     pub reason: Option<&'static str>,
 }
 
-/// Every call of this architecture's table, by number, and those the running kernel has beyond it.
+/// Every call of this architecture's table, by number, followed by calls that only the running kernel has.
 pub fn every_call() -> Vec<Call> {
     let call = |(number, name)| Call { number, name, operation: timed_by(name), reason: reason(name) };
     known().into_iter().map(call).collect()
 }
 
-/// The operations that time the call of this name, in the order of the registry.
+/// The operations that time the call with this name, in the order of the registry.
 pub fn timing(name: &str) -> impl Iterator<Item = &'static Operation> {
     all().filter(move |operation| operation.calls.contains(&name))
 }

@@ -1,4 +1,4 @@
-//! Files: calls on one file, whole files read and written by every method, sparse and keyed ones.
+//! Files: calls on one file, reading and writing whole files by every method, sparse files and keyed files.
 
 pub(crate) mod access;
 pub(crate) mod keyed;

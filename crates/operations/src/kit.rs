@@ -1,4 +1,4 @@
-//! What operations are made of, and what their tests share. There is no operation in it.
+//! Helpers that operations and their tests share. It contains no operation.
 
 pub(crate) mod baseline;
 pub(crate) mod block;

@@ -31,4 +31,4 @@ pub use file::{reading, residence};
 pub use kit::program::program as program_that_does_nothing;
 pub use kit::ring::ring;
 pub use registry::{FAMILIES, Family, all, find};
-pub use user::{command, routine};
+pub use user::{HUNG_REMEDY, command, routine};

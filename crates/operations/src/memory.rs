@@ -1,4 +1,4 @@
-//! Memory: waiting for a line of it, passing over it, mapping it, and touching it for the first time.
+//! Memory: waiting for one of its lines, passing over it, mapping it, and touching it for the first time.
 
 pub(crate) mod access;
 pub(crate) mod align;
@@ -11,5 +11,5 @@ mod team;
 pub(crate) mod touch;
 mod work;
 
-/// What the core's own caches hold on most machines of today: beyond, the clock is that of the shared cache.
+/// The size of a core's private caches on most current machines. Beyond it, costs follow the clock of the shared cache.
 const OWN_CACHE: u64 = 1 << 20;

@@ -1,4 +1,4 @@
-//! Messages: to oneself, and to a partner process and back, by every mechanism two tasks can talk with.
+//! Messages to the same task, and to a partner process and back, by every mechanism with which two tasks can communicate.
 
 pub(crate) mod descriptor;
 pub(crate) mod eventfd;
@@ -24,15 +24,14 @@ use crate::kit::baseline::DEFAULT;
 use crate::kit::block::Block;
 use crate::kit::channel::Channel;
 
-/// Where the partner runs: on our own CPU, so that each message forces a switch, or on another one, so that each
-/// message wakes a CPU that may have gone idle.
-/// `awake` is another CPU, where idle tasks keep both CPUs from halting: what is left of `other` when nobody has to be
-/// woken from a halt.
+/// Where the partner runs. `same`: on this task's CPU, so that each message forces a switch. `other`: on another CPU, which
+/// each message wakes and which may have gone idle. `awake`: on another CPU, where idle tasks keep both CPUs from halting;
+/// it shows what is left of `other` if no CPU must be woken from a halt.
 const DISTANCE: Axis = partner("distance", &[Value::Word("same"), Value::Word("other"), Value::Word("awake")])
     .headline(&[Value::Word("same"), Value::Word("other")]);
 
-/// The same, and every distance by itself that the machine has: another hardware thread of our core, another core of the
-/// same last level of cache, of another one in the same socket, of another socket.
+/// The same, and every distance that the machine has as a separate value: another hardware thread of this core, another
+/// core with the same last-level cache, another last-level cache in the same socket, another socket.
 const DISTANCE_AND_FURTHER: Axis = partner(
     "distance",
     &[
@@ -47,43 +46,45 @@ const DISTANCE_AND_FURTHER: Axis = partner(
 )
 .headline(&[Value::Word("same"), Value::Word("other")]);
 
-/// The same, where an idle task beside the partner would show no more than it does for the mechanisms above.
+/// The same without `awake`, where an idle task beside the partner would show no more than it does for the mechanisms
+/// above.
 const NEAR_OR_FAR: Axis = partner("distance", &[Value::Word("same"), Value::Word("other")]);
 
-/// The message of 13 words of RSX-11M, the one of 256 words of RSX-11M-Plus, a page, and the largest that fits a pipe.
+/// Sizes: the message of 13 words of RSX-11M, the one of 256 words of RSX-11M-Plus, a page, and the largest that fits a
+/// pipe.
 const RSX: Value<&str> = Value::Number(26);
 const BLOCK: Value<&str> = Value::Number(512);
 const PAGE: Value<&str> = Value::Number(4096);
 const LARGE: Value<&str> = Value::Number(65536);
 
-/// The size of each message, where every mechanism is to be compared with.
+/// The size of each message, for mechanisms that all others are compared with.
 const SIZE: Axis = size(&[RSX, BLOCK, PAGE, LARGE]).headline(&[RSX]);
 
-/// The size of each message that fits one datagram or one message of a queue as large as is usually allowed.
+/// The size of each message that fits one datagram, or one message of a queue with the usual limits.
 const SIZE_OF_ONE: Axis = size(&[RSX, BLOCK, PAGE]).headline(&[RSX]);
 
-/// The size of each message, where it is copied in another way than elsewhere.
+/// The size of each message, for mechanisms that copy in another way than the others.
 const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]);
 
-/// The size of each message, where another mechanism that copies in the same way shows what is between.
+/// The size of each message, where another mechanism that copies in the same way shows the sizes between.
 const ENDS: Axis = size(&[RSX, LARGE]);
 
-/// Bytes that what is copied to begins behind a multiple of 64: 16 is what an allocation of a C library gives.
+/// The destination of a copy begins this number of bytes behind a multiple of 64. The allocator of a C library gives 16.
 const OFFSET: Axis = count("offset", &[Value::Number(0), Value::Number(16)]).headline(&[Value::Number(0)]);
 
 const ALIGNED: &[(&str, Value<&str>)] = &[("offset", Value::Number(0))];
 
-/// The size of each message, where another mechanism with the same path of data shows the rest.
+/// The size of each message, where another mechanism with the same data path shows the other sizes.
 const SMALL: Axis = size(&[RSX]);
 
-/// What all round trips are that belong to the headline run. Since version 2 messages lie where [`Block`] says.
+/// Defaults of the round trips that belong to the headline run. Since version 2 messages lie where [`Block`] says.
 const ROUNDTRIP: Operation = Operation { per: "round trip", version: 2, headline: true, ..DEFAULT };
 
-/// What all other round trips are.
+/// Defaults of all other round trips.
 const EXOTIC: Operation = Operation { headline: false, ..ROUNDTRIP };
 
-/// What all messages to oneself are: what the calls and the copies cost when nobody has to be woken. Since version 2
-/// messages lie where [`Block`] says, and what is received does not lie where it was sent from.
+/// Defaults of all messages to the same task: what the calls and the copies cost if no task must be woken. Since version 2
+/// messages lie where [`Block`] says, and a message is received at another address than it was sent from.
 const TO_ITSELF: Operation = Operation { per: "message", version: 2, moves: there, ..DEFAULT };
 
 /// The payload of a message.
@@ -96,24 +97,24 @@ fn there_and_back(point: &Point) -> u64 {
     2 * there(point)
 }
 
-/// Whether a point names how far the partner is.
+/// True if a point says how far away the partner is.
 fn is_further(point: &Point) -> bool {
     !matches!(point.word("distance"), Some("same" | "other" | "awake") | None)
 }
 
-/// What went out of step between two tasks.
+/// The error for two tasks that are out of step.
 fn not_answered<T>() -> Result<T, Failure> {
-    Err(Failure::wrong("the answer is not to the message sent"))
+    Err(Failure::wrong("the answer does not match the message sent"))
 }
 
-/// Sends messages of the setting's size to oneself.
+/// Sends messages of the setting's size to the same task.
 fn itself(setting: &Setting, channel: impl Channel + 'static) -> Result<Loop, Failure> {
     let (sent, received) = (channel.block(setting.size()), channel.block(setting.size()));
     Ok(between(channel, sent, received))
 }
 
-/// Sends from one place and receives at another. The last byte differs each time, so that what is received is known to
-/// be what was sent.
+/// Sends from one buffer and receives in another. The last byte differs each time, which proves that the received message
+/// is the one sent.
 fn between(channel: impl Channel + 'static, mut sent: Block, mut received: Block) -> Loop {
     let last = sent.len() - 1;
     repeat(move || {
@@ -125,8 +126,8 @@ fn between(channel: impl Channel + 'static, mut sent: Block, mut received: Block
     })
 }
 
-/// Sends messages of the setting's size over `ours` to a partner that answers over `theirs`. The partner counts the
-/// last byte up, so that an answer proves that the whole message has been there.
+/// Sends messages of the setting's size over `ours` to a partner that answers over `theirs`. The partner increments the
+/// last byte, so an answer proves that the whole message arrived.
 fn roundtrip<C: Channel + 'static>(setting: &Setting, ours: C, theirs: C) -> Result<Loop, Failure> {
     let mut block = ours.block(setting.size());
     let last = block.len() - 1;
@@ -139,7 +140,7 @@ fn roundtrip<C: Channel + 'static>(setting: &Setting, ours: C, theirs: C) -> Res
             theirs.send(&answer)?;
         }
     })?;
-    // With this copy closed, the partner alone holds its end, so that its death ends our reading.
+    // After this copy is closed only the partner holds its end, so that its death ends the read here.
     drop(theirs);
     Ok(repeat(move || {
         let _alive = &partner;
@@ -159,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// Carries one message, and remembers where it was sent from and received.
+    /// Carries one message, and records the addresses it was sent from and received at.
     #[derive(Default)]
     struct Slot {
         message: RefCell<Vec<u8>>,

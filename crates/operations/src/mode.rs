@@ -21,23 +21,23 @@ use guest::Guest;
 
 const MODE: Axis = word("mode", &[Word("native"), Word("jit"), Word("interpreted"), Word("emulated")]);
 
-/// Bytes in a record; all of them divide the file's length.
+/// The bytes of a record. They divide the file's length.
 const RECORDS: Axis = size(&[Number(80), Number(256), Number(2048)]);
 
-/// Address space of a round: wasmtime reserves 4 GiB for a guest's memory, and 32 MiB before and behind, so that the
+/// The address space of a round: wasmtime reserves 4 GiB for a guest's memory and 32 MiB before and behind it, so that the
 /// hardware checks the guest's addresses.
 const ADDRESSES: u64 = 16 << 30;
 
-/// The loop around a program's steps is the program's own, and runs in its mode.
+/// The loop around a program's steps is part of the program and runs in its mode.
 const OWN_LOOP: &[TermOf] = &[];
 
-/// Numbers in the tables of keys and of numbers to convert: as many as the guests have room for.
+/// Numbers in the tables of keys and of numbers to convert: as many as the guests have space for.
 const TABLE: usize = 4096;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "mode.host.call",
-        summary: "call an empty procedure: of the program itself, or from a guest one of its host (a system call that an emulator answers itself)",
+        summary: "call an empty procedure: of the program itself, or from a guest a procedure of its host (a system call that an emulator answers itself)",
         axes: &[MODE],
         memory: ADDRESSES,
         terms: OWN_LOOP,
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "mode.read",
-        summary: "read the next record of a file and add up its words, from the file's end again from its beginning",
+        summary: "read the next record of a file and add up its words, starting again after the last one",
         per: "record",
         aliases: &["FREAD"],
         axes: &[MODE, RECORDS],
@@ -73,14 +73,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "mode.keyed",
-        summary: "find a key in a sorted index file by halving, read its record from another file and add up its words",
+        summary: "find a key in a sorted index file by binary search, read its record from another file and add up its words",
         per: "lookup",
         aliases: &["KSAM"],
         axes: &[MODE, count("records", &[Number(1000)])],
         memory: ADDRESSES,
         terms: OWN_LOOP,
         moves: |_| file::KEYED as u64,
-        // Ten probes find one of a thousand, and one read its record.
+        // Ten probes find one of a thousand keys, and one reads its record.
         explained_by: &[term(11.0, "mode.host.call").same(&["mode"]), term(11.0, "syscall.read.null")],
         prepare: |setting| {
             let records = file::keyed(setting.number("records"), setting.seed());
@@ -129,7 +129,7 @@ mod tests {
     use record::Point;
 
     use super::emulated::Emulated;
-    use super::guest::Program;
+    use super::guest::GuestProgram;
     use super::*;
 
     #[test]
@@ -152,8 +152,8 @@ mod tests {
         }
     }
 
-    /// The program in any mode, untimed.
-    fn program(guest: Guest, setting: &Setting) -> Result<Program, Failure> {
+    /// The program in any mode, without timing.
+    fn program(guest: Guest, setting: &Setting) -> Result<GuestProgram, Failure> {
         if setting.word("mode") != "emulated" {
             return guest.program(setting);
         }
@@ -161,7 +161,7 @@ mod tests {
         Ok(Box::new(move |times| emulated.batch(times).map(|(_, sum)| sum)))
     }
 
-    /// What readers in this mode make of a file that ends within a record, twice, and of an index that names a record with
+    /// How readers in this mode treat a file that ends within a record, twice, and an index that names a record with
     /// another key.
     fn misled(mode: &'static str) -> Result<Vec<Result<u64, Failure>>, Failure> {
         let scratch = tempfile::tempdir().expect("a folder");
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Set this variable to translate them again.
+    /// The variable that makes the test translate them again.
     const WRITE: &str = "HOWSLOW_WRITE_GUESTS";
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_mode_that_is_not_built_in_skips_and_says_what_builds_it() {
-        // The tests have every mode, so one that nothing has stands for it.
+        // The tests run in every mode, so a made-up mode stands for a missing one.
         let refused = crate::kit::trial::prepare(&OPERATIONS[0], Point::default().with("mode", Word("none").value()));
         let Err(Failure::Skip { remedy, .. }) = refused.map(|_| ()) else { panic!("it is not skipped") };
         assert!(remedy.contains("--features modes"));

@@ -1,5 +1,4 @@
-//! The processor by itself: the loop that everything is timed in, single instructions, clocks, and the walls between
-//! procedures.
+//! The processor alone: the loop around all operations, single instructions, clocks, and the boundaries between procedures.
 
 pub(crate) mod clock;
 pub(crate) mod crossing;

@@ -1,5 +1,5 @@
-//! The list of all operations: which families there are, and which files each of them takes its operations from.
-//! Everything that walks operations walks this list.
+//! The list of all operations: the families, and the files that each family takes its operations from. Everything that
+//! iterates over operations iterates over this list.
 
 use operation::Operation;
 
@@ -17,7 +17,7 @@ use crate::{mode, syscall};
 pub struct Family {
     /// The heading.
     pub title: &'static str,
-    /// The operations of each of its files, in the order they are shown.
+    /// The operations of each of its files, in the order in which they are shown.
     files: &'static [&'static [Operation]],
 }
 
@@ -26,14 +26,14 @@ impl Family {
         Family { title, files }
     }
 
-    /// Its operations, in the order they are shown.
+    /// Its operations, in the order in which they are shown.
     pub fn operations(&self) -> impl Iterator<Item = &'static Operation> + use<> {
         self.files.iter().copied().flatten()
     }
 }
 
-/// All families, in the order they are shown. A static: the closures of a constant are compiled anew in every crate that
-/// names it, which doubled the time to build and the size of the program.
+/// All families, in the order in which they are shown. It is a static, because the closures of a constant are compiled anew
+/// in every crate that names it, which doubled the build time and the size of the program.
 pub static FAMILIES: &[Family] = &[
     Family::of("loop", &[empty::OPERATIONS]),
     Family::of("instructions", &[instruction::basic::OPERATIONS, instruction::branch::OPERATIONS]),
@@ -170,7 +170,7 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
     FAMILIES.iter().flat_map(Family::operations)
 }
 
-/// The operation with this id; the baseline of commands, which is in no family, included.
+/// The operation with this id. Includes the baseline of commands, which is in no family.
 pub fn find(id: &str) -> Option<&'static Operation> {
     const BASELINES: &[Operation] = &[command::NOTHING];
     all().chain(BASELINES).find(|operation| operation.id == id)

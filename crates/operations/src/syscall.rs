@@ -1,4 +1,5 @@
-//! Every system call on the path that does its work, set up and torn down outside the timing; one file per subject.
+//! Every system call on the path that does its work, with set-up and clean-up outside the timed region; one file per
+//! subject.
 
 mod area;
 pub(crate) mod asynchronous;
@@ -35,11 +36,11 @@ use operation::{Operation, term};
 
 use crate::kit::baseline::{DEFAULT, ENTRY};
 
-/// One call, explained by its entry.
+/// One call, explained by the kernel entry.
 const CALL: Operation = Operation { explained_by: ENTRY, ..DEFAULT };
 
 /// Two calls that programs make in pairs.
 const PAIR: Operation = Operation { per: "pair", explained_by: &[term(2.0, "syscall.getppid")], ..DEFAULT };
 
-/// Bytes that a call moves where nothing else is said: one block move.
+/// The bytes that a call moves unless the operation says otherwise: one block move.
 const BLOCK: usize = 512;

@@ -1,5 +1,4 @@
-//! Tasks: processes and threads, the signals between them, the switches from one to the other, and waiting for what was
-//! asked.
+//! Tasks: processes and threads, signals between them, switches from one to another, and waiting for requests.
 
 pub(crate) mod asynchronous;
 pub(crate) mod process;

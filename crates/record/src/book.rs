@@ -9,7 +9,7 @@ mod form;
 use serde::Deserialize;
 
 pub use check::{Check, Departure, Fact};
-pub use entry::{Difference, Entry};
+pub use entry::{Entry, PublishedDifference};
 
 use crate::machine::Machine;
 use crate::point::Point;
@@ -56,7 +56,7 @@ pub struct Book {
     pub counted_in: CountedIn,
     /// The clock that converts cycles to times.
     #[serde(default)]
-    pub clock: Option<Clock>,
+    pub clock: Option<NominalClock>,
     /// The machine, as far as the publication describes it.
     #[serde(default)]
     pub machine: Machine,
@@ -77,7 +77,7 @@ pub struct Book {
 /// A nominal clock.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Clock {
+pub struct NominalClock {
     /// In GHz, as printed.
     pub ghz: String,
     /// Where the clock was published, and for which model.

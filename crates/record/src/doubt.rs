@@ -112,73 +112,82 @@ impl Doubt {
     pub fn is_serious(&self) -> bool {
         !matches!(self, Doubt::AtMost { .. } | Doubt::OwnClock { .. })
     }
+
+    /// A note for tables, without the figures.
+    pub fn short(&self) -> &'static str {
+        match self {
+            Doubt::NeverQuiet => "the core was never undisturbed",
+            Doubt::FewQuiet { .. } => "few quiet batches",
+            Doubt::Wide { .. } => "the interval is wider than was asked for",
+            Doubt::FewRounds { .. } => "few rounds: the interval is a guess, or there is none",
+            Doubt::NegativeNet => "its baseline cost more than the whole",
+            Doubt::AtMost { .. } => "cannot be told from zero",
+            Doubt::Bimodal { .. } => "two groups of samples",
+            Doubt::NonLinear { .. } => "state builds up in the loop",
+            Doubt::FrequencyMoved { .. } => "the clock frequency moved",
+            Doubt::Interrupted { .. } => "other tasks took the CPU",
+            Doubt::RoundLost { .. } => "a round was lost",
+            Doubt::NotCold { .. } => "part of the file was in memory",
+            Doubt::CoarseClock { .. } => "a batch is short for the clock",
+            Doubt::Drift { .. } => "it drifted from the first rounds to the last",
+            Doubt::OwnClock { .. } => "its batches ran at a clock of their own",
+            Doubt::Inherited { doubt, .. } => doubt.short(),
+            Doubt::Implausible { .. } => "contradicts another cost of its run",
+        }
+    }
 }
 
 impl fmt::Display for Doubt {
+    /// Costs with the same doubt share a footnote, so a number that is shown beside the figure is not in the text.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NEVER_QUIET: &str =
+            "the core was never undisturbed: the figure is the 10 % quantile; run again when the host is less loaded";
+        const FEW_QUIET: &str = "few batches were quiet; raise --budget, or run when the host is less loaded";
+        const SINGLE_ROUND: &str = "a single round gave a figure, so there is no interval; raise --rounds or --budget";
+        const FEW_ROUNDS: &str =
+            "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget";
+        const NEGATIVE_NET: &str = "its baseline cost more than the whole; the two cannot be told apart here";
         match self {
-            Doubt::NeverQuiet => write!(
-                out,
-                "the core was never undisturbed: the figure is the 10 % quantile; run again when the host is less loaded"
-            ),
-            Doubt::FewQuiet { .. } => {
-                write!(out, "few batches were quiet; raise --budget, or run when the host is less loaded")
-            }
-            // The width itself stands beside the figure: costs that share the doubt share the sentence.
+            Doubt::NeverQuiet => out.write_str(NEVER_QUIET),
+            Doubt::FewQuiet { .. } => out.write_str(FEW_QUIET),
             Doubt::Wide { wanted, .. } => {
                 write!(out, "its interval is wider than the {} asked for; raise --budget", percent(*wanted))
             }
-            Doubt::FewRounds { rounds: 1 } => {
-                write!(out, "a single round gave a figure, so there is no interval; raise --rounds or --budget")
-            }
-            // The number stands in the run: costs that share the doubt share the sentence.
-            Doubt::FewRounds { .. } => {
-                write!(
-                    out,
-                    "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget"
-                )
-            }
-            Doubt::NegativeNet => {
-                write!(out, "its baseline cost more than the whole; the two cannot be told apart here")
-            }
+            Doubt::FewRounds { rounds: 1 } => out.write_str(SINGLE_ROUND),
+            Doubt::FewRounds { .. } => out.write_str(FEW_ROUNDS),
+            Doubt::NegativeNet => out.write_str(NEGATIVE_NET),
             Doubt::AtMost { high } => write!(out, "cannot be told from zero: at most {high}"),
             Doubt::Bimodal { low, high } => {
                 write!(out, "two groups of samples, around {low} and {high}; look at the rounds in the run file")
             }
-            Doubt::NonLinear { ratio } => write!(
-                out,
-                "an iteration costs {ratio:.2} times as much in batches of half the length; state builds up in the loop"
-            ),
+            Doubt::NonLinear { ratio } => {
+                let slower = format!("an iteration costs {ratio:.2} times as much in batches of half the length");
+                write!(out, "{slower}; state builds up in the loop")
+            }
             Doubt::FrequencyMoved { ratio } => {
                 write!(out, "the clock frequency moved by {}; compare cycles, not times", percent(ratio - 1.0))
             }
             Doubt::Interrupted { share } => {
-                write!(
-                    out,
-                    "other tasks ran on its CPUs in {} of the batches; stop them or choose --cpu",
-                    percent(*share)
-                )
+                let share = percent(*share);
+                write!(out, "other tasks ran on its CPUs in {share} of the batches; stop them or choose --cpu")
             }
             Doubt::RoundLost { reason } => write!(out, "a round was lost: {reason}"),
-            Doubt::NotCold { passes, resident } => write!(
-                out,
-                "{passes} passes began with up to {} of the file in memory; see that no other program holds it",
-                percent(*resident)
-            ),
+            Doubt::NotCold { passes, resident } => {
+                let began = format!("{passes} passes began with up to {} of the file in memory", percent(*resident));
+                write!(out, "{began}; see that no other program holds it")
+            }
             Doubt::CoarseClock { share } => {
                 write!(out, "the clock resolves only {} of a batch; raise --count", percent(*share))
             }
             Doubt::Implausible { than } => write!(out, "contradicts another cost: {than}"),
-            Doubt::Drift { ratio } => write!(
-                out,
-                "it drifted by {} from the first rounds to the last; something builds up on this machine, or it warms up",
-                signed_percent(*ratio - 1.0)
-            ),
+            Doubt::Drift { ratio } => {
+                let drifted = signed_percent(*ratio - 1.0);
+                let cause = "something builds up on this machine, or it warms up";
+                write!(out, "it drifted by {drifted} from the first rounds to the last; {cause}")
+            }
             Doubt::OwnClock { ghz, run_ghz } => {
-                write!(
-                    out,
-                    "its batches ran at {ghz:.2} GHz, not at the run's {run_ghz:.2} GHz: that is part of its price"
-                )
+                let clocks = format!("{ghz:.2} GHz, not at the run's {run_ghz:.2} GHz");
+                write!(out, "its batches ran at {clocks}: that is part of its price")
             }
             Doubt::Inherited { from, doubt } => write!(out, "inherited from {from}: {doubt}"),
         }

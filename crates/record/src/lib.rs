@@ -30,7 +30,7 @@ mod run;
 mod term;
 pub mod units;
 
-pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry, Fact};
+pub use book::{Book, BookError, Check, Departure, Entry, Fact, NominalClock, PublishedDifference};
 pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches};
 pub use doubt::Doubt;
 pub use machine::*;

@@ -3,7 +3,7 @@
 use record::units::grouped;
 use record::{Cost, Nanoseconds, Run};
 
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::text::{Style, in_table};
 
 /// The heading for commands.
@@ -17,7 +17,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
     }
     let mut grid = Grid::new("<>>>>>>");
     let titles = ["a run on average, start included", "elapsed", "user", "system", "waiting", "faults", "switches"];
-    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for cost in commands {
         let faults = match cost.faults.major {
             0.0 => grouped(cost.faults.minor),
@@ -35,7 +35,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
             faults,
             grouped(cost.switches.voluntary + cost.switches.involuntary),
         ];
-        grid.add(Kind::Row, row.to_vec());
+        grid.add(RowKind::Row, row.to_vec());
     }
     format!("\n{}", grid.render(style))
 }

@@ -6,19 +6,24 @@ mod notes;
 mod rows;
 mod view;
 
-use analysis::compare::{Comparison, Difference, ELSEWHERE, Joint, Verdict};
+use analysis::compare::{Comparison, DifferingFact, ELSEWHERE, Joint, Verdict};
 use record::units::percent;
 
 use crate::head::{conditions, head_line};
 use crate::text::{Style, paragraph};
 
-pub use view::{Shown, Sort, View};
+pub use view::{ComparisonView, Shown, Sort};
 
 /// If two unchanged runs differ by this much, hardly any change can be seen.
 const HOPELESS: f64 = 0.2;
 
 /// A comparison as a page, as a sequence of parts.
-pub fn comparison(it: &Comparison<'_>, differing: &[Difference], view: &View<'_>, style: Style) -> Vec<String> {
+pub fn comparison(
+    it: &Comparison<'_>,
+    differing: &[DifferingFact],
+    view: &ComparisonView<'_>,
+    style: Style,
+) -> Vec<String> {
     let mut notes = notes::Notes::default();
     let rows = rows::rows(it, view, &mut notes, style);
     let parts = [
@@ -34,7 +39,7 @@ pub fn comparison(it: &Comparison<'_>, differing: &[Difference], view: &View<'_>
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
-fn heads(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
+fn heads(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let width = (0..it.runs.len()).map(|place| view.label(place).chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (place, run) in it.runs.iter().enumerate() {
@@ -49,7 +54,7 @@ fn heads(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
 }
 
 /// The number of changes, the criterion for a change, and the limits of a mean over all.
-fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
+fn summary(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
     for (column, joint) in it.noise.iter().enumerate() {
         let verdicts: Vec<Verdict> =
@@ -63,7 +68,7 @@ fn summary(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
             count(Verdict::Slower),
             count(Verdict::Faster),
             count(Verdict::Same),
-            count(Verdict::Inconclusive) + count(Verdict::Untold)
+            count(Verdict::Inconclusive) + count(Verdict::Unknown)
         );
         text += &(paragraph("", &sentence) + "\n");
         text += &(style.dim(&paragraph("  ", &least(it, column, joint))) + "\n");

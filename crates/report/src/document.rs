@@ -9,6 +9,7 @@ mod figure;
 mod file;
 mod memory;
 mod predict;
+mod prefetch;
 mod repeat;
 mod study;
 
@@ -19,8 +20,9 @@ pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
 pub use predict::{PredictDocument, Predictions};
+pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
 pub use repeat::RepeatDocument;
-pub use study::{PrefetchStudy, StudiesDocument, StudyDocument};
+pub use study::{StudiesDocument, StudyDocument};
 
 /// The name and the JSON Schema of every document, as published in `docs/`.
 pub const DOCUMENTS: &[(&str, &str)] = &[
@@ -38,9 +40,12 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("predict-factors", include_str!("../../../docs/schemas/predict-factors.json")),
     ("study", include_str!("../../../docs/schemas/study.json")),
     ("study-all", include_str!("../../../docs/schemas/study-all.json")),
+    ("study-prefetch", include_str!("../../../docs/schemas/study-prefetch.json")),
     ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
     ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
     ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
+    ("file-advise", include_str!("../../../docs/schemas/file-advise.json")),
+    ("file-tune", include_str!("../../../docs/schemas/file-tune.json")),
 ];
 
 #[cfg(all(test, feature = "schema"))]
@@ -68,9 +73,12 @@ mod tests {
             ("predict-factors", schema_for!(PredictFactors)),
             ("study", schema_for!(StudyDocument)),
             ("study-all", schema_for!(StudiesDocument)),
+            ("study-prefetch", schema_for!(PrefetchStudy)),
             ("file-resident", schema_for!(Vec<FileResident>)),
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),
+            ("file-advise", schema_for!(AdviceDocument)),
+            ("file-tune", schema_for!(TuningDocument)),
         ];
         // The run document is published and tested by `record`.
         assert_eq!(made.len() + 1, DOCUMENTS.len(), "a document is published that no type gives");

@@ -8,9 +8,9 @@ use record::Run;
 use record::units::{percent, significant};
 
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
-use crate::interval::{open, told};
+use crate::interval::{half_width, value_or_bound};
 use crate::text::{Style, paragraph};
 
 /// Shares of the bare entry that a page shows at each end.
@@ -35,13 +35,13 @@ pub fn explained(
     }
     let mut grid = Grid::new("<>>>><");
     let titles = ["", "cost", "parts", "residual", "of it"];
-    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in explanations {
         let lacks = if it.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
         let share = it.residual_share().map_or_else(|| "-".into(), percent);
-        let figures = [told(&it.whole), told(&it.sum), told(&it.residual), share];
+        let figures = [value_or_bound(&it.whole), value_or_bound(&it.sum), value_or_bound(&it.residual), share];
         let name = vec![format!("  {}{lacks}", it.name)];
-        grid.add(Kind::Row, [name, figures.to_vec(), vec![notes.doubts(&it.residual_doubts)]].concat());
+        grid.add(RowKind::Row, [name, figures.to_vec(), vec![notes.doubts(&it.residual_doubts)]].concat());
     }
     page + &grid.render(style) + &notes.render(style)
 }
@@ -53,20 +53,20 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
     for it in explanations {
         let mut grid = Grid::new("<>>>><");
         let titles = [it.name.as_str(), "each", "together", "+-", "share"];
-        grid.add(Kind::Heading, titles.map(String::from).to_vec());
+        grid.add(RowKind::Heading, titles.map(String::from).to_vec());
         for part in &it.parts {
             let name = format!("  {} x {}{}", significant_times(part.term.times), part.term.operation, part.term.at);
             let cells = match (part.each, part.total) {
-                (Some(each), Some(total)) => line(it, name, told(&each), &total),
+                (Some(each), Some(total)) => line(it, name, value_or_bound(&each), &total),
                 _ => vec![name, "not in this run".into(), "-".into(), String::new(), "-".into()],
             };
-            grid.add(Kind::Row, [cells, vec![notes.doubts(&part.doubts)]].concat());
+            grid.add(RowKind::Row, [cells, vec![notes.doubts(&part.doubts)]].concat());
         }
         let last = |title: &str, of: &Interval| line(it, format!("  {title}"), String::new(), of);
-        grid.add(Kind::Row, last("sum of the parts", &it.sum));
+        grid.add(RowKind::Row, last("sum of the parts", &it.sum));
         let residual = last("residual", &it.residual);
-        grid.add(Kind::Row, [residual, vec![notes.doubts(&it.residual_doubts)]].concat());
-        grid.add(Kind::Row, [last("the cost", &it.whole), vec![notes.doubts(&it.doubts)]].concat());
+        grid.add(RowKind::Row, [residual, vec![notes.doubts(&it.residual_doubts)]].concat());
+        grid.add(RowKind::Row, [last("the cost", &it.whole), vec![notes.doubts(&it.doubts)]].concat());
         page += &format!("\n{}", grid.render(style));
         if !it.summary.is_empty() {
             page += &(style.dim(&paragraph("  ", &it.summary)) + "\n");
@@ -80,18 +80,18 @@ fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> St
     let mut grid = Grid::new("<>><");
     let aside = |text: String| vec![text, String::new(), String::new()];
     for it in derived {
-        grid.add(Kind::Heading, vec![it.name.into(), "cost".into(), "+-".into()]);
+        grid.add(RowKind::Heading, vec![it.name.into(), "cost".into(), "+-".into()]);
         for followed in &it.routes {
             let (cells, how) = match &followed.figure {
-                Ok(figure) => ([told(figure), open(figure)], followed.route.short_formula()),
+                Ok(figure) => ([value_or_bound(figure), half_width(figure)], followed.route.short_formula()),
                 Err(missing) => (["-".into(), "-".into()], format!("not in this run: {}", missing.join(", "))),
             };
             let [figure, width] = cells;
             let doubts = if followed.figure.is_ok() { notes.doubts(&followed.doubts) } else { String::new() };
-            grid.add(Kind::Row, vec![format!("  {}", followed.route.name), figure, width, doubts]);
-            grid.add(Kind::Aside, aside(format!("    {how}")));
+            grid.add(RowKind::Row, vec![format!("  {}", followed.route.name), figure, width, doubts]);
+            grid.add(RowKind::Aside, aside(format!("    {how}")));
         }
-        grid.add(Kind::Aside, aside(format!("  {}", agreement(it))));
+        grid.add(RowKind::Aside, aside(format!("  {}", agreement(it))));
     }
     grid.render(style)
 }
@@ -120,7 +120,7 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
         return String::new();
     };
     let mut grid = Grid::new("<>><");
-    grid.add(Kind::Heading, vec!["the bare kernel entry's share".into(), "share".into(), "+-".into()]);
+    grid.add(RowKind::Heading, vec!["the bare kernel entry's share".into(), "share".into(), "+-".into()]);
     let mut row = |share: &EntryShare| {
         let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };
         let half = share.share.told_half().map_or_else(|| "-".into(), percent);
@@ -129,10 +129,10 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     let hidden = shares.len().saturating_sub(2 * ENDS);
     for (index, share) in shares.iter().enumerate() {
         if hidden > 0 && index == ENDS {
-            grid.add(Kind::Aside, vec![format!("  ... {hidden} more ..."), String::new(), String::new()]);
+            grid.add(RowKind::Aside, vec![format!("  ... {hidden} more ..."), String::new(), String::new()]);
         }
         if hidden == 0 || index < ENDS || index >= ENDS + hidden {
-            grid.add(Kind::Row, row(share));
+            grid.add(RowKind::Row, row(share));
         }
     }
     let summary = format!(
@@ -146,7 +146,7 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
 }
 
 fn line(it: &Explanation, name: String, each: String, of: &Interval) -> Vec<String> {
-    vec![name, each, told(of), open(of), it.share(of).map_or_else(|| "-".into(), percent)]
+    vec![name, each, value_or_bound(of), half_width(of), it.share(of).map_or_else(|| "-".into(), percent)]
 }
 
 fn significant_times(times: f64) -> String {

@@ -7,7 +7,7 @@ use crate::text::Style;
 
 /// The kind of a row, which decides its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RowKind {
     Heading,
     Row,
     Aside,
@@ -18,7 +18,7 @@ pub(crate) enum Kind {
 /// Rows of cells, with the alignment of each column.
 pub(crate) struct Grid {
     columns: Vec<CellAlignment>,
-    rows: Vec<(Kind, Vec<String>)>,
+    rows: Vec<(RowKind, Vec<String>)>,
 }
 
 impl Grid {
@@ -28,7 +28,7 @@ impl Grid {
         Grid { columns: columns.chars().map(side).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, kind: Kind, cells: Vec<String>) {
+    pub(crate) fn add(&mut self, kind: RowKind, cells: Vec<String>) {
         // A cell is one line, whatever a file contains.
         self.rows.push((kind, cells.into_iter().map(|cell| cell.replace(['\n', '\r', '\t'], " ")).collect()));
     }
@@ -48,11 +48,11 @@ impl Grid {
         for (line, (kind, _)) in table.lines().zip(&self.rows) {
             let line = line.trim_end();
             text += &match kind {
-                Kind::Heading => style.bold(line),
-                Kind::Row => line.to_string(),
-                Kind::Aside => style.dim(line),
-                Kind::Slower => style.red(line),
-                Kind::Faster => style.green(line),
+                RowKind::Heading => style.bold(line),
+                RowKind::Row => line.to_string(),
+                RowKind::Aside => style.dim(line),
+                RowKind::Slower => style.red(line),
+                RowKind::Faster => style.green(line),
             };
             text.push('\n');
         }

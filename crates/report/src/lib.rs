@@ -28,7 +28,7 @@ mod study;
 mod text;
 
 pub use accounts::COMMANDS;
-pub use compare::{Shown, Sort, View, comparison};
+pub use compare::{ComparisonView, Shown, Sort, comparison};
 pub use explain::{explained, explanations};
 pub use factors::{FactorsOf, factors};
 pub use head::head_line;

@@ -6,7 +6,7 @@ use record::{Machine, Point, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::head::{machine_parts, short_model};
 use crate::text::{Style, paragraph};
 
@@ -77,16 +77,19 @@ pub fn list(operations: &[Listed], style: Style) -> String {
     for listed in operations {
         if heading != Some(&listed.group) {
             heading = Some(&listed.group);
-            grid.add(Kind::Heading, vec![listed.group.clone(), "per".into(), String::new()]);
+            grid.add(RowKind::Heading, vec![listed.group.clone(), "per".into(), String::new()]);
         }
         let star = if listed.headline { '*' } else { ' ' };
-        grid.add(Kind::Row, vec![format!("{star} {}", listed.operation), listed.per.clone(), listed.summary.clone()]);
+        grid.add(
+            RowKind::Row,
+            vec![format!("{star} {}", listed.operation), listed.per.clone(), listed.summary.clone()],
+        );
         let mut asides = axes(&listed.points);
         if !listed.needs.is_empty() {
             asides.push(format!("needs {}", listed.needs.join(", ")));
         }
         for aside in asides {
-            grid.add(Kind::Aside, vec![String::new(), String::new(), format!("  {aside}")]);
+            grid.add(RowKind::Aside, vec![String::new(), String::new(), format!("  {aside}")]);
         }
     }
     let stars = operations.iter().filter(|listed| listed.headline).count();
@@ -99,18 +102,18 @@ pub fn list(operations: &[Listed], style: Style) -> String {
 /// The table of system calls, with a summary as its last line.
 pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
     let mut grid = Grid::new("><<<");
-    grid.add(Kind::Heading, ["number", "call", "operation", "path"].map(String::from).to_vec());
+    grid.add(RowKind::Heading, ["number", "call", "operation", "path"].map(String::from).to_vec());
     for call in calls {
         let start = [call.number.to_string(), call.call.clone()];
         match &call.operation {
             Some(operation) => {
                 let path = call.path.clone().unwrap_or_default();
-                grid.add(Kind::Row, start.into_iter().chain([operation.clone(), path]).collect());
+                grid.add(RowKind::Row, start.into_iter().chain([operation.clone(), path]).collect());
             }
             None => {
                 let reason = call.reason.as_deref().unwrap_or("no operation times it");
                 let end = ["-".into(), format!("not timed: {reason}")];
-                grid.add(Kind::Aside, start.into_iter().chain(end).collect());
+                grid.add(RowKind::Aside, start.into_iter().chain(end).collect());
             }
         }
     }
@@ -152,7 +155,7 @@ pub fn history(kept: &[Kept], style: Style) -> String {
     }
     let mut grid = Grid::new("<<<<<<");
     let titles = ["run", "id", "started", "processor", "kernel", "measured"];
-    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for run in kept {
         let measured = match (run.patterns.as_slice(), run.full) {
             ([], false) => "headline".into(),
@@ -162,7 +165,7 @@ pub fn history(kept: &[Kept], style: Style) -> String {
         // To the minute. The id has the second.
         let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
         grid.add(
-            Kind::Row,
+            RowKind::Row,
             vec![run.name.clone(), run.id.clone(), started, short_model(&run.model), run.kernel.clone(), measured],
         );
     }

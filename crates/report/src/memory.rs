@@ -1,20 +1,20 @@
 //! A run's view of its machine's memory: levels, translation, bandwidth, load, and the demand of a processor.
 
-use analysis::memory::{Bandwidth, Demand, Levels, Limit, Loaded, Memory, Translation, VAX, VAX_RATE};
+use analysis::memory::{Bandwidth, Demand, Levels, Limit, Loaded, MemoryHierarchy, Translation, VAX, VAX_RATE};
 use analysis::statistics::Interval;
 use record::Bytes;
 use record::units::{percent, significant};
 
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, Kind};
-use crate::interval::{open, told};
+use crate::grid::{Grid, RowKind};
+use crate::interval::{half_width, value_or_bound};
 use crate::text::{Style, paragraph};
 
 /// Miss rates for which speeds are shown.
 const MISSES: [f64; 8] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5];
 
 /// The section on memory in the explanation of a run.
-pub(crate) fn memory(memory: &Memory, notes: &mut Footnotes, style: Style) -> String {
+pub(crate) fn memory(memory: &MemoryHierarchy, notes: &mut Footnotes, style: Style) -> String {
     let parts = [
         levels(&memory.levels, notes, style),
         translation(&memory.translation, notes, style),
@@ -44,7 +44,7 @@ fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<>>>>><");
-    grid.add(Kind::Heading, heading(&["memory: levels", "load", "+-", "cycles", "sets", "declared"]));
+    grid.add(RowKind::Heading, heading(&["memory: levels", "load", "+-", "cycles", "sets", "declared"]));
     for level in &levels.found {
         let sets = if level.from == level.to {
             Bytes(level.to).to_string()
@@ -52,9 +52,9 @@ fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
             format!("{} to {}", Bytes(level.from), Bytes(level.to))
         };
         let declared = level.declared.map_or_else(|| "-".into(), |size| Bytes(size).to_string());
-        let (load, half) = (told(&level.latency), open(&level.latency));
+        let (load, half) = (value_or_bound(&level.latency), half_width(&level.latency));
         let (name, cycles) = (format!("  {}", level.name), significant(level.cycles));
-        grid.add(Kind::Row, row(&[name, load, half, cycles, sets, declared, notes.doubts(&level.doubts)]));
+        grid.add(RowKind::Row, row(&[name, load, half, cycles, sets, declared, notes.doubts(&level.doubts)]));
     }
     grid.render(style) + &aside(&levels.disagreements, style)
 }
@@ -65,15 +65,24 @@ fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> Stri
     }
     let mut grid = Grid::new("<>>>>>><");
     grid.add(
-        Kind::Heading,
+        RowKind::Heading,
         heading(&["memory: translation", "base pages", "huge pages", "packed", "translation", "+-", "of it"]),
     );
     for it in all {
         let part = if it.share.holds_zero() { String::new() } else { percent(it.share.value / it.base.value) };
-        let packed = it.packed.as_ref().map_or_else(String::new, told);
-        let (name, base, huge) = (format!("  {}", it.at), told(&it.base), told(&it.huge));
-        let cells = [name, base, huge, packed, told(&it.share), open(&it.share), part, notes.doubts(&it.doubts)];
-        grid.add(Kind::Row, row(&cells));
+        let packed = it.packed.as_ref().map_or_else(String::new, value_or_bound);
+        let (name, base, huge) = (format!("  {}", it.at), value_or_bound(&it.base), value_or_bound(&it.huge));
+        let cells = [
+            name,
+            base,
+            huge,
+            packed,
+            value_or_bound(&it.share),
+            half_width(&it.share),
+            part,
+            notes.doubts(&it.doubts),
+        ];
+        grid.add(RowKind::Row, row(&cells));
     }
     grid.render(style)
 }
@@ -83,7 +92,7 @@ fn bandwidth(all: &[Bandwidth], notes: &mut Footnotes, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<><>>>><");
-    grid.add(Kind::Heading, heading(&["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]));
+    grid.add(RowKind::Heading, heading(&["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]));
     for it in all {
         let scaling = it.scaling.map(|scaling| significant(scaling.value)).unwrap_or_default();
         let cells = [
@@ -96,7 +105,7 @@ fn bandwidth(all: &[Bandwidth], notes: &mut Footnotes, style: Style) -> String {
             scaling,
             notes.doubts(&it.doubts),
         ];
-        grid.add(Kind::Row, row(&cells));
+        grid.add(RowKind::Row, row(&cells));
     }
     grid.render(style)
 }
@@ -106,13 +115,19 @@ fn loaded(all: &[Loaded], notes: &mut Footnotes, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<>>>><");
-    grid.add(Kind::Heading, heading(&["memory: beside another CPU", "set", "load", "+-", "times idle"]));
+    grid.add(RowKind::Heading, heading(&["memory: beside another CPU", "set", "load", "+-", "times idle"]));
     for it in all {
         let slowdown = it.slowdown.map(|slowdown| significant(slowdown.value)).unwrap_or_default();
         let name = format!("  {}", it.load);
-        let cells =
-            [name, Bytes(it.set).to_string(), told(&it.latency), open(&it.latency), slowdown, notes.doubts(&it.doubts)];
-        grid.add(Kind::Row, row(&cells));
+        let cells = [
+            name,
+            Bytes(it.set).to_string(),
+            value_or_bound(&it.latency),
+            half_width(&it.latency),
+            slowdown,
+            notes.doubts(&it.doubts),
+        ];
+        grid.add(RowKind::Row, row(&cells));
     }
     grid.render(style)
 }
@@ -130,16 +145,16 @@ fn demand(demand: &Demand, limits: &[Limit], notes: &mut Footnotes, style: Style
     let titles: Vec<String> = limits.iter().map(|limit| format!("{} a cycle", significant(limit.per_cycle))).collect();
     let titled = |title: &str, cells: Vec<String>| [vec![title.to_owned()], cells].concat();
     let each = |cell: &dyn Fn(&Limit) -> String| limits.iter().map(cell).collect::<Vec<_>>();
-    grid.add(Kind::Heading, titled("memory: demand of instructions", titles));
+    grid.add(RowKind::Heading, titled("memory: demand of instructions", titles));
     let full = |limit: &Limit| format!("{} G/s", significant(limit.rate));
-    grid.add(Kind::Row, titled("  instructions, nothing missing", each(&full)));
-    grid.add(Kind::Row, titled("  waiting is half the time from", each(&|limit| share(&limit.by_latency))));
-    grid.add(Kind::Row, titled("  bandwidth is the limit from", each(&|limit| share(&limit.by_bandwidth))));
+    grid.add(RowKind::Row, titled("  instructions, nothing missing", each(&full)));
+    grid.add(RowKind::Row, titled("  waiting is half the time from", each(&|limit| share(&limit.by_latency))));
+    grid.add(RowKind::Row, titled("  bandwidth is the limit from", each(&|limit| share(&limit.by_bandwidth))));
     if let Some((cpus, _)) = demand.together {
         let together = |limit: &Limit| limit.by_bandwidth_together.as_ref().map_or_else(|| "-".into(), share);
-        grid.add(Kind::Row, titled(&format!("  the same, {cpus} CPUs"), each(&together)));
+        grid.add(RowKind::Row, titled(&format!("  the same, {cpus} CPUs"), each(&together)));
     }
-    grid.add(Kind::Heading, titled("  real speed at a miss rate of", vec![String::new(); limits.len()]));
+    grid.add(RowKind::Heading, titled("  real speed at a miss rate of", vec![String::new(); limits.len()]));
     let hidden = VAX.hidden(VAX_RATE.0, VAX_RATE.1, 0.5);
     for miss in MISSES {
         let cell = |limit: &Limit| {
@@ -148,7 +163,7 @@ fn demand(demand: &Demand, limits: &[Limit], notes: &mut Footnotes, style: Style
         };
         let misses = significant(demand.misses(miss) * 1000.0);
         let title = format!("    {}, {misses} misses in 1000", percent(miss).replace(".0 ", " "));
-        grid.add(Kind::Row, titled(&title, each(&cell)));
+        grid.add(RowKind::Row, titled(&title, each(&cell)));
     }
     let text = format!(
         "Demand = instruction rate x {} bytes x miss rate; a random load from the largest set ({}) takes {} and brings {} bytes, and one \
@@ -156,7 +171,7 @@ fn demand(demand: &Demand, limits: &[Limit], notes: &mut Footnotes, style: Style
          ({} MB/s of {} asked for, {} MIPS of {} left).{}",
         significant(demand.bytes),
         if demand.level.is_empty() { "memory" } else { &demand.level },
-        told(&demand.latency),
+        value_or_bound(&demand.latency),
         demand.line,
         significant(demand.maximum.value),
         percent(hidden),

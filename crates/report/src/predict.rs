@@ -1,16 +1,16 @@
 //! A mix priced by one run or several side by side: families, operations, the sum beside the measured time, what-ifs.
 
 use analysis::mix::Lack;
-use analysis::predict::{Prediction, Row, State};
+use analysis::predict::{MachineState, Prediction, PricedLine};
 use analysis::statistics::Interval;
 use analysis::whatif::{Supposed, difference};
 use record::units::{percent, rate, significant};
 use record::{Doubt, Mix, MixLine, Nanoseconds, Run};
 
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
-use crate::interval::{open, told};
+use crate::interval::{half_width, value_or_bound};
 use crate::text::{Style, in_table, paragraph};
 
 /// A mix on one run.
@@ -22,7 +22,7 @@ pub struct Priced<'a> {
     /// The same with the suppositions applied.
     pub supposed: Option<Prediction>,
     /// The state of its prices.
-    pub state: State,
+    pub state: MachineState,
     /// Its total by the prices of the other state.
     pub otherwise: Option<Interval>,
 }
@@ -78,7 +78,7 @@ fn columns(what: &str, priced: &[Priced]) -> Vec<String> {
 
 fn families(priced: &[Priced], style: Style) -> String {
     let mut grid = Grid::new(&format!("<{}", ">>>".repeat(priced.len())));
-    grid.add(Kind::Heading, [vec!["families".into()], columns("together", priced)].concat());
+    grid.add(RowKind::Heading, [vec!["families".into()], columns("together", priced)].concat());
     let all: Vec<_> = priced.iter().map(|it| it.prediction.families()).collect();
     let mut order: Vec<usize> = (0..all.first().map_or(0, Vec::len)).collect();
     order.sort_by(|&one, &other| all[0][other].total.figure().value.total_cmp(&all[0][one].total.figure().value));
@@ -91,7 +91,7 @@ fn families(priced: &[Priced], style: Style) -> String {
             }
             cells
         });
-        grid.add(Kind::Row, [vec![format!("  {}", in_table(&all[0][place].family))], figures.collect()].concat());
+        grid.add(RowKind::Row, [vec![format!("  {}", in_table(&all[0][place].family))], figures.collect()].concat());
     }
     grid.render(style)
 }
@@ -101,7 +101,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     let mut grid = Grid::new(&format!("<>{}{}<", if one { ">" } else { "" }, ">>>".repeat(priced.len())));
     let mut titles = vec!["operations".to_string(), "times".into()];
     titles.extend(one.then(|| "each".to_string()));
-    grid.add(Kind::Heading, [titles, columns("together", priced)].concat());
+    grid.add(RowKind::Heading, [titles, columns("together", priced)].concat());
     let Some(first) = priced.first() else { return String::new() };
     let rows = &first.prediction.rows;
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -110,7 +110,9 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     for place in order {
         let line = &rows[place].line;
         let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), times(line.term.times)];
-        row.extend(one.then(|| if rows[place].by.is_none() { "-".into() } else { told(&rows[place].each.figure()) }));
+        row.extend(
+            one.then(|| if rows[place].by.is_none() { "-".into() } else { value_or_bound(&rows[place].each.figure()) }),
+        );
         for it in priced {
             let total = it.prediction.rows[place].total();
             if is_lacking(it, line) {
@@ -121,7 +123,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
         }
         let doubts = |it: &Priced| it.prediction.rows[place].doubts.clone();
         row.push(doubted(priced, notes, &doubts));
-        grid.add(Kind::Row, row);
+        grid.add(RowKind::Row, row);
     }
     totals(&mut grid, priced, notes);
     grid.render(style)
@@ -146,9 +148,9 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
     let none = || vec!["-".to_string(), String::new(), String::new()];
     let whole = |title: &str, of: &dyn Fn(&Priced) -> Vec<String>| {
         let start = [vec![format!("  {title}"), String::new()], vec![String::new(); usize::from(one)]].concat();
-        (Kind::Row, [start, priced.iter().flat_map(of).collect()].concat())
+        (RowKind::Row, [start, priced.iter().flat_map(of).collect()].concat())
     };
-    let state = priced.first().map_or(State::Quiet, |it| it.state);
+    let state = priced.first().map_or(MachineState::Quiet, |it| it.state);
     // A book has one state only, of which it says nothing.
     let books = priced.iter().all(|it| it.run.is_published());
     let title = if books { "sum".into() } else { format!("sum, by {} prices", state.word()) };
@@ -163,7 +165,7 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
     row.push(doubted(priced, notes, &|it| it.prediction.doubts()));
     grid.add(kind, row);
     if priced.iter().any(|it| it.otherwise.is_some()) {
-        let other = if state == State::Quiet { State::Typical } else { State::Quiet };
+        let other = if state == MachineState::Quiet { MachineState::Typical } else { MachineState::Quiet };
         let title = format!("sum, by {} prices", other.word());
         let (kind, row) = whole(&title, &|it| it.otherwise.map_or_else(none, |total| cells(&total, None)));
         grid.add(kind, row);
@@ -190,7 +192,7 @@ fn is_lacking(it: &Priced, line: &MixLine) -> bool {
 }
 
 /// The line as the mix writes it, with the whole point if the mix leaves it to the run.
-fn name(row: &Row) -> String {
+fn name(row: &PricedLine) -> String {
     match &row.by {
         Some(by) if by.operation == row.line.term.operation => format!("{} {}", by.operation, by.at.values()),
         _ => format!("{} {}", row.line.term.operation, row.line.term.at.values()),
@@ -201,7 +203,7 @@ fn name(row: &Row) -> String {
 
 /// A figure, half its interval, and its share.
 fn cells(figure: &Interval, share: Option<f64>) -> Vec<String> {
-    vec![told(figure), open(figure), share.map_or_else(String::new, percent)]
+    vec![value_or_bound(figure), half_width(figure), share.map_or_else(String::new, percent)]
 }
 
 /// As [`cells`], for values that may be negative: it shows the interval and not its upper end.
@@ -219,7 +221,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
     let mut page = String::new();
     for (place, it) in priced.iter().enumerate() {
         let label = label(place, priced.len());
-        let renamed = |row: &Row| {
+        let renamed = |row: &PricedLine| {
             let by = row.by.as_ref().filter(|by| by.operation != row.line.term.operation)?;
             Some(format!("{} by {}", row.line.name(), by.source.1))
         };
@@ -264,7 +266,7 @@ fn how_sure(prediction: &Prediction) -> Vec<String> {
 fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
     let mut grid = Grid::new("<>>>>");
     let titles = ["a second holds", "one after another", "CPU time each", "waiting each", "on a CPU that never waits"];
-    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for (place, it) in priced.iter().enumerate() {
         let most = if it.prediction.lacking.is_empty() { "" } else { "at most " };
         let all = format!("{most}{}", rate(Nanoseconds(it.prediction.total().figure().value)));
@@ -274,7 +276,7 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
         });
         let split = split.unwrap_or_else(|| ["not told", "not told", "-"].map(String::from));
         let title = format!("  {}{}s", label(place, priced.len()), mix.unit);
-        grid.add(Kind::Row, [vec![title, all], split.to_vec()].concat());
+        grid.add(RowKind::Row, [vec![title, all], split.to_vec()].concat());
     }
     grid.render(style)
 }
@@ -284,14 +286,14 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
     let mut grid = Grid::new("<>>>>><");
     let mut notes = Footnotes::default();
     let titles = ["", "times", "before", "after", "change", ""];
-    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
         let (from, to) = (row.total(), changed.total());
         let change = to.clone().plus(-1.0, &from).figure();
         let figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
         let start = vec![format!("  {}", in_table(&name(row))), times(row.line.term.times)];
         let doubts = vec![String::new(), notes.doubts(&changed.doubts)];
-        grid.add(Kind::Row, [start, figures.to_vec(), doubts].concat());
+        grid.add(RowKind::Row, [start, figures.to_vec(), doubts].concat());
     }
     let change = difference(after, before).figure();
     let mut whole = |title: String, from: Interval| {
@@ -302,7 +304,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
             String::new()
         };
         let figures = [from.value, to, change.value].map(|ns| Nanoseconds(ns).to_string());
-        grid.add(Kind::Row, [vec![title, String::new()], figures.to_vec(), vec![faster]].concat());
+        grid.add(RowKind::Row, [vec![title, String::new()], figures.to_vec(), vec![faster]].concat());
     };
     whole(format!("  one {unit}"), before.total().figure());
     if let Some(measured) = before.measured {

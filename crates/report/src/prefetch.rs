@@ -1,11 +1,13 @@
 //! The pages of prefetch: the result of a sweep beside the arithmetic, and advice on one file.
 
-use analysis::prefetch::{Advice, Candidate, Inputs, Latency, Recommended, Tried, Tuning, Verdict, Window};
+use analysis::prefetch::{
+    Advice, Candidate, FormulaVerdict, Inputs, Latency, MeasuredRates, Recommended, Tuning, Window,
+};
 use analysis::statistics::{median, sorted};
 use record::units::{percent, significant};
 use record::{Bytes, Nanoseconds};
 
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::text::{Style, paragraph};
 
 /// The sweep over a file.
@@ -43,7 +45,7 @@ fn measured(latency: &Latency, inputs: &Inputs, style: Style) -> String {
     let (low, high) = latency.quartiles_ns;
     let how = if latency.direct { "past the page cache" } else { "through the page cache, put out before" };
     let mut grid = Grid::new("<<");
-    let mut row = |name: &str, value: String| grid.add(Kind::Row, vec![name.into(), value]);
+    let mut row = |name: &str, value: String| grid.add(RowKind::Row, vec![name.into(), value]);
     row(
         "one cold read",
         format!(
@@ -66,7 +68,7 @@ fn measured(latency: &Latency, inputs: &Inputs, style: Style) -> String {
 fn surface(it: &Tuning, style: Style) -> String {
     let mut grid = Grid::new(&">".repeat(it.quantities.len() + 1));
     let head = it.quantities.iter().map(|&quantity| size(quantity));
-    grid.add(Kind::Heading, [String::new()].into_iter().chain(head).collect());
+    grid.add(RowKind::Heading, [String::new()].into_iter().chain(head).collect());
     let places = [(it.best, "*")]
         .into_iter()
         .chain(it.verdicts.iter().map(|verdict| (nearest(it, verdict.window), &verdict.arithmetic[..1])));
@@ -78,7 +80,7 @@ fn surface(it: &Tuning, style: Style) -> String {
             let tried = it.windows.iter().find(|tried| tried.of == here && !tried.rates.is_empty());
             tried.map_or_else(|| "-".into(), |tried| format!("{marks}{}", rate(tried.rate())))
         });
-        grid.add(Kind::Row, [size(distance)].into_iter().chain(cells).collect());
+        grid.add(RowKind::Row, [size(distance)].into_iter().chain(cells).collect());
     }
     grid.render(style)
 }
@@ -92,28 +94,28 @@ fn nearest(it: &Tuning, window: Window) -> Window {
     Window { distance: near(&it.distances, window.distance), quantity: near(&it.quantities, window.quantity) }
 }
 
-fn plain(methods: &[Tried<String>], style: Style) -> String {
+fn plain(methods: &[MeasuredRates<String>], style: Style) -> String {
     let mut grid = Grid::new("<>");
     for method in methods {
-        grid.add(Kind::Row, vec![method.of.clone(), format!("{} MB/s", rate(method.rate()))]);
+        grid.add(RowKind::Row, vec![method.of.clone(), format!("{} MB/s", rate(method.rate()))]);
     }
     grid.render(style)
 }
 
 fn verdicts(it: &Tuning, style: Style) -> String {
     let mut grid = Grid::new("<<<");
-    grid.add(Kind::Row, vec!["best of the sweep".into(), shown(it.best), String::new()]);
+    grid.add(RowKind::Row, vec!["best of the sweep".into(), shown(it.best), String::new()]);
     for verdict in &it.verdicts {
         let name = match verdict.arithmetic {
             "paper" => "latency x consumption",
             _ => "by saturation",
         };
-        grid.add(Kind::Row, vec![name.into(), shown(verdict.window), found(verdict)]);
+        grid.add(RowKind::Row, vec![name.into(), shown(verdict.window), found(verdict)]);
     }
     grid.render(style)
 }
 
-fn found(verdict: &Verdict) -> String {
+fn found(verdict: &FormulaVerdict) -> String {
     let beside = verdict.beside_best;
     let word = match verdict.found {
         Some(true) => "found it",
@@ -160,7 +162,7 @@ fn recommended(state: &Recommended, style: Style) -> String {
     }
     let mut grid = Grid::new("<>>>");
     let head = ["  method", "MB/s", "lowest to highest", "processor"];
-    grid.add(Kind::Heading, head.map(String::from).into());
+    grid.add(RowKind::Heading, head.map(String::from).into());
     let mut order: Vec<&Candidate> = state.candidates.iter().collect();
     let typical = |it: &Candidate| median(it.rates.iter().copied()).unwrap_or(-1.0);
     order.sort_by(|one, other| typical(other).total_cmp(&typical(one)));
@@ -170,7 +172,7 @@ fn recommended(state: &Recommended, style: Style) -> String {
         let rates = sorted(it.rates.iter().copied());
         let range = rates.first().zip(rates.last()).map(|(&low, &high)| format!("{} to {}", rate(low), rate(high)));
         let cells = [rate(typical(it)), range.unwrap_or_default(), percent(it.processor)];
-        grid.add(Kind::Row, [format!("{mark}{}", it.method)].into_iter().chain(cells).collect());
+        grid.add(RowKind::Row, [format!("{mark}{}", it.method)].into_iter().chain(cells).collect());
     }
     text += &grid.render(style);
     for it in &state.candidates {

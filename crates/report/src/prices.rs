@@ -5,7 +5,7 @@ use record::{Cost, Doubt, Nanoseconds, Neighbours, Run, Skip};
 
 use crate::accounts::accounts;
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::head::conditions;
 use crate::head::head_line;
 use crate::text::{Style, in_table, paragraph};
@@ -74,13 +74,13 @@ fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
         if heading != Some(cost.heading()) {
             heading = Some(cost.heading());
             let titles = ["cost", "+-", "neighbours", "cycles", "block moves", "per second"];
-            grid.add(Kind::Heading, [cost.heading()].into_iter().chain(titles).map(String::from).collect());
+            grid.add(RowKind::Heading, [cost.heading()].into_iter().chain(titles).map(String::from).collect());
         }
         // Id and point share a column, with the point at its right: long ids seldom have long points.
         let id = in_table(&cost.operation);
         let gap = " ".repeat(widest - width(&id) - width(&at(cost)));
         let name = format!("  {id}{gap}{}", at(cost));
-        grid.add(Kind::Row, row(cost, name, block, notes));
+        grid.add(RowKind::Row, row(cost, name, block, notes));
     }
     grid
 }

@@ -4,7 +4,7 @@ use analysis::repeated::{Needs, Repeated};
 use record::units::{grouped, percent};
 use record::{Nanoseconds, Run};
 
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::text::{Style, in_table, paragraph};
 
@@ -20,9 +20,9 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
             let needs = format!("{} needs", percent(wanted));
             let titles = ["figure", "between rounds", "between runs", &needs, "one run tells", "all tell"];
             let titles = titles.iter().map(ToString::to_string);
-            grid.add(Kind::Heading, [row.cost.heading().to_string()].into_iter().chain(titles).collect());
+            grid.add(RowKind::Heading, [row.cost.heading().to_string()].into_iter().chain(titles).collect());
         }
-        grid.add(Kind::Row, cells(row));
+        grid.add(RowKind::Row, cells(row));
     }
     page += &grid.render(style);
     let notes = [

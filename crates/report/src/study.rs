@@ -1,14 +1,14 @@
 //! A paper's tables beside this machine's figures, and the test of its sentences here.
 
-use analysis::study::{Cell, Compared, Figure, Finding, StudyAnswer, TableAnswer, Test};
+use analysis::study::{Cell, ClaimFigure, Compared, StudyAnswer, TableAnswer, Test, TestedClaim};
 use record::units::{grouped, payload_rate, percent, significant};
 use record::{Departure, Machine, Run};
 
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::head::machine_parts;
-use crate::interval::told;
+use crate::interval::value_or_bound;
 use crate::prices::blocks;
 use crate::text::{Style, paragraph};
 
@@ -46,14 +46,14 @@ fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     let heading = |(place, at): (usize, &usize)| {
         if place == 0 { table.title.clone() } else { table.columns[*at].heading.unwrap_or_default().into() }
     };
-    grid.add(Kind::Heading, shown.iter().enumerate().map(heading).collect());
+    grid.add(RowKind::Heading, shown.iter().enumerate().map(heading).collect());
     let mut reasons = Vec::new();
     for row in &table.rows {
         let cell = |(place, at): (usize, &usize)| {
             let text = cell(&row[*at], notes);
             if place == 0 && !text.is_empty() { format!("  {text}") } else { text }
         };
-        grid.add(Kind::Row, shown.iter().enumerate().map(cell).collect());
+        grid.add(RowKind::Row, shown.iter().enumerate().map(cell).collect());
         reasons.extend(row.iter().filter_map(|cell| match cell {
             Cell::Missing(why) if !why.is_empty() => Some(why.as_str()),
             _ => None,
@@ -75,7 +75,7 @@ fn cell(cell: &Cell, notes: &mut Footnotes) -> String {
         Cell::Unknown | Cell::Missing(_) => "-".into(),
         Cell::Text(text) | Cell::Printed(text) => text.clone(),
         Cell::Number(value) => grouped(*value),
-        Cell::Cost(figure) => told(figure),
+        Cell::Cost(figure) => value_or_bound(figure),
         Cell::Time(time) => time.to_string(),
         Cell::Width(figure) => percent(figure.half() / figure.value),
         Cell::Ratio(ratio) => blocks(ratio.value),
@@ -141,7 +141,7 @@ fn departures(departures: &[Departure], style: Style) -> String {
 /// The width of an answer, and of the lead of a line below it.
 const ANSWER: usize = 12;
 
-fn sentence(finding: &Finding, notes: &mut Footnotes, style: Style) -> String {
+fn sentence(finding: &TestedClaim, notes: &mut Footnotes, style: Style) -> String {
     let answer = finding.answer().word();
     let mut text = style.bold(&paragraph(&format!("{answer:>ANSWER$}  "), finding.claim)) + "\n";
     let mut line = |place: &str, of: &Compared| {
@@ -160,8 +160,8 @@ fn sentence(finding: &Finding, notes: &mut Footnotes, style: Style) -> String {
 }
 
 fn compared(compared: &Compared, test: Test, notes: &mut Footnotes) -> String {
-    let named = |figure: &Figure| match &figure.figure {
-        Ok(value) => format!("{} {}", figure.name, told(value)),
+    let named = |figure: &ClaimFigure| match &figure.figure {
+        Ok(value) => format!("{} {}", figure.name, value_or_bound(value)),
         Err(why) => format!("? ({why})"),
     };
     let doubts = notes.doubts(&compared.doubts);

@@ -24,14 +24,14 @@ struct OfMachine {
 
 /// The figures of the newest runs. A missing or damaged file counts as empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct FigureHistory {
     #[serde(default)]
     machines: BTreeMap<String, OfMachine>,
 }
 
-impl Figures {
+impl FigureHistory {
     /// Reads the remembered figures. Missing or damaged ones are left out.
-    pub fn load(store: &Store) -> Figures {
+    pub fn load(store: &Store) -> FigureHistory {
         let text = std::fs::read(store.figures_file()).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }

@@ -18,7 +18,7 @@ pub struct Comparison<'a> {
     /// Of each run but the first: what a cost must differ by.
     pub noise: Vec<Joint>,
     /// Costs of the first run that another one has too, in the first one's order.
-    pub rows: Vec<Row<'a>>,
+    pub rows: Vec<ComparisonRow<'a>>,
     /// Of each run: what stands in no row.
     pub only: Vec<Vec<Only<'a>>>,
     /// Costs that were not compared because their versions differ.
@@ -27,7 +27,7 @@ pub struct Comparison<'a> {
 
 /// One cost of the first run with its like in the others.
 #[derive(Clone, Debug)]
-pub struct Row<'a> {
+pub struct ComparisonRow<'a> {
     /// The cost of the first run.
     pub base: &'a Cost,
     /// What its figures are compared in.
@@ -36,7 +36,7 @@ pub struct Row<'a> {
     pub others: Vec<Option<(&'a Cost, Against)>>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> ComparisonRow<'a> {
     /// The heading it stands under.
     pub fn family(&self) -> &'a str {
         // Runs of an older format have no headings.

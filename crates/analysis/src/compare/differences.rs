@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// One fact that is not the same in all runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
+pub struct DifferingFact {
     /// Its place in the run document: `machine.kernel.release`.
     pub field: String,
     /// The values of the runs; null if a run does not say.
@@ -47,7 +47,7 @@ const FIRST: [&str; 10] = [
 ];
 
 /// Every fact of machine and settings that differs between the runs, the most likely causes first.
-pub fn differences(runs: &[Run]) -> Vec<Difference> {
+pub fn differences(runs: &[Run]) -> Vec<DifferingFact> {
     let facts: Vec<BTreeMap<String, Value>> = runs.iter().map(facts).collect();
     let fields: std::collections::BTreeSet<&String> = facts.iter().flat_map(BTreeMap::keys).collect();
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ pub fn differences(runs: &[Run]) -> Vec<Difference> {
         let first = values.next();
         if values.any(|value| first.is_some_and(|first| !alike(field, first, value))) {
             let values = said.into_iter().map(|value| value.cloned().unwrap_or(Value::Null)).collect();
-            found.push(Difference { field: field.clone(), values });
+            found.push(DifferingFact { field: field.clone(), values });
         }
     }
     let rank = |field: &str| {

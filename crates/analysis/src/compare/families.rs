@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::comparison::{Comparison, Row};
-use super::verdict::Told;
+use super::comparison::{Comparison, ComparisonRow};
+use super::verdict::RatioToBase;
 use crate::statistics::{Interval, weighted_sum};
 
 /// The geometric mean of ratios.
@@ -19,7 +19,7 @@ pub struct Mean {
 
 /// A family's costs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Family<'a> {
+pub struct FamilyRatio<'a> {
     /// Its heading.
     pub name: &'a str,
     /// One mean for each run except the first.
@@ -27,9 +27,9 @@ pub struct Family<'a> {
 }
 
 /// The families in the order of the first run, each with the geometric mean of its ratios.
-pub fn families<'a>(comparison: &Comparison<'a>) -> Vec<Family<'a>> {
+pub fn families<'a>(comparison: &Comparison<'a>) -> Vec<FamilyRatio<'a>> {
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut rows: Vec<(&str, Vec<&Row<'_>>)> = Vec::new();
+    let mut rows: Vec<(&str, Vec<&ComparisonRow<'_>>)> = Vec::new();
     for row in &comparison.rows {
         let place = *places.entry(row.family()).or_insert(rows.len());
         if place == rows.len() {
@@ -38,7 +38,7 @@ pub fn families<'a>(comparison: &Comparison<'a>) -> Vec<Family<'a>> {
         rows[place].1.push(row);
     }
     let others = comparison.noise.len();
-    rows.into_iter().map(|(name, rows)| Family { name, means: means(&rows, others) }).collect()
+    rows.into_iter().map(|(name, rows)| FamilyRatio { name, means: means(&rows, others) }).collect()
 }
 
 /// The geometric mean of all ratios. Each operation has the same weight.
@@ -46,20 +46,20 @@ pub fn overall(comparison: &Comparison<'_>) -> Vec<Mean> {
     means(&comparison.rows.iter().collect::<Vec<_>>(), comparison.noise.len())
 }
 
-fn means(rows: &[&Row<'_>], others: usize) -> Vec<Mean> {
+fn means(rows: &[&ComparisonRow<'_>], others: usize) -> Vec<Mean> {
     (0..others).map(|place| mean(rows.iter().filter_map(|row| Some(&row.others[place].as_ref()?.1.ratio)))).collect()
 }
 
 /// The mean of logarithms. It treats its parts as independent.
-fn mean<'r>(ratios: impl Iterator<Item = &'r Told>) -> Mean {
+fn mean<'r>(ratios: impl Iterator<Item = &'r RatioToBase>) -> Mean {
     let mut logarithms = Vec::new();
     let mut left_out = 0;
     for ratio in ratios {
         match ratio {
-            Told::Times(it) => {
+            RatioToBase::Times(it) => {
                 logarithms.push(Interval { value: it.value.ln(), low: it.low.ln(), high: it.high.ln() });
             }
-            Told::AtMost(_) | Told::AtLeast(_) | Told::Untold(_) => left_out += 1,
+            RatioToBase::AtMost(_) | RatioToBase::AtLeast(_) | RatioToBase::Unknown(_) => left_out += 1,
         }
     }
     let pairs = logarithms.len();

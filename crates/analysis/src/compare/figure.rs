@@ -7,48 +7,48 @@ use crate::statistics::Interval;
 
 /// A cost in the form in which it is compared.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Figure {
+pub enum ComparedFigure {
     /// It is distinguishable from zero.
-    Told(Interval),
+    Value(Interval),
     /// It is not distinguishable from zero: at most its upper end.
     AtMost(Interval),
     /// It is unknown, for this reason.
-    Untold(String),
+    Unknown(String),
 }
 
-impl Figure {
+impl ComparedFigure {
     /// The estimate with its ends, if there is one.
     pub fn interval(&self) -> Option<Interval> {
         match self {
-            Figure::Told(it) | Figure::AtMost(it) => Some(*it),
-            Figure::Untold(_) => None,
+            ComparedFigure::Value(it) | ComparedFigure::AtMost(it) => Some(*it),
+            ComparedFigure::Unknown(_) => None,
         }
     }
 }
 
 /// The headline figure of a run's cost in this unit.
-pub fn figure(run: &Run, cost: &Cost, unit: CountedIn) -> Figure {
+pub fn figure(run: &Run, cost: &Cost, unit: CountedIn) -> ComparedFigure {
     let net = estimate::interval(&cost.net_ns, cost.headline);
     let factor = match unit {
         CountedIn::Nanoseconds => 1.0,
         CountedIn::Cycles => match cycles_per_ns(run, cost) {
             Some(factor) => factor,
-            None => return Figure::Untold("it is not known in cycles".into()),
+            None => return ComparedFigure::Unknown("it is not known in cycles".into()),
         },
     };
     if !cost.has_interval() {
-        return Figure::Untold("it rests on a single round, so it has no interval".into());
+        return ComparedFigure::Unknown("it rests on a single round, so it has no interval".into());
     }
     let it = Interval { value: net.value * factor, low: net.low * factor, high: net.high * factor };
     if !(it.low <= it.value && it.value <= it.high && it.low.is_finite() && it.high.is_finite()) {
-        return Figure::Untold("its figure lies outside its own interval".into());
+        return ComparedFigure::Unknown("its figure lies outside its own interval".into());
     }
     if it.low > 0.0 {
-        Figure::Told(it)
+        ComparedFigure::Value(it)
     } else if it.high > 0.0 {
-        Figure::AtMost(it)
+        ComparedFigure::AtMost(it)
     } else {
-        Figure::Untold("its baseline cost more than the whole".into())
+        ComparedFigure::Unknown("its baseline cost more than the whole".into())
     }
 }
 

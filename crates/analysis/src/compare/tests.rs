@@ -95,14 +95,14 @@ fn clocks_that_disagree_make_noise() {
     let runs = [costs(1.0), costs(1.05)];
     let compared = compare(&runs, &HOW);
     assert!((compared.noise[0].clock.expect("one processor") - 0.05).abs() < 1e-9, "{:?}", compared.noise);
-    assert!(!compared.rows.iter().any(Row::changed));
+    assert!(!compared.rows.iter().any(ComparisonRow::changed));
     // Another processor may need more time for an add.
     let mut elsewhere = costs(1.05);
     elsewhere.machine.cpu.signature = "25/1/1".into();
     let runs = [costs(1.0), elsewhere];
     let compared = compare(&runs, &HOW);
     assert_eq!(compared.noise[0].clock, None);
-    assert!(compared.rows.iter().all(Row::changed));
+    assert!(compared.rows.iter().all(ComparisonRow::changed));
 }
 
 #[test]
@@ -182,16 +182,16 @@ fn odd_costs_are_bounds_or_told_why_and_never_dropped() {
     let compared = compare(&runs, &HOW);
     assert_eq!(compared.rows.len(), 4);
     let against: Vec<&Against> = compared.rows.iter().map(|row| &row.others[0].as_ref().expect("matched").1).collect();
-    assert!(matches!(against[0].ratio, Told::AtMost(most) if (most - 1.5 / 9.9).abs() < 1e-12));
+    assert!(matches!(against[0].ratio, RatioToBase::AtMost(most) if (most - 1.5 / 9.9).abs() < 1e-12));
     assert_eq!(against[0].verdict, Verdict::Faster);
-    assert!(matches!(against[1].ratio, Told::AtLeast(least) if (least - 9.9 / 1.5).abs() < 1e-12));
+    assert!(matches!(against[1].ratio, RatioToBase::AtLeast(least) if (least - 9.9 / 1.5).abs() < 1e-12));
     assert_eq!(against[1].verdict, Verdict::Slower);
     for untold in &against[2..] {
-        assert!(matches!(&untold.ratio, Told::Untold(why) if why.contains("baseline")), "{untold:?}");
-        assert_eq!(untold.verdict, Verdict::Untold);
+        assert!(matches!(&untold.ratio, RatioToBase::Unknown(why) if why.contains("baseline")), "{untold:?}");
+        assert_eq!(untold.verdict, Verdict::Unknown);
     }
     let both = [base.clone(), base];
-    assert!(matches!(&compare(&both, &HOW).rows[1].others[0], Some((_, it)) if it.verdict == Verdict::Untold));
+    assert!(matches!(&compare(&both, &HOW).rows[1].others[0], Some((_, it)) if it.verdict == Verdict::Unknown));
     let mean = &overall(&compared)[0];
     assert_eq!((mean.ratio, mean.pairs, mean.left_out), (None, 0, 4));
 }
@@ -200,7 +200,7 @@ fn odd_costs_are_bounds_or_told_why_and_never_dropped() {
 fn a_single_round_shows_no_scatter() {
     let (base, mut other) = (run(&[("a.x", 100.0, 0.0)]), run(&[("a.x", 200.0, 0.0)]));
     other.costs[0].rounds.truncate(1);
-    assert_eq!(verdicts(&[base, other], &HOW)[0].1, Verdict::Untold);
+    assert_eq!(verdicts(&[base, other], &HOW)[0].1, Verdict::Unknown);
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn cycles_are_compared_where_a_run_counts_in_them() {
     manual.counted_in = CountedIn::Cycles;
     manual.costs[0].cycles = 30.0;
     let ratio = |runs: &[Run], how: &Options| match &compare(runs, how).rows[0].others[0] {
-        Some((_, Against { ratio: Told::Times(it), .. })) => it.value,
+        Some((_, Against { ratio: RatioToBase::Times(it), .. })) => it.value,
         other => panic!("{other:?}"),
     };
     let runs = [base, manual];
@@ -235,7 +235,7 @@ fn cycles_are_compared_where_a_run_counts_in_them() {
     timeless[1].noise.cycle_ns = 0.0;
     let compared = compare(&timeless, &HOW);
     let Some((_, against)) = &compared.rows[0].others[0] else { panic!("matched") };
-    assert!(matches!(&against.ratio, Told::Untold(why) if why.contains("cycles")), "{against:?}");
+    assert!(matches!(&against.ratio, RatioToBase::Unknown(why) if why.contains("cycles")), "{against:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use record::Cost;
 
-use super::figure::{Figure, is_published, rounds_behind};
+use super::figure::{ComparedFigure, is_published, rounds_behind};
 use super::noise::Joint;
 use crate::statistics::{Interval, ratio, student_quantile, student_tail, weighted_sum};
 
@@ -12,7 +12,7 @@ const FALSE_SHARE: f64 = 0.05;
 
 /// The ratio of a cost to that of the base.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum RatioToBase {
     /// This ratio.
     Times(Interval),
     /// At most this ratio: the cost is not distinguishable from zero, its partner is.
@@ -20,7 +20,7 @@ pub enum Told {
     /// At least this ratio: the cost of the base is not distinguishable from zero.
     AtLeast(f64),
     /// Unknown, for this reason.
-    Untold(String),
+    Unknown(String),
 }
 
 /// The verdict on two costs.
@@ -35,7 +35,7 @@ pub enum Verdict {
     /// Neither a change nor shown to be the same: the evidence leaves both open.
     Inconclusive,
     /// There is no verdict.
-    Untold,
+    Unknown,
 }
 
 impl Verdict {
@@ -50,7 +50,7 @@ impl Verdict {
             Verdict::Faster => "faster",
             Verdict::Slower => "slower",
             Verdict::Same => "same",
-            Verdict::Inconclusive | Verdict::Untold => "inconclusive",
+            Verdict::Inconclusive | Verdict::Unknown => "inconclusive",
         }
     }
 }
@@ -59,7 +59,7 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Against {
     /// The ratio.
-    pub ratio: Told,
+    pub ratio: RatioToBase,
     /// The verdict.
     pub verdict: Verdict,
     /// The probability of such a difference by chance, if both costs were the same; `None` if neither was measured.
@@ -67,8 +67,8 @@ pub struct Against {
 }
 
 /// Two costs before the verdict.
-pub(super) struct Pair {
-    ratio: Told,
+pub(super) struct CostPair {
+    ratio: RatioToBase,
     chance: Option<f64>,
     costs: [Measured; 2],
 }
@@ -80,8 +80,8 @@ struct Measured {
     elsewhere: bool,
 }
 
-impl Pair {
-    pub(super) fn of(base: Figure, other: Figure, one: &Cost, two: &Cost) -> Pair {
+impl CostPair {
+    pub(super) fn of(base: ComparedFigure, other: ComparedFigure, one: &Cost, two: &Cost) -> CostPair {
         let measured = |cost: &Cost| Measured {
             published: is_published(cost),
             elsewhere: super::noise::needs_more_than_its_core(cost),
@@ -90,17 +90,17 @@ impl Pair {
         let (base, other) = (alone(base, one), alone(other, two));
         let mut told = times(&base, &other);
         // One round shows no scatter. Its interval is a point that excludes everything.
-        if rounds.is_some_and(|rounds| rounds < 2) && !matches!(told, Told::Untold(_)) {
-            told = Told::Untold("it rests on a single round, which shows no scatter".into());
+        if rounds.is_some_and(|rounds| rounds < 2) && !matches!(told, RatioToBase::Unknown(_)) {
+            told = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
         }
         let chance = rounds.and_then(|rounds| chance(base.interval()?, other.interval()?, rounds));
-        Pair { ratio: told, chance, costs: [measured(one), measured(two)] }
+        CostPair { ratio: told, chance, costs: [measured(one), measured(two)] }
     }
 }
 
 /// A figure with the interval of its own error. The interval of a measured cost says where another run would land, so
 /// it contains the errors of two runs. Therefore each of two runs contributes its part, by squares.
-fn alone(figure: Figure, cost: &Cost) -> Figure {
+fn alone(figure: ComparedFigure, cost: &Cost) -> ComparedFigure {
     // The intervals of older runs were those of their own median.
     let both = cost.rounds.iter().any(|round| round.survey.is_some());
     let narrower = |it: Interval| Interval {
@@ -109,18 +109,18 @@ fn alone(figure: Figure, cost: &Cost) -> Figure {
         high: it.value + (it.high - it.value) / std::f64::consts::SQRT_2,
     };
     match figure {
-        Figure::Told(it) if both => Figure::Told(narrower(it)),
+        ComparedFigure::Value(it) if both => ComparedFigure::Value(narrower(it)),
         other => other,
     }
 }
 
 /// Judges all pairs of two runs together: with more pairs, the limit for chance is stricter.
-pub(super) fn judge(pairs: &[Pair], joint: &Joint) -> Vec<Against> {
+pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
     let limit = benjamini_hochberg(pairs.iter().filter_map(|pair| pair.chance).collect());
     let judged = pairs.iter().map(|pair| {
         let by_chance = pair.chance.is_some_and(|chance| chance > limit);
         let verdict = match differs(&pair.ratio, joint.least_for(&pair.costs)) {
-            Verdict::Untold => Verdict::Untold,
+            Verdict::Unknown => Verdict::Unknown,
             change if change.is_change() && !by_chance => change,
             _ => equivalent(&pair.ratio, joint.margin),
         };
@@ -142,43 +142,49 @@ impl Joint {
 }
 
 /// The verdict on a ratio that is no change: the same if its whole interval lies within the margin.
-fn equivalent(ratio: &Told, margin: f64) -> Verdict {
+fn equivalent(ratio: &RatioToBase, margin: f64) -> Verdict {
     match ratio {
-        Told::Times(it) if it.high.ln() <= margin.ln_1p() && it.low.ln() >= -margin.ln_1p() => Verdict::Same,
+        RatioToBase::Times(it) if it.high.ln() <= margin.ln_1p() && it.low.ln() >= -margin.ln_1p() => Verdict::Same,
         _ => Verdict::Inconclusive,
     }
 }
 
 /// The verdict by the interval of a ratio alone, and by the smallest difference that counts.
-fn differs(ratio: &Told, least: f64) -> Verdict {
+fn differs(ratio: &RatioToBase, least: f64) -> Verdict {
     let counts = |times: f64| times.ln().abs() > least.ln_1p();
     match ratio {
-        Told::Times(it) if it.low > 1.0 && counts(it.value) => Verdict::Slower,
-        Told::Times(it) if it.high < 1.0 && counts(it.value) => Verdict::Faster,
-        Told::Times(_) => Verdict::Inconclusive,
-        Told::AtMost(most) if *most < 1.0 && counts(*most) => Verdict::Faster,
-        Told::AtLeast(least) if *least > 1.0 && counts(*least) => Verdict::Slower,
+        RatioToBase::Times(it) if it.low > 1.0 && counts(it.value) => Verdict::Slower,
+        RatioToBase::Times(it) if it.high < 1.0 && counts(it.value) => Verdict::Faster,
+        RatioToBase::Times(_) => Verdict::Inconclusive,
+        RatioToBase::AtMost(most) if *most < 1.0 && counts(*most) => Verdict::Faster,
+        RatioToBase::AtLeast(least) if *least > 1.0 && counts(*least) => Verdict::Slower,
         // A bound on the other side of 1 leaves both open.
-        Told::AtMost(_) | Told::AtLeast(_) | Told::Untold(_) => Verdict::Untold,
+        RatioToBase::AtMost(_) | RatioToBase::AtLeast(_) | RatioToBase::Unknown(_) => Verdict::Unknown,
     }
 }
 
-fn times(base: &Figure, other: &Figure) -> Told {
-    let finite = |value: f64, told: fn(f64) -> Told| match value.is_finite() && value > 0.0 {
+fn times(base: &ComparedFigure, other: &ComparedFigure) -> RatioToBase {
+    let finite = |value: f64, told: fn(f64) -> RatioToBase| match value.is_finite() && value > 0.0 {
         true => told(value),
-        false => Told::Untold("the two lie too far apart to divide".into()),
+        false => RatioToBase::Unknown("the two lie too far apart to divide".into()),
     };
     match (base, other) {
-        (Figure::Untold(why), _) => Told::Untold(format!("in the base {why}")),
-        (_, Figure::Untold(why)) => Told::Untold(why.clone()),
-        (Figure::AtMost(_), Figure::AtMost(_)) => Told::Untold("neither can be told from zero".into()),
-        (Figure::Told(base), Figure::AtMost(other)) => finite(other.high / base.low, Told::AtMost),
-        (Figure::AtMost(base), Figure::Told(other)) => finite(other.low / base.high, Told::AtLeast),
-        (Figure::Told(base), Figure::Told(other)) => match either_way(*base, *other) {
+        (ComparedFigure::Unknown(why), _) => RatioToBase::Unknown(format!("in the base {why}")),
+        (_, ComparedFigure::Unknown(why)) => RatioToBase::Unknown(why.clone()),
+        (ComparedFigure::AtMost(_), ComparedFigure::AtMost(_)) => {
+            RatioToBase::Unknown("neither can be told from zero".into())
+        }
+        (ComparedFigure::Value(base), ComparedFigure::AtMost(other)) => {
+            finite(other.high / base.low, RatioToBase::AtMost)
+        }
+        (ComparedFigure::AtMost(base), ComparedFigure::Value(other)) => {
+            finite(other.low / base.high, RatioToBase::AtLeast)
+        }
+        (ComparedFigure::Value(base), ComparedFigure::Value(other)) => match either_way(*base, *other) {
             Some(it) if [it.low, it.value, it.high].into_iter().all(|end| end.is_finite() && end > 0.0) => {
-                Told::Times(it)
+                RatioToBase::Times(it)
             }
-            _ => Told::Untold("the two lie too far apart to divide".into()),
+            _ => RatioToBase::Unknown("the two lie too far apart to divide".into()),
         },
     }
 }

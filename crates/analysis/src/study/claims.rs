@@ -51,7 +51,7 @@ pub enum Test {
 
 /// A tested sentence.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct TestedClaim {
     /// The sentence.
     pub claim: &'static str,
     /// What was tested.
@@ -64,7 +64,7 @@ pub struct Finding {
     pub here: Vec<Compared>,
 }
 
-impl Finding {
+impl TestedClaim {
     /// The answer for this machine.
     pub fn answer(&self) -> Answer {
         self.here.first().map_or(Answer::NotMeasured, |here| here.answer)
@@ -78,7 +78,7 @@ impl Finding {
 
 /// One of the costs compared.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
+pub struct ClaimFigure {
     /// Its name or formula.
     pub name: String,
     /// In ns, or the reason why it is not known.
@@ -89,9 +89,9 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// The cost the sentence is about.
-    pub one: Figure,
+    pub one: ClaimFigure,
     /// The cost to compare it with; `None` for a load.
-    pub other: Option<Figure>,
+    pub other: Option<ClaimFigure>,
     /// One divided by the other; for a load the share of a CPU.
     pub value: Option<Interval>,
     /// For a load: the number per second at which the share is reached.
@@ -111,8 +111,8 @@ impl Compared {
 
 impl Claim {
     /// Applies the test to the paper's costs and to those of a run.
-    pub(super) fn test(&self, paper: &Run, run: &Run) -> Finding {
-        Finding {
+    pub(super) fn test(&self, paper: &Run, run: &Run) -> TestedClaim {
+        TestedClaim {
             claim: self.claim,
             test: self.test,
             note: self.note,
@@ -122,7 +122,7 @@ impl Claim {
     }
 
     fn compare(&self, pair: &Pair, run: &Run) -> Compared {
-        let figure = |route: &Route| Figure {
+        let figure = |route: &Route| ClaimFigure {
             name: if route.name.is_empty() { route.short_formula() } else { route.name.into() },
             figure: route.follow(run).map_err(|missing| why_missing(run, &missing)),
         };

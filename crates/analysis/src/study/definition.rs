@@ -2,7 +2,7 @@
 
 use record::{Book, Departure, Entry, Machine, Point, Run};
 
-use super::claims::{Claim, Finding};
+use super::claims::{Claim, TestedClaim};
 use super::table::TableAnswer;
 use crate::derived::{Part, Route};
 use crate::statistics::Interval;
@@ -20,7 +20,7 @@ pub struct Study {
     /// Seconds for measuring them.
     pub seconds: f64,
     /// Additional costs for `--full`, if any.
-    pub more: Option<More>,
+    pub more: Option<SlowCosts>,
     /// Every cost of the paper that its tables use.
     pub printed: fn() -> Vec<String>,
     /// The paper's tables beside a run, in the paper's order.
@@ -30,7 +30,7 @@ pub struct Study {
 }
 
 /// Costs that take too long to be measured by default.
-pub struct More {
+pub struct SlowCosts {
     /// The costs. A run that has any of them shows a table of them.
     pub parts: fn() -> Vec<&'static Part>,
     /// Seconds for measuring everything, these included.
@@ -126,5 +126,5 @@ pub struct StudyAnswer {
     /// Printed figures that do not follow from the others.
     pub departures: Vec<Departure>,
     /// Its sentences.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TestedClaim>,
 }

@@ -8,7 +8,7 @@ mod modes;
 mod points;
 mod readers;
 
-use super::definition::{More, Study};
+use super::definition::{SlowCosts, Study};
 use crate::derived::Part;
 
 /// The study.
@@ -18,7 +18,7 @@ pub(super) const STUDY: Study = Study {
     books: &["mpe-xl-1.1"],
     parts,
     seconds: 80.0,
-    more: Some(More { parts: || readers::HUGE.iter().flat_map(|table| table.parts()).collect(), seconds: 900.0 }),
+    more: Some(SlowCosts { parts: || readers::HUGE.iter().flat_map(|table| table.parts()).collect(), seconds: 900.0 }),
     printed,
     tables: |paper, run| {
         let one = points::one_read(run);
@@ -29,7 +29,7 @@ pub(super) const STUDY: Study = Study {
         tables.extend(modes::TABLES.iter().map(|table| table.table(paper, run)));
         tables.extend(beside::TABLES.iter().map(|table| table.table(paper, run)));
         tables.push(arithmetic::table(paper, run, one));
-        let measured = |table: &&readers::Reading| table.parts().any(|part| part.find(run).is_some());
+        let measured = |table: &&readers::ReadingTable| table.parts().any(|part| part.find(run).is_some());
         tables.extend(readers::HUGE.iter().filter(measured).flat_map(|table| table.tables(paper, run, one)));
         tables
     },

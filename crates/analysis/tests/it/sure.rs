@@ -3,7 +3,7 @@
 
 use analysis::factors::{CLOCK, Cause, factors};
 use analysis::mix::Lack;
-use analysis::predict::{Prediction, State, predict_in};
+use analysis::predict::{MachineState, Prediction, predict_in};
 use analysis::statistics::Interval;
 use analysis::whatif::{Change, Supposed, difference, suppose};
 use record::{Doubt, Ends, Estimate, Mix, Origin, Run};
@@ -78,7 +78,7 @@ fn clocks_are_compared_only_where_they_are_one_processors_and_both_are_known() {
         follows(&mut untied, operation, false);
     }
     assert!(!has_clock(&fast, &untied), "times that do not follow the clock on either side");
-    let typical = [&fast, &slow].map(|run| predict_in(State::Typical, &work(), run, 0, &|_| &[]));
+    let typical = [&fast, &slow].map(|run| predict_in(MachineState::Typical, &work(), run, 0, &|_| &[]));
     assert!(typical.iter().flat_map(|side| &side.rows).all(|row| row.clock.is_none()));
 }
 
@@ -163,12 +163,12 @@ fn what_a_mix_left_out_where_it_was_measured_widens_it() {
 #[test]
 fn prices_in_the_state_that_users_get() {
     let run = example();
-    let typical = predict_in(State::Typical, &work(), &run, 0, &|_| &[]);
+    let typical = predict_in(MachineState::Typical, &work(), &run, 0, &|_| &[]);
     assert!(close(total(&typical), 10.0 * 120.099 + 4.0 * 200.83 + 1807.8 + 812.0), "{}", total(&typical));
     assert!(typical.total().figure().is_told(), "two rounds each tell an interval");
     let mut one = run.clone();
     let call = one.costs.iter_mut().find(|cost| cost.operation == "syscall.getppid").expect("it is there");
     call.rounds.truncate(1);
-    assert!(!predict_in(State::Typical, &work(), &one, 0, &|_| &[]).total().figure().is_told());
+    assert!(!predict_in(MachineState::Typical, &work(), &one, 0, &|_| &[]).total().figure().is_told());
     assert!(priced(&work(), &one, 0).total().figure().is_told(), "its quiet figure has its own");
 }

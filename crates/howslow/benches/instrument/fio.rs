@@ -10,7 +10,7 @@ use std::time::Duration;
 use analysis::statistics::{median, median_ranks, sorted};
 use anyhow::{Context, anyhow, ensure};
 use operation::{Loop, Setting};
-use operations::reading::Given;
+use operations::reading::UserFile;
 use operations::residence;
 use record::{Point, Value};
 
@@ -148,7 +148,7 @@ impl Pair {
         let values = words.into_iter().chain(numbers.map(|(axis, number)| (axis, Value::Number(number))));
         let point = values.fold(Point::default(), |point, (axis, value)| point.with(axis, value));
         // The operation wants it for good, and a bench ends soon.
-        let given: &'static Given = Box::leak(Box::new(Given::read(path)?));
+        let given: &'static UserFile = Box::leak(Box::new(UserFile::read(path)?));
         let setting = Setting::new(point, std::env::temp_dir(), cpu, None, 1).with_argument(Some(given));
         operation.set_up(&setting).map_err(|failure| anyhow!("{id}: {failure}"))
     }
@@ -159,7 +159,7 @@ impl Pair {
         let is_right = match self.state {
             "cold" => residence::evict(&file)?.resident == 0,
             _ => {
-                Given::read(path)?;
+                UserFile::read(path)?;
                 let cached = residence::resident(&file)?;
                 cached.resident == cached.pages
             }

@@ -35,7 +35,7 @@ const TRIES: u32 = 8;
 
 /// What the pairs said of one cost.
 #[derive(Default)]
-struct Told {
+struct Sensitivity {
     slower: u32,
     faster: u32,
     pairs: u32,
@@ -60,7 +60,7 @@ pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
     );
     let folder = tempfile::tempdir()?;
     let files = [folder.path().join("short.json"), folder.path().join("long.json")];
-    let mut told: BTreeMap<String, Told> = BTreeMap::new();
+    let mut told: BTreeMap<String, Sensitivity> = BTreeMap::new();
     for pair in 0..times {
         // Either comes first as often as the other.
         let mut runs: [Option<Run>; 2] = [None, None];
@@ -123,7 +123,7 @@ fn filters(cpus: &[u32]) -> anyhow::Result<Option<Filters>> {
     bail!("no length of the filter makes the call dearer by {}: the last came to {}", percent(CHANGE), percent(share));
 }
 
-fn note(told: &mut BTreeMap<String, Told>, row: Row, before: &Run, added: f64) {
+fn note(told: &mut BTreeMap<String, Sensitivity>, row: Row, before: &Run, added: f64) {
     // What makes one call an iteration rises by the added cycles; of the others nothing is known beforehand.
     let one_call = |operation: &str| operation.starts_with("syscall.") && operation != "syscall.open.close";
     let base = before.costs.iter().find(|cost| cost.name() == row.name);
@@ -135,7 +135,7 @@ fn note(told: &mut BTreeMap<String, Told>, row: Row, before: &Run, added: f64) {
     it.wanted.extend(base.filter(|cost| one_call(&cost.operation)).map(|cost| added / cost.cycles));
 }
 
-fn conclude(told: &BTreeMap<String, Told>) {
+fn conclude(told: &BTreeMap<String, Sensitivity>) {
     let middle = |values: &[f64]| analysis::statistics::median(values.iter().copied());
     let mut calls: Vec<_> = told.iter().filter(|(_, it)| !it.wanted.is_empty()).collect();
     calls.sort_by(|a, b| middle(&b.1.wanted).unwrap_or(0.0).total_cmp(&middle(&a.1.wanted).unwrap_or(0.0)));

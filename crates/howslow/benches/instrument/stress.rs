@@ -19,7 +19,7 @@ const HANGS: Duration = Duration::from_secs(60);
 
 /// What one run of either says.
 #[derive(Default)]
-struct Told {
+struct StressResult {
     seconds: f64,
     /// Calls it got to work, or at least got an answer from.
     covered: usize,
@@ -49,14 +49,14 @@ pub(crate) fn stress(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
     }
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     // Its own choice leaves out the slowest quarter of the calls, which gives the others more time: what it covers is
-    // told by a run with all of them. That needs a time limit, for one of its tests waits until a signal comes.
+    // determined by a run with all of them. That needs a time limit, for one of its tests waits until a signal comes.
     let everything = ask_stress_ng(budget, &["--syscall-method", "all"])?;
-    println!("stress-ng covers {} calls when told to take all", everything.covered);
+    println!("stress-ng covers {} calls when all are selected", everything.covered);
     for _ in 0..times {
         theirs.push(ask_stress_ng(budget, table)?);
         let start = Instant::now();
         let run = howslow.run(&patterns, Some(budget))?;
-        ours.push(told_by(&run, start.elapsed()));
+        ours.push(result_of(&run, start.elapsed()));
     }
     conclude(&theirs, &ours);
     Ok(())
@@ -69,7 +69,7 @@ fn has_table() -> bool {
 }
 
 /// One run of the stressor with these options. What fails on this machine it leaves out by itself.
-fn ask_stress_ng(budget: Duration, options: &[&str]) -> anyhow::Result<Told> {
+fn ask_stress_ng(budget: Duration, options: &[&str]) -> anyhow::Result<StressResult> {
     // It leaves files behind where it is killed.
     let folder = tempfile::tempdir()?;
     let mut command = Command::new("stress-ng");
@@ -79,44 +79,46 @@ fn ask_stress_ng(budget: Duration, options: &[&str]) -> anyhow::Result<Told> {
     let output = command.timeout(budget + HANGS).output()?;
     let text = tool::said(&output);
     ensure!(output.status.success(), "stress-ng failed: {text}");
-    let mut told = Told { seconds: start.elapsed().as_secs_f64(), ..Told::default() };
+    let mut result = StressResult { seconds: start.elapsed().as_secs_f64(), ..StressResult::default() };
     for line in text.lines().filter_map(|line| line.split_once("syscall:").map(|(_, rest)| rest)) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             // "293 system call tests, 284 (96.9%) fastest non-failing tests exercised"
-            [_, "system", "call", "tests,", covered, ..] => told.covered = covered.parse()?,
+            [_, "system", "call", "tests,", covered, ..] => result.covered = covered.parse()?,
             // "getpid    184.0    152": name, mean and least, and the greatest in newer versions
             [name, mean, least, ..] if least.parse::<f64>().is_ok() => {
-                told.times.extend(mean.parse().ok().map(|ns: f64| (name.to_string(), ns)));
+                result.times.extend(mean.parse().ok().map(|ns: f64| (name.to_string(), ns)));
             }
             _ => {}
         }
     }
-    ensure!(told.covered > 0 && !told.times.is_empty(), "stress-ng's table cannot be read: {text}");
-    Ok(told)
+    ensure!(result.covered > 0 && !result.times.is_empty(), "stress-ng's table cannot be read: {text}");
+    Ok(result)
 }
 
-fn told_by(run: &Run, took: Duration) -> Told {
-    let mut told = Told { seconds: took.as_secs_f64(), ..Told::default() };
+fn result_of(run: &Run, took: Duration) -> StressResult {
+    let mut result = StressResult { seconds: took.as_secs_f64(), ..StressResult::default() };
     let mut covered: BTreeSet<&str> = BTreeSet::new();
     for cost in &run.costs {
         let calls = operations::find(&cost.operation).map_or(&[][..], |operation| operation.calls);
         covered.extend(calls);
         // An operation of one call is that call's time; of several points, the first one's.
         if let [call] = calls {
-            told.times.entry((*call).into()).or_insert(cost.quoted().0);
+            result.times.entry((*call).into()).or_insert(cost.quoted().0);
         }
     }
-    told.covered = covered.len();
-    told
+    result.covered = covered.len();
+    result
 }
 
-fn conclude(theirs: &[Told], ours: &[Told]) {
-    for (title, told) in [("stress-ng", theirs), ("howslow", ours)] {
-        let seconds = told.iter().map(|told| told.seconds).sum::<f64>() / told.len() as f64;
-        let covered = told.iter().map(|told| told.covered).min().unwrap_or(0);
-        let printed = told.iter().map(|told| told.times.len()).min().unwrap_or(0);
-        println!("{title:<10} {covered:4} calls covered, of which the time of {printed} is told; {seconds:.1} s a run");
+fn conclude(theirs: &[StressResult], ours: &[StressResult]) {
+    for (title, results) in [("stress-ng", theirs), ("howslow", ours)] {
+        let seconds = results.iter().map(|result| result.seconds).sum::<f64>() / results.len() as f64;
+        let covered = results.iter().map(|result| result.covered).min().unwrap_or(0);
+        let printed = results.iter().map(|result| result.times.len()).min().unwrap_or(0);
+        println!(
+            "{title:<10} {covered:4} calls covered, of which the time of {printed} is printed; {seconds:.1} s a run"
+        );
     }
     let (their_scatter, our_scatter) = (scatter(theirs), scatter(ours));
     println!("coefficient of variation over {} runs", ours.len());
@@ -135,9 +137,9 @@ fn conclude(theirs: &[Told], ours: &[Told]) {
 }
 
 /// The scatter of each call that at least two runs tell.
-fn scatter(told: &[Told]) -> BTreeMap<String, f64> {
+fn scatter(results: &[StressResult]) -> BTreeMap<String, f64> {
     let mut figures: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (call, ns) in told.iter().flat_map(|told| &told.times) {
+    for (call, ns) in results.iter().flat_map(|result| &result.times) {
         figures.entry(call.clone()).or_default().push(*ns);
     }
     figures.into_iter().filter_map(|(call, values)| Some((call, variation(&values)?))).collect()

@@ -3,7 +3,7 @@
 use record::Nanoseconds;
 use record::units::percent;
 
-use crate::two_systems::{self, Laboratory, Told, laboratory, missing};
+use crate::two_systems::{self, CommandOnBoth, Laboratory, laboratory, missing};
 use crate::{Extent, tool};
 
 const TIMES: u32 = 40;
@@ -22,7 +22,7 @@ pub(crate) fn systems(extent: &Extent) -> anyhow::Result<()> {
         times: extent.times(TIMES).max(4) as usize,
         options: vec!["--budget".into(), format!("{}s", extent.budget(BUDGET).as_secs())],
     };
-    let Laboratory { told, compared, code } = laboratory(&extent)?;
+    let Laboratory { commands, compared, code } = laboratory(&extent)?;
     println!("costs under the emulator over native, geometric means by family");
     for family in compared["families"].as_array().into_iter().flatten() {
         if let Some(ratio) = family["ratio"]["value"].as_f64() {
@@ -30,49 +30,49 @@ pub(crate) fn systems(extent: &Extent) -> anyhow::Result<()> {
         }
     }
     println!(
-        "a line of code executed for the first time, told by `true`: {}, {}",
+        "a line of code executed for the first time, measured with `true`: {}, {}",
         Nanoseconds(code[0]),
         Nanoseconds(code[1])
     );
     println!(
         "processor time       native: measured       sum  residual   emulated: measured predicted   error  without new code"
     );
-    told.iter().for_each(line);
-    told.iter().for_each(factors);
+    commands.iter().for_each(line);
+    commands.iter().for_each(factors);
     Ok(())
 }
 
-fn line(told: &Told) {
-    let [here, there] = told.measured.map(|spent| spent.ns);
+fn line(command: &CommandOnBoth) {
+    let [here, there] = command.measured.map(|spent| spent.ns);
     let show = |ns: f64| Nanoseconds(ns).to_string();
     println!(
         "  {:<26} {:>9} {:>9} {:>9} {:>20} {:>9} {:>+6.0} % {:>+15.0} %",
-        told.name,
+        command.name,
         show(here),
-        show(told.sums[0]),
-        percent((here - told.sums[0]) / here),
+        show(command.sums[0]),
+        percent((here - command.sums[0]) / here),
         show(there),
-        show(told.sums[1]),
-        100.0 * (told.sums[1] / there - 1.0),
-        100.0 * ((told.sums[1] - told.new_code[1]) / there - 1.0)
+        show(command.sums[1]),
+        100.0 * (command.sums[1] / there - 1.0),
+        100.0 * ((command.sums[1] - command.new_code[1]) / there - 1.0)
     );
 }
 
 /// The factors of one command, and what was left out of its sum.
-fn factors(told: &Told) {
-    let scatter = told.measured.map(|spent| percent(spent.median_ns / spent.ns - 1.0));
-    let kinds = told.mix.matches("[[operation]]").count();
+fn factors(command: &CommandOnBoth) {
+    let scatter = command.measured.map(|spent| percent(spent.median_ns / spent.ns - 1.0));
+    let kinds = command.mix.matches("[[operation]]").count();
     println!(
         "{}: emulated over native, of {kinds} kinds of work (medians lie {} and {} above)",
-        told.name, scatter[0], scatter[1]
+        command.name, scatter[0], scatter[1]
     );
-    for factor in told.compared["factors"].as_array().into_iter().flatten() {
+    for factor in command.compared["factors"].as_array().into_iter().flatten() {
         let value = factor["factor"].as_f64().unwrap_or(f64::NAN);
         println!("  {:<32} {value:6.2}", factor["family"].as_str().unwrap_or_default());
     }
     println!(
         "  what the costs do not explain    {:6.2}",
-        told.compared["unexplained"]["value"].as_f64().unwrap_or(f64::NAN)
+        command.compared["unexplained"]["value"].as_f64().unwrap_or(f64::NAN)
     );
-    told.unpriced.iter().for_each(|line| println!("  not priced: {line}"));
+    command.unpriced.iter().for_each(|line| println!("  not priced: {line}"));
 }

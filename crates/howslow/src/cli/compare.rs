@@ -1,19 +1,19 @@
-//! What `howslow compare` can be told.
+//! The arguments of `howslow compare`.
 
 use clap::{Args, ValueEnum};
 
 use super::value::share;
 
 const COMPARED: &str = "\
-The first RUN is the base: a ratio is the cost in another run over that in the base, above 1 slower.
-A difference is a change where the ratio's interval excludes 1, chance is ruled out for all costs
-together, and it exceeds what the machine shows against itself; every other is the same.
+The first RUN is the base. A ratio is the cost in another run divided by the cost in the base, so
+above 1 means slower. A difference is a change if the ratio's interval excludes 1 (corrected for the
+number of costs) and the difference exceeds what the machine shows against itself.
 Examples: howslow compare @2 @1
           howslow compare @1 pdp-11-24 --sort ratio
           howslow compare before.json after.json later.json --only 'pipe.*' --changed
           howslow compare @2 @1 --mix mine.toml --measured @2=1.2ms --measured @1=1.5ms
-Exit status: 0 done; 1 a run could not be read; 2 misused: one run only, an unknown run, a pattern
-that means nothing here, runs that have nothing in common, one that lacks what the mix needs.";
+Exit status: 0 done; 1 a run could not be read; 2 misused: only one run, an unknown run, a pattern
+that matches nothing, runs without a common cost, a run that lacks what the mix needs.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARED)]
@@ -27,25 +27,27 @@ pub(crate) struct CompareArgs {
     /// Order of the rows
     #[arg(long, value_enum, default_value_t = SortBy::Family)]
     pub sort: SortBy,
-    /// Only rows that differ by more than noise
+    /// Only rows that differ by more than the noise
     #[arg(long)]
     pub changed: bool,
-    /// The least difference that counts as a change, whatever the noise
+    /// The smallest difference that counts as a change, however small the noise is
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = share, allow_hyphen_values = true)]
     pub threshold: f64,
-    /// Costs are the same where the whole interval of their ratio lies within this share of 1
+    /// Two costs are the same if the whole interval of their ratio lies within this share of 1
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share, allow_hyphen_values = true)]
     pub margin: f64,
-    /// Compare all costs in times or in clock cycles [default: cycles for what follows the clock, on one kind of processor]
+    /// Compare all costs in times or in clock cycles [default: cycles if a cost scales with the clock and the processors are of one
+    /// kind]
     #[arg(long = "in", value_name = "UNIT", value_enum)]
-    pub unit: Option<Unit>,
+    pub unit: Option<CompareUnit>,
     /// Compare operations of different versions too
     #[arg(long)]
     pub ignore_versions: bool,
-    /// Split each other run's ratio to the base into factors, on the work of this mix: a file, or one of howslow's
+    /// Split the ratio of each run to the base into factors, on the work of this mix: a file, or a mix that comes with howslow
     #[arg(long, value_name = "MIX")]
     pub mix: Option<String>,
-    /// What a unit of the mix's work took on a run: RUN=1.2ms, or RUN=RUN that has the mix's whole; may be repeated
+    /// The measured time of a unit of the mix's work on a run: RUN=1.2ms, or RUN=RUN with a run that measured the mix's whole; may be
+    /// repeated
     #[arg(long, value_name = "RUN=TIME", requires = "mix")]
     pub measured: Vec<String>,
     /// Print JSON
@@ -56,17 +58,17 @@ pub(crate) struct CompareArgs {
 /// Order of a comparison's rows.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SortBy {
-    /// The dearest ratio first
+    /// The largest ratio first
     Ratio,
     /// By id and point
     Name,
-    /// By family, as in the base
+    /// By family, in the order of the base
     Family,
 }
 
-/// What costs are compared in.
+/// The unit in which costs are compared.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Unit {
+pub(crate) enum CompareUnit {
     /// Time
     Ns,
     /// Core cycles

@@ -1,4 +1,4 @@
-//! What `howslow file` can be told.
+//! The arguments of `howslow file`.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::value::{rate, record_bytes, seconds};
 
 const EXPLAINED: &str = "\
-Each acts on the files named and on no other, and needs no right beyond the file's own.
-Exit status: 0 done; 1 failed; 2 misused: no such file, not a regular file; 3 pages of it stay in memory
+Each verb acts only on the given files, and needs no permission beyond those of the file.
+Exit status: 0 done; 1 failed; 2 misused: no such file, not a regular file; 3 some pages stay in memory
 because something maps, locks or reads them.";
 
 #[derive(Debug, Args)]
@@ -20,15 +20,15 @@ pub(crate) struct FileArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FileVerb {
-    /// Which pages are in memory, as counts, ranges and a map
+    /// Show which pages are in memory, as counts, ranges and a map
     Resident(PathsArgs),
-    /// Put the file out of memory, dirty pages written first
+    /// Evict the file from memory; its dirty pages are written first
     Evict(PathsArgs),
     /// Write the file's dirty pages to its device and wait for them
     Sync(PathsArgs),
-    /// Which way to read this file on its disk, cold and warm, by measuring the ways on it
+    /// Find the fastest way to read this file from its disk, cold and warm, by measuring the ways on it
     Advise(AdviseArgs),
-    /// How far ahead and how much at a time to ask for this file: arithmetic, and a sweep around what it says
+    /// Find how far ahead and how much at a time to prefetch this file: arithmetic, and a sweep around its result
     Tune(TuneArgs),
 }
 
@@ -44,19 +44,19 @@ pub(crate) struct PathsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AdviseArgs {
-    /// A regular file; it is put out of memory, and not changed
+    /// A regular file; it is evicted from memory, and not changed
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// What the program reads at a time: 4096, 64KiB, 1MiB [by chance: 4KiB]
+    /// What the program reads at a time: 4096, 64KiB, 1MiB [default with --order random: 4KiB]
     #[arg(long, value_name = "BYTES", value_parser = record_bytes, allow_hyphen_values = true)]
     pub record: Option<u64>,
     /// The order in which the program reads its records
     #[arg(long, value_enum, default_value = "sequential")]
     pub order: RecordOrder,
-    /// Bytes a second that the program takes up at most, such as 200MB: it works between its reads
+    /// The most bytes a second that the program processes between its reads, such as 200MB
     #[arg(long, value_name = "BYTES/s", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
-    /// Time it may take
+    /// Time the measurement may take
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "20s", allow_hyphen_values = true)]
     pub budget: f64,
     /// Print JSON
@@ -66,13 +66,13 @@ pub(crate) struct AdviseArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TuneArgs {
-    /// A regular file; it is put out of memory, and not changed
+    /// A regular file; it is evicted from memory, and not changed
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Bytes a second that the program takes up at most, such as 200MB: it works between its reads
+    /// The most bytes a second that the program processes between its reads, such as 200MB
     #[arg(long, value_name = "BYTES/s", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
-    /// Time it may take
+    /// Time the measurement may take
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "30s", allow_hyphen_values = true)]
     pub budget: f64,
     /// Print JSON
@@ -84,6 +84,6 @@ pub(crate) struct TuneArgs {
 pub(crate) enum RecordOrder {
     /// From beginning to end
     Sequential,
-    /// By chance
+    /// In random order
     Random,
 }

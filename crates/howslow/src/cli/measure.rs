@@ -1,4 +1,4 @@
-//! What the verbs that measure can be told: `run`, `time`, `study`, and `howslow` without a verb.
+//! The arguments of the verbs that measure: `run`, `time`, `study`, and `howslow` without a verb.
 
 use std::path::PathBuf;
 
@@ -12,19 +12,19 @@ use super::value::{at_least_one, seconds, share, whole};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "How to measure")]
 pub(crate) struct MeasureArgs {
-    /// Iterations per batch, instead of as many as a tenth of a millisecond holds
+    /// Iterations per batch, instead of as many as fit a tenth of a millisecond
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>, allow_hyphen_values = true)]
     pub count: Option<u64>,
-    /// Fresh processes per cost, at least [default: 6]
+    /// Fresh processes per cost, at least this many [default: 6]
     #[arg(long, value_name = "N", value_parser = at_least_one::<u32>, allow_hyphen_values = true)]
     pub rounds: Option<u32>,
-    /// Half the width of the 95 % interval at which a cost needs no more rounds
+    /// A cost gets no more rounds once half the width of its 95 % interval is below this share
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub precision: f64,
     /// Time the whole run may take [default: 13.5s; 60s with patterns; 175s with --full; 30s for `time`]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
-    /// Take so many whole runs, and tell how far each cost scatters between them
+    /// Measure this many whole runs, and show how much each cost scatters between them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), conflicts_with = "output")]
     pub repeat: Option<u32>,
     /// Measure on this CPU only
@@ -33,7 +33,7 @@ pub(crate) struct MeasureArgs {
     /// Seed of the order, the offsets and the bootstrap
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: Option<u64>,
-    /// Write the run document to this file too
+    /// Also write the run document to this file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print JSON instead of the page
@@ -55,14 +55,14 @@ pub(crate) struct RunArgs {
 }
 
 const TIMED: &str = "\
-A routine is `void NAME(void)`, called once per iteration; one whose name ends in _times is
-`void NAME_times(uint64_t)` and does so many iterations itself. A command runs with its input and
-output on /dev/null, and costs what it takes beyond starting a program that does nothing.
-Everything named is interleaved round by round, each round in a new process.
+A routine is `void NAME(void)`, called once per iteration. If its name ends in _times, it is
+`void NAME_times(uint64_t)` and does that number of iterations itself. A command runs with its input
+and output on /dev/null; the cost of starting a program that does nothing is subtracted.
+Routines and commands are measured in turn, round by round, each round in a new process.
 Examples: howslow time ./mine.so:sum ./mine.so:sum_fast_times
           howslow time -- sort words.txt
           howslow time -c 'sort words.txt' -c 'sort -u words.txt'
-Exit status: 0 done; 1 nothing named could be timed; 2 misused: no such file, routine or program;
+Exit status: 0 done; 1 nothing could be timed; 2 misused: no such file, routine or program;
 3 some of them could not be timed.";
 
 #[derive(Debug, Args)]
@@ -71,22 +71,22 @@ pub(crate) struct TimeArgs {
     /// Routines of shared objects: ./mine.so:routine
     #[arg(value_name = "FILE:ROUTINE")]
     pub routines: Vec<String>,
-    /// A command, its words split as the shell splits them; may be repeated
+    /// A command line, split into words as a shell does; may be repeated
     #[arg(short, long = "command", value_name = "COMMAND")]
     pub commands: Vec<String>,
-    /// One more command, as it stands
+    /// One more command, already split into words
     #[arg(last = true, value_name = "COMMAND")]
     pub words: Vec<String>,
-    /// Time a command whatever its exit status is
+    /// Time a command whatever its exit status
     #[arg(long)]
     pub ignore_failure: bool,
-    /// Let a command use every CPU, instead of the one that its round is pinned to
+    /// Let a command use every CPU, not only the one that its round is pinned to
     #[arg(long)]
     pub all_cpus: bool,
-    /// Quote the typical time, for what waits for a timer, a device or another process
+    /// Quote the typical time, for work that waits for a timer, a device or another process
     #[arg(long)]
     pub waits: bool,
-    /// Give a round up after this time [default: a tenth of the budget; 10m for a command]
+    /// Give up a round after this time [default: a tenth of the budget; 10m for a command]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub patience: Option<f64>,
     #[command(flatten)]
@@ -98,23 +98,23 @@ pub(crate) struct StudyArgs {
     /// The paper
     #[arg(value_name = "PAPER", value_parser = papers())]
     pub paper: String,
-    /// Measure also what takes minutes: for mpe every method over 256 MiB
+    /// Also measure what takes minutes: for mpe every method over 256 MiB
     #[arg(long)]
     pub full: bool,
-    /// Take the costs of this run, instead of measuring what the study needs
+    /// Use the costs of this run, instead of measuring what the study needs
     #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output", "full"])]
     pub run: Option<String>,
-    /// For mpe: instead of the tables, tune prefetch as its postscript does, on this file or one made for it [budget: 30s]
+    /// For mpe: instead of the tables, tune prefetch as its postscript does, on this file or on one created for it [budget: 30s]
     #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "count", "rounds", "precision", "cpu", "seed", "output"])]
     pub prefetch: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }
 
-/// The studies there are, and a word for all of them.
+/// The names of the studies, and a word for all of them.
 fn papers() -> PossibleValuesParser {
     PossibleValuesParser::new(STUDIES.iter().map(|study| study.name).chain([ALL]))
 }
 
-/// Asks for every study.
+/// Selects every study.
 pub(crate) const ALL: &str = "all";

@@ -1,48 +1,48 @@
-//! What `howslow predict` can be told.
+//! The arguments of `howslow predict`.
 
 use clap::{Args, ValueEnum};
 
 const PREDICTED: &str = "\
 MIX is a TOML file, or a mix that comes with howslow: call-save-return, true, echo (docs/PREDICT.md).
-CHANGE is an operation or pattern, =, and what its cost is supposed to become: a time (70ns), more or
-less time (+5us, -590ns), a factor (x0.5), or the RUN whose cost to take.
+CHANGE is OPERATION=COST or PATTERN=COST. COST is a time (70ns), a difference (+5us, -590ns), a factor
+(x0.5), or a RUN whose cost is used.
 Examples: howslow predict true --on @1
           howslow predict mine.toml --on @1 @2 --measured @1=1.2ms --what-if 'syscall.*=x0.5'
           howslow predict mine.toml --on @1 --what-if memory.load@set=32MiB=70ns
           howslow predict call-save-return --on multics-645 multics-6180 --factors
-Exit status: 0 done; 1 failed; 2 misused: also a run that lacks what the mix needs; 3 done without it (--partial).";
+Exit status: 0 done; 1 failed; 2 misused, or a run lacks what the mix needs; 3 done without it (--partial).";
 
-/// The state of a machine that prices are of.
+/// Which figure of a cost is its price.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PriceState {
-    /// While the core was ours alone
+    /// The core undisturbed
     Quiet,
-    /// Whatever else the machine was doing
+    /// The machine as it was, with its other work
     Typical,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = PREDICTED, arg_required_else_help = true)]
 pub(crate) struct PredictArgs {
-    /// How often a unit of work does what: a file, or a mix that comes with howslow
+    /// How often a unit of work performs each operation: a file, or a mix that comes with howslow
     #[arg(value_name = "MIX", required = true)]
     pub mixes: Vec<String>,
-    /// The runs whose costs to take
+    /// The runs whose costs are the prices
     #[arg(long, value_name = "RUN", required = true, num_args = 1..)]
     pub on: Vec<String>,
-    /// Suppose that a cost were another; may be repeated, and applies in the order given
+    /// Suppose another value of a cost; may be repeated, and applies in the order given
     #[arg(long, value_name = "CHANGE")]
     pub what_if: Vec<String>,
-    /// What a unit of work took: 1.2ms, or the run that has the mix's whole; RUN=1.2ms where there are several runs
+    /// The measured time of a unit of work: 1.2ms, or a run that measured the mix's whole; RUN=1.2ms if there are several runs
     #[arg(long, value_name = "TIME")]
     pub measured: Vec<String>,
-    /// The state whose prices to take: undisturbed, as costs are quoted, or as programs get it that share the machine
+    /// The prices: of an undisturbed core, as costs are quoted, or of programs that share the machine
     #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Quiet)]
     pub by: PriceState,
     /// Split the ratio of two runs, or of two mixes, into factors
     #[arg(long, conflicts_with_all = ["what_if", "partial"])]
     pub factors: bool,
-    /// Predict without what a run lacks
+    /// Predict the rest if a run lacks some of the costs
     #[arg(long)]
     pub partial: bool,
     /// Print JSON

@@ -1,13 +1,13 @@
-//! What the verbs that list and read can be told: `list`, `show` and `explain`.
+//! The arguments of the verbs that list and read: `list`, `show` and `explain`.
 
 use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// As `howslow run` takes them; with --syscalls also a call's name, a glob over names, or a number
+    /// Patterns as for `howslow run`; with --syscalls also a call's name, a glob over names, or a number
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
-    /// Every system call of this architecture: the operation that times it, or why none does
+    /// List every system call of this architecture: the operation that times it, or the reason why none does
     #[arg(long)]
     pub syscalls: bool,
     /// Print JSON
@@ -28,7 +28,7 @@ pub(crate) struct ShowArgs {
 pub(crate) struct ExplainArgs {
     /// A file, @1, the beginning of a kept run's id, or a book
     pub run: String,
-    /// Only these costs of the run, part by part: an id, family or glob, optionally at a point
+    /// Only these costs of the run, with their parts: an id, family or glob, optionally at a point
     #[arg(value_name = "OPERATION")]
     pub operation: Option<String>,
     /// Print JSON

@@ -1,15 +1,15 @@
-//! Numbers, shares, times and sizes as they are typed.
+//! Parsers of numbers, shares, times and sizes.
 
 pub(super) trait Count: std::str::FromStr + PartialOrd + From<u8> {}
 impl<T: std::str::FromStr + PartialOrd + From<u8>> Count for T {}
 
 pub(super) fn whole<T: Count>(text: &str) -> Result<T, String> {
-    text.trim().parse().map_err(|_| "say a whole number, 0 or more, that is not absurdly large".into())
+    text.trim().parse().map_err(|_| "give a whole number from 0 up that is not too large".into())
 }
 
 pub(super) fn at_least_one<T: Count>(text: &str) -> Result<T, String> {
     let number: T = whole(text)?;
-    if number < T::from(1) { Err("say a whole number of at least 1".into()) } else { Ok(number) }
+    if number < T::from(1) { Err("give a whole number of at least 1".into()) } else { Ok(number) }
 }
 
 /// `1%`, `0.5 %` as a share.
@@ -17,7 +17,7 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     match number {
         Some(number) if number > 0.0 && number <= 100.0 => Ok(number / 100.0),
-        _ => Err("say a percentage above 0% and up to 100%, such as 1%".into()),
+        _ => Err("give a percentage above 0% and up to 100%, such as 1%".into()),
     }
 }
 
@@ -26,15 +26,15 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.trim().parse::<jiff::SignedDuration>().map(|time| time.as_secs_f64());
     match seconds {
         Ok(seconds) if seconds > 0.0 && seconds <= 7.0 * 86_400.0 => Ok(seconds),
-        _ => Err("say a time above 0 and up to a week with its unit, such as 500ms, 60s or 5m".into()),
+        _ => Err("give a time above 0 and up to a week with its unit, such as 500ms, 60s or 5m".into()),
     }
 }
 
-/// `4096`, `64KiB`, `1 MiB`: a record of whole words.
+/// `4096`, `64KiB`, `1 MiB`: the size of a record, a multiple of a word.
 pub(super) fn record_bytes(text: &str) -> Result<u64, String> {
     match bytes(text) {
         Some(bytes) if (8.0..=(64 << 20) as f64).contains(&bytes) && bytes % 8.0 == 0.0 => Ok(bytes as u64),
-        _ => Err("say a multiple of 8 bytes up to 64MiB, such as 4096 or 64KiB".into()),
+        _ => Err("give a multiple of 8 bytes up to 64MiB, such as 4096 or 64KiB".into()),
     }
 }
 
@@ -42,11 +42,11 @@ pub(super) fn record_bytes(text: &str) -> Result<u64, String> {
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     match bytes(text.trim().trim_end_matches("/s")) {
         Some(rate) if (1e3..=1e12).contains(&rate) => Ok(rate),
-        _ => Err("say bytes a second from 1kB to 1TB, such as 200MB".into()),
+        _ => Err("give bytes a second from 1kB to 1TB, such as 200MB".into()),
     }
 }
 
-/// A number with a unit of bytes, or none.
+/// A number, optionally with a unit of bytes.
 fn bytes(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 9] = [
         ("KiB", 1024.0),

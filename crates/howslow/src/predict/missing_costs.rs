@@ -1,4 +1,5 @@
-//! What a mix asks for and the runs do not have: misuse where nothing could have it, else said with how to get it.
+//! Costs that a mix needs and the runs do not have: misuse if nothing could measure them, otherwise reported with how to measure
+//! them.
 
 use std::fmt::Write;
 
@@ -10,7 +11,7 @@ use crate::output::Misuse;
 use crate::pattern::nearest_of;
 use crate::resolve::Named;
 
-/// Refuses a mix that names what no run has and nothing could measure, or that does not say which of several it means.
+/// Refuses a mix that names an operation that no run has and nothing can measure, or one that is ambiguous.
 ///
 /// # Errors
 /// The first such line.
@@ -22,10 +23,10 @@ pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Re
                 Lack::Several(names) => {
                     let several = names.iter().take(8).cloned().collect::<Vec<_>>().join(" ");
                     let more = if names.len() > 8 { " ..." } else { "" };
-                    let text = format!("the mix '{}' does not say which {name} it means; {run} has", mix.name);
+                    let text = format!("in the mix '{}', {name} is ambiguous; {run} has", mix.name);
                     return Err(Misuse(format!("{text} {several}{more}")));
                 }
-                Lack::Absurd => return Err(Misuse(format!("{run}: what it says {name} costs is no time"))),
+                Lack::Absurd => return Err(Misuse(format!("{run}: the cost of {name} is not a time"))),
                 Lack::Missing(_) => {}
             }
         }
@@ -38,7 +39,7 @@ pub(super) fn check(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Re
     Ok(())
 }
 
-/// Whether a line that no run has names something that howslow measures.
+/// True if a line that no run has names something that howslow measures.
 fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Misuse> {
     let id = line.term.operation.as_str();
     let Some(operation) = operations::all().find(|operation| operation.id == id) else {
@@ -62,13 +63,13 @@ fn could_be_measured(mix: &Mix, line: &MixLine, runs: &[Named]) -> Result<(), Mi
     }
     let shown: Vec<String> = points.iter().take(8).map(Point::to_string).collect();
     let shown = shown.join(" ");
-    let shown = if shown.trim().is_empty() { "without a point" } else { &shown };
+    let shown = if shown.trim().is_empty() { "without a point".into() } else { format!("at {shown}") };
     let more = if points.len() > 8 { " ..." } else { "" };
     let text = format!("the mix '{}' names the point {}", mix.name, line.term.at);
-    Err(Misuse(format!("{text}, at which {id} is not measured; it is {shown}{more}")))
+    Err(Misuse(format!("{text}, at which {id} is not measured; it is measured {shown}{more}")))
 }
 
-/// The command that times a routine or command of the user's own, which is its own name.
+/// The command that times a user-supplied routine or command, which is the name of its cost.
 fn own_work(id: &str) -> Option<String> {
     if id == operations::command::NOTHING.id {
         return Some("howslow time -- true".into());
@@ -80,16 +81,16 @@ fn own_work(id: &str) -> Option<String> {
     routine.map(|_| format!("howslow time {}", shell_words::quote(id)))
 }
 
-/// What measures a line; `None` where howslow cannot, because only a book has it.
+/// What measures a line; `None` if howslow cannot, because only a book has it.
 pub(super) fn command(line: &MixLine) -> Option<String> {
     own_work(&line.term.operation)
         .or_else(|| registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.name()))))
 }
 
-/// Refuses to predict where a run lacks what the mix needs: item by item, with what would measure it.
+/// Refuses to predict if a run lacks what the mix needs. Lists the missing costs, with what would measure them.
 ///
 /// # Errors
-/// Anything lacking.
+/// Any missing cost.
 pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
     let mut text = String::new();
     for (named, prediction) in runs.iter().zip(predictions).filter(|(_, prediction)| !prediction.lacking.is_empty()) {
@@ -105,7 +106,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
             let _ = write!(text, "\n  {}{why}", line.name());
         }
         if named.run.is_published() {
-            text += "\nit is a book: nothing more can be measured there";
+            text += "\nit is a book, so nothing more can be measured there";
         } else {
             text += &to_measure(prediction);
         }
@@ -116,7 +117,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
     Err(Misuse(text + "\n--partial predicts without them"))
 }
 
-/// The commands that measure what is lacking.
+/// The commands that measure the missing costs.
 fn to_measure(prediction: &Prediction) -> String {
     let mut ids: Vec<String> = Vec::new();
     let mut text = String::new();
@@ -127,7 +128,7 @@ fn to_measure(prediction: &Prediction) -> String {
         }
     }
     if !ids.is_empty() {
-        let _ = write!(text, "\nmeasure there: howslow run {}", ids.join(" "));
+        let _ = write!(text, "\nmeasure them there: howslow run {}", ids.join(" "));
     }
     for own in prediction.lacking.iter().filter_map(|(line, _)| own_work(&line.term.operation)) {
         let _ = write!(text, "\nmeasure there: {own}");
@@ -135,12 +136,12 @@ fn to_measure(prediction: &Prediction) -> String {
     text
 }
 
-/// Whether `howslow run` can be asked for it.
+/// True if `howslow run` can measure it.
 fn registered(line: &MixLine) -> bool {
     operations::all().any(|operation| operation.id == line.term.operation)
 }
 
-/// As [`check`] and [`refuse`], for factors, which need every price.
+/// Like [`check`] and [`refuse`], for factors, which need every price.
 pub(crate) fn needs_all(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> Result<(), Misuse> {
     check(mix, runs, predictions)?;
     refuse(mix, runs, predictions)

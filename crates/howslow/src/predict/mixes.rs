@@ -1,4 +1,4 @@
-//! Mixes by name: files, and those that come with howslow.
+//! Mixes by name: files, and the mixes that come with howslow.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,13 +15,13 @@ const MIXES: &[(&str, &str)] = &[
     ("echo", include_str!("../../../../mixes/echo.toml")),
 ];
 
-/// More than any mix has.
+/// The maximum size of a mix.
 const MOST_BYTES: u64 = (1 << 20) + 1;
 
 /// Reads a mix: a file, or one that comes with howslow.
 ///
 /// # Errors
-/// No such mix, a file that cannot be read, or one that is no mix.
+/// There is no such mix, the file cannot be read, or it is not a mix.
 pub(crate) fn open_mix(name: &str) -> Result<Mix, Misuse> {
     let shown = printable(name);
     let own = MIXES.iter().find(|(known, _)| *known == name);
@@ -32,7 +32,9 @@ pub(crate) fn open_mix(name: &str) -> Result<Mix, Misuse> {
             if !looks {
                 let known: Vec<&str> = MIXES.iter().map(|(name, _)| *name).collect();
                 let known = known.join(", ");
-                return Err(Misuse(format!("'{shown}' is no file and no mix that howslow has, which are {known}")));
+                return Err(Misuse(format!(
+                    "'{shown}' is neither a file nor a mix that comes with howslow; those are {known}"
+                )));
             }
             read(Path::new(name)).map_err(|error| Misuse(format!("cannot read the mix {shown}: {error}")))?
         }
@@ -40,7 +42,7 @@ pub(crate) fn open_mix(name: &str) -> Result<Mix, Misuse> {
     Mix::from_toml(&text).map_err(|error| Misuse(format!("{shown}: {error}")))
 }
 
-/// The text of a file, but no more of it than shows that it is too long.
+/// The text of a file, up to one byte more than the maximum size.
 fn read(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MOST_BYTES).read_to_string(&mut text)?;

@@ -1,14 +1,19 @@
-//! A mix priced by runs, beside what was measured there.
+//! A mix with the prices of runs, beside what was measured there.
 
-use analysis::predict::{Prediction, State, predict_in};
+use analysis::predict::{MachineState, Prediction, predict_in};
 use record::Mix;
 
 use super::whole::{self, Whole};
 use crate::output::Misuse;
 use crate::resolve::Named;
 
-/// The mix priced by each run, with what was measured there.
-pub(crate) fn priced(state: State, mix: &Mix, runs: &[Named], measured: &[Whole]) -> Result<Vec<Prediction>, Misuse> {
+/// The mix at the prices of each run, with what was measured there.
+pub(crate) fn priced(
+    state: MachineState,
+    mix: &Mix,
+    runs: &[Named],
+    measured: &[Whole],
+) -> Result<Vec<Prediction>, Misuse> {
     let told =
         measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?))).collect::<Result<Vec<_>, Misuse>>()?;
     let mut predictions = Vec::new();
@@ -24,7 +29,8 @@ pub(crate) fn priced(state: State, mix: &Mix, runs: &[Named], measured: &[Whole]
     Ok(predictions)
 }
 
-/// Tells each prediction how far the mix goes on its machine: by what was measured with its run, else with another one at hand of the
+/// Sets how well the mix has predicted on this machine: measured with the run itself, otherwise with another of these runs on the
+/// same processor. Of several, the worst counts.
 /// same processor; of several the worst.
 fn validate(runs: &[Named], predictions: &mut [Prediction]) {
     let left_out: Vec<Option<f64>> = predictions.iter().map(Prediction::left_out).collect();

@@ -1,6 +1,6 @@
-//! `--what-if`: which operations of the mix, and what they are supposed to cost.
+//! `--what-if`: which operations of the mix are changed, and to which cost.
 
-use analysis::predict::{Prediction, Row, State, predict_in};
+use analysis::predict::{MachineState, Prediction, PricedLine, predict_in};
 use analysis::whatif::{Change, Supposed};
 use record::units::time_of;
 use record::{Mix, Nanoseconds, Run, printable};
@@ -10,10 +10,10 @@ use crate::output::Misuse;
 use crate::pattern::Pattern;
 use crate::resolve::{self, Named};
 
-/// What suppositions are about.
+/// What the changes refer to.
 #[derive(Clone, Copy)]
 pub(super) struct About<'a> {
-    pub state: State,
+    pub state: MachineState,
     pub mix: &'a Mix,
     pub runs: &'a [Named<'a>],
     pub prediction: &'a Prediction,
@@ -26,10 +26,10 @@ pub(super) struct WhatIf {
     becomes: Becomes,
 }
 
-/// What a cost is supposed to become.
+/// The new cost.
 enum Becomes {
     Number(Change),
-    /// The cost in the run at this place among those at hand.
+    /// The cost in the run with this index among the given runs.
     AtHand(usize),
     /// The cost in another run.
     Run(Box<Run>),
@@ -43,7 +43,7 @@ impl WhatIf {
     pub(super) fn read(text: &str, runs: &[Named]) -> Result<WhatIf, Misuse> {
         let shown = printable(text);
         let Some((pattern, change)) = text.rsplit_once('=') else {
-            let form = "say OPERATION=CHANGE, such as syscall.*=x0.5";
+            let form = "give OPERATION=CHANGE, such as syscall.*=x0.5";
             return Err(Misuse(format!("cannot read --what-if '{shown}': {form}")));
         };
         let at_hand = || runs.iter().position(|named| named.name == change);
@@ -53,17 +53,17 @@ impl WhatIf {
                 Some(place) => Becomes::AtHand(place),
                 None => Becomes::Run(Box::new(resolve::run(change).map_err(|error| {
                     let ways = "a time (70ns), more or less (+5us, -590ns), a factor (x0.5), or a run";
-                    Misuse(format!("cannot read the change of --what-if '{shown}': say {ways}; {error:#}"))
+                    Misuse(format!("cannot read the change of --what-if '{shown}': give {ways}; {error:#}"))
                 })?)),
             },
         };
         Ok(WhatIf { text: shown, pattern: pattern.into(), becomes })
     }
 
-    /// The supposition about this prediction; `index` tells it from the others.
+    /// The change for this prediction. `index` distinguishes it from the others.
     ///
     /// # Errors
-    /// A pattern that means nothing in the mix.
+    /// A pattern that selects nothing in the mix.
     pub(super) fn of(&self, index: usize, about: About) -> Result<Supposed, Misuse> {
         let About { state, mix, runs, prediction } = about;
         let rows = rows(&self.pattern, prediction)?;
@@ -75,21 +75,21 @@ impl WhatIf {
             let more = if all.len() > 8 { ", ..." } else { "" };
             let (pattern, name) = (printable(&self.pattern), &mix.name);
             return Err(Misuse(format!(
-                "--what-if: '{pattern}' is nothing in the mix '{name}', which has {some}{more}"
+                "--what-if: '{pattern}' matches nothing in the mix '{name}', which has {some}{more}"
             )));
         }
         let by = |run: &Run, place: usize| Change::As(Box::new(predict_in(state, mix, run, place, &names)));
         let change = match &self.becomes {
             Becomes::Number(change) => change.clone(),
             Becomes::AtHand(place) => by(runs[*place].run, *place),
-            // A place of its own tells its costs from those of the runs at hand and of other suppositions.
+            // A separate index tells its costs from those of the given runs and of other changes.
             Becomes::Run(run) => by(run, runs.len() + index),
         };
         Ok(Supposed { text: self.text.clone(), rows, change })
     }
 }
 
-/// A time, a step or a factor; `None` where it is none of them.
+/// A time, a difference or a factor; `None` if it is none of them.
 fn number(text: &str) -> Option<Change> {
     let time = |text: &str| time_of(text).map(|(Nanoseconds(time), _)| time);
     if let Some(factor) = text.strip_prefix('x') {
@@ -104,10 +104,10 @@ fn number(text: &str) -> Option<Change> {
     }
 }
 
-/// The places of the rows that a pattern means. A pattern that is a row's own name means that row alone, whatever it would
+/// The indexes of the rows that a pattern selects. A pattern that is a row's exact name selects only that row, whatever it would
 /// match as a glob.
 fn rows(pattern: &str, of: &Prediction) -> Result<Vec<usize>, Misuse> {
-    let places = |means: &dyn Fn(&Row) -> bool| -> Vec<usize> {
+    let places = |means: &dyn Fn(&PricedLine) -> bool| -> Vec<usize> {
         of.rows.iter().enumerate().filter(|(_, row)| means(row)).map(|(place, _)| place).collect()
     };
     let named = places(&|row| {

@@ -1,7 +1,7 @@
-//! Under a seccomp filter, on one CPU, with few descriptors, without namespaces: what cannot be measured says why, the
-//! rest is measured, and the machine is as it was.
+//! Runs under a seccomp filter, on one CPU, with few descriptors, without namespaces: what cannot be measured is reported with a
+//! reason, the rest is measured, and the machine is unchanged.
 //!
-//! A program of its own, because its tests look for whatever is left on the machine: other tests' runs would be found.
+//! This is a separate program, because its tests look for anything left on the machine and would find the objects of other tests.
 
 #[path = "../it/filter.rs"]
 mod filter;
@@ -16,10 +16,10 @@ use filter::{errno, filtered};
 use record::{Run, Skip};
 use tempfile::TempDir;
 
-/// What one run may see of another's passing objects is no fault of it: one test at a time.
+/// One test at a time, so that no run sees the temporary objects of another.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A machine looked at before and after.
+/// The state of a machine before and after.
 struct Place {
     folder: TempDir,
     before: BTreeMap<String, Vec<String>>,
@@ -41,7 +41,7 @@ impl Place {
         command
     }
 
-    /// Runs it; the run, and that nothing is left behind.
+    /// Runs the command. Returns the run, after checking that nothing is left behind.
     fn run(&self, mut command: Command) -> Run {
         let output = command.output().expect("it starts");
         let run = record::run_from_bytes(&output.stdout);
@@ -49,7 +49,7 @@ impl Place {
         assert_eq!(output.status.code(), Some(if run.skipped.is_empty() { 0 } else { 3 }), "exit status");
         let left: Vec<_> = fs::read_dir(self.folder.path().join("scratch")).expect("a folder").flatten().collect();
         assert!(left.is_empty(), "left behind: {left:?}");
-        // The kernel collects keys and namespaces in its own time.
+        // The kernel frees keys and namespaces asynchronously.
         for _ in 0..60 {
             if state() == self.before {
                 return run;
@@ -76,7 +76,7 @@ fn state() -> BTreeMap<String, Vec<String>> {
     for path in ["/proc/sysvipc/msg", "/proc/sysvipc/sem", "/proc/self/mounts", "/proc/swaps"] {
         state.insert(path.to_owned(), lines(path));
     }
-    // The last columns of shared memory are page counts that others' use moves.
+    // The last columns of shared memory are page counts, which other programs change.
     let shared = lines("/proc/sysvipc/shm").iter().map(|line| line.split_whitespace().take(2).collect()).collect();
     state.insert("/proc/sysvipc/shm".into(), shared);
     for path in ["/dev/mqueue", "/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/dev/shm"] {
@@ -185,7 +185,7 @@ fn on_one_cpu_partners_on_another_are_skipped() {
         let mut cpus: libc::cpu_set_t = unsafe { std::mem::zeroed() };
         // SAFETY: asks where this thread runs.
         let cpu = unsafe { libc::sched_getcpu() };
-        // SAFETY: the set has room for every CPU there is.
+        // SAFETY: the set has space for every CPU.
         unsafe { libc::CPU_SET(cpu as usize, &mut cpus) };
         // SAFETY: the pointer is to a set of that size; the new process alone is concerned.
         match unsafe { libc::sched_setaffinity(0, size_of_val(&cpus), &cpus) } {

@@ -1,4 +1,4 @@
-//! `howslow file advise` and `howslow file tune`: what they say of a file, what they leave of it, and what they refuse.
+//! `howslow file advise` and `howslow file tune`: their output, their effect on the file, and the arguments they refuse.
 
 use std::fs;
 use std::process::Stdio;
@@ -174,6 +174,6 @@ fn a_file_cut_short_meanwhile_ends_it_with_the_reason() {
         fs::File::options().write(true).open(&path).and_then(|file| file.set_len(10_000)).expect("cut");
         let ended = running.wait_with_output().expect("it ends");
         let text = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert!(ended.status.code() == Some(1) && text.contains("cut short") && text.lines().count() == 1, "{text}");
+        assert!(ended.status.code() == Some(1) && text.contains("truncated") && text.lines().count() == 1, "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Real commands on two systems that differ: counted on the one, predicted on both, held against what they took there.
+//! Real commands on two different systems: counted on one, predicted on both, compared with the measured times.
 
 use crate::two_systems::{Extent, laboratory, missing};
 
@@ -8,35 +8,35 @@ fn commands_are_predicted_on_the_system_they_were_not_counted_on() {
         testing::not_tested!("{missing}");
         return;
     }
-    // Small: what is asserted is that everything is counted, priced and held against something, not how well it fits.
+    // Small, because the test asserts that everything is counted, priced and compared, not how good the prediction is.
     let options = ["--rounds", "2", "--precision", "50%", "--budget", "8s"].map(String::from).to_vec();
     let extent = Extent { names: vec!["true", "find"], size: 400, times: 3, options };
     let laboratory = laboratory(&extent).expect("both systems are measured");
-    assert_eq!(laboratory.told.len(), 2);
+    assert_eq!(laboratory.commands.len(), 2);
     assert!(laboratory.compared["rows"].as_array().is_some_and(|rows| rows.len() > 10));
-    for told in &laboratory.told {
-        let name = told.name;
-        assert!(told.unpriced.len() <= 3, "{name}: {:?} have no price", told.unpriced);
+    for command in &laboratory.commands {
+        let name = command.name;
+        assert!(command.unpriced.len() <= 3, "{name}: {:?} have no price", command.unpriced);
         assert!(
-            told.sums.iter().chain(&laboratory.code).all(|ns| ns.is_finite() && *ns >= 0.0),
+            command.sums.iter().chain(&laboratory.code).all(|ns| ns.is_finite() && *ns >= 0.0),
             "{name}: {:?}",
-            told.sums
+            command.sums
         );
-        assert!(told.measured.iter().all(|spent| spent.ns > 0.0 && spent.median_ns >= spent.ns));
-        // `true` tells what new code costs, and is not charged with it.
-        assert!(told.new_code.iter().zip(&told.sums).all(|(code, sum)| (0.0..*sum).contains(code)), "{name}");
-        assert!(name != "true" || told.new_code == [0.0; 2]);
-        let factors = told.compared["factors"].as_array().expect("factors");
+        assert!(command.measured.iter().all(|spent| spent.ns > 0.0 && spent.median_ns >= spent.ns));
+        // `true` serves to measure the cost of new code, which is not added to it.
+        assert!(command.new_code.iter().zip(&command.sums).all(|(code, sum)| (0.0..*sum).contains(code)), "{name}");
+        assert!(name != "true" || command.new_code == [0.0; 2]);
+        let factors = command.compared["factors"].as_array().expect("factors");
         let product: f64 = factors.iter().map(|factor| factor["factor"].as_f64().expect("a number")).product();
-        assert!((product / (told.sums[1] / told.sums[0]) - 1.0).abs() < 1e-6, "{name}: {factors:?}");
-        let unexplained = told.compared["unexplained"]["value"].as_f64().expect("what the costs do not explain");
-        let ratio = told.measured[1].ns / told.measured[0].ns;
+        assert!((product / (command.sums[1] / command.sums[0]) - 1.0).abs() < 1e-6, "{name}: {factors:?}");
+        let unexplained = command.compared["unexplained"]["value"].as_f64().expect("what the costs do not explain");
+        let ratio = command.measured[1].ns / command.measured[0].ns;
         assert!((product * unexplained / ratio - 1.0).abs() < 1e-3, "{name}: {unexplained}");
-        let error = told.sums[1] / told.measured[1].ns - 1.0;
+        let error = command.sums[1] / command.measured[1].ns - 1.0;
         eprintln!("{name}: predicted on the other system with an error of {:+.0} %", 100.0 * error);
     }
-    // What is known of the programs whatever the machine: a folder of files is asked for each of them.
-    let find = &laboratory.told[1];
+    // Facts about the programs that hold on every machine: they ask for the attributes of each file of a folder.
+    let find = &laboratory.commands[1];
     let stats = find.mix.split("operation = \"syscall.stat\"").nth(1).expect("it asks for attributes");
     let times = stats.split("times = ").nth(1).and_then(|rest| rest.lines().next());
     assert!(times.and_then(|times| times.parse::<f64>().ok()).is_some_and(|times| times >= 80.0), "{}", find.mix);

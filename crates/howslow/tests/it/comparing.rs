@@ -1,4 +1,4 @@
-//! `howslow compare` as it is typed: runs, books, filters, JSON, and what is refused.
+//! `howslow compare` on the command line: runs, books, filters, JSON, and misuse.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::{EXAMPLE, howslow};
 
-/// A folder that keeps the example (`@2`) and a later run of another kernel, whose calls are a quarter dearer (`@1`).
+/// A folder that keeps the example (`@2`) and a later run with another kernel, whose calls cost a quarter more (`@1`).
 fn kept() -> TempDir {
     let data = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(data.path().join("runs")).expect("a folder");
@@ -25,7 +25,7 @@ fn keep(data: &TempDir, run: &Run) -> PathBuf {
     path
 }
 
-/// The example with enough rounds to judge by.
+/// The example with enough rounds for a verdict.
 fn enough_rounds() -> Run {
     let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
     for cost in &mut run.costs {
@@ -169,7 +169,7 @@ fn a_mix_splits_the_ratios_into_factors() {
     std::fs::write(&mix, WORK).expect("written");
     let mix = mix.to_str().expect("text");
     let number = |value: &Value| value.as_f64().expect("a number");
-    // 10 x 93.1 + 377, of which the calls are a quarter dearer in the later run.
+    // 10 x 93.1 + 377, of which the calls cost a quarter more in the later run.
     let ratio = (10.0 * 93.1 * 1.25 + 377.0) / (10.0 * 93.1 + 377.0);
     let document = json(&data, &["@2", "@1", "--mix", mix]);
     let factors = document["factors"].as_array().expect("factors");
@@ -177,7 +177,7 @@ fn a_mix_splits_the_ratios_into_factors() {
     assert!((product - ratio).abs() < 1e-9, "{factors:?}");
     assert_eq!(factors[0]["family"], "syscall");
     assert!(document["unexplained"].is_null());
-    // Both were measured, the later one to take twice as long: what the costs do not explain is the rest of that.
+    // Both wholes were measured, and the later one took twice as long. What the costs do not explain is the residual.
     let measured = ["--measured", "@2=1.50us", "--measured", "@1=3.00us"];
     let all = [&["@2", "@1", "@2", "--mix", mix][..], &measured].concat();
     let document = json(&data, &all);
@@ -192,9 +192,9 @@ fn a_mix_splits_the_ratios_into_factors() {
         result.stderr(contains(says));
     };
     refused(&["--measured", "@1=1ms"], "--mix");
-    refused(&["--mix", "no-such"], "no file and no mix");
+    refused(&["--mix", "no-such"], "neither a file nor a mix");
     refused(&["--mix", mix, "--measured", "@7=1ms"], "names none of the runs");
-    refused(&["--mix", mix, "--measured", "1ms"], "say RUN=TIME");
+    refused(&["--mix", mix, "--measured", "1ms"], "give RUN=TIME");
     refused(&["--mix", "true"], "costs of the mix 'true'");
 }
 
@@ -216,7 +216,7 @@ fn what_cannot_be_compared_is_one_sentence_and_misuse() {
         (&["@1", "@2", "--only", "syscall.getpid"], "did you mean syscall.getppid"),
         (&["@1", "@2", "--only", "a["], "cannot read the pattern"),
         (&["pdp-11-24", alone], "nothing to compare"),
-        (&["@1", "@2", "--threshold", "3"], "say a percentage"),
+        (&["@1", "@2", "--threshold", "3"], "give a percentage"),
         (&["@1", "@2", "--sort", "size"], "--sort"),
         (&["@1", "@2", "--in", "hours"], "--in"),
     ] {

@@ -1,5 +1,5 @@
-//! Readers and writers of files where something is missing: room, a device, a call, a right, a file that stays as it is,
-//! their own parent. What cannot be measured says why and what to do, the rest is measured, and nothing is left behind.
+//! Readers and writers of files when something is missing: space, a device, a call, a permission, a stable file, their parent. What
+//! cannot be measured is reported with a reason and a remedy, the rest is measured, and nothing is left behind.
 
 mod calls;
 mod ended;
@@ -14,12 +14,12 @@ use record::{Run, Skip};
 
 use crate::support::run_of;
 
-/// `howslow run` of these in a folder, quickly.
+/// `howslow run` of these operations in a folder, with a short budget.
 fn run_in(folder: &Path, patterns: &[&str]) -> Command {
     run_within("2s", folder, patterns)
 }
 
-/// The same within a budget of the caller's.
+/// The same with the caller's budget.
 fn run_within(budget: &str, folder: &Path, patterns: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin!("howslow"));
     command.arg("run").args(patterns).args(["--budget", budget, "--json"]);
@@ -27,14 +27,14 @@ fn run_within(budget: &str, folder: &Path, patterns: &[&str]) -> Command {
     command
 }
 
-/// The run; its exit status says whether all was measured, and nothing is left in the folder.
+/// Returns the run. Checks that the exit status says whether everything was measured, and that nothing is left in the folder.
 fn done(mut command: Command, folder: &Path) -> Run {
     let run = run_of(&command.output().expect("it starts"));
     assert_eq!(names(folder), ["data"], "left behind");
     run
 }
 
-/// What is in a folder, runs' own data and files of the test's aside.
+/// The files in a folder, except data of runs and files of the test.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -46,7 +46,7 @@ fn skip<'a>(run: &'a Run, id: &str) -> &'a Skip {
     run.skipped.iter().find(|skip| skip.operation == id).unwrap_or_else(|| panic!("{id} was not skipped"))
 }
 
-/// Every point of the operation was skipped for this reason, and each says what to do.
+/// Checks that every point of the operation was skipped for this reason, with a remedy.
 fn skipped(run: &Run, id: &str, says: &str) {
     let Skip { reason, remedy, .. } = skip(run, id);
     assert!(reason.contains(says) && !remedy.is_empty(), "{id}: {reason}; {remedy}");

@@ -1,4 +1,4 @@
-//! `howslow file`: pages of a file counted, put out of memory and written, and what is no such file refused.
+//! `howslow file`: pages of a file counted, evicted and written, and arguments that are not such files.
 
 use std::fs;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn an_empty_file_has_no_pages() {
     file("resident", &path).assert().success().stdout(contains("0 of 0 pages"));
 }
 
-/// Opening a FIFO to be read would let go whoever waits to write into it, and end that with SIGPIPE.
+/// Opening a FIFO for reading would release a process that waits to write into it, and then end that process by SIGPIPE.
 #[test]
 fn what_is_no_file_of_pages_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");

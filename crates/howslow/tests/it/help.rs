@@ -1,8 +1,8 @@
-//! The help of every verb, as it is printed. After a change that is meant: `INSTA_UPDATE=always cargo test -p howslow --test it help`.
+//! The help of every verb, as it is printed. After an intended change: `INSTA_UPDATE=always cargo test -p howslow --test it help`.
 
 use crate::support::{folder, howslow};
 
-/// What `howslow VERB --help` prints where lines have 100 columns.
+/// The output of `howslow VERB --help`, with lines of 100 columns.
 fn help(verb: &[&str]) -> String {
     let result = howslow(&folder()).env("COLUMNS", "100").args(verb).arg("--help").assert().success();
     String::from_utf8_lossy(&result.get_output().stdout).into_owned()
@@ -11,12 +11,12 @@ fn help(verb: &[&str]) -> String {
 /// The verbs that a help lists.
 fn verbs(help: &str) -> Vec<&str> {
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // Further lines of a description are indented more.
+    // Further lines of a description have a larger indent.
     let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     names.filter(|verb| !verb.is_empty() && *verb != "help").collect()
 }
 
-/// Takes a snapshot of a verb and of all verbs below it. Returns how many there were.
+/// Takes a snapshot of a verb and of all verbs below it. Returns the number of snapshots.
 fn snapshot(verb: &[&str]) -> usize {
     let text = help(verb);
     insta::assert_snapshot!([&["howslow"], verb].concat().join("_"), text);

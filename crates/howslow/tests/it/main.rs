@@ -1,5 +1,5 @@
-//! The real binary from the command line, one module per subject. All of them are one program: each program takes seconds to
-//! link.
+//! The real binary on the command line, with one module per subject. All modules are one program, because each program takes seconds
+//! to link.
 
 mod advise;
 mod commands;

@@ -1,4 +1,4 @@
-//! The verbs that measure, on this machine: one cheap operation, so that they are quick everywhere.
+//! The verbs that measure, on this machine, with one cheap operation, so that they are quick everywhere.
 
 use std::fs;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! Whatever cannot be meant is refused before anything is measured: one sentence, exit status 2.
+//! Every misuse is reported before anything is measured: one sentence, exit status 2.
 
 use std::path::Path;
 
@@ -68,7 +68,7 @@ fn a_pattern_that_means_nothing_lists_the_nearest() {
         howslow(&data).args([verb, ""]).assert().code(2);
         let hostile = howslow(&data).args([verb, "\u{1b}[31m"]).assert().code(2);
         hostile.stderr(contains("\u{1b}").not());
-        // One good pattern does not excuse a bad one.
+        // A valid pattern does not excuse an invalid one.
         howslow(&data).args([verb, "loop.empty", "nothing.here"]).assert().code(2).stdout("");
     }
 }

@@ -1,4 +1,4 @@
-//! The programs of `mode` that an emulator runs: howslow starts itself under qemu-user, or says what is missing.
+//! The programs of `mode` under an emulator: howslow starts itself under qemu-user, or reports what is missing.
 
 use assert_cmd::Command;
 use predicates::str::{contains, is_empty};
@@ -26,7 +26,7 @@ const EMULATED: [&str; 9] = [
     "8s",
 ];
 
-/// The run that was printed, with the exit status that suits it.
+/// The run that was printed, after a check of the exit status.
 fn run(command: &mut Command) -> Run {
     run_of(&command.output().expect("it starts"))
 }
@@ -53,7 +53,7 @@ fn every_program_is_measured_emulated() {
     for cost in run.costs.iter().filter(|cost| cost.at.word("mode").is_some()) {
         assert!(cost.quoted().0 > 0.0, "{} costs {}", cost.name(), cost.quoted());
         assert!(cost.rounds.iter().all(|round| round.lost.is_none()), "{}: {:?}", cost.name(), cost.doubts);
-        // The server waits to be asked before every batch; that is no part of the batch, which waits for nothing.
+        // The server waits for the request of every batch. This wait is not part of the batch, which does not wait.
         let operations = cost.rounds.iter().map(|round| round.times).min().unwrap_or(0) as f64;
         assert!(cost.switches.voluntary * operations < 0.5, "{}: {:?}", cost.name(), cost.switches);
     }

@@ -1,4 +1,4 @@
-//! What the tests of file commands share: a folder with a device behind it, a file in it, the command on that file.
+//! Shared by the tests of file commands: a folder with a device behind it, a file in it, and the command on that file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// A folder whose files have a device behind them; `None`, said aloud, where there is none.
+/// A folder whose files have a device behind them; `None`, with a message, if there is none.
 pub fn folder() -> Option<TempDir> {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let file = fs::File::open(folder.path()).expect("the folder");
@@ -17,7 +17,7 @@ pub fn folder() -> Option<TempDir> {
     Some(folder)
 }
 
-/// A file of so many bytes, no page of it like another.
+/// A file of this size in which all pages differ.
 pub fn written(folder: &Path, bytes: usize) -> PathBuf {
     let path = folder.join("data");
     let content: Vec<u8> = (0..bytes).map(|place| (place * 7 + place / 4096) as u8).collect();

@@ -1,4 +1,4 @@
-//! `howslow predict` from the command line: pages, documents, and everything that cannot be meant.
+//! `howslow predict` on the command line: pages, documents, and all kinds of misuse.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ operation = "pipe.self@size=64"
 times = 2
 "#;
 
-/// A data folder with a run, the same one half as fast, and a mix.
+/// A data folder with a run, the same run at half the speed, and a mix.
 struct Desk(TempDir);
 
 impl Desk {
@@ -62,7 +62,7 @@ impl Desk {
         serde_json::from_slice(&assert.get_output().stdout).expect("JSON")
     }
 
-    /// Refused with one sentence that says this, before anything is printed.
+    /// Checks that the command is refused with one sentence that contains this, before anything is printed.
     fn refuses(&self, arguments: &[&str], says: &str) {
         self.predict(arguments).code(2).stdout("").stderr(contains(says));
     }
@@ -90,7 +90,7 @@ fn a_prediction_is_a_page_and_a_document() {
     assert_eq!(said["rows"].as_array().map(Vec::len), Some(3));
     assert_eq!(said["rows"][0]["at"], json!({ "distance": "same", "size": 64 }));
     assert_eq!((&said["lacking"], &said["what_if"], &said["at_least"]), (&json!([]), &Value::Null, &json!(false)));
-    // Several runs or mixes are a list of the same.
+    // Several runs or mixes give a list of the same documents.
     let both = desk.json(&["mix.toml", "--on", "run.json", "slower.json"]);
     assert_eq!(both["predictions"][0], said);
     near(&both["predictions"][1]["total_ns"], 2.0 * TOTAL);
@@ -107,14 +107,14 @@ fn what_was_measured_is_typed_or_taken_from_a_run() {
     near(&measured(&["--measured", "run.json=5us"])["ns"], 5000.0);
     near(&measured(&["--measured", "slower.json"])["ns"], 2.0 * 812_000.0);
     for (nonsense, says) in [
-        ("soon", "say a time above 0"),
-        ("0ms", "say a time above 0"),
-        ("-1ms", "say a time above 0"),
+        ("soon", "give a time above 0"),
+        ("0ms", "give a time above 0"),
+        ("-1ms", "give a time above 0"),
         ("other=1ms", "names none of the runs"),
     ] {
         desk.refuses(&["mix.toml", "--on", "run.json", &format!("--measured={nonsense}")], says);
     }
-    desk.refuses(&["mix.toml", "--on", "run.json", "slower.json", "--measured", "1ms"], "say RUN=TIME");
+    desk.refuses(&["mix.toml", "--on", "run.json", "slower.json", "--measured", "1ms"], "give RUN=TIME");
 }
 
 #[test]
@@ -135,20 +135,20 @@ fn what_if_changes_what_it_means() {
     let refused = |change: &str, says: &str| {
         desk.refuses(&["mix.toml", "--on", "run.json", &format!("--what-if={change}")], says);
     };
-    refused("memory.load=x2", "is nothing in the mix 'service'");
-    refused("pipe.self@size=65=x2", "is nothing in the mix");
-    refused("syscall.getppid", "say OPERATION=CHANGE");
+    refused("memory.load=x2", "matches nothing in the mix 'service'");
+    refused("pipe.self@size=65=x2", "matches nothing in the mix");
+    refused("syscall.getppid", "give OPERATION=CHANGE");
     refused("syscall.getppid=", "cannot read the change");
     refused("syscall.getppid=x-1", "cannot read the change");
     refused("syscall.getppid=xnan", "cannot read the change");
     refused("syscall.getppid=2", "cannot read the change");
-    refused("syscall.getppid=-1us", "less than nothing");
+    refused("syscall.getppid=-1us", "negative");
     refused("pipe[=x2", "cannot read the pattern");
     let mut short: Value = serde_json::from_str(EXAMPLE).expect("JSON");
     short["costs"].as_array_mut().expect("costs").retain(|cost| cost["operation"] != "pipe.self");
     desk.write("short.json", &short.to_string());
     refused("pipe.self=short.json", "from a run that lacks it");
-    // A book answers to the name that both share: a message to oneself on a PDP-11.
+    // A book matches by a shared name: a message to the same task on a PDP-11.
     assert!(after(&["pipe.self=pdp-11-24"]).as_f64().expect("a number") > 1e6);
 }
 
@@ -158,7 +158,7 @@ fn a_mix_that_cannot_be_meant_is_refused() {
     for (from, to, says) in [
         ("syscall.getppid", "syscall.getpid", "did you mean syscall.getppid"),
         ("syscall.getppid", "openat", "is timed by syscall.open.close"),
-        ("size=64\"\ntimes = 2", "size=65\"\ntimes = 2", "pipe.self is not measured; it is @size=1"),
+        ("size=64\"\ntimes = 2", "size=65\"\ntimes = 2", "pipe.self is not measured; it is measured at @size=1"),
         ("syscall.getppid", "syscall.getppid@size=1", "without a point"),
         ("@distance=same,size=64", "", "does not say which pipe.roundtrip it means"),
         ("times = 2.5", "times = -2.5", "times = -2.5"),
@@ -204,7 +204,7 @@ fn what_a_run_lacks_is_said_with_what_measures_it() {
     let said: Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     assert_eq!((&said["at_least"], &said["lacking"][0]["operation"]), (&json!(true), &json!("syscall.stat")));
     assert_eq!(said["lacking"][0]["command"], "howslow run syscall.stat");
-    // A skip's reason is told; what is done 0 times is not needed; a command is timed, not run.
+    // A skip's reason is reported; what is done 0 times is not needed; a command is timed with `time`, not `run`.
     desk.write("skip.toml", &SERVICE.replace("syscall.getppid", "page.fault.huge"));
     desk.refuses(&["skip.toml", "--on", "run.json"], "page.fault.huge (transparent huge pages are off");
     desk.write("zero.toml", &SERVICE.replace("syscall.getppid", "page.fault.huge").replace("2.5", "0"));
@@ -242,10 +242,10 @@ fn factors_multiply_to_the_ratio() {
     ] {
         desk.refuses(arguments, says);
     }
-    // instruction.nothing is not told from nothing: no ratio of it, and no factor where its count differs.
+    // instruction.nothing cannot be told from zero: there is no ratio of it, and no factor if its count differs.
     let nothing = "name = \"n\"\nunit = \"u\"\n[[operation]]\noperation = \"instruction.nothing\"\ntimes = 3\n";
     desk.write("nothing.toml", nothing);
-    desk.refuses(&["nothing.toml", "--on", "run.json", "slower.json", "--factors"], "cannot be told from nothing");
+    desk.refuses(&["nothing.toml", "--on", "run.json", "slower.json", "--factors"], "cannot be told from zero");
     desk.write("some.toml", &SERVICE.replace("syscall.getppid", "instruction.nothing"));
     desk.write("others.toml", &SERVICE.replace("syscall.getppid", "instruction.nothing").replace("2.5", "5"));
     desk.refuses(
@@ -258,8 +258,8 @@ fn factors_multiply_to_the_ratio() {
 fn mixes_that_come_with_howslow_name_what_can_be_measured() {
     let desk = Desk::new();
     for name in ["true", "echo"] {
-        // Nothing in it is unknown: all that is said is that this run lacks it, and what measures it.
-        desk.refuses(&[name, "--on", "run.json"], "measure there: howslow run ");
+        // Every name in it is known: the message says only that this run lacks it, and what measures it.
+        desk.refuses(&[name, "--on", "run.json"], "measure them there: howslow run ");
     }
 }
 
@@ -273,7 +273,7 @@ fn the_papers_mix_is_priced_by_the_papers_machines() {
     assert!(text.contains("unexplained") && text.contains("pointer stores"), "{text}");
 }
 
-/// The example with one cost of a single round.
+/// The example with one cost that has a single round.
 fn one_round(desk: &Desk) -> PathBuf {
     let mut run: Value = serde_json::from_str(EXAMPLE).expect("JSON");
     for cost in run["costs"].as_array_mut().expect("costs") {
@@ -320,7 +320,7 @@ fn a_prediction_from_one_round_says_that_it_has_no_interval() {
     );
     let change = desk.predict(&["mix.toml", "--on", "one.json", "--what-if", "pipe.self=x0.5"]).success();
     change.stdout(contains("the change has no interval").and(contains("NaN").not()));
-    // A price that is taken from another run brings that run's doubts.
+    // A price taken from another run keeps that run's doubts.
     let taken = ["mix.toml", "--on", "run.json", "--what-if", "pipe.self=one.json"];
     desk.predict(&taken).success().stdout(contains("[1] inherited from pipe.self@size=64"));
     assert_eq!(desk.json(&taken)["what_if"]["rows"][0]["doubts"][0]["from"], "pipe.self@size=64");
@@ -340,7 +340,7 @@ fn prices_are_of_the_state_that_is_asked_for() {
     let page = desk.predict(&["mix.toml", "--on", "run.json", "--by", "typical"]).success();
     page.stdout(contains("sum, by typical prices").and(contains("sum, by quiet prices")));
     desk.refuses(&["mix.toml", "--on", "run.json", "--by", "best"], "invalid value 'best'");
-    // What the prices are of, what is supposed takes from another run too.
+    // The run with the prices, and another run from which a what-if cost is taken.
     let supposed = desk.json(&["mix.toml", "--on", "run.json", "--by", "typical", "--what-if", "*=slower.json"]);
     near(&supposed["what_if"]["total"]["ns"], 2.0 * typical);
 }
@@ -354,7 +354,7 @@ fn what_the_mix_left_out_widens_the_prediction_and_is_said() {
     let half = |of: &Value| (of["high_ns"].as_f64().expect("high") - of["low_ns"].as_f64().expect("low")) / 2.0;
     assert!((own["left_out"].as_f64().expect("known") - 0.5).abs() < 1e-3, "{own}");
     assert!(half(own) > 0.49 * TOTAL && half(&own["prices"]) < 0.02 * TOTAL);
-    // The slower run has 9 us of its own, of 7.8 predicted.
+    // The slower run measured 9 us, and 7.8 are predicted.
     assert!((other["left_out"].as_f64().expect("known") - (9000.0 / TOTAL / 2.0 - 1.0)).abs() < 1e-3, "{other}");
     let page = desk.predict(&["mix.toml", "--on", "run.json", "--measured", &format!("{}ns", 1.5 * TOTAL)]).success();
     page.stdout(contains("sum, as far as the mix goes").and(contains("50 % of the sum")));

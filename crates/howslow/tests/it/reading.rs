@@ -1,4 +1,4 @@
-//! The verbs that read: what they print, and what damaged, hostile and missing files do to them.
+//! The verbs that read: their output, and their behaviour with damaged, hostile and missing files.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ fn a_file_that_is_no_run_is_one_clear_sentence() {
 fn a_file_of_absurd_size_is_refused_unread() {
     let data = folder();
     let path = data.path().join("huge.json");
-    // Sparse: a terabyte that takes no room.
+    // Sparse: a terabyte that occupies no space.
     File::create(&path).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
     howslow(&data).arg("show").arg(&path).assert().code(1).stderr(contains("larger than 256 MiB"));
 }
@@ -180,7 +180,7 @@ fn hostile_strings_do_not_reach_the_terminal() {
     assert!(!bad(&said), "{said:?}");
 }
 
-/// A run that is not there was not meant, whichever verb is told its name.
+/// A run that does not exist is misuse, whichever verb receives its name.
 #[test]
 fn an_unknown_run_is_a_misuse_for_every_verb() {
     let data = folder();
@@ -200,7 +200,7 @@ fn an_unknown_run_is_a_misuse_for_every_verb() {
     }
 }
 
-/// Checks objects and arrays against a schema: no field that it lacks, none missing that it requires.
+/// Checks objects and arrays against a schema: no field that it lacks, no required field missing.
 fn follows(value: &serde_json::Value, schema: &serde_json::Value, root: &serde_json::Value) {
     if let Some(name) = schema["$ref"].as_str() {
         let place = name.strip_prefix('#').expect("a reference within the schema");
@@ -298,7 +298,7 @@ fn no_home_is_an_error_for_history_and_none_for_a_file() {
     without(&["show", path.to_str().expect("text")]).assert().success();
     without(&["list"]).assert().success();
     let at = without(&["history"]).assert();
-    // Where HOME is empty the password file may still name a home.
+    // If HOME is empty, the password file may still give a home.
     let status = at.get_output().status.code();
     assert!(status == Some(0) || status == Some(1), "{status:?}");
 }
@@ -310,6 +310,27 @@ fn xdg_names_the_folder_unless_it_is_overridden() {
     let mut command = howslow(&data);
     command.env_remove("HOWSLOW_DATA").env("XDG_DATA_HOME", data.path()).arg("history");
     command.assert().success().stdout(contains("20261121-033006-qxtz"));
+}
+
+#[test]
+fn the_example_of_the_overview_works() {
+    let overview = include_str!("../../src/main.rs").lines().filter_map(|line| line.strip_prefix("//! howslow "));
+    let examples: Vec<&str> = overview.collect();
+    assert_eq!(examples.len(), 1, "{examples:?}");
+    howslow(&folder()).args(examples[0].split(' ')).assert().success().stdout(contains("ratio"));
+}
+
+#[test]
+fn colours_are_for_terminals_unless_the_environment_says_otherwise() {
+    let data = folder();
+    let coloured = |variables: &[&str]| {
+        let mut command = howslow(&data);
+        command.args(["show", "pdp-11-24"]).envs(variables.iter().map(|name| (name, "1")));
+        command.assert().success().get_output().stdout.contains(&0x1b)
+    };
+    assert!(!coloured(&[]), "into a pipe");
+    assert!(coloured(&["CLICOLOR_FORCE"]));
+    assert!(!coloured(&["CLICOLOR_FORCE", "NO_COLOR"]));
 }
 
 #[test]

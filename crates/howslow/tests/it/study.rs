@@ -1,4 +1,4 @@
-//! `howslow study`, `howslow explain` and books, from the command line; and what their data names, against the registry.
+//! `howslow study`, `howslow explain` and books on the command line; and the names in their data, checked against the registry.
 
 use std::fs;
 
@@ -10,14 +10,14 @@ use record::Point;
 
 use crate::support::{EXAMPLE, folder, howslow};
 
-/// What books and studies name that this version does not measure.
+/// Names in books and studies that this version does not measure.
 #[derive(Default)]
 struct Missing {
     problems: Vec<String>,
 }
 
 impl Missing {
-    /// Notes the operation unless the registry has it and measures it at this point.
+    /// Records the operation unless the registry has it and measures it at this point.
     fn check(&mut self, id: &str, point: &Point) {
         let problem = match operations::find(id) {
             None => format!("{id} is no operation"),
@@ -133,7 +133,7 @@ fn a_cost_is_explained_with_its_residual() {
     let number = |value: &serde_json::Value| value["ns"].as_f64().expect("a figure");
     assert!((number(&cost["sum"]) + number(&cost["residual"]) - number(&cost["whole"])).abs() < 1e-3);
     let part = howslow(&data).args(["explain", "pdp-11-24", "rsx.null"]).assert().success();
-    part.stdout(contains("nothing is said to explain rsx.null"));
+    part.stdout(contains("no parts are known of rsx.null"));
     let unknown = howslow(&data).args(["explain", "pdp-11-24", "rsx.nothing"]).assert().code(2);
     unknown.stdout("").stderr(contains("this run has no cost called 'rsx.nothing'"));
 }
@@ -317,7 +317,7 @@ fn a_claim_without_evidence_is_inconclusive_and_says_what_it_rests_on() {
     let json = howslow(&data).args(["study", "rsx", "--json", "--run"]).arg(&path).assert().success();
     let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     let findings = said["findings"].as_array().expect("findings");
-    // Nine times as much by its value, but of one round.
+    // Nine times as much by its value, but from a single round.
     assert_eq!((&findings[1]["holds"], &findings[1]["answer"]), (&serde_json::Value::Null, &"inconclusive".into()));
     assert_eq!(findings[1]["figures"][1]["doubts"][0]["from"], "syscall.getppid");
     assert_eq!(findings[1]["answer_in_the_paper"], "yes");
@@ -347,7 +347,7 @@ fn the_paper_of_rsx_is_read_to_its_last_digit() {
     near(figure("rsx.gssw").typical.0, 1e9 / 2310.0);
     near(figure("rsx.gssw").low.0, 1e9 / 2310.5);
     near(figure("rsx.block.move").typical.0, 1e9 / 733.0);
-    // 45 a second says less than 22.2 ms.
+    // 45 a second has fewer digits than 22.2 ms.
     near(figure("rsx.pfcs").typical.0, 22.2e6);
     near(figure("rsx.send.256.exit").high.0, 16.955e6);
 }

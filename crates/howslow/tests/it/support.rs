@@ -1,4 +1,4 @@
-//! What the tests share: the command with a data folder of its own, the run that it prints, an example run.
+//! Shared by the tests: the command with its own data folder, the run that it prints, and an example run.
 
 use std::process::Output;
 use std::time::Duration;
@@ -16,14 +16,18 @@ pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// The command, which keeps its data in this folder. It is killed after a time that only a command that hangs takes.
+/// The command, with its data in this folder. It is killed after a time that only a hanging command takes.
 pub fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");
-    command.env("HOWSLOW_DATA", data.path()).env_remove("NO_COLOR").timeout(Duration::from_secs(120));
+    command
+        .env("HOWSLOW_DATA", data.path())
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .timeout(Duration::from_secs(120));
     command
 }
 
-/// The run that a command printed as JSON. Its exit status must say whether all of it was measured.
+/// The run that a command printed as JSON. Checks that the exit status says whether all of it was measured.
 pub fn run_of(output: &Output) -> Run {
     let run = record::run_from_bytes(&output.stdout);
     let run = run.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));

@@ -1,5 +1,5 @@
-//! The static program, native and under emulators of both processors: systems on which every cost differs, and on which
-//! whatever cannot be measured says why.
+//! The static program, native and under emulators of both processors: systems on which every cost differs, and on which everything
+//! that cannot be measured is reported with a reason.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,13 +21,13 @@ const MEASURED: [&str; 7] = [
     "process.fork",
 ];
 
-/// What an emulator may not have; it is measured or skipped with a reason.
+/// What an emulator may lack; it is measured or skipped with a reason.
 const MAYBE: [&str; 4] = ["crossing.vdso", "process.exec", "call.landlock_create_ruleset", "call.seccomp"];
 
-/// Nothing here takes a minute; whatever takes ten hangs.
+/// Nothing here takes a minute, so a command that takes ten hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A system to run on: the architecture of the program, and what emulates its processor.
+/// A system to run on: the architecture of the program, and the emulator of its processor.
 #[derive(Clone, Copy)]
 struct System {
     architecture: &'static str,
@@ -39,7 +39,7 @@ const X86_64: System = System { architecture: "x86_64", emulator: Some("qemu-x86
 const AARCH64: System = System { architecture: "aarch64", emulator: Some("qemu-aarch64") };
 
 impl System {
-    /// The command that runs the static program here; `None`, with a word on what is missing, where it cannot be had.
+    /// The command that runs the static program here; `None`, with a message on what is missing, if that is not possible.
     fn command(self) -> Option<Command> {
         let missing = |what: &str, remedy: &str| {
             testing::not_tested!("{what}, so nothing ran on {}; {remedy}", self.architecture);
@@ -64,12 +64,12 @@ impl System {
         })
     }
 
-    /// Measures; `None` where it cannot run.
+    /// Measures; `None` if it cannot run.
     fn run(self, patterns: &[&str]) -> Option<Run> {
         let data = tempfile::tempdir().expect("a folder");
         let mut command = self.command()?;
         command.arg("run").args(patterns);
-        // Where nothing is ever quiet, more time would not make it so.
+        // On a system that is never quiet, more time would not help.
         command.args(["--json", "--rounds", "2", "--precision", "50%", "--budget", "8s"]);
         let (status, text, errors) = output(&mut command, &data);
         let run = record::run_from_bytes(text.as_bytes());
@@ -85,7 +85,7 @@ impl System {
     }
 }
 
-/// Runs it to its end: exit status, what it printed, what it complained of.
+/// Runs it to its end. Returns the exit status and its output.
 fn output(command: &mut Command, data: &TempDir) -> (Option<i32>, String, String) {
     let scratch = data.path().join("scratch");
     std::fs::create_dir_all(&scratch).expect("a folder");
@@ -119,7 +119,7 @@ fn cost<'a>(run: &'a Run, pattern: &str) -> &'a Cost {
     found.unwrap_or_else(|| panic!("{id} was not measured on {}: {:?}", run.machine.architecture, run.skipped))
 }
 
-/// What holds of every run on every system.
+/// Checks what holds for every run on every system.
 fn is_sound(run: &Run, system: System) {
     assert_eq!(run.machine.architecture, system.architecture);
     assert_eq!(run.machine.libc, "musl");
@@ -148,7 +148,7 @@ fn the_static_program_measures_native_and_emulated() {
         let Some(emulated) = system.run(&all) else { continue };
         is_sound(&emulated, system);
         let Some(native) = &native else { continue };
-        // Told and not asserted: on a machine that others keep busy every batch of a short run may be interrupted.
+        // Reported and not asserted: on a busy machine every batch of a short run may be interrupted.
         for pattern in MEASURED {
             let [here, there] = [native, &emulated].map(|run| cost(run, pattern).quoted());
             eprintln!("{pattern}: {here} native, {there} under {}", system.emulator.unwrap_or_default());

@@ -1,10 +1,10 @@
-//! The house rules that a machine can check: layers, unsafe code, sizes of files, the commands that README gives.
+//! The house rules that a machine can check: layers, unsafe code, file sizes, and the commands in README.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the bottom up: each may use only those before it.
+/// From the bottom up: each crate may use only those before it.
 const LAYERS: [&str; 12] = [
     "testing",
     "record",
@@ -19,9 +19,10 @@ const LAYERS: [&str; 12] = [
     "report",
     "howslow",
 ];
-/// The only crates that may hold unsafe code.
+/// The only crates that may contain unsafe code.
 const UNSAFE: [&str; 6] = ["guard", "machine", "measure", "operation", "operations", "advise"];
 const LONGEST_FILE: usize = 400;
+const LONGEST_FUNCTION: usize = 70;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -58,10 +59,10 @@ fn crates_depend_one_way() {
     assert_eq!(crates, LAYERS.len(), "a crate stands in no layer");
 }
 
-/// A module by its path: empty for the crate's root.
+/// A module by its path, which is empty for the crate's root.
 type Module = Vec<String>;
 
-/// The modules of a crate that have a file of their own, with their text; tests aside.
+/// The modules of a crate that have their own file, with their text, without tests.
 fn modules(source: &Path) -> BTreeMap<Module, String> {
     let mut modules = BTreeMap::new();
     for path in sources(source) {
@@ -81,7 +82,7 @@ fn modules(source: &Path) -> BTreeMap<Module, String> {
     modules
 }
 
-/// All paths of a use tree such as `a::{b, c::d}`. Returns what follows it.
+/// All paths of a use tree such as `a::{b, c::d}`. Returns the text after it.
 fn expand<'a>(mut text: &'a str, mut path: Module, found: &mut Vec<Module>) -> &'a str {
     loop {
         text = text.trim_start();
@@ -104,7 +105,7 @@ fn expand<'a>(mut text: &'a str, mut path: Module, found: &mut Vec<Module>) -> &
     }
 }
 
-/// The modules that one imports from, by the paths in its text that begin at the root, at itself, at its parent or at a child.
+/// The modules that a module imports from, by the paths in its text that begin at the root, at itself, at its parent or at a child.
 fn imports(module: &Module, text: &str, all: &BTreeMap<Module, String>) -> BTreeSet<Module> {
     let child = |name: &str| [module.as_slice(), &[name.to_owned()]].concat();
     let mut paths = Vec::new();
@@ -115,7 +116,7 @@ fn imports(module: &Module, text: &str, all: &BTreeMap<Module, String>) -> BTree
         rest = if matches!(head, "crate" | "self" | "super") || all.contains_key(&child(head)) {
             expand(&rest[start..], Module::new(), &mut paths)
         } else {
-            // What follows belongs to a path that begins elsewhere.
+            // The text after it belongs to a path that begins elsewhere.
             rest[place..].trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == ':')
         };
     }
@@ -134,7 +135,7 @@ fn imports(module: &Module, text: &str, all: &BTreeMap<Module, String>) -> BTree
     resolved.filter(|of| of != module && all.contains_key(of)).collect()
 }
 
-/// The shortest way from a module along imports back to itself.
+/// The shortest circle of imports through a module.
 fn circle(start: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
     let mut reached: BTreeMap<&Module, &Module> = BTreeMap::new();
     let mut queue = VecDeque::from([start]);
@@ -192,6 +193,40 @@ fn files_are_short_and_say_what_they_are_for() {
     }
 }
 
+/// The name and the number of lines of every function with several lines. rustfmt puts the closing brace in the column of
+/// the function.
+fn functions(text: &str) -> Vec<(&str, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (start, line) in lines.iter().enumerate() {
+        let head = line.trim_start();
+        let Some((modifiers, name)) = head.split_once("fn ") else { continue };
+        let is_modifier = |word: &str| matches!(word, "" | "const" | "unsafe" | "extern" | "\"C\"");
+        if !modifiers.split(' ').all(|word| is_modifier(word) || word.starts_with("pub")) {
+            continue;
+        }
+        let signature_end = lines[start..].iter().find(|line| line.ends_with(['{', '}', ';']));
+        let brace = format!("{}}}", &line[..line.len() - head.len()]);
+        let end = lines[start..].iter().position(|line| *line == brace);
+        if let Some(end) = end.filter(|_| signature_end.is_some_and(|line| line.ends_with('{'))) {
+            found.push((name.split(['(', '<']).next().unwrap_or(name), end + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn functions_are_short() {
+    let mut count = 0;
+    for path in sources(&root().join("crates")) {
+        for (name, lines) in functions(&read(&path)) {
+            assert!(lines <= LONGEST_FUNCTION, "{name} has {lines} lines: {}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 1000, "only {count} functions were found");
+}
+
 #[test]
 fn nothing_is_left_undone_in_the_sources() {
     let marks =
@@ -229,7 +264,7 @@ fn every_verb_is_in_the_readme() {
     }
 }
 
-/// A dependency whose name stands nowhere in the sources is compiled for nothing.
+/// A dependency whose name does not occur in the sources is compiled without need.
 #[test]
 fn every_dependency_is_used() {
     for name in LAYERS {

@@ -1,4 +1,4 @@
-//! `howslow time`: routines that behave and routines that do not, commands, and what is refused before anything runs.
+//! `howslow time`: well-behaved and misbehaving routines, commands, and misuse that is reported before anything runs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -42,7 +42,7 @@ struct Place {
     object: Option<PathBuf>,
 }
 
-/// A folder with the object, where there is a C compiler.
+/// A folder with the object, if there is a C compiler.
 fn place() -> Place {
     let folder = folder();
     let object = compiled(folder.path(), "object", OBJECT, &[]);
@@ -77,7 +77,7 @@ impl Place {
         let scratch = fs::read_dir(self.folder.path().join("scratch")).expect("a folder");
         let left: Vec<_> = scratch.flatten().map(|entry| entry.file_name()).collect();
         assert!(left.is_empty(), "left in the scratch folder: {left:?}");
-        // Whatever still runs here would have this folder as its own.
+        // Any process that still runs would have this folder as its working folder.
         let processes = fs::read_dir("/proc").expect("processes").flatten();
         let folder = self.folder.path().canonicalize().expect("a path");
         let here: Vec<_> =
@@ -110,7 +110,7 @@ fn routines_are_timed_called_and_counted() {
     assert_eq!((called.per.as_str(), called.heading()), ("call", "routines"));
     assert_eq!((counted.per.as_str(), counted.terms.len()), ("iteration", 0));
     assert_eq!(called.terms[0].operation, "loop.empty");
-    // Both are quoted in block moves, so the block move is measured beside them.
+    // Both are quoted in block moves, so the block move is measured with them.
     assert!(run.costs.iter().any(|cost| cost.name() == "memory.copy@size=512"));
     place.nothing_left();
 }
@@ -129,7 +129,7 @@ fn routines_that_misbehave_lose_their_rounds_and_nothing_else() {
         .and(contains("object.so:hang: every round was lost: it hung: no result within"))
         .and(contains("(--patience)"))
         .and(
-            // It forks at every call, and so do its copies: whichever is noticed first.
+            // It forks at every call, and so do its copies; which of them is detected first varies.
             contains("object.so:copy: every round was lost: while running: it forked")
                 .or(contains("object.so:copy: every round was lost: it started processes without end")),
         );
@@ -143,7 +143,7 @@ fn when_no_routine_could_be_timed_the_status_says_so() {
     if place.object.is_none() {
         return;
     }
-    place.time().arg("./object.so:crash").args(QUICK).assert().code(1).stderr(contains("nothing that was named"));
+    place.time().arg("./object.so:crash").args(QUICK).assert().code(1).stderr(contains("nothing could be timed"));
     place.nothing_left();
 }
 
@@ -213,7 +213,7 @@ fn a_missing_symbol_is_refused_beside_one_that_exists() {
     }
     let result = place.time().args(["./object.so:good", "./object.so:bad"]).assert().code(2).stdout(is_empty());
     result.stderr(contains("object.so has no routine 'bad'"));
-    place.time().args(["./object.so:good", "./object.so:good"]).assert().code(2).stderr(contains("named twice"));
+    place.time().args(["./object.so:good", "./object.so:good"]).assert().code(2).stderr(contains("given twice"));
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn the_examples_of_the_guide_compile_and_run() {
         return;
     }
     let run = run_of(place.time().args(&names).args(QUICK).arg("--json").assert().success());
-    // The net of so little, of a single round, can be below zero; what was timed cannot.
+    // The net of such a short time, from a single round, can be below zero; the gross cannot.
     assert!(names.iter().all(|name| cost(&run, name).gross_ns.best.0 > 0.0));
     place.nothing_left();
 }

@@ -1,4 +1,4 @@
-//! What a run says of its own uncertainty, by the real binary: launchers, memory of earlier runs, single rounds, busy CPUs.
+//! What a run says of its own uncertainty, with the real binary: launchers, memory of earlier runs, single rounds, busy CPUs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,7 +50,7 @@ fn no_figure_lies_outside_its_own_samples_whatever_is_remembered() {
         }
         let never = run.costs.iter().all(|cost| cost.doubts.contains(&Doubt::NeverQuiet));
         let known = fs::read_to_string(data.path().join("known.json")).expect("it is remembered");
-        // Three runs that come nowhere near it say so, and then it is forgotten.
+        // Three runs far away from it report so, and then it is forgotten.
         assert_eq!(never, number <= 3, "run {number}: {known}");
         assert_eq!(known.contains("0.061"), number < 3, "run {number}: {known}");
     }
@@ -94,7 +94,7 @@ fn a_busy_program_on_the_measured_cpu_is_told() {
     let data = folder();
     let cpu = *machine::describe().cpu.usable.first().expect("a CPU");
     let _busy = Busy::on(cpu);
-    // An iteration is longer than a scheduler's slice: every batch holds some of the other program's time.
+    // An iteration is longer than a scheduler's slice, so every batch contains some of the other program's time.
     let run = run(&data, &["memory.copy@size=64MiB", "--cpu", &cpu.to_string(), "--budget", "6s"]);
     let cost = run.costs.iter().find(|cost| cost.bytes.0 == 64 << 20).expect("measured");
     let told = |doubt: &Doubt| matches!(doubt, Doubt::NeverQuiet | Doubt::Interrupted { .. } | Doubt::FewQuiet { .. });
@@ -110,7 +110,7 @@ fn repeated_runs_tell_their_components() {
     assert_eq!(document["runs"].as_array().expect("runs").len(), 3);
     let row = &document["rows"][0];
     assert_eq!(row["operation"], "loop.empty");
-    // On a busy machine a run may have had a single quiet round, which tells no interval.
+    // On a busy machine a run may have had a single quiet round, which gives no interval.
     assert!((2..=3).contains(&row["runs"].as_u64().expect("a number")), "{row}");
     assert!(row["detectable"].as_f64().expect("a share") > 0.0);
     assert!(row["between_rounds"].as_f64().expect("many rounds") >= 0.0);

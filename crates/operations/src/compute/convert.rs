@@ -1,5 +1,5 @@
-//! The family `convert`: numbers to text and back, by the C library, by the standard library and by the crates taken
-//! instead. All read the same numbers and leave the same: a text in its place, or a number added to a sum.
+//! The family `convert`: numbers to text and back, by the C library, by the standard library and by the crates that replace
+//! it. All convert the same numbers and give the same result: a text in its slot, or a number added to a sum.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_double, c_longlong};
@@ -13,15 +13,15 @@ use operation::{Axis, Failure, Loop, Operation, Setting, word};
 
 use crate::kit::baseline::DEFAULT;
 
-/// Numbers in a batch at most: with their texts 700 KiB, which the core's own caches hold. No number is converted twice: a
-/// branch predictor learns thousands of them by heart, and a table of 4,096 that came back again and again was read in 47
-/// cycles for each, one of 16,384 in 77.
+/// The most numbers in a batch: 700 KiB with their texts, which fits in the private caches of a core. No number is
+/// converted twice, because a branch predictor learns thousands of them: a repeated table of 4,096 numbers took 47 cycles
+/// per number to read, one of 16,384 took 77.
 const NUMBERS: usize = 16_384;
 
-/// Bytes for a text, its ending zero included. The longest, a double by `%.17g`, has 24.
+/// Bytes for a text, including its terminating zero. The longest text, a double by `%.17g`, has 24.
 const ROOM: usize = 31;
 
-/// Digits at most: those of every integer fit 64 bits, those of every double tell it from its neighbours.
+/// The most digits: all integers of this length fit 64 bits, and all doubles can be told apart by it.
 const DIGITS: usize = 17;
 
 const INTEGER_WRITERS: &[Axis] = &[word("by", &[Word("libc"), Word("std"), Word("to_string"), Word("itoa")])];
@@ -32,13 +32,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "convert.integer.text",
         version: 2,
-        summary: "write a 64-bit integer of 1 to 17 digits in decimal, into a place of its own",
+        summary: "write a 64-bit integer of 1 to 17 digits in decimal, into its own buffer",
         per: "number",
         aliases: &["ASCII"],
         axes: INTEGER_WRITERS,
         prepare: |setting| match setting.word("by") {
             "libc" => written(integers(setting), |number, place| {
-                // SAFETY: the place has so much room; the format takes one long long, which is what follows.
+                // SAFETY: the slot has this size; the format takes one long long, which follows.
                 let length =
                     unsafe { libc::snprintf(place.as_mut_ptr().cast(), ROOM, c"%lld".as_ptr(), number as c_longlong) };
                 length as usize
@@ -52,14 +52,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "convert.text.integer",
         version: 2,
-        summary: "read a decimal text of 1 to 17 digits as a 64-bit integer, and see that it is one to its end",
+        summary: "read a decimal text of 1 to 17 digits as a 64-bit integer, and check that it is one to its end",
         per: "number",
         aliases: &["BINARY"],
         axes: READERS,
         prepare: |setting| match setting.word("by") {
             "libc" => read(integers(setting), |text| {
                 let mut end = null_mut();
-                // SAFETY: the text ends in a zero, and the end is written to a pointer of ours.
+                // SAFETY: the text ends in a zero, and the end is written to a pointer that this function owns.
                 let number = unsafe { libc::strtoll(start(text), &mut end, 10) };
                 ended(text, end).then_some(number)
             }),
@@ -71,13 +71,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "convert.double.text",
         version: 2,
-        summary: "write a double of 1 to 17 decimal digits so that reading gives it back, into a place of its own",
+        summary: "write a double of 1 to 17 decimal digits so that reading gives it back, into its own buffer",
         per: "number",
         axes: DOUBLE_WRITERS,
         prepare: |setting| match setting.word("by") {
-            // The C library cannot look for the shortest text; 17 digits tell any two doubles apart.
+            // The C library cannot produce the shortest text; 17 digits tell any two doubles apart.
             "libc" => written(doubles(setting), |number, place| {
-                // SAFETY: the place has so much room; the format takes one double, which is what follows.
+                // SAFETY: the slot has this size; the format takes one double, which follows.
                 let length =
                     unsafe { libc::snprintf(place.as_mut_ptr().cast(), ROOM, c"%.17g".as_ptr(), number as c_double) };
                 length as usize
@@ -91,13 +91,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "convert.text.double",
         version: 2,
-        summary: "read a decimal text of 1 to 17 digits and a point as the nearest double, and see that it is one",
+        summary: "read a decimal text of 1 to 17 digits and a point as the nearest double, and check that it is one",
         per: "number",
         axes: READERS,
         prepare: |setting| match setting.word("by") {
             "libc" => read(doubles(setting), |text| {
                 let mut end = null_mut();
-                // SAFETY: the text ends in a zero, and the end is written to a pointer of ours.
+                // SAFETY: the text ends in a zero, and the end is written to a pointer that this function owns.
                 let number = unsafe { libc::strtod(start(text), &mut end) };
                 ended(text, end).then_some(number)
             }),
@@ -108,7 +108,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What both kinds of numbers have.
+/// What both kinds of numbers can do.
 trait Number: Copy + Debug + Display + FromStr + PartialEq + 'static {
     /// All of its bits.
     fn bits(self) -> u64;
@@ -126,7 +126,7 @@ impl Number for f64 {
     }
 }
 
-/// A text and how long it is; none while it is zero.
+/// A text and its length; a length of zero means no text.
 #[derive(Clone, Copy)]
 struct Place {
     length: u8,
@@ -135,12 +135,12 @@ struct Place {
 
 const EMPTY: Place = Place { length: 0, bytes: [0; ROOM] };
 
-/// Draws the next number.
+/// Returns the next number.
 trait Draw<T>: FnMut() -> T + 'static {}
 
 impl<T, D: FnMut() -> T + 'static> Draw<T> for D {}
 
-/// Numbers of 1 to 17 digits, every length as often; every second one is negative, which costs no misprediction.
+/// Numbers of 1 to 17 digits, each length equally often. Every second one is negative, which costs no misprediction.
 fn integers(setting: &Setting) -> impl Draw<i64> + use<> {
     let mut random = fastrand::Rng::with_seed(setting.seed());
     let mut sign = -1;
@@ -150,7 +150,7 @@ fn integers(setting: &Setting) -> impl Draw<i64> + use<> {
     }
 }
 
-/// The same with a decimal point somewhere in them, or before them, or behind them.
+/// The same with a decimal point somewhere in them, before them, or behind them.
 fn doubles(setting: &Setting) -> impl Draw<f64> + use<> {
     let mut random = fastrand::Rng::with_seed(setting.seed());
     let mut sign = -1.0;
@@ -161,7 +161,7 @@ fn doubles(setting: &Setting) -> impl Draw<f64> + use<> {
     }
 }
 
-/// A number of digits, and a number that has so many.
+/// A number of digits, and a number with that many digits.
 fn drawn(random: &mut fastrand::Rng) -> (usize, i64) {
     let digits = random.usize(1..=DIGITS);
     (digits, random.i64(POWERS[digits - 1]..POWERS[digits]))
@@ -178,7 +178,7 @@ const POWERS: [i64; DIGITS + 1] = {
     powers
 };
 
-/// The loop that writes the next number as a text. Every text of a batch is read again after it.
+/// The loop that writes the next number as text. Every text of a batch is read back after the batch.
 fn written<T: Number>(
     mut draw: impl Draw<T>,
     write: impl Fn(T, &mut [u8; ROOM]) -> usize + 'static,
@@ -208,18 +208,18 @@ fn written<T: Number>(
     Ok(Loop::new(run).at_most(NUMBERS as u64).before(before).verify(verify))
 }
 
-/// Texts one behind the other, each with a zero behind it.
+/// Texts one after another, each with a terminating zero.
 #[derive(Default)]
 struct Texts {
     texts: String,
-    /// Where each begins and where its zero is.
+    /// Where each text begins and where its zero is.
     ends: Vec<(u32, u32)>,
-    /// What the numbers' bits add up to.
+    /// The sum of the numbers' bits.
     sum: u64,
 }
 
 impl Texts {
-    /// Other texts in place of these: of so many numbers, as the standard library writes them.
+    /// Replaces the texts by those of this number of new numbers, as the standard library writes them.
     fn renew<T: Number>(&mut self, times: u64, draw: &mut impl Draw<T>) -> Result<(), Failure> {
         self.texts.clear();
         self.ends.clear();
@@ -227,7 +227,7 @@ impl Texts {
         for _ in 0..times {
             let number = draw();
             let first = self.texts.len() as u32;
-            write!(self.texts, "{number}").map_err(|_| Failure::wrong("a number has no text"))?;
+            write!(self.texts, "{number}").map_err(|_| Failure::wrong("a number could not be converted to text"))?;
             self.ends.push((first, self.texts.len() as u32));
             self.texts.push('\0');
             self.sum = self.sum.wrapping_add(number.bits());
@@ -236,7 +236,7 @@ impl Texts {
     }
 }
 
-/// The loop that reads the next text and adds up the numbers' bits.
+/// The loop that reads the next text and adds up the bits of the numbers.
 fn read<T: Number>(mut draw: impl Draw<T>, parse: impl Fn(&str) -> Option<T> + 'static) -> Result<Loop, Failure> {
     let texts = Rc::new(RefCell::new(Texts::default()));
     texts.borrow_mut().renew(NUMBERS as u64, &mut draw)?;
@@ -247,7 +247,7 @@ fn read<T: Number>(mut draw: impl Draw<T>, parse: impl Fn(&str) -> Option<T> + '
         let Texts { texts, ends, .. } = &*texts.borrow();
         let mut total = 0_u64;
         for (first, end) in &ends[..times as usize] {
-            // SAFETY: the text begins and ends there, and was not changed since; looking again would be timed.
+            // SAFETY: the text begins and ends there and was not changed since. Another check would be timed.
             let text = unsafe { texts.get_unchecked(*first as usize..=*end as usize) };
             total = total.wrapping_add(parse(text).ok_or_else(|| not_read(text))?.bits());
         }
@@ -270,7 +270,7 @@ fn not_read(text: &str) -> Failure {
     Failure::wrong(format!("'{}' was not read as a number", plain(text)))
 }
 
-/// Writes a number by `write!`, and returns the text's length.
+/// Writes a number by `write!`. Returns the length of the text.
 fn formatted(number: impl Display, place: &mut [u8; ROOM]) -> usize {
     let mut rest = place.as_mut_slice();
     match std::io::Write::write_fmt(&mut rest, format_args!("{number}")) {
@@ -279,13 +279,13 @@ fn formatted(number: impl Display, place: &mut [u8; ROOM]) -> usize {
     }
 }
 
-/// Copies a text into its place, and returns its length.
+/// Copies a text into its slot. Returns its length.
 fn kept(text: &str, place: &mut [u8; ROOM]) -> usize {
     place[..text.len()].copy_from_slice(text.as_bytes());
     text.len()
 }
 
-/// A text without the zero it ends in, which only the C library needs.
+/// A text without its terminating zero, which only the C library needs.
 #[inline(always)]
 fn plain(text: &str) -> &str {
     text.strip_suffix('\0').unwrap_or(text)
@@ -295,7 +295,7 @@ fn start(text: &str) -> *const c_char {
     text.as_ptr().cast()
 }
 
-/// Whether the C library read the text to its end.
+/// True if the C library read the text to its end.
 fn ended(text: &str, end: *mut c_char) -> bool {
     end.cast_const().cast() == plain(text).as_bytes().as_ptr_range().end
 }
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// Short ones come again by chance; those of twelve digits and more practically never do.
+    /// Short numbers repeat by chance; those of twelve or more digits practically never do.
     #[test]
     fn no_number_comes_again_from_batch_to_batch() {
         const LONG: i64 = 100_000_000_000;

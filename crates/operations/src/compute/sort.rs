@@ -1,4 +1,4 @@
-//! The family `sort`: numbers and records sorted in memory, and a text file larger than the memory it may be sorted in.
+//! The family `sort`: numbers and records sorted in memory, and a text file larger than the memory available for sorting.
 
 mod external;
 
@@ -16,17 +16,17 @@ use crate::kit::baseline::DEFAULT;
 /// The C library's `qsort`; the standard library's stable sort (a merge sort) and its unstable one (a quicksort).
 const BY: Axis = word("by", &[Word("libc"), Word("stable"), Word("unstable")]);
 
-/// Elements that are sorted in one batch at most, where they are few.
+/// The most elements that are sorted in one batch, for short arrays.
 const AT_ONCE: usize = 64_000;
 
-/// One iteration is a thousand elements or more.
+/// One iteration sorts at least a thousand elements.
 const OWN_LOOP: &[TermOf] = &[];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "sort.memory",
         version: 2,
-        summary: "sort an array of so many random 64-bit numbers, never seen before, for each of them",
+        summary: "sort an array of this many new random 64-bit numbers; cost per number",
         per: "number",
         axes: &[BY, count("numbers", &[Number(1_000)])],
         moves: |_| 8,
@@ -36,10 +36,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sort.memory.large",
-        summary: "sort an array of a million random 64-bit numbers, for each of them",
+        summary: "sort an array of a million random 64-bit numbers; cost per number",
         per: "number",
         axes: &[BY],
-        // So long that checks before and after it say little of what went on meanwhile.
+        // It lasts so long that checks before and after it say little about interruptions in between.
         quoted: Estimate::Typical,
         moves: |_| 8,
         terms: OWN_LOOP,
@@ -49,11 +49,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "sort.records",
         version: 2,
-        summary: "sort an array of so many records of 80 bytes, never seen before, by their first 8, for each of them",
+        summary: "sort an array of this many new records of 80 bytes by their first 8 bytes; cost per record",
         aliases: &["SORT", "HPSORT"],
         per: "record",
         axes: &[BY, count("records", &[Number(1_000), Number(10_000)])],
-        // Ten thousand of them, and what some sorts need besides, fill the core's own caches.
+        // Ten thousand of them, with the memory that some sorts need in addition, fill the private caches of a core.
         follows_clock: |point| point.number("records") == Some(1_000),
         moves: |_| 80,
         terms: OWN_LOOP,
@@ -62,7 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sort.external",
-        summary: "sort a file of 50 000 lines of 80 bytes in 512 KiB of memory, by runs and a merge, for each line",
+        summary: "sort a file of 50 000 lines of 80 bytes in 512 KiB of memory, by runs and a merge; cost per line",
         per: "line",
         axes: &[word("by", &[Word("howslow"), Word("gnu")])],
         quoted: Estimate::Typical,
@@ -93,14 +93,14 @@ impl Element for u64 {
     }
 }
 
-/// A key and what belongs to it.
+/// A key and its payload.
 #[derive(Clone, Copy)]
 struct Record([u64; 10]);
 
 impl Element for Record {
     fn random(random: &mut fastrand::Rng) -> Record {
         let key = random.u64(..);
-        // The rest tells whose it is.
+        // The payload identifies the key.
         Record(std::array::from_fn(|word| key.wrapping_mul(2 * word as u64 + 1)))
     }
 
@@ -119,8 +119,8 @@ fn prepared<T: Element>(setting: &Setting, length: u64) -> Result<Loop, Failure>
     Ok(sorting(setting.seed(), length as usize, sort))
 }
 
-/// The loop that sorts arrays of `length` elements. Every array is new: a branch predictor learns by heart what it sees
-/// again, and eight arrays of a thousand numbers that came back in every batch were sorted in three quarters of the time.
+/// The loop that sorts arrays of `length` elements. Every array is new, because a branch predictor learns repeated data:
+/// eight arrays of a thousand numbers, repeated in every batch, were sorted in three quarters of the time.
 fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'static) -> Loop {
     let arrays = (AT_ONCE / length).max(1);
     let mut random = fastrand::Rng::with_seed(seed);
@@ -152,11 +152,11 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
             Err(Failure::wrong("the array is not sorted, or not the same elements"))
         }
     });
-    // One array as large as that warms up what there is to warm while it is sorted.
+    // Sorting one array of that size warms up everything.
     if arrays == 1 { sorts.skip_warmup() } else { sorts }
 }
 
-/// A number that other elements than these, in whatever order, are most unlikely to have.
+/// A checksum that other elements are most unlikely to have. It does not depend on the order of the elements.
 fn checksum<T: Element>(array: &[T]) -> u64 {
     array.iter().fold(0, |sum, element| {
         let key = element.key();
@@ -166,13 +166,13 @@ fn checksum<T: Element>(array: &[T]) -> u64 {
 
 fn by_libc<T: Element>(array: &mut [T]) {
     let start = array.as_mut_ptr().cast();
-    // SAFETY: the array is so many elements of this size, and `compare` reads two of them.
+    // SAFETY: the array has this number of elements of this size, and `compare` reads two of them.
     unsafe { libc::qsort(start, array.len(), size_of::<T>(), Some(compare::<T>)) }
 }
 
-/// What `qsort` wants: less than, equal to or greater than zero.
+/// The result that `qsort` expects: less than, equal to or greater than zero.
 unsafe extern "C" fn compare<T: Element>(left: *const c_void, right: *const c_void) -> c_int {
-    // SAFETY: `qsort` hands over elements of the array, or copies of its own, aligned like them.
+    // SAFETY: `qsort` passes elements of the array, or its own copies with the same alignment.
     let left = unsafe { &*left.cast::<T>() };
     // SAFETY: likewise.
     let right = unsafe { &*right.cast::<T>() };

@@ -1,5 +1,5 @@
-//! The family `file`: a file read by each method and written, its blocks in memory unless said otherwise. Every reader
-//! adds up all it reads as 64-bit words and is held to the right sum, so that all of them do the same work.
+//! The family `file`: a file read by each method and written, with its blocks in memory unless stated otherwise. Every
+//! reader adds up all it reads as 64-bit words, and the sum is checked, so that all readers do the same work.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -21,34 +21,35 @@ use crate::kit::folder::apart;
 use crate::kit::mapping::Mapping;
 use crate::kit::scratch::{new_file, on_a_device, scratch};
 
-/// Bytes of a block, of the file, and of each write that filled it: a file system that can keeps what came in one write in
-/// one piece of memory (a large folio), which it finds, locks and marks at once.
+/// The bytes of a block, of the file, and of each write that filled it. A file system that supports large folios keeps the
+/// data of one write in one contiguous piece of memory, which it looks up, locks and marks once.
 const BLOCKS: &[Axis] = &[
     size(&[Number(4 << 10), Number(64 << 10)]).headline(&[Number(4 << 10)]),
     bytes("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]),
     FILLED,
 ];
 
-/// Up to a large folio of every size: where a page is overwritten ext4 looks at every block of its folio, 4 KiB each.
+/// Sizes up to a large folio: when a page is overwritten, ext4 looks at every 4 KiB block of its folio.
 pub(crate) const FILLED: Axis =
     bytes("filled", &[Number(4 << 10), Number(128 << 10), Number(1 << 20), Number(2 << 20)])
         .headline(&[Number(128 << 10)]);
 
-/// A file that the core's own cache holds, one that it does not, and one that few shared ones do; the second also filled
-/// in smaller and in larger pieces.
+/// A file that fits the private cache of a core, one that does not, and one that few shared caches hold; the second also
+/// filled in smaller and in larger pieces.
 const OF_BLOCKS: fn(&Point) -> bool =
     |point| point.number("filled") == Some(128 << 10) || point.number("file") == Some(4 << 20);
 
-/// The axes by which a file is the same.
+/// The axes that determine the file.
 const SAME: &[&str] = &["size", "file", "filled"];
 
 const CREATED: &[Axis] = &[size(&[Number(0), Number(10 << 10)]).headline(&[Number(0)])];
 
-/// Bytes of a file that the core's own cache holds. Larger ones lie in the shared cache or beyond, by what others leave of it.
+/// The bytes of a file that fits the private cache of a core. Larger ones lie in the shared cache or beyond, depending on
+/// the other users of that cache.
 const NEAR: u64 = 512 << 10;
 
-/// Files created and deleted in one batch of 100 µs and more, and batches of them in a round: what a round deletes makes the
-/// files of later ones dearer, wherever these lie in the same part of the file system (see `kit::folder`).
+/// Files created and deleted in one batch of at least 100 µs, and batches in a round. Files that a round deletes make files
+/// of later rounds more expensive in the same part of the file system (see `kit::folder`).
 const CREATED_AT_ONCE: u64 = 32;
 const BATCHES_OF_CREATED: u32 = 8;
 
@@ -58,7 +59,7 @@ const SYNCED: usize = 4 << 10;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "file.read",
-        summary: "read the next block of a file that was filled by writes of so many bytes, and add it up",
+        summary: "read the next block of a file that was filled by writes of this many bytes, and add it up",
         aliases: &["FREAD"],
         explained_by: &[term(1.0, "syscall.read.null"), term(1.0, "file.read.mapped").same(SAME)],
         prepare: |setting| {
@@ -74,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "file.read.mapped",
-        summary: "add up the next block of a mapped file, its pages touched before: no map, no fault, no unmap",
+        summary: "add up the next block of a mapped file, all pages present: no map, no fault, no unmap",
         aliases: &["mapped"],
         prepare: |setting| {
             let length = setting.number("file") as usize;
@@ -89,7 +90,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "file.map.read.unmap",
         version: 1,
-        summary: "add up the next block of a file that is mapped for one pass over it, with its share of map, faults and unmap",
+        summary: "add up the next block of a file that is mapped for one pass over it, including its share of map, faults and unmap",
         calls: &["mmap", "munmap"],
         explained_by: &[term(1.0, "file.read.mapped").same(SAME)],
         at_least: &["file.read.mapped"],
@@ -110,7 +111,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "file.write",
-        summary: "overwrite the next block of a file that was filled by writes of so many bytes, without waiting for the device",
+        summary: "overwrite the next block of a file that was filled by writes of this many bytes, without waiting for the device",
         explained_by: &[term(1.0, "syscall.write.null")],
         prepare: |setting| {
             let file = filled(setting, setting.size())?;
@@ -122,7 +123,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "file.fsync",
-        summary: "overwrite 4 KiB of a file and wait until the device has them",
+        summary: "overwrite 4 KiB of a file and wait until they are on the device",
         headline: true,
         quoted: Estimate::Typical,
         waits: |_| true,
@@ -140,7 +141,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(SYNCED, pwrite(&file, &block, 0)?)?;
                 Ok(fsync(&file)?)
             };
-            // The first one also has to find room for the block.
+            // The first one also allocates the block.
             overwrite()?;
             Ok(repeat(overwrite))
         },
@@ -149,7 +150,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "file.create.delete",
         version: 2,
-        summary: "create a file of this size in an open folder, close it, and delete it, where few files were made before",
+        summary: "create a file of this size in an open folder, close it, and delete it, in a part of the file system with few files",
         per: "file",
         axes: CREATED,
         headline: true,
@@ -174,10 +175,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What those are that go over a file block by block, from its beginning to its end and again.
+/// The defaults of operations that pass over a file block by block, from beginning to end, repeatedly.
 const OF_A_FILE: Operation = Operation {
     per: "block",
-    // Of a file of one size, in the core's own cache, until version 1.
+    // Until version 1 the file had one size, which fits the private cache of a core.
     version: 2,
     axes: BLOCKS,
     has_point: OF_BLOCKS,
@@ -187,13 +188,13 @@ const OF_A_FILE: Operation = Operation {
     ..DEFAULT
 };
 
-/// A scratch file of as many bytes as the point says, written in pieces as large as it says, all of its blocks of `size` bytes
-/// alike.
+/// A scratch file with the number of bytes that the point says, written in pieces of the size that it says. All blocks of
+/// `size` bytes have the same content.
 pub(crate) fn filled(setting: &Setting, size: usize) -> Result<OwnedFd, Failure> {
     in_pieces(setting, size, (setting.number("file") as usize, setting.number("filled") as usize))
 }
 
-/// The same of so many bytes, in pieces of so many.
+/// The same with this number of bytes, in pieces of this size.
 pub(crate) fn in_pieces(setting: &Setting, size: usize, (length, piece): (usize, usize)) -> Result<OwnedFd, Failure> {
     within_limit(length as u64)?;
     let file = new_file(&scratch(setting)?)?;
@@ -206,14 +207,15 @@ pub(crate) fn in_pieces(setting: &Setting, size: usize, (length, piece): (usize,
     Ok(file)
 }
 
-/// One block's bytes: no two words alike, and others in every round.
+/// The bytes of one block: all words differ, and every round has others.
 fn pattern(setting: &Setting, size: usize) -> Vec<u8> {
     (0..size as u64 / 8)
         .flat_map(|word| setting.seed().wrapping_add(word).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_ne_bytes())
         .collect()
 }
 
-/// A loop whose body reads so many blocks and gives their sum; a batch whose sums do not add up to what was written failed.
+/// A loop whose body reads a number of blocks and returns their sum. A batch fails if its sums do not match what was
+/// written.
 fn summed(
     setting: &Setting,
     blocks: u64,
@@ -236,7 +238,7 @@ fn summed(
     }))
 }
 
-/// Where the next block begins; after the last comes the first.
+/// The offset of the next block; the first follows the last.
 pub(crate) struct Place {
     here: usize,
     size: usize,
@@ -307,8 +309,8 @@ mod tests {
         }
     }
 
-    /// Pages of the file that lie in memory in larger pieces, by what the kernel tells root of each frame
-    /// (`/proc/kpageflags`, bits 15 and 16: the head and the rest of such a piece); `None` where it tells nothing.
+    /// Pages of the file that lie in memory in larger pieces, by the kernel's flags of each frame, which only root may read
+    /// (`/proc/kpageflags`, bits 15 and 16: the head and the rest of such a piece); `None` if the flags are hidden.
     fn in_large_pieces(file: &OwnedFd) -> Option<usize> {
         let mapping = Mapping::shared(file, 4 << 20).expect("mapped");
         let flags = std::fs::File::open("/proc/kpageflags").ok()?;

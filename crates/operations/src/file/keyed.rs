@@ -1,5 +1,5 @@
-//! The family `keyed`: records of 80 bytes found by their keys in an SQLite file, and the same records read in the order
-//! in which they were written. Every record's words are added up and held to the right sum.
+//! The family `keyed`: records of 80 bytes found by their keys in an SQLite file, and the same records read in the order in
+//! which they were written. The words of every record are added up and the sum is checked.
 
 #[cfg(any(test, not(feature = "keyed")))]
 mod absent;
@@ -17,18 +17,19 @@ use record::Estimate;
 use crate::kit::baseline::DEFAULT;
 use content::{BYTES, COLD_RECORDS};
 
-/// As many as the paper's test had, and a file of ten megabytes.
+/// The number of records in the paper's test, and a file of ten megabytes.
 const RECORDS: Axis = count("records", &[Number(1_000), Number(100_000)]);
 
 const READ_BY: Axis = word("by", &[Word("read"), Word("buffered"), Word("sqlite")]);
 
-/// `each`: every lookup is a transaction, which locks the file and looks whether it has changed. `one`: all lookups are in one.
+/// `each`: every lookup is a transaction, which locks the file and checks whether it has changed. `one`: all lookups are in
+/// one transaction.
 const TRANSACTION: Axis = word("transaction", &[Word("each"), Word("one")]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "keyed.written",
-        summary: "read the next record in the order written, from a plain file or by row number from an SQLite file",
+        summary: "read the next record in the order in which they were written, from a plain file or by row number from an SQLite file",
         aliases: &["FREAD"],
         axes: &[READ_BY, RECORDS],
         prepare: |setting| match setting.word("by") {
@@ -68,7 +69,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 const KEYED: Operation = Operation {
     per: "record",
     moves: |_| BYTES,
-    // The larger file lies beyond the core's own caches.
+    // The larger file does not fit in the private caches of a core.
     follows_clock: |point| point.number("records") == Some(1_000),
     ..DEFAULT
 };

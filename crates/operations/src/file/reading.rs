@@ -1,5 +1,5 @@
-//! The family `read`: one file from one end to the other by every method there is, out of memory and in it. All of
-//! them add up all they read by one routine and are held to the right sum, so that they differ by the method alone.
+//! The family `read`: one file from beginning to end by every method, cold and warm. All methods add up what they read with
+//! one routine, and the sum is checked, so that only the method differs.
 
 mod ahead;
 pub(crate) mod buffered;
@@ -22,45 +22,45 @@ use record::{Estimate, Point};
 use crate::kit::baseline::DEFAULT;
 
 pub use ahead::Ahead;
-pub use order::Plan;
-pub use source::{Given, unnamed, whole};
+pub use order::VisitPlan;
+pub use source::{UserFile, unnamed, whole};
 pub use sum::sum;
-pub use view::View;
+pub use view::MappedView;
 
 pub use crate::kit::block::Block;
 
-/// What adding up costs where the record is near: a part of every reader.
+/// The cost of adding up a record that is in the cache: a part of every reader.
 const THE_SUM: TermOf = term(1.0, "read.sum").same(&["record", "file"]);
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// The files of the paper whose experiment this is (`mpe`): 89,867 records of 256 bytes, and 7,040 of 80.
+/// The files of the paper (`mpe`) whose experiment this repeats: 89,867 records of 256 bytes, and 7,040 of 80.
 const LARGE: u64 = 89_867 * 256;
 const SMALL: u64 = 7_040 * 80;
 
-/// Where the file is when a pass begins.
+/// The state of the file when a pass begins.
 const STATE: Axis = word("state", &[Word("cold"), Word("warm")]);
 const ORDER: Axis = word("order", &[Word("sequential"), Word("reverse"), Word("strided"), Word("random")])
     .headline(&[Word("sequential")]);
-/// Bytes asked for at a time.
+/// Bytes requested at a time.
 const RECORD: Axis = bytes("record", &[Number(80), Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
     .headline(&[Number(128 * KIB)]);
 /// Bytes of the file.
 const FILE: Axis =
     bytes("file", &[Number(SMALL), Number(16 * MIB), Number(LARGE), Number(256 * MIB)]).headline(&[Number(256 * MIB)]);
 
-/// Bytes that have been asked for beyond those read.
+/// Bytes requested beyond those read.
 const DISTANCE: Axis =
     bytes("ahead", &[Number(KIB), Number(512 * KIB), Number(2 * MIB), Number(8 * MIB)]).headline(&[Number(2 * MIB)]);
-/// Bytes asked for at a time.
+/// Bytes requested at a time.
 const QUANTITY: Axis =
     bytes("quantity", &[Number(4 * KIB), Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
-/// Requests under way.
+/// Requests in flight.
 const DEPTH: Axis = count("depth", &[Number(1), Number(4), Number(16), Number(64)]).headline(&[Number(16)]);
 
-/// The axes of methods with a window, and its points: the usual window for every file, others for the large one, and
-/// for the paper's files also its first: four records ahead, a page at a time.
+/// The axes of methods with a window. Points: the usual window for every file, other windows for the large one, and for the
+/// paper's files also its first window: four records ahead, one page at a time.
 const AHEAD: &[Axis] = &[STATE, DISTANCE, QUANTITY, RECORD, FILE];
 const AHEAD_POINTS: fn(&Point) -> bool = |point| {
     let window = match (point.number("ahead"), point.number("quantity")) {
@@ -76,12 +76,12 @@ const AHEAD_POINTS: fn(&Point) -> bool = |point| {
     IN_ORDER_POINTS(point) && fits
 };
 
-/// The axes of reads past the page cache, for which the file's being in it means nothing.
+/// The axes of reads that bypass the page cache. It does not matter to them whether the file is in it.
 const DIRECT_ANY_ORDER: &[Axis] = &[COLD, ORDER, RECORD, FILE];
 const DIRECT_POINTS: fn(&Point) -> bool = |point| ANY_ORDER_POINTS(point) && is_blocks(point);
 const COLD: Axis = word("state", &[Word("cold")]);
 
-/// The axes of rings: every depth from beginning to end and by chance, the other orders at the usual depth.
+/// The axes of rings: every depth for sequential and random order, the other orders at the usual depth.
 const DEEP: &[Axis] = &[STATE, DEPTH, ORDER, RECORD, FILE];
 const DEEP_DIRECT: &[Axis] = &[COLD, DEPTH, ORDER, RECORD, FILE];
 const DEEP_POINTS: fn(&Point) -> bool = |point| {
@@ -92,7 +92,7 @@ const DEEP_POINTS: fn(&Point) -> bool = |point| {
     DIRECT_POINTS(point) && (deep || point.number("depth") == Some(16))
 };
 
-/// The axes of readers with a buffer: small records are what they are for.
+/// The axes of readers with a buffer, which serves small records.
 const BUFFERED: &[Axis] = &[STATE, RECORD.headline(&[Number(256)]), FILE];
 const BUFFERED_POINTS: fn(&Point) -> bool = |point| {
     let (file, record) = (point.number("file"), point.number("record"));
@@ -100,26 +100,27 @@ const BUFFERED_POINTS: fn(&Point) -> bool = |point| {
     large || [(Some(SMALL), Some(80)), (Some(LARGE), Some(256))].contains(&(file, record))
 };
 
-/// The axes of methods of which the order says much.
+/// The axes of methods for which the order matters.
 const ANY_ORDER: &[Axis] = &[STATE, ORDER, RECORD, FILE];
-/// The axes of those of which it does not.
+/// The axes of methods for which the order does not matter.
 const IN_ORDER: &[Axis] = &[STATE, RECORD, FILE];
 
-/// Every record size from beginning to end; the other orders by two sizes, in the large file.
+/// Every record size in sequential order; the other orders with two sizes, in the large file.
 const ANY_ORDER_POINTS: fn(&Point) -> bool = |point| {
     let (file, record) = (point.number("file"), point.number("record"));
     match point.word("order") {
         Some("sequential") => is_measured(point),
-        // Small records out of order take a request each: in the large file, seconds a pass.
+        // Small records out of order take one request each: seconds per pass in the large file.
         _ => [(Some(16 * MIB), Some(4 * KIB)), (Some(256 * MIB), Some(128 * KIB))].contains(&(file, record)),
     }
 };
 
-/// The usual record size alone, and the paper's.
+/// Only the usual record size, and the paper's.
 const IN_ORDER_POINTS: fn(&Point) -> bool =
     |point| is_measured(point) && ![Some(4 * KIB), Some(MIB)].contains(&point.number("record"));
 
-/// The paper's records belong to its files; the middle file is for who has no time, and the large one for all else.
+/// The paper's records belong to its files. The 16 MiB file is for users with little time, the large one for everything
+/// else.
 fn is_measured(point: &Point) -> bool {
     match (point.number("file"), point.number("record")) {
         (Some(SMALL), record) => record == Some(80),
@@ -129,12 +130,12 @@ fn is_measured(point: &Point) -> bool {
     }
 }
 
-/// Whether the records are whole blocks of a device.
+/// True if the records are whole blocks of a device.
 fn is_blocks(point: &Point) -> bool {
     point.number("record").is_some_and(|record| record.is_multiple_of(4 * KIB))
 }
 
-/// What all of them are: one pass over the file, which waits for a device and takes seconds to set up.
+/// The defaults of all readers: one pass over the file, which waits for a device and takes seconds to set up.
 const READ: Operation = Operation {
     per: "pass",
     waits: |point| point.word("state") == Some("cold"),
@@ -144,7 +145,7 @@ const READ: Operation = Operation {
     has_point: IN_ORDER_POINTS,
     follows_clock: |_| false,
     moves: |point| point.number("file").unwrap_or(0),
-    // A slow disk writes the file once at 10 MB/s, and reads it as slowly.
+    // A slow disk writes the file once at 10 MB/s and reads it at the same speed.
     patience: 120.0,
     ..DEFAULT
 };
@@ -161,7 +162,7 @@ mod tests {
         crate::kit::trial::of_family("read")
     }
 
-    /// Every method does its work from every state, in every order and record size, over a small file.
+    /// Every method does its work in every state, order and record size, on a small file.
     #[test]
     fn every_reader_reads_the_whole_file() {
         let scratch = tempfile::tempdir().expect("a folder");

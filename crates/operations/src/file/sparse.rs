@@ -1,5 +1,5 @@
-//! The family `sparse`: files that are mostly holes. What writing far from the beginning costs and occupies, reading where
-//! nothing was written, and finding what was.
+//! The family `sparse`: files that consist mostly of holes. The cost and the occupied space of writing far from the
+//! beginning, of reading a hole, and of finding the data.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,35 +18,37 @@ use crate::kit::check::exactly;
 use crate::kit::folder::apart;
 use crate::kit::scratch::{new_file, scratch};
 
-/// As the paper's file with a byte for each social security number.
+/// The size of the paper's file, with a byte for each social security number.
 const FAR: u64 = 999_999_999;
 
 const WRITTEN: Axis = size(&[Number(1), Number(4 << 10)]);
 const AT: Axis = count("offset", &[Number(0), Number(FAR)]);
 const OF: Axis = word("of", &[Word("data"), Word("hole"), Word("new_hole")]);
 
-/// Bytes of the file that is written without holes, and of each write.
+/// The bytes of the file that is written without holes, and of each write.
 const DENSE: u64 = 4 << 20;
 const BLOCK: usize = 64 << 10;
 
-/// Blocks that are read over and over: together they stay in the core's own cache.
+/// The number of blocks that are read repeatedly: together they stay in the private cache of a core.
 const BLOCKS: u64 = 8;
 
-/// Blocks of a hole read for the first time in one batch: 16 MiB.
+/// The number of blocks of a hole that are read for the first time in one batch: 16 MiB.
 const NEW_BLOCKS: u64 = 256;
 
-/// What a file that was written once may occupy and still count as sparse. File systems give 4 to 128 KiB to a single write.
+/// The most bytes that a file with one written byte may occupy and still count as sparse. File systems allocate 4 to 128
+/// KiB for a single write.
 const SPARSE: u64 = 1 << 20;
 
-/// Where it is tried first whether the file system makes holes: 1 GB written in earnest could fill a disk.
+/// The distance at which it is first tried whether the file system makes holes: a file system without holes would write 1
+/// GB, which could fill a disk.
 const TRIED: u64 = 16 << 20;
 
-/// Files made in a batch of 100 µs and more, and batches in a round: what a round deletes makes later ones dearer (see
-/// `folder`).
+/// Files created in a batch of at least 100 µs, and batches in a round. Files that a round deletes make files of later
+/// rounds more expensive (see `folder`).
 const FILES_AT_ONCE: u64 = 32;
 const BATCHES: u32 = 8;
 
-/// Islands of data in the file that is walked, bytes of each, and from one to the next.
+/// The number of islands of data in the file that is walked, the bytes of each, and the distance between two.
 const ISLANDS: u64 = 256;
 const ISLAND: u64 = 64 << 10;
 const APART: u64 = 1 << 20;
@@ -55,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "sparse.write",
         version: 2,
-        summary: "create a file, write so much at this offset, close the file and delete it",
+        summary: "create a file, write this many bytes at this offset, close the file and delete it",
         per: "file",
         axes: &[WRITTEN, AT],
         moves: |point| point.number("size").unwrap_or(0),
@@ -74,7 +76,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let wanted = at + setting.number("size");
             let (length, content) = (wanted, Block::new(setting.size()));
             Ok(writing.at_most(FILES_AT_ONCE).batches(BATCHES).verify(move |_| {
-                // One more, looked at before it goes; once a round, for writing it out takes a device's time.
+                // One more file is checked before it is deleted; only once per round, because writing it out takes the
+                // device's time.
                 let Some(folder) = checked.take() else { return Ok(()) };
                 let file = create(&folder)?;
                 exactly(content.len(), pwrite(&file, &content, at)?)?;
@@ -112,7 +115,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "sparse.occupied",
-        summary: "ask what a file occupies that was written once, one byte far from its beginning; another answer than this size is a skip that tells it",
+        summary: "ask for the space that a file occupies in which one byte far from the beginning was written; the points are the possible answers",
         axes: &[size(&[Number(OCCUPIED)])],
         explained_by: &[term(1.0, "syscall.fstat")],
         prepare: |setting| {
@@ -145,10 +148,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What `st_blocks` counts in, whatever the file system's blocks.
+/// The unit of `st_blocks`, whatever the block size of the file system.
 const UNIT: usize = 512;
 
-/// What a far write of one byte occupies on most file systems: one block.
+/// The space that a far write of one byte occupies on most file systems: one block.
 const OCCUPIED: u64 = 4 << 10;
 
 fn create(folder: &OwnedFd) -> Result<OwnedFd, Failure> {
@@ -156,7 +159,7 @@ fn create(folder: &OwnedFd) -> Result<OwnedFd, Failure> {
     Ok(openat(folder, c"new", flags, Mode::RUSR | Mode::WUSR)?)
 }
 
-/// Skips where a hole is filled, tried at a distance that does no harm.
+/// Skips if the file system fills holes, which is tried at a harmless distance.
 fn holes_are_made(folder: &OwnedFd) -> Result<(), Failure> {
     let file = create(folder)?;
     unlinkat(folder, c"new", AtFlags::empty())?;
@@ -164,7 +167,7 @@ fn holes_are_made(folder: &OwnedFd) -> Result<(), Failure> {
     sparse(occupied(&file)?).map(|_| ())
 }
 
-/// A file of which one byte was ever written.
+/// A file in which only one byte was ever written.
 fn written_far(setting: &Setting) -> Result<OwnedFd, Failure> {
     let folder = scratch(setting)?;
     holes_are_made(&folder)?;
@@ -173,13 +176,13 @@ fn written_far(setting: &Setting) -> Result<OwnedFd, Failure> {
     Ok(file)
 }
 
-/// Bytes that a file occupies, once all of it has found its place.
+/// The bytes that a file occupies, after all of it has been allocated.
 fn occupied(file: &OwnedFd) -> Result<u64, Failure> {
     fsync(file)?;
     Ok(fstat(file)?.st_blocks as u64 * UNIT as u64)
 }
 
-/// The same number of bytes, where it is that of a file with a hole.
+/// Returns this number of bytes if it is that of a file with a hole.
 fn sparse(occupied: u64) -> Result<u64, Failure> {
     match occupied {
         0..SPARSE => Ok(occupied),
@@ -192,7 +195,7 @@ fn sparse(occupied: u64) -> Result<u64, Failure> {
     }
 }
 
-/// The loop that reads the same few blocks, of a byte that is other than zero only in data.
+/// The loop that reads the same few blocks in a cycle. Their bytes are not zero only in data.
 fn read_again(setting: &Setting) -> Result<Loop, Failure> {
     let byte = if setting.word("of") == "data" { 7 } else { 0 };
     let file = new_file(&scratch(setting)?)?;
@@ -228,10 +231,10 @@ fn new_hole(setting: &Setting) -> Result<Loop, Failure> {
     Ok(reading)
 }
 
-/// The loop that has blocks of this byte read and adds up their words, held to the right sum.
+/// The loop in which `read` reads blocks of this byte. It adds up their words and checks the sum.
 fn summed(byte: u8, mut read: impl FnMut(&mut [u8]) -> Result<(), Failure> + 'static) -> Loop {
     let expected = u64::from_ne_bytes([byte; 8]).wrapping_mul(BLOCK as u64 / 8);
-    // It holds something else than any file here.
+    // The buffer first holds something that no file here contains.
     let mut block = Block::of(0xFF, BLOCK);
     let total = Rc::new(Cell::new(0_u64));
     let sum = Rc::clone(&total);
@@ -246,7 +249,7 @@ fn summed(byte: u8, mut read: impl FnMut(&mut [u8]) -> Result<(), Failure> + 'st
     })
 }
 
-/// The islands: the loop that walks from one to the next and again from the first.
+/// The islands, and the loop that walks from one to the next in a cycle.
 fn islands(setting: &Setting) -> Result<Loop, Failure> {
     let file = new_file(&scratch(setting)?)?;
     ftruncate(&file, ISLANDS * APART)?;
@@ -257,7 +260,7 @@ fn islands(setting: &Setting) -> Result<Loop, Failure> {
     fsync(&file)?;
     if seek(&file, SeekFrom::Data(0))? == 0 {
         return Err(Failure::skip(
-            "the file system of the scratch folder does not tell where holes are",
+            "the file system of the scratch folder does not report holes",
             "set TMPDIR to a folder of ext4, XFS, Btrfs or tmpfs",
         ));
     }

@@ -8,64 +8,64 @@ use std::ptr::NonNull;
 use operation::Failure;
 use rustix::io::Errno;
 
-/// A stream over a file, with the buffer that the library chooses; dropping it closes both.
+/// A stream over a file, with the buffer that the library chooses. Dropping it closes both.
 pub(crate) struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
-    /// One to be read.
+    /// A stream for reading.
     pub(crate) fn to_read(file: File) -> Result<Stream, Failure> {
         Stream::of(file, c"r")
     }
 
-    /// One to be written.
+    /// A stream for writing.
     pub(crate) fn to_write(file: File) -> Result<Stream, Failure> {
         Stream::of(file, c"w")
     }
 
     fn of(file: File, mode: &CStr) -> Result<Stream, Failure> {
         let descriptor = file.into_raw_fd();
-        // SAFETY: the descriptor is open and belongs to the stream from here on; the mode is a C string.
+        // SAFETY: the descriptor is open and the stream owns it from here on; the mode is a C string.
         let stream = unsafe { libc::fdopen(descriptor, mode.as_ptr()) };
         NonNull::new(stream).map(Stream).ok_or_else(Failure::last_os_error)
     }
 
-    /// Goes back to the beginning; what was written is on its way to the file.
+    /// Goes back to the beginning. What was written is first passed to the file.
     pub(crate) fn rewind(&self) -> Result<(), Failure> {
         // SAFETY: the stream is open.
         let status = unsafe { libc::fseek(self.0.as_ptr(), 0, libc::SEEK_SET) };
         if status == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
     }
 
-    /// Bytes that came.
+    /// Reads bytes. Returns how many.
     #[inline(always)]
     pub(crate) fn read(&self, record: &mut [u8]) -> usize {
-        // SAFETY: the stream is open, and the record has room for so many bytes.
+        // SAFETY: the stream is open, and the record has space for this number of bytes.
         unsafe { libc::fread(record.as_mut_ptr().cast(), 1, record.len(), self.0.as_ptr()) }
     }
 
-    /// Takes the whole record, or says why not.
+    /// Writes the whole record, or returns the error.
     #[inline(always)]
     pub(crate) fn write(&self, record: &[u8]) -> Result<usize, Errno> {
-        // SAFETY: the stream is open, and the record has so many bytes.
+        // SAFETY: the stream is open, and the record has this number of bytes.
         match unsafe { libc::fwrite(record.as_ptr().cast(), 1, record.len(), self.0.as_ptr()) } {
             written if written == record.len() => Ok(written),
             _ => Err(last_errno()),
         }
     }
 
-    /// Buffers what is written not at all, by lines, or until the buffer is full.
+    /// Sets the buffering: none, by lines, or full.
     pub(crate) fn buffer(&self, kind: &str) -> Result<(), Failure> {
         let mode = match kind {
             "none" => libc::_IONBF,
             "line" => libc::_IOLBF,
             _ => libc::_IOFBF,
         };
-        // SAFETY: the stream is open and nothing has been written to it; without a buffer given, the library makes one.
+        // SAFETY: the stream is open and nothing has been written to it; the library allocates the buffer if none is given.
         let status = unsafe { libc::setvbuf(self.0.as_ptr(), std::ptr::null_mut(), mode, 0) };
         if status == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
     }
 
-    /// Takes one character.
+    /// Writes one character.
     #[inline]
     pub(crate) fn put(&self, byte: u8) -> Result<(), Failure> {
         // SAFETY: the stream is open.
@@ -75,7 +75,7 @@ impl Stream {
         }
     }
 
-    /// Hands on what is in the buffer.
+    /// Passes the buffered bytes to the file.
     pub(crate) fn flush(&self) -> Result<(), Errno> {
         // SAFETY: the stream is open.
         let status = unsafe { libc::fflush(self.0.as_ptr()) };
@@ -85,17 +85,17 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: the stream is open and nobody uses it after this.
+        // SAFETY: the stream is open and is not used after this.
         unsafe { libc::fclose(self.0.as_ptr()) };
     }
 }
 
-/// Why the last call failed.
+/// The error of the last call.
 pub(crate) fn last_errno() -> Errno {
     errno(&std::io::Error::last_os_error())
 }
 
-/// The kernel's number of an error; EIO for one that has none.
+/// The kernel's number of an error; EIO if it has none.
 pub(crate) fn errno(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }

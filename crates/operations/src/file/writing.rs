@@ -1,5 +1,5 @@
-//! The family `write`: one file written from one end to the other by every method there is, new or over what is there,
-//! with every policy of syncing. What a pass wrote is read back after the timing.
+//! The family `write`: one file written from beginning to end by every method, new or overwritten, with every sync policy.
+//! What a pass wrote is read back outside the timed region.
 
 pub(crate) mod buffered;
 mod content;
@@ -19,23 +19,23 @@ use record::{Estimate, Point};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// What is there when a pass begins: an empty file, or one with all its blocks.
+/// The state when a pass begins: an empty file, or one with all its blocks.
 const OVER: Axis = word("over", &[Word("new"), Word("old")]).headline(&[Word("new")]);
-/// When the device must have it.
+/// When the data must be on the device.
 const SYNC: Axis = word("sync", &[Word("none"), Word("fsync"), Word("fdatasync"), Word("range"), Word("dsync")])
     .headline(&[Word("none"), Word("fsync")]);
 const ORDER: Axis = word("order", &[Word("sequential"), Word("random")]).headline(&[Word("sequential")]);
-/// Bytes handed over at a time.
+/// Bytes per call.
 const RECORD: Axis = bytes("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)]).headline(&[Number(128 * KIB)]);
 /// Bytes of the file.
 const FILE: Axis = bytes("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]);
-/// Requests under way.
+/// Requests in flight.
 const DEPTH: Axis = count("depth", &[Number(1), Number(16)]).headline(&[Number(16)]);
 
 const ANY: &[Axis] = &[OVER, SYNC, ORDER, RECORD, FILE];
 const DEEP: &[Axis] = &[OVER, SYNC, DEPTH, ORDER, RECORD, FILE];
 
-/// Every policy at the usual record, every record without one; a wait for each call in the small file alone.
+/// Every policy with the usual record, every record without a policy; a wait for each call only in the small file.
 const ANY_POINTS: fn(&Point) -> bool = |point| {
     let (file, record, sync) = (point.number("file"), point.number("record"), point.word("sync"));
     let at_end = sync == Some("fsync") || sync == Some("msync");
@@ -49,14 +49,14 @@ const ANY_POINTS: fn(&Point) -> bool = |point| {
     }
 };
 
-/// Past the page cache there are no pages to write later.
+/// Direct writes leave no pages to be written later.
 const DIRECT_POINTS: fn(&Point) -> bool = |point| ANY_POINTS(point) && point.word("sync") != Some("range");
 
 /// Depths without a policy or with the usual one.
 const DEEP_POINTS: fn(&Point) -> bool = |point| ANY_POINTS(point) && is_usual_sync(point);
 const DEEP_DIRECT_POINTS: fn(&Point) -> bool = DEEP_POINTS;
 
-/// The axes of writers with a buffer: small records are what they are for.
+/// The axes of writers with a buffer, which serves small records.
 const BUFFERED: &[Axis] = &[
     OVER,
     word("sync", &[Word("none"), Word("fsync")]),
@@ -69,15 +69,16 @@ fn is_usual_sync(point: &Point) -> bool {
     matches!(point.word("sync"), Some("none" | "fsync" | "dsync"))
 }
 
-/// What every pass contains that is no writing: an iteration of the loop, and making what is written, in one place.
+/// The terms of every pass that are not writing: an iteration of the loop, and generating the data in one buffer.
 const MAKING: &[TermOf] =
     &[term(1.0, "loop.empty"), term(1.0, "write.generate").at(&[("depth", Number(1))]).same(&["record", "file"])];
 
-/// The same in as many places as requests are under way.
+/// The same with one buffer per request in flight.
 const MAKING_DEEP: &[TermOf] =
     &[term(1.0, "loop.empty"), term(1.0, "write.generate").same(&["depth", "record", "file"])];
 
-/// What all of them are: one pass over the file, which waits for a device. Until version 1 its making was taken for writing.
+/// The defaults of all writers: one pass over the file, which waits for a device. Until version 1, generating the data
+/// counted as writing.
 const WRITE: Operation = Operation {
     per: "pass",
     version: 2,
@@ -87,7 +88,7 @@ const WRITE: Operation = Operation {
     quoted: Estimate::Typical,
     follows_clock: |_| false,
     moves: |point| point.number("file").unwrap_or(0),
-    // A slow disk takes 64 MiB at 5 MB/s, and each of 256 waits for a small write takes a tenth of a second at worst.
+    // A slow disk takes 64 MiB at 5 MB/s, and each of 256 waits for a small write takes at most a tenth of a second.
     patience: 120.0,
     ..DEFAULT
 };
@@ -104,7 +105,7 @@ mod tests {
         crate::kit::trial::of_family("write")
     }
 
-    /// Every method does its work from every state, in every order and record size, over a small file.
+    /// Every method does its work in every state, order and record size, on a small file.
     #[test]
     fn every_writer_writes_the_whole_file() {
         let scratch = tempfile::tempdir().expect("a folder");
@@ -118,7 +119,7 @@ mod tests {
         }
     }
 
-    /// A writer that leaves out a record, or writes what the pass before wrote, is found out.
+    /// A writer that omits a record, or writes what the pass before wrote, is detected.
     #[test]
     fn writers_that_do_not_write_all_are_found_out() {
         let scratch = tempfile::tempdir().expect("a folder");
@@ -135,7 +136,7 @@ mod tests {
                     let mut content = content::Content::new(4096);
                     Ok(move |pass: u64| {
                         for offset in plan.offsets().filter(|offset| *offset != left_out) {
-                            let number = target::Target::number(plan, pass.min(passes), offset);
+                            let number = target::WrittenFile::number(plan, pass.min(passes), offset);
                             rustix::io::pwrite(&file, content.record(number), offset)?;
                         }
                         Ok(())
@@ -149,7 +150,7 @@ mod tests {
         }
     }
 
-    /// A method without the axis `over` is one for new files: `fallocate` has nothing to do for one with all its blocks.
+    /// A method without the axis `over` is one for new files: `fallocate` does nothing for a file with all its blocks.
     #[test]
     fn a_pass_begins_with_an_empty_file_unless_the_point_says_otherwise() {
         let scratch = tempfile::tempdir().expect("a folder");
@@ -158,7 +159,7 @@ mod tests {
                 let over = point.word("over").map(String::from);
                 let point = point.with("file", Number(MIB)).with("sync", Word("none".into()));
                 let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
-                let target = target::Target::of(&setting).expect("a file");
+                let target = target::WrittenFile::of(&setting).expect("a file");
                 target.restore(false).expect("restored");
                 let length = crate::file::residence::length(&target.file).expect("a length");
                 assert_eq!(length, if over.as_deref() == Some("old") { MIB } else { 0 }, "{}", operation.id);

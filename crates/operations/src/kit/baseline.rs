@@ -1,12 +1,13 @@
-//! What most operations are, and the terms that most of them contain: the loop around them, and one entry of the kernel.
+//! The default values of an operation's block, and the two terms that most operations contain: the loop, and one kernel
+//! entry.
 
 use operation::{Operation, TermOf, term};
 
-/// What most operations are: a call, quoted by its quiet figure, with the empty loop as its baseline.
+/// The defaults of an operation: a call, quoted by its quiet figure, with the empty loop as its baseline.
 pub(crate) const DEFAULT: Operation = Operation { terms: EMPTY_LOOP, ..Operation::DEFAULT };
 
 /// One iteration of the loop around every operation.
 pub(crate) const EMPTY_LOOP: &[TermOf] = &[term(1.0, "loop.empty")];
 
-/// Entering the kernel and leaving it again, once.
+/// One entry into the kernel and the return.
 pub(crate) const ENTRY: &[TermOf] = &[term(1.0, "syscall.getppid")];

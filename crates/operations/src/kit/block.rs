@@ -1,5 +1,5 @@
-//! Room for what is copied. Where a block lies in its page is worth a third of the time of a copy of 4 KiB, and what an
-//! allocation returns differs from build to build and from round to round: every block here lies where it is said to.
+//! Buffers for copied data, at a defined place within the page. This place changes the time of a 4 KiB copy by up to a
+//! third, and the address that an allocator returns differs between builds and between rounds.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,10 +7,10 @@ use operation::Failure;
 use rustix::mm::madvise;
 use rustix::param::page_size;
 
-use crate::kit::huge::{HUGE, Kind, huge_bytes, offered_at, withheld};
+use crate::kit::huge::{HUGE, MemoryKind, huge_bytes, offered_at, withheld};
 
-/// Bytes that begin at a page's beginning, as direct reads demand and as the blocks of the page cache do, or so many bytes
-/// behind it. In a forked process they have the same address.
+/// Bytes that begin at a page boundary, as direct reads require and as page cache blocks do, or at a given offset behind
+/// one. Forked processes see them at the same address.
 pub struct Block {
     bytes: Vec<u8>,
     start: usize,
@@ -19,12 +19,12 @@ pub struct Block {
 }
 
 impl Block {
-    /// At a page's beginning, every byte 1: written, so that its own first touches are not the first iteration's.
+    /// Begins at a page boundary, filled with ones. Writing it here keeps its page faults out of the first iteration.
     pub fn new(length: usize) -> Block {
         Block::behind(0, length)
     }
 
-    /// `offset` bytes, less than a page, behind a page's beginning.
+    /// Begins `offset` bytes behind a page boundary. `offset` is less than a page.
     pub(crate) fn behind(offset: usize, length: usize) -> Block {
         let page = page_size();
         let bytes = vec![1; offset % page + length + page];
@@ -32,14 +32,14 @@ impl Block {
         Block { bytes, start, length, offset }
     }
 
-    /// At a page's beginning, every byte the same.
+    /// Begins at a page boundary, filled with one value.
     pub(crate) fn of(byte: u8, length: usize) -> Block {
         let mut block = Block::new(length);
         block.fill(byte);
         block
     }
 
-    /// The same in huge pages, whose bytes lie in one piece for a device too.
+    /// Like `filled`, but in huge pages, which are physically contiguous for a device too.
     ///
     /// # Errors
     /// A skip where the kernel gives none.
@@ -51,13 +51,13 @@ impl Block {
         // SAFETY: the range lies in the list's own memory; the advice changes nothing in it.
         unsafe { madvise(place.cast(), whole, rustix::mm::Advice::LinuxHugepage) }?;
         bytes.resize(start + whole, 1);
-        match huge_bytes(place.cast(), Kind::Anonymous)? {
+        match huge_bytes(place.cast(), MemoryKind::Anonymous)? {
             got if got >= whole => Ok(Block { bytes, start, length, offset: 0 }),
             _ => Err(withheld("the kernel gives this process no huge pages", offered_at(place.cast()))),
         }
     }
 
-    /// All of it, to be written.
+    /// The whole buffer, to be written.
     #[inline(always)]
     pub fn bytes(&mut self) -> &mut [u8] {
         &mut self.bytes[self.start..self.start + self.length]
@@ -80,7 +80,7 @@ impl DerefMut for Block {
     }
 }
 
-/// Another place that lies alike in its page and holds the same.
+/// A copy of this buffer at the same offset within its page.
 impl Clone for Block {
     fn clone(&self) -> Block {
         let mut copy = Block::behind(self.offset, self.length);
@@ -93,7 +93,7 @@ impl Clone for Block {
 mod tests {
     use super::*;
 
-    /// Allocations of other sizes before it move what the allocator gives next.
+    /// Allocations of other sizes before it change what the allocator returns next.
     #[test]
     fn a_block_lies_where_it_is_said_to_whatever_was_allocated_before() {
         let mut kept = Vec::new();

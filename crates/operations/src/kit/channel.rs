@@ -1,4 +1,4 @@
-//! Messages between two tasks: an end holds what it receives from and what it sends to.
+//! Messages between two tasks. Each end holds the descriptors that it receives from and sends to.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
@@ -8,9 +8,9 @@ use rustix::io::Errno;
 
 use crate::kit::block::Block;
 
-/// One task's end of whatever carries whole messages in both directions.
+/// One task's end of a channel that carries whole messages in both directions.
 pub(crate) trait Channel {
-    /// Room for a message of `size` bytes, after whatever header the channel wants before them.
+    /// A buffer for a message of `size` bytes, behind the header that the channel needs, if any.
     fn block(&self, size: usize) -> Block {
         Block::new(size)
     }
@@ -18,14 +18,14 @@ pub(crate) trait Channel {
     /// Sends the whole message.
     fn send(&self, block: &[u8]) -> Result<(), Failure>;
 
-    /// Waits until a whole message is there.
+    /// Waits until a whole message has arrived.
     fn receive(&self, block: &mut [u8]) -> Result<(), Failure>;
 
-    /// Closes this process's copy of an end that belongs to the process it was forked from, where that matters.
+    /// Closes this process's copy of an end that belongs to the process it was forked from, if that matters.
     fn close_inherited(&self) {}
 }
 
-/// One task's end of a channel of bytes in both directions.
+/// One task's end of a byte channel in both directions.
 pub(crate) struct End {
     receiver: OwnedFd,
     sender: OwnedFd,
@@ -37,7 +37,7 @@ impl End {
         End { receiver, sender }
     }
 
-    /// An end that reads and writes one socket, which it holds twice.
+    /// An end that reads and writes one socket, through two descriptors.
     pub(crate) fn socket(socket: OwnedFd) -> Result<End, Failure> {
         Ok(End { receiver: socket.try_clone()?, sender: socket })
     }
@@ -50,62 +50,62 @@ impl End {
         Ok((ours, End { receiver: their_receiver, sender: their_sender }))
     }
 
-    /// A pipe to oneself.
+    /// A pipe to itself.
     pub(crate) fn to_itself() -> Result<End, Failure> {
         let (receiver, sender) = rustix::pipe::pipe()?;
         Ok(End { receiver, sender })
     }
 
-    /// An end to oneself: what goes to the partner of `ours` is received here.
+    /// An end to itself: it receives what is sent to the partner of `ours`.
     pub(crate) fn joined(ours: End, theirs: End) -> End {
         End { receiver: theirs.receiver, sender: ours.sender }
     }
 
-    /// What it reads from.
+    /// The descriptor it reads from.
     pub(crate) fn receiver(&self) -> &OwnedFd {
         &self.receiver
     }
 
-    /// What it writes to.
+    /// The descriptor it writes to.
     pub(crate) fn sender(&self) -> &OwnedFd {
         &self.sender
     }
 
-    /// Sends the whole block with one call.
+    /// Sends the whole block in one call.
     #[inline]
     pub(crate) fn send(&self, block: &[u8]) -> Result<(), Failure> {
         let sent = rustix::io::write(&self.sender, block)?;
-        if sent == block.len() { Ok(()) } else { Err(Failure::wrong("a message was sent in part")) }
+        if sent == block.len() { Ok(()) } else { Err(Failure::wrong("only a part of a message was sent")) }
     }
 
-    /// Waits until the whole block is there.
+    /// Waits until the whole block has arrived.
     ///
     /// # Errors
-    /// Also when the other end has been closed.
+    /// Also if the other end has been closed.
     #[inline]
     pub(crate) fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
         read_whole(&self.receiver, block)
     }
 
-    /// From now on receiving never waits: [`End::receive_now`] then tells whether there was a message.
+    /// Makes receiving nonblocking: [`End::receive_now`] then returns whether there was a message.
     pub(crate) fn never_wait(&self) -> Result<(), Failure> {
         no_wait(&self.receiver)
     }
 
-    /// Receives a block if one is there, and tells whether there was. Only for blocks small enough to come whole.
+    /// Receives a block if one is there. Returns whether there was one. Only for blocks small enough to arrive whole.
     #[inline]
     pub(crate) fn receive_now(&self, block: &mut [u8]) -> Result<bool, Failure> {
         match rustix::io::read(&self.receiver, &mut *block) {
-            Ok(0) => Err(Failure::wrong("the other task is gone")),
+            Ok(0) => Err(Failure::wrong("the other task has ended")),
             Ok(length) if length == block.len() => Ok(true),
-            Ok(_) => Err(Failure::wrong("a message came in part")),
+            Ok(_) => Err(Failure::wrong("only a part of a message was received")),
             Err(Errno::AGAIN) => Ok(false),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    /// Closes this process's copy of an end that belongs to the process it was forked from, which keeps its own:
-    /// only then does the death of that process end this one's reading.
+    /// Closes this process's copy of an end that belongs to the process it was forked from. Otherwise this process would
+    /// not see the end of the data when the other process dies.
     pub(crate) fn close_inherited(&self) {
         for descriptor in [self.receiver.as_raw_fd(), self.sender.as_raw_fd()] {
             // SAFETY: this process never uses the end again, and leaves without running its destructor.
@@ -117,13 +117,13 @@ impl End {
 /// Reads until the block is full.
 ///
 /// # Errors
-/// Also when the other end has been closed.
+/// Also if the other end has been closed.
 #[inline]
 pub(crate) fn read_whole(from: &OwnedFd, block: &mut [u8]) -> Result<(), Failure> {
     let mut filled = 0;
     while filled < block.len() {
         match rustix::io::read(from, &mut block[filled..])? {
-            0 => return Err(Failure::wrong("the other task is gone")),
+            0 => return Err(Failure::wrong("the other task has ended")),
             more => filled += more,
         }
     }
@@ -146,7 +146,7 @@ impl Channel for End {
     }
 }
 
-/// Makes reading an open file never wait, for all who share it.
+/// Makes reads from an open file nonblocking, for all descriptors that share it.
 fn no_wait(file: impl AsFd) -> Result<(), Failure> {
     let flags = fcntl_getfl(&file)?;
     Ok(fcntl_setfl(&file, flags | OFlags::NONBLOCK)?)

@@ -1,8 +1,8 @@
-//! Checks of what a call returned, at the cost of a compare and a branch.
+//! Checks of what a call returned. Each costs a compare and a branch.
 
 use operation::Failure;
 
-/// Fails unless a call returned what it must; costs a compare and a branch.
+/// Fails unless a call returned the expected value. Costs a compare and a branch.
 #[inline(always)]
 pub(crate) fn exactly(wanted: usize, returned: usize) -> Result<(), Failure> {
     if returned == wanted { Ok(()) } else { Err(other_result(wanted, returned)) }
@@ -10,10 +10,10 @@ pub(crate) fn exactly(wanted: usize, returned: usize) -> Result<(), Failure> {
 
 #[cold]
 fn other_result(wanted: usize, returned: usize) -> Failure {
-    Failure::wrong(format!("a call returned {returned} where it must return {wanted}"))
+    Failure::wrong(format!("a call returned {returned} instead of {wanted}"))
 }
 
-/// Fails unless a call was answered by this error.
+/// Fails unless a call failed with this error.
 #[inline(always)]
 pub(crate) fn answered(errno: i32, result: Result<usize, Failure>) -> Result<(), Failure> {
     match result {
@@ -25,7 +25,7 @@ pub(crate) fn answered(errno: i32, result: Result<usize, Failure>) -> Result<(),
 
 #[cold]
 fn let_through(returned: usize) -> Failure {
-    Failure::wrong(format!("a call returned {returned} where it must be refused"))
+    Failure::wrong(format!("a call returned {returned}, but must be refused"))
 }
 
 #[cfg(test)]

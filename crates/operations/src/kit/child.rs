@@ -1,5 +1,5 @@
-//! Children that share this process's memory: for calls that a process can make but once, and for those that return
-//! twice. Knows nothing of what is timed in them.
+//! Child processes that share this process's memory: for calls that a process can make only once, and for calls that return
+//! twice. Does not know what is timed in them.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,29 +10,29 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::process::{fork, status_of};
 
-/// Memory of a child's stack, in units of 16 bytes: 256 KiB, of which only what the child touches is ever used.
+/// The child's stack, in units of 16 bytes: 256 KiB. Only the pages that the child touches use memory.
 const STACK: usize = 16 << 10;
 
-/// A child that shares this process's memory, and that it waits for.
+/// A child that shares this process's memory. This process waits for it.
 const PLAIN: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
 
-/// What a child is given: its work, and where it leaves how that went.
+/// What a child receives: its work, and a place for the result.
 struct Work<B> {
     body: B,
     end: Result<(), Failure>,
 }
 
-/// A loop that starts a child for every iteration, in new namespaces where `flags` say so, has it do `body`, and waits
-/// for its end. The child is a process of its own in everything but its memory, and this one stands still meanwhile.
+/// A loop that starts one child per iteration (in new namespaces if `flags` say so), lets it run `body`, and waits for its
+/// end. The child is a separate process that shares only the memory, and this process is suspended meanwhile.
 ///
 /// # Errors
-/// What the body met, or that there is no child to be had.
+/// The error of the body, or the reason why no child could be started.
 pub(crate) fn in_child<B: FnMut() -> Result<(), Failure> + 'static>(flags: c_int, body: B) -> Loop {
     let mut child = Child::new(flags, body);
     repeat(move || child.run())
 }
 
-/// What is needed to run such a child again and again.
+/// What is needed to start such a child repeatedly.
 pub(crate) struct Child<B> {
     stack: Vec<u128>,
     work: Work<B>,
@@ -40,17 +40,18 @@ pub(crate) struct Child<B> {
 }
 
 impl<B: FnMut() -> Result<(), Failure>> Child<B> {
-    /// One that does `body`, in new namespaces where `flags` say so.
+    /// A child that runs `body`, in new namespaces if `flags` say so.
     pub(crate) fn new(flags: c_int, body: B) -> Child<B> {
         Child { stack: vec![0_u128; STACK], work: Work { body, end: Ok(()) }, flags: flags | PLAIN }
     }
 
-    /// Starts it and waits for its end.
+    /// Starts the child and waits for its end.
     #[inline(always)]
     pub(crate) fn run(&mut self) -> Result<(), Failure> {
         let top = self.stack.as_mut_ptr_range().end.cast();
         let given = (&raw mut self.work).cast();
-        // SAFETY: the stack is the child's alone and the work outlives it, for this process is held until it is gone.
+        // SAFETY: only the child uses the stack, and the work outlives the child, because this process is suspended until
+        // the child has ended.
         let child = unsafe { libc::clone(run::<B>, top, self.flags, given) };
         if child == -1 {
             return Err(not_started(self.flags));
@@ -65,14 +66,14 @@ impl<B: FnMut() -> Result<(), Failure>> Child<B> {
 fn not_started(flags: c_int) -> Failure {
     match Failure::last_os_error() {
         Failure::Errno { errno: libc::EINVAL } if flags & !PLAIN != 0 => {
-            Failure::skip("this kernel starts no child that shares memory in a new namespace", "Linux itself")
+            Failure::skip("this kernel does not start a child that shares memory in a new namespace", "Linux itself")
         }
         other => other,
     }
 }
 
 extern "C" fn run<B: FnMut() -> Result<(), Failure>>(work: *mut c_void) -> c_int {
-    // SAFETY: it is the parent's work, which the parent does not touch until this child is gone.
+    // SAFETY: it is the parent's work, which the parent does not touch until this child has ended.
     let work = unsafe { &mut *work.cast::<Work<B>>() };
     work.end = (work.body)();
     match work.end {
@@ -82,10 +83,11 @@ extern "C" fn run<B: FnMut() -> Result<(), Failure>>(work: *mut c_void) -> c_int
     }
 }
 
-/// The exit status of a child that failed otherwise than by an error of a call; above every error number.
+/// The exit status of a child that failed for a reason other than a call's error. It is above every error number.
 const NO_ERRNO: c_int = 255;
 
-/// What a child's status tells: emulators of the kernel's calls give it a copy of the memory, and then it is all there is.
+/// The meaning of a child's exit status. Some emulators of the kernel give the child a copy of the memory, and then the
+/// status is the only result.
 #[inline(always)]
 fn told_by(status: c_int) -> Result<(), Failure> {
     match status {
@@ -97,17 +99,17 @@ fn told_by(status: c_int) -> Result<(), Failure> {
     }
 }
 
-/// Makes a call that returns twice; the one it returns zero to ends at once by the call `ending`, without touching
+/// Makes a call that returns twice. The task in which it returns zero ends at once by the call `ending`, without touching
 /// the stack, which it may share.
 ///
 /// # Errors
 /// The error the kernel answers.
 ///
 /// # Safety
-/// The call must be one that starts a task, with arguments that are valid for it.
+/// The call must be one that starts a task, with valid arguments.
 #[inline(always)]
 pub(crate) unsafe fn start_and_end(number: Sysno, arguments: [usize; 2], ending: Sysno) -> Result<i32, Failure> {
-    // SAFETY: as the caller warrants.
+    // SAFETY: the caller guarantees it.
     let returned = unsafe { twice(number as usize, arguments, ending as usize) };
     if returned < 0 { Err(Failure::Errno { errno: -returned as i32 }) } else { Ok(returned as i32) }
 }
@@ -169,29 +171,31 @@ unsafe fn twice(number: usize, [first, second]: [usize; 2], ending: usize) -> is
     returned
 }
 
-/// Starts a child that is lent this process's memory and ends at once; it waits to be reaped when this returns.
+/// Starts a child that shares this process's memory and ends at once. When this returns, the child is a zombie to be
+/// reaped.
 ///
 /// # Errors
-/// When there is no child to be had.
+/// If no child can be started.
 pub(crate) fn ended_child() -> Result<i32, Failure> {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the child writes no memory, and this process is held until it is gone.
+    // SAFETY: the child writes no memory, and this process is suspended until it has ended.
     let child = unsafe { start_and_end(Sysno::clone, [flags as usize, 0], Sysno::exit_group) }?;
     exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
     Ok(child)
 }
 
-/// Starts a child that has a copy of this process's memory and ends at once; it waits to be reaped when this returns.
+/// Starts a child that has a copy of this process's memory and ends at once. When this returns, the child is a zombie to be
+/// reaped.
 ///
 /// # Errors
-/// When there is no child to be had.
+/// If no child can be started.
 pub(crate) fn ended_copy() -> Result<i32, Failure> {
     let child = fork(|| 0)?;
     exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
     Ok(child)
 }
 
-/// What clone3 is told: the structure `clone_args` of the kernel, version 2.
+/// The arguments of clone3: the kernel's structure `clone_args`, version 2.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Start {

@@ -1,16 +1,16 @@
-//! Numbers that a loop uses one after another and again from the first, batch after batch, and what they add up to.
+//! Numbers that a loop uses in a cycle, across batches, and the sum of those used.
 
 use operation::Failure;
 
-/// Numbers used in a cycle; a batch begins where the one before ended.
+/// Numbers used in a cycle. A batch begins where the one before ended.
 pub(crate) struct Cycle {
-    /// What the first of them add up to, for none of them to all.
+    /// Prefix sums: entry n is the sum of the first n numbers.
     sums: Vec<u64>,
     next: usize,
 }
 
 impl Cycle {
-    /// The cycle of these, at the first.
+    /// The cycle of these numbers, at the first one.
     pub(crate) fn new(values: impl IntoIterator<Item = u64>) -> Cycle {
         let mut sums = vec![0_u64];
         sums.extend(values.into_iter().scan(0_u64, |sum, value| {
@@ -20,15 +20,15 @@ impl Cycle {
         Cycle { sums, next: 0 }
     }
 
-    /// How many there are.
+    /// The number of numbers.
     pub(crate) fn length(&self) -> u64 {
         self.sums.len() as u64 - 1
     }
 
-    /// Moves on by `times`, whose numbers must add up to `sum`, modulo 2^64.
+    /// Advances by `times` numbers, which must add up to `sum` modulo 2^64.
     ///
     /// # Errors
-    /// When they do not.
+    /// If they do not.
     pub(crate) fn hold(&mut self, times: u64, sum: u64) -> Result<(), Failure> {
         let wanted = self.advance(times);
         if sum == wanted {

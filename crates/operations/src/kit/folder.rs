@@ -1,9 +1,11 @@
-//! Folders in which making files costs the same in every round, whatever was made and deleted on this file system before.
+//! Folders in which creating a file costs the same in every round, whatever was created and deleted on this file system
+//! before.
 //!
-//! ext4 gives a new file an inode of its folder's group. It looks for one from the group's beginning and passes over, one after
-//! the other, those that were deleted minutes before (`find_inode_bit` and `recently_deleted` in fs/ext4/ialloc.c): where
-//! thousands of files came and went, as in /tmp, a file costs 10 to 20 µs, by how many there were, and elsewhere 5 (Linux 6.18).
-//! Folders within a folder that is marked as a top one (`chattr +T`) are spread over the groups with the fewest folders.
+//! ext4 takes the inode of a new file from the group of its folder. It searches from the beginning of the group and skips,
+//! one by one, inodes that were deleted minutes before (`find_inode_bit` and `recently_deleted` in fs/ext4/ialloc.c). Where
+//! thousands of files were created and deleted, as in /tmp, a file costs 10 to 20 µs depending on their number, and
+//! elsewhere 5 (Linux 6.18). Folders within a folder that is marked as a top-level one (`chattr +T`) are spread over the
+//! groups with the fewest folders.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -15,28 +17,28 @@ use rustix::fs::{FileType, IFlags, Mode, OFlags, ioctl_getflags, ioctl_setflags,
 
 use super::scratch::{new_file, scratch};
 
-/// Folders of which the one is taken that files are made in fastest: others may just have deleted thousands where one
-/// of them was put, and then a file takes 25 to 80 us there.
+/// The number of candidate folders; the one in which files are created fastest is used. Other programs may just have
+/// deleted thousands of files in the same group, and then a file takes 25 to 80 us there.
 const CANDIDATES: u32 = 5;
 
-/// A new folder below the scratch folder, open, in a part of the file system where few were made: in another one
-/// each time. Where the file system knows no such mark, it is a folder like any other.
+/// A new folder below the scratch folder, open, in a part of the file system where few files were created; another part
+/// each time. On file systems without this mark, it is an ordinary folder.
 ///
 /// # Errors
-/// When it cannot be made.
+/// If it cannot be created.
 pub(crate) fn apart(setting: &Setting) -> Result<OwnedFd, Failure> {
     let around = scratch(setting)?;
-    // File systems other than ext4 and its kin refuse the mark, and need none.
+    // File systems other than the ext family reject the mark, and do not need it.
     let _ = ioctl_getflags(&around).and_then(|flags| ioctl_setflags(&around, flags | IFlags::TOPDIR));
-    // The search for a group begins where the name says, and no two rounds must have the same place.
+    // The search for a group begins at a hash of the name, so no two rounds may use the same name.
     let name = format!("{:016x}", fastrand::Rng::new().u64(..));
     mkdirat(&around, &name, Mode::RWXU)?;
     Ok(openat(&around, &name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// The fastest of a few folders apart, and names for the files in it.
+/// The fastest of several folders in different groups, and names for the files in it.
 pub(crate) struct Fresh {
-    /// The folder, open; the file `file` is in it.
+    /// The folder, open. The file `file` is in it.
     pub(crate) folder: OwnedFd,
     made: Cell<u64>,
 }
@@ -56,7 +58,7 @@ impl Fresh {
         Ok(Fresh { folder, made: Cell::new(0) })
     }
 
-    /// A new one, made the working folder, so that names are single components.
+    /// A new folder. It becomes the working folder, so that names are single components.
     pub(crate) fn entered(setting: &Setting) -> Result<Fresh, Failure> {
         let fresh = Fresh::new(setting)?;
         rustix::process::fchdir(&fresh.folder)?;
@@ -71,7 +73,7 @@ impl Fresh {
     }
 }
 
-/// The least time it took to make each of a few files here, which stay.
+/// The shortest time taken to create each of a few files here. The files stay.
 fn probed(folder: &OwnedFd) -> Result<Duration, Failure> {
     let mut least = Duration::MAX;
     for name in [c"probe0", c"probe1", c"probe2"] {
@@ -92,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// What ext2, ext3 and ext4 call themselves, and how many inodes one of their groups has at most with blocks of 4 KiB.
+    /// The magic number of ext2, ext3 and ext4, and the most inodes that one of their groups has with 4 KiB blocks.
     const EXT: u32 = 0xEF53;
     const GROUP: u64 = 32768;
 
@@ -100,7 +102,7 @@ mod tests {
         Setting::new(Point::default(), folder, 0, None, 1)
     }
 
-    /// The folder's inode tells its group.
+    /// The folder's inode number tells its group.
     #[test]
     fn folders_lie_in_other_groups_than_the_scratch_folder_and_than_each_other() {
         let space = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("a folder");

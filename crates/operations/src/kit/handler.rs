@@ -1,4 +1,4 @@
-//! Handlers of signals that count them, masks of signals, and a thread as the address of a signal.
+//! Signal handlers that count signals, signal masks, and a thread as the target of a signal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,14 +8,14 @@ use operation::{Failure, Loop};
 use super::check::exactly;
 use super::invoke::call;
 
-/// Signals handled in this process. A handler is given nothing of its process's own, so it counts in a global.
+/// The number of signals handled in this process. A handler has no argument for it, so the count is global.
 pub(crate) static HANDLED: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn count_signal(_signal: c_int) {
     count_one();
 }
 
-/// Counts a signal. The handlers of a round run one after another in one thread, so that nothing need be locked.
+/// Counts a signal. The handlers of a round run one after another in one thread, so no locked instruction is needed.
 #[inline(always)]
 pub(crate) fn count_one() {
     HANDLED.store(HANDLED.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -25,34 +25,34 @@ pub(crate) fn handler() -> libc::sighandler_t {
     count_signal as extern "C" fn(c_int) as libc::sighandler_t
 }
 
-/// Has a signal counted by a handler, and lets it through.
+/// Installs a handler that counts this signal, and unblocks the signal.
 pub(crate) fn install_counter(signal: c_int) -> Result<(), Failure> {
     install(signal, handler())?;
-    // Whoever started us may have held it off.
+    // The process that started us may have blocked it.
     change_mask(libc::SIG_UNBLOCK, bit(signal)).map(drop)
 }
 
-/// The signal in a mask.
+/// The bit of a signal in a mask.
 pub(crate) fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// A loop that has one signal handled per iteration, checked after each batch.
+/// A loop that handles one signal per iteration. The count is checked after each batch.
 pub(crate) fn counted(signals: Loop) -> Loop {
     let mut handled = HANDLED.load(Ordering::Relaxed);
     signals.verify(move |times| {
         handled += times;
         let all = HANDLED.load(Ordering::Relaxed) == handled;
-        if all { Ok(()) } else { Err(Failure::wrong("the handler ran not once for every signal sent")) }
+        if all { Ok(()) } else { Err(Failure::wrong("the handler did not run once for every signal sent")) }
     })
 }
 
-/// Sets the handler of a signal and returns the one before.
+/// Installs a handler of a signal. Returns the previous one.
 pub(crate) fn install(signal: c_int, handler: libc::sighandler_t) -> Result<libc::sighandler_t, Failure> {
     install_with(signal, handler, 0)
 }
 
-/// Sets the handler of a signal with these flags, and returns the handler before.
+/// Installs a handler of a signal with these flags. Returns the previous one.
 pub(crate) fn install_with(
     signal: c_int,
     handler: libc::sighandler_t,
@@ -63,22 +63,22 @@ pub(crate) fn install_with(
     let mut before = action;
     action.sa_sigaction = handler;
     action.sa_flags = flags;
-    // SAFETY: both are valid, and our handlers are of the kind the flags say and do next to nothing.
+    // SAFETY: both structures are valid, and our handlers match the flags and only count.
     match unsafe { libc::sigaction(signal, &action, &mut before) } {
         0 => Ok(before.sa_sigaction),
         _ => Err(Failure::last_os_error()),
     }
 }
 
-/// Changes the calling thread's mask as `how` says by a mask of 64 signals; returns the mask before. Called raw,
-/// because the C library's way copies sets of 1024.
+/// Changes the calling thread's signal mask, as `how` says, by a mask of 64 signals. Returns the previous mask. Calls the
+/// kernel directly, because the C library copies sets of 1024 signals.
 pub(crate) fn change_mask(how: c_int, signals: u64) -> Result<u64, Failure> {
     let mut before = [0_u64];
     exactly(0, call!(rt_sigprocmask, how, &[signals], &mut before, size_of::<u64>())?)?;
     Ok(before[0])
 }
 
-/// The address of a thread for signals.
+/// A thread as the target of signals.
 #[derive(Clone, Copy)]
 pub(crate) struct Thread {
     pub(crate) process: libc::pid_t,
@@ -91,7 +91,7 @@ impl Thread {
         Thread { process, thread: rustix::thread::gettid().as_raw_pid() }
     }
 
-    /// Sends a signal. One to the calling thread itself is delivered before this returns.
+    /// Sends a signal. A signal to the calling thread itself is delivered before this returns.
     #[inline(always)]
     pub(crate) fn signal(self, signal: c_int) -> Result<(), Failure> {
         exactly(0, call!(tgkill, self.process, self.thread, signal)?)

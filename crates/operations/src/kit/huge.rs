@@ -1,23 +1,23 @@
-//! What the kernel put in huge pages, as it says of each mapping of this process (proc_pid_smaps(5)).
+//! Which memory of this process lies in huge pages, as the kernel reports it for each mapping (proc_pid_smaps(5)).
 
 use std::ffi::c_void;
 
 use operation::Failure;
 
-/// A huge page, where they have this size.
+/// The size of a huge page, on machines that use this size.
 pub(crate) const HUGE: usize = 2 << 20;
 
-/// Memory without a file, and pages of a file.
+/// Anonymous memory, and pages of a file.
 #[derive(Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum MemoryKind {
     Anonymous,
     OfFile,
 }
 
-/// Where the kernel is told whether to give huge pages.
+/// The file that holds the kernel's policy for huge pages.
 pub(crate) const CONTROL: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Whether the kernel gives huge pages to memory that is advised to have them, as far as there is memory for them.
+/// True if the kernel gives huge pages to memory that asks for them, as long as memory for them is available.
 pub(crate) fn offered() -> bool {
     // SAFETY: asks for a number, and touches no memory.
     let forbidden = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) } == 1;
@@ -28,15 +28,15 @@ fn choice_offers(choice: &str) -> bool {
     choice.contains("[always]") || choice.contains("[madvise]")
 }
 
-/// Whether that holds for the mapping with `place`, which was advised so. An emulator between here and the kernel may keep
-/// the advice to itself.
+/// True if this also holds for the mapping that contains `place`, which asked for huge pages. An emulator between this
+/// process and the kernel may not pass the request on.
 pub(crate) fn offered_at(place: *const c_void) -> bool {
     let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
     offered() && advised(&maps, place as usize)
 }
 
-/// What base pages in the place of huge ones amount to: the loss of a round where the kernel gives huge pages at other
-/// times, so that the point is measured by the rounds that had them; a skip where it never does.
+/// The failure to report if memory that should lie in huge pages lies in base pages: the loss of a round if the kernel
+/// gives huge pages at other times, so that the point is measured by the rounds that had them; a skip if it never does.
 pub(crate) fn withheld(reason: impl Into<String>, offered: bool) -> Failure {
     if offered {
         return Failure::wrong(reason);
@@ -44,13 +44,13 @@ pub(crate) fn withheld(reason: impl Into<String>, offered: bool) -> Failure {
     Failure::skip(reason, format!("as root: echo madvise > {CONTROL}"))
 }
 
-/// Whether a failure is that of [`withheld`]: memory is in pieces for the moment, and the operation cannot be tried.
+/// True if a failure is that of [`withheld`]: memory is fragmented at the moment, and the operation cannot be tried.
 #[cfg(test)]
 pub(crate) fn is_withheld(failure: &Failure) -> bool {
     matches!(failure, Failure::Wrong(reason) if reason.contains("huge page"))
 }
 
-/// The same for a skip that was met while huge pages were set up.
+/// The same for a skip that occurred while huge pages were set up.
 pub(crate) fn this_time(failure: Failure) -> Failure {
     match failure {
         Failure::Skip { reason, .. } if offered() => Failure::wrong(reason),
@@ -58,11 +58,11 @@ pub(crate) fn this_time(failure: Failure) -> Failure {
     }
 }
 
-/// Bytes of huge pages of this kind in the mapping that holds `place`.
+/// Bytes of huge pages of this kind in the mapping that contains `place`.
 ///
 /// # Errors
-/// A skip where the kernel does not say.
-pub(crate) fn huge_bytes(place: *const c_void, kind: Kind) -> Result<usize, Failure> {
+/// A skip if the kernel does not report it.
+pub(crate) fn huge_bytes(place: *const c_void, kind: MemoryKind) -> Result<usize, Failure> {
     match std::fs::read_to_string("/proc/self/smaps") {
         Ok(maps) => Ok(said(&maps, place as usize, kind)),
         Err(error) => {
@@ -72,22 +72,22 @@ pub(crate) fn huge_bytes(place: *const c_void, kind: Kind) -> Result<usize, Fail
     }
 }
 
-/// The same by the text of the file; 0 if it says none.
-fn said(maps: &str, address: usize, kind: Kind) -> usize {
+/// The same, from the text of the file; 0 if the text does not say.
+fn said(maps: &str, address: usize, kind: MemoryKind) -> usize {
     let name = match kind {
-        Kind::Anonymous => "AnonHugePages:",
-        Kind::OfFile => "FilePmdMapped:",
+        MemoryKind::Anonymous => "AnonHugePages:",
+        MemoryKind::OfFile => "FilePmdMapped:",
     };
     let kib = fields(maps, address, name).and_then(|mut fields| fields.next()?.parse::<usize>().ok());
     kib.map_or(0, |kib| kib << 10)
 }
 
-/// Whether the mapping that holds the address has the kernel's flag for this advice.
+/// True if the mapping that contains the address has the kernel's flag for this advice.
 fn advised(maps: &str, address: usize) -> bool {
     fields(maps, address, "VmFlags:").is_some_and(|mut flags| flags.any(|flag| flag == "hg"))
 }
 
-/// What the line of this name says of the mapping that holds the address.
+/// The value of the line with this name, for the mapping that contains the address.
 fn fields<'a>(maps: &'a str, address: usize, name: &str) -> Option<std::str::SplitAsciiWhitespace<'a>> {
     let mut ours = false;
     for line in maps.lines() {
@@ -130,13 +130,13 @@ mod tests {
                     200000-a00000 rw-p 00000000 00:00 0 \nRss: 8192 kB\nAnonHugePages:      6144 kB\n\
                     FilePmdMapped:      4096 kB\nVmFlags: rd wr mr mw me ac hg \n\
                     a00000-b00000 rw-p 00000000 00:00 0\nAnonHugePages:      2048 kB\n";
-        let said = |address| said(maps, address, Kind::Anonymous);
+        let said = |address| said(maps, address, MemoryKind::Anonymous);
         assert_eq!(said(0x20_0000), 6 << 20);
         assert_eq!(said(0x9f_ffff), 6 << 20);
         assert_eq!(said(0x1000), 0);
         assert_eq!(said(0xb0_0000), 0);
-        assert_eq!(super::said(maps, 0x20_0000, Kind::OfFile), 4 << 20);
-        assert_eq!(super::said("", 0x1000, Kind::OfFile), 0);
+        assert_eq!(super::said(maps, 0x20_0000, MemoryKind::OfFile), 4 << 20);
+        assert_eq!(super::said("", 0x1000, MemoryKind::OfFile), 0);
         assert!(advised(maps, 0x20_0000) && !advised(maps, 0x1000) && !advised(maps, 0xa0_0000) && !advised("", 0));
     }
 }

@@ -1,4 +1,4 @@
-//! System calls by number, with nothing around them; the result of each is looked at.
+//! System calls by number, without a wrapper around them. The result of each is checked.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};

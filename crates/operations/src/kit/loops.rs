@@ -1,5 +1,5 @@
-//! The shapes of loops: a call that is tried once, one that sets two values in turn, one that makes or uses up a thing in
-//! every iteration.
+//! Shapes of loops: a call that is tried once, a call that alternates between two values, a call that creates or consumes
+//! something in every iteration.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,31 +9,33 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::check::{answered, exactly};
 
-/// How many descriptors, mappings and the like one batch makes or uses up: a quarter of the usual limit on open files.
+/// The most descriptors, mappings and the like that one batch creates or consumes: a quarter of the usual limit on open
+/// files.
 pub(crate) const STOCK: u64 = 256;
 
-/// Files made in one batch, and batches of them in a round, since some file systems make each dearer than the last.
+/// Files created in one batch, and batches of them in a round. On some file systems each file makes the next more
+/// expensive.
 pub(crate) const FILES: u64 = 16;
 
-/// A loop, once it has been found that the kernel lets its calls through: a refusal from then on is a fault.
+/// A loop, after one trial has shown that the kernel allows its calls. From then on a refusal is an error.
 pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
     looped.perform(1)?;
     Ok(looped)
 }
 
-/// A loop of a call that must return zero, tried once.
+/// A loop of a call that must return zero. The call is tried once first.
 ///
 /// # Errors
-/// Whatever the first call meets.
+/// The error of the first call.
 #[inline(always)]
 pub(crate) fn steady(ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     steadily(0, ask)
 }
 
-/// A loop of a call that must return this, tried once.
+/// A loop of a call that must return this value. The call is tried once first.
 ///
 /// # Errors
-/// Whatever the first call meets.
+/// The error of the first call.
 #[inline(always)]
 pub(crate) fn steadily(
     wanted: usize,
@@ -42,10 +44,10 @@ pub(crate) fn steadily(
     tried(repeat(move || exactly(wanted, ask()?)))
 }
 
-/// A loop of a call that is refused with the same one of these errors every time.
+/// A loop of a call that fails every time with the same one of these errors.
 ///
 /// # Errors
-/// Any other error of the first call; that it is let through.
+/// Any other error of the first call, or its success.
 pub(crate) fn refusing(
     errors: &'static [i32],
     mut ask: impl FnMut() -> Result<usize, Failure> + 'static,
@@ -53,15 +55,15 @@ pub(crate) fn refusing(
     match ask() {
         Err(Failure::Errno { errno }) if errors.contains(&errno) => Ok(repeat(move || answered(errno, ask()))),
         Err(other) => Err(other),
-        Ok(_) => Err(Failure::wrong("a call was let through that must be refused")),
+        Ok(_) => Err(Failure::wrong("a call succeeded that must be refused")),
     }
 }
 
-/// A loop of a call that must return zero, with one of two values and with the other in turn: what is set to the value
-/// it has already, the kernel may leave alone.
+/// A loop of a call that must return zero, with two values in turn. The kernel may skip the work if a value is set that is
+/// already set.
 ///
 /// # Errors
-/// Whatever the first call meets.
+/// The error of the first call.
 #[inline(always)]
 pub(crate) fn turning<V: Copy + 'static>(
     values: [V; 2],
@@ -75,34 +77,34 @@ pub(crate) fn turning<V: Copy + 'static>(
     }))
 }
 
-/// How many things one batch makes or uses up, each of two descriptors at most; the limit on these is raised to what
-/// this process may have.
+/// The number of things that one batch creates or consumes, each of two descriptors at most. Raises the limit on
+/// descriptors to the hard limit of this process.
 fn at_once() -> u64 {
     const OTHERS: u64 = 64;
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < 2 * STOCK + OTHERS) {
         limit.current = limit.maximum;
-        // Where it is not raised, the batches are shorter.
+        // If it cannot be raised, the batches are shorter.
         let _ = setrlimit(Resource::Nofile, limit);
     }
     let current = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     (current.saturating_sub(OTHERS) / 2).clamp(1, STOCK)
 }
 
-/// A loop that is told the number of each iteration within its batch.
+/// A loop that receives the number of each iteration within its batch.
 #[inline(always)]
 pub(crate) fn numbered(mut body: impl FnMut(usize) -> Result<(), Failure> + 'static) -> Loop {
     Loop::new(move |times| (0..times as usize).try_for_each(&mut body))
 }
 
-/// Does `body` for each iteration of a batch, before or after it.
+/// Calls `body` for each iteration of a batch, before or after the batch.
 pub(crate) fn for_each(
     mut body: impl FnMut(usize) -> Result<(), Failure> + 'static,
 ) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
     move |times| (0..times as usize).try_for_each(&mut body)
 }
 
-/// A loop that makes one thing per iteration; they are dropped after the batch, outside the timing.
+/// A loop that creates one thing per iteration. They are dropped after the batch, outside the timed region.
 #[inline(always)]
 pub(crate) fn producing<T: 'static>(mut produce: impl FnMut() -> Result<T, Failure> + 'static) -> Loop {
     let stock = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
@@ -121,8 +123,8 @@ pub(crate) fn producing<T: 'static>(mut produce: impl FnMut() -> Result<T, Failu
     })
 }
 
-/// A loop that uses up one thing per iteration, or makes another of it; they are made before the batch and what became
-/// of them is dropped after it, both outside the timing.
+/// A loop that consumes or transforms one thing per iteration. The things are created before the batch, and the results are
+/// dropped after it, both outside the timed region.
 #[inline(always)]
 pub(crate) fn consuming<T: 'static, U: 'static>(
     mut make: impl FnMut() -> Result<T, Failure> + 'static,

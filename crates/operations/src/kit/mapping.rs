@@ -1,4 +1,4 @@
-//! Mapped memory, touched byte by byte.
+//! Mapped memory that is touched byte by byte.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -16,51 +16,51 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Private memory without a file.
+    /// Private anonymous memory.
     #[inline(always)]
     pub(crate) fn anonymous(length: usize) -> Result<Mapping, Failure> {
-        // SAFETY: the kernel chooses the address, so that nothing mapped before is touched.
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
         let start = unsafe { mmap_anonymous(null_mut(), length, writable(), MapFlags::PRIVATE) }?;
         Ok(Mapping { start: start.cast(), length })
     }
 
-    /// Private memory of huge pages that an administrator has set aside, one [`HUGE`] each.
+    /// Private memory in huge pages that an administrator has reserved, one [`HUGE`] each.
     pub(crate) fn set_aside(length: usize) -> Result<Mapping, Failure> {
         let flags = MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB;
-        // SAFETY: the kernel chooses the address, so that nothing mapped before is touched.
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
         let start = unsafe { mmap_anonymous(null_mut(), length, writable(), flags) }?;
         Ok(Mapping { start: start.cast(), length })
     }
 
-    /// The beginning of a file, to be read.
+    /// The beginning of a file, read-only.
     pub(crate) fn shared(file: impl AsFd, length: usize) -> Result<Mapping, Failure> {
-        // SAFETY: the kernel chooses the address, so that nothing mapped before is touched.
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
         let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, 0) }?;
         Ok(Mapping { start: start.cast(), length })
     }
 
-    /// The beginning of a file, to be written without changing the file.
+    /// The beginning of a file, writable without changing the file.
     pub(crate) fn private(file: impl AsFd, length: usize) -> Result<Mapping, Failure> {
-        // SAFETY: the kernel chooses the address, so that nothing mapped before is touched.
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
         let start = unsafe { mmap(null_mut(), length, writable(), MapFlags::PRIVATE, file, 0) }?;
         Ok(Mapping { start: start.cast(), length })
     }
 
-    /// Writes one byte, as the program's text says and when it says so.
+    /// Writes one byte, as a volatile access that the compiler does not move.
     #[inline(always)]
     pub(crate) fn write(&self, offset: usize) {
         // SAFETY: `at` has checked that the byte is mapped; only private mappings, which are writable, are written.
         unsafe { self.at(offset).write_volatile(1) }
     }
 
-    /// Reads one byte, as the program's text says and when it says so.
+    /// Reads one byte, as a volatile access that the compiler does not move.
     #[inline(always)]
     pub(crate) fn read(&self, offset: usize) {
         // SAFETY: `at` has checked that the byte is mapped, and every mapping is readable.
         unsafe { self.at(offset).read_volatile() };
     }
 
-    /// Where in it the first huge page can lie.
+    /// The offset at which the first huge page can lie.
     pub(crate) fn first_huge(&self) -> usize {
         self.start.align_offset(HUGE)
     }
@@ -71,33 +71,33 @@ impl Mapping {
         self.start.wrapping_add(offset)
     }
 
-    /// The bytes of a mapped file that nobody writes or cuts.
+    /// The bytes of a mapped file that nothing writes or truncates.
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: the bytes are mapped as long as `self` lives, and the scratch file behind them stays as it is.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 
     pub(crate) fn advise(&self, advice: Advice) -> Result<(), Failure> {
-        // SAFETY: the range is this mapping; advice on page sizes does not change what it holds.
+        // SAFETY: the range is this mapping, and advice on page sizes does not change its content.
         Ok(unsafe { madvise(self.address(), self.length, advice) }?)
     }
 
-    /// Forgets all pages, `piece` bytes at a time: the next touch of each faults.
+    /// Drops all pages, `piece` bytes at a time. The next touch of each page faults.
     pub(crate) fn drop_pages(&self, piece: usize) -> Result<(), Failure> {
         for offset in (0..self.length).step_by(piece) {
             let length = piece.min(self.length - offset);
-            // SAFETY: the range lies in this mapping, whose contents nobody relies on or which the file still has.
+            // SAFETY: the range lies in this mapping, and its content is either unused or still in the file.
             unsafe { madvise(self.at(offset).cast(), length, Advice::LinuxDontNeed) }?;
         }
         Ok(())
     }
 
-    /// Unmaps it now, and says whether that went well.
+    /// Unmaps it now. Returns whether that succeeded.
     #[inline(always)]
     pub(crate) fn unmap(self) -> Result<(), Failure> {
         let (start, length) = (self.address(), self.length);
         std::mem::forget(self);
-        // SAFETY: the range was this mapping, which is gone for good.
+        // SAFETY: the range was this mapping, which is not used again.
         Ok(unsafe { munmap(start, length) }?)
     }
 
@@ -108,7 +108,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak it.
+        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
         let _ = unsafe { munmap(self.address(), self.length) };
     }
 }
@@ -117,7 +117,7 @@ fn writable() -> ProtFlags {
     ProtFlags::READ | ProtFlags::WRITE
 }
 
-/// Keeps huge pages of any size out of a mapping; a kernel that refuses has none.
+/// Keeps huge pages of any size out of a mapping. A kernel that rejects the advice has no huge pages.
 pub(crate) fn base_pages_only(mapping: &Mapping) -> Result<(), Failure> {
     match mapping.advise(Advice::LinuxNoHugepage) {
         Ok(()) | Err(Failure::Errno { errno: libc::EINVAL }) => Ok(()),

@@ -1,17 +1,17 @@
-//! Sleeping until a signal's handler has run, without missing a signal that comes just before.
+//! Sleeping until a signal's handler has run, without missing a signal that arrives just before.
 
 use libc::c_int;
 use operation::Failure;
 
-/// The signals let through while asleep; one more is held off otherwise, so that none is missed.
+/// The signals that are unblocked while asleep. One more is blocked otherwise, so that none is missed.
 pub(crate) struct Mask {
     asleep: libc::sigset_t,
 }
 
 impl Mask {
-    /// Holds `signal` off except in [`Mask::sleep`].
+    /// Blocks `signal` except in [`Mask::sleep`].
     pub(crate) fn hold_off(signal: c_int) -> Result<Mask, Failure> {
-        // SAFETY: a set is plain memory, of which any bits are a value.
+        // SAFETY: a set is plain memory, for which every bit pattern is valid.
         let mut held: libc::sigset_t = unsafe { std::mem::zeroed() };
         let mut asleep = held;
         // SAFETY: the set is valid to write.

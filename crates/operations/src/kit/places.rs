@@ -1,5 +1,5 @@
-//! Children on another CPU than their parent: lets the scheduler put them there, and counts where they ran. Knows nothing
-//! of how they are started.
+//! Children that run on another CPU than their parent: lets the scheduler place them, and counts where they ran. Does not
+//! know how they are started.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -11,50 +11,50 @@ use crate::kit::shared::Shared;
 
 /// Where the children of a loop run.
 pub(crate) struct Places {
-    /// The CPU that the parent is on between batches.
+    /// The CPU of the parent between batches.
     home: u32,
-    /// The other one that it and its children may use in a batch.
+    /// The other CPU that the parent and its children may use during a batch.
     other: u32,
-    /// The CPU that the latest child has run on; [`NOWHERE`] before it has.
+    /// The CPU that the latest child ran on; [`NOWHERE`] before it has run.
     ran: Shared<AtomicI32>,
 }
 
 /// No CPU.
 const NOWHERE: i32 = -1;
 
-/// The CPU that the caller runs on, by the kernel's own call. The C library's answer is a word of the thread's memory,
-/// which a child that shares it finds as its parent left it.
+/// The CPU that the caller runs on, from the kernel itself. The C library answers from a word of the thread's memory, and a
+/// child that shares this memory would read its parent's CPU.
 #[inline(always)]
 fn cpu() -> i32 {
     let mut cpu = 0_u32;
     let nothing = std::ptr::null_mut::<u32>();
-    // SAFETY: the first pointer is to a word, the others are to nothing.
+    // SAFETY: the first pointer is to a word, the others are null.
     let status = unsafe { libc::syscall(libc::SYS_getcpu, &raw mut cpu, nothing, nothing) };
     if status == 0 { cpu as i32 } else { NOWHERE }
 }
 
 impl Places {
-    /// Of the CPUs of this setting.
+    /// Uses the CPUs of this setting.
     ///
     /// # Errors
-    /// A skip where there is no second CPU.
+    /// A skip if there is no second CPU.
     pub(crate) fn new(setting: &Setting) -> Result<Rc<Places>, Failure> {
         let ran = Shared::new(AtomicI32::new(NOWHERE))?;
         Ok(Rc::new(Places { home: setting.cpu(), other: setting.partner_cpu()?, ran }))
     }
 
-    /// Told by a child that runs.
+    /// Called by a running child to report its CPU.
     #[inline(always)]
     pub(crate) fn child_runs(&self) {
         self.ran.store(cpu(), Ordering::Relaxed);
     }
 
-    /// The loop of one child per iteration, which may use both CPUs during a batch. A scheduler looks for an idle CPU when
-    /// a task is new; a child that it puts on the parent's CPU all the same, because something else runs on the other one,
-    /// is no part of the batch, and another one is started. A parent that is woken on its child's CPU may stay there: its
-    /// next child is then elsewhere, too.
+    /// The loop of one child per iteration. Parent and child may use both CPUs during a batch. The scheduler looks for an
+    /// idle CPU for a new task. If something else runs on the other CPU, it may put the child on the parent's CPU; such a
+    /// child is not part of the batch, and another one is started. A parent that is woken on its child's CPU may stay
+    /// there; its next child then runs on the other one.
     pub(crate) fn around(self: Rc<Places>, mut child: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
-        /// Children one after the other that stayed, until this is no place to measure it.
+        /// The number of children in a row that stayed on the parent's CPU after which the operation is given up here.
         const MOST: u32 = 1000;
         let pauses = Pauses::calibrated();
         let (tries, before) = (pauses.clone(), Rc::clone(&self));
@@ -87,8 +87,8 @@ mod tests {
 
     use super::*;
 
-    /// A child that shares its parent's memory, its thread's own included, tells its own CPU: the C library would tell the
-    /// parent's.
+    /// A child that shares its parent's memory, including thread-local memory, reports its own CPU. The C library would
+    /// report the parent's.
     #[test]
     fn a_child_in_this_memory_tells_its_own_cpu() {
         if crate::kit::trial::other_cpu().is_none() {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn children_that_stayed_at_home_do_not_count() {
-        // In a thread of its own, whose CPUs it may change.
+        // In a separate thread, because it changes its CPU affinity.
         let thread = std::thread::spawn(|| {
             let ran = || Shared::new(AtomicI32::new(NOWHERE)).expect("a page");
             let places = || Rc::new(Places { home: 0, other: 0, ran: ran() });
@@ -122,7 +122,7 @@ mod tests {
             let mut looped = seen.around(move || {
                 started += 1;
                 match started % 3 {
-                    // It ran elsewhere, at home, or never.
+                    // It ran on the other CPU, on the parent's CPU, or not yet.
                     0 => told.ran.store(7, Ordering::Relaxed),
                     rest => {
                         std::thread::sleep(Duration::from_millis(2));
@@ -135,7 +135,7 @@ mod tests {
             });
             let start = Instant::now();
             let counted = looped.timed(10).expect("ten that count");
-            // Two of three took two milliseconds and do not count.
+            // Two of three took two milliseconds each and do not count.
             assert!(start.elapsed() >= Duration::from_millis(40));
             assert!(counted < Duration::from_millis(20), "{counted:?}");
             assert!(places().around(|| Ok(())).perform(1).is_err());

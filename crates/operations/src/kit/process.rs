@@ -6,11 +6,11 @@ use libc::{c_char, c_int, pid_t};
 use operation::Failure;
 use rustix::io::Errno;
 
-/// The exit status of a child that could not start its program, as the shell has it.
+/// The exit status of a child that could not start its program, as shells use it.
 pub(crate) const NOT_STARTED: c_int = 127;
 
-/// Forks a child that does `work` and exits with its status. `work` must keep to what a child of a process with
-/// threads may do: system calls.
+/// Forks a child that runs `work` and exits with its status. `work` may only do what is allowed in a child of a process
+/// with threads: make system calls.
 pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<pid_t, Failure> {
     // SAFETY: the child makes system calls only.
     match unsafe { libc::fork() } {
@@ -21,7 +21,8 @@ pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<pid_t, Failure> {
     }
 }
 
-/// Becomes the program at this path, with an empty environment; returns only when it cannot be started.
+/// Replaces this process by the program at this path, with an empty environment. Returns only if the program cannot be
+/// started.
 pub(crate) fn execute(program: &CStr) -> c_int {
     let arguments = [program.as_ptr(), std::ptr::null()];
     let environment = [std::ptr::null()];
@@ -30,7 +31,7 @@ pub(crate) fn execute(program: &CStr) -> c_int {
     NOT_STARTED
 }
 
-/// Starts a program with these arguments, the first of which is its path, and an empty environment.
+/// Starts a program with an empty environment and these arguments. The first argument is its path.
 pub(crate) fn spawn(arguments: &[&CStr]) -> Result<pid_t, Failure> {
     let mut list: [*mut c_char; 4] = [std::ptr::null_mut(); 4];
     for (place, argument) in list.iter_mut().zip(arguments) {
@@ -38,7 +39,7 @@ pub(crate) fn spawn(arguments: &[&CStr]) -> Result<pid_t, Failure> {
     }
     let environment = [std::ptr::null_mut()];
     let mut child = 0;
-    // SAFETY: the path and both lists end in null, for there are at most three arguments; the rest is the default.
+    // SAFETY: the path and both lists end in null, because there are at most three arguments; the other arguments are null.
     let error = unsafe {
         libc::posix_spawn(&mut child, list[0], std::ptr::null(), std::ptr::null(), list.as_ptr(), environment.as_ptr())
     };
@@ -58,7 +59,7 @@ pub(crate) fn status_of(child: pid_t) -> Result<c_int, Failure> {
     Ok(status)
 }
 
-/// Waits for a child and checks that it ended well.
+/// Waits for a child and checks that it ended successfully.
 pub(crate) fn wait_for(child: pid_t) -> Result<(), Failure> {
     match status_of(child)? {
         0 => Ok(()),

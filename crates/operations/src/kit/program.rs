@@ -1,4 +1,4 @@
-//! The smallest program that does nothing, as a file that the kernel executes.
+//! The smallest program that does nothing, as an executable file.
 
 use std::ffi::CString;
 use std::fs::OpenOptions;
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::process::{spawn, wait_for};
 
-/// Writes the smallest program that does nothing into the scratch folder and returns its path.
+/// Writes the smallest program that does nothing into the scratch folder. Returns its path.
 pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
     let path = setting.scratch().join("nothing");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o700).open(&path)?;
@@ -30,10 +30,10 @@ pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
         .map_err(|_| Failure::wrong("the scratch folder's name holds a zero"))?;
     match spawn(&[&program]).and_then(wait_for) {
         Err(Failure::Errno { errno: libc::ENOEXEC }) => Err(Failure::skip(
-            "the system under the emulator executes no programs of the emulated processor",
+            "the system under the emulator does not execute programs of the emulated processor",
             "register the emulator with that system (binfmt_misc; Debian: apt install qemu-user-binfmt)",
         )),
-        // Whatever else keeps it from starting is for the loop to meet.
+        // Other reasons why it cannot be started are reported by the loop.
         _ => Ok(program),
     }
 }
@@ -59,7 +59,7 @@ pub fn program() -> Vec<u8> {
     const PROGRAM_HEADER: u16 = 56;
     const HEADERS: u64 = FILE_HEADER as u64 + PROGRAM_HEADER as u64;
     const ADDRESS: u64 = 0x40_0000;
-    // The largest page of both architectures, which the segment's address and offset must agree in.
+    // The largest page size of both architectures. The segment's address and offset must be equal modulo this size.
     const PAGE: u64 = 0x1_0000;
     let whole = HEADERS + EXIT.len() as u64;
 
@@ -68,13 +68,13 @@ pub fn program() -> Vec<u8> {
     file.extend(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
     // Executable, for this machine, version 1.
     file.extend([2, ELF_MACHINE, 1, 0].map(u16::to_le_bytes).as_flattened());
-    // Entry, where the program headers are, and that there are no sections.
+    // Entry point, offset of the program headers, no sections.
     file.extend([ADDRESS + HEADERS, u64::from(FILE_HEADER), 0].map(u64::to_le_bytes).as_flattened());
     // No flags (two halves); sizes of the headers; one program header; no sections.
     file.extend([0, 0, FILE_HEADER, PROGRAM_HEADER, 1, 0, 0, 0].map(u16::to_le_bytes).as_flattened());
-    // To be loaded, to be read and executed.
+    // To be loaded, readable and executable.
     file.extend([1_u32, 4 | 1].map(u32::to_le_bytes).as_flattened());
-    // From the file's beginning, to the address (virtual and physical), size in file and memory, alignment.
+    // From the beginning of the file, to the address (virtual and physical), size in file and memory, alignment.
     file.extend([0, ADDRESS, ADDRESS, whole, whole, PAGE].map(u64::to_le_bytes).as_flattened());
     file.extend(EXIT);
     file

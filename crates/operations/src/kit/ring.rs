@@ -1,14 +1,14 @@
-//! Setting up io_uring: a ring, and the file and buffers that it is told beforehand.
+//! Setting up io_uring: a ring, and the file and buffers registered with it.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use io_uring::IoUring;
 use operation::Failure;
 
-/// A ring with room for so many requests.
+/// A ring with space for this number of requests.
 ///
 /// # Errors
-/// A skip where rings are not to be had.
+/// A skip if io_uring is not available.
 pub fn ring(entries: u32) -> Result<IoUring, Failure> {
     build(IoUring::builder(), entries)
 }
@@ -24,20 +24,20 @@ pub(crate) fn build(builder: io_uring::Builder, entries: u32) -> Result<IoUring,
     })
 }
 
-/// Tells the ring's kernel side a file and the buffers of requests beforehand.
+/// Registers a file and the buffers of requests with the ring.
 ///
 /// # Errors
-/// A skip where too little memory may be locked.
+/// A skip if too little memory may be locked.
 ///
 /// # Safety
-/// The buffers stay where they are until the ring is gone.
+/// The buffers must stay where they are until the ring is dropped.
 pub(crate) unsafe fn register(ring: &IoUring, file: &OwnedFd, buffers: &[libc::iovec]) -> Result<(), Failure> {
     ring.submitter().register_files(&[file.as_raw_fd()])?;
     // SAFETY: the caller keeps the buffers in place.
     let told = unsafe { ring.submitter().register_buffers(buffers) };
     told.map_err(|error| match error.raw_os_error() {
         Some(libc::ENOMEM) => {
-            Failure::skip("too little memory may be locked for so many buffers", "ulimit -l unlimited")
+            Failure::skip("the limit on locked memory is too low for the buffers", "ulimit -l unlimited")
         }
         _ => error.into(),
     })

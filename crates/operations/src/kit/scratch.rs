@@ -1,4 +1,4 @@
-//! The scratch folder open, and the files that operations find in it.
+//! The open scratch folder, and the files that operations use in it.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
@@ -8,32 +8,32 @@ use rustix::fs::{CWD, Mode, OFlags, open, openat};
 
 use super::check::exactly;
 
-/// The scratch folder, open.
+/// The scratch folder, opened.
 pub(crate) fn scratch(setting: &Setting) -> Result<OwnedFd, Failure> {
     Ok(openat(CWD, setting.scratch(), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// A new empty file of the name `file` in this folder, open for reading and writing.
+/// A new empty file with the name `file` in this folder, open for reading and writing.
 pub(crate) fn new_file(folder: &OwnedFd) -> Result<OwnedFd, Failure> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
     Ok(openat(folder, c"file", flags, Mode::RUSR | Mode::WUSR)?)
 }
 
-/// The file `file` in the scratch folder, of so many bytes.
+/// The file `file` in the scratch folder, with this number of bytes.
 pub(crate) fn file_of(setting: &Setting, length: usize) -> Result<OwnedFd, Failure> {
     let file = new_file(&scratch(setting)?)?;
     exactly(length, rustix::io::pwrite(&file, &vec![1; length], 0)?)?;
     Ok(file)
 }
 
-/// Makes the scratch folder the working one, so that names are single components; returned open.
+/// Makes the scratch folder the working folder, so that names are single components. Returns it open.
 pub(crate) fn enter(setting: &Setting) -> Result<OwnedFd, Failure> {
     let folder = scratch(setting)?;
     rustix::process::fchdir(&folder)?;
     Ok(folder)
 }
 
-/// Names of files: one for each iteration of a batch of at most `count`.
+/// Names of files, one for each iteration of a batch of at most `count`.
 pub(crate) fn names(prefix: &str, count: u64) -> Result<Vec<CString>, Failure> {
     let name = |number| CString::new(format!("{prefix}{number}")).map_err(|_| Failure::wrong("a name holds a zero"));
     (0..count).map(name).collect()
@@ -44,10 +44,10 @@ pub(crate) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
     Ok(open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// File systems that keep everything in memory, by the number `statfs` gives them: tmpfs and ramfs.
+/// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
 const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
 
-/// A skip where this file has no device to wait for.
+/// A skip if this file has no device behind it.
 pub(crate) fn on_a_device(file: &OwnedFd) -> Result<(), Failure> {
     if IN_MEMORY.contains(&(rustix::fs::fstatfs(file)?.f_type as u32)) {
         return Err(Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));

@@ -1,4 +1,4 @@
-//! Memory that a partner process sees too.
+//! Memory that is shared with a partner process.
 
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -6,16 +6,16 @@ use std::ptr::NonNull;
 use operation::Failure;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// A value that processes forked from here share. It is changed through atomics only, and not dropped.
+/// A value shared with processes forked from here. It is changed through atomics only, and never dropped.
 pub(crate) struct Shared<T: Sync> {
     value: NonNull<T>,
 }
 
 impl<T: Sync> Shared<T> {
-    /// Puts `value` into memory of its own.
+    /// Puts `value` into newly mapped shared memory.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// If there is no memory.
     pub(crate) fn new(value: T) -> Result<Shared<T>, Failure> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
@@ -23,7 +23,7 @@ impl<T: Sync> Shared<T> {
         let Some(place) = NonNull::new(address.cast::<T>()) else {
             return Err(Failure::wrong("memory was mapped at address zero"));
         };
-        // SAFETY: the mapping is writable, large enough, page-aligned and nobody else's yet.
+        // SAFETY: the mapping is writable, large enough, page-aligned and not used by anything else yet.
         unsafe { place.write(value) };
         Ok(Shared { value: place })
     }
@@ -33,14 +33,14 @@ impl<T: Sync> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the mapping holds a value until this is dropped, and other processes change it as `Sync` allows.
+        // SAFETY: the mapping holds a value until this is dropped, and other processes change it only as `Sync` allows.
         unsafe { self.value.as_ref() }
     }
 }
 
 impl<T: Sync> Drop for Shared<T> {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and no reference outlives the value.
+        // SAFETY: this value owns the mapping, and no reference outlives the value.
         let _ = unsafe { munmap(self.value.as_ptr().cast(), size_of::<T>()) };
     }
 }

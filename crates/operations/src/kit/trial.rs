@@ -1,15 +1,15 @@
-//! Tests' way to prepare an operation and run its loop a few times, untimed, as a round does.
+//! How tests prepare an operation and run its loop a few times without timing it, as a round does.
 
 use operation::{Failure, Loop, Operation, Setting};
 use record::Point;
 
-/// An operation's loop in a scratch folder that lives as long.
+/// An operation's loop, with a scratch folder that lives as long.
 pub(crate) struct Trial {
     pub(crate) looped: Loop,
     _scratch: tempfile::TempDir,
 }
 
-/// CPU 1, if it is there.
+/// CPU 1, if the machine has it.
 pub(crate) fn other_cpu() -> Option<u32> {
     std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1)
 }
@@ -26,12 +26,12 @@ pub(crate) fn prepare(operation: &Operation, point: Point) -> Result<Trial, Fail
     Ok(Trial { looped: operation.set_up(&setting)?, _scratch: scratch })
 }
 
-/// Every operation of a family does its work at every point, in batches of every kind; what skips is named.
+/// Checks that every operation of a family does its work at every point, in batches of every kind. Names those that skip.
 pub(crate) fn perform_all(operations: &[Operation]) {
     operations.iter().for_each(perform);
 }
 
-/// The same of one operation.
+/// The same for one operation.
 pub(crate) fn perform(operation: &Operation) {
     for point in operation.points(false) {
         let done = prepare(operation, point.clone())
@@ -40,7 +40,7 @@ pub(crate) fn perform(operation: &Operation) {
     }
 }
 
-/// The operation does its work in this setting, in one iteration and in two; a skip is named.
+/// Checks that the operation does its work in this setting, in one iteration and in two. Names a skip.
 pub(crate) fn perform_in(setting: &Setting, operation: &Operation) {
     let done =
         operation.set_up(setting).and_then(|mut looped| [1, 2].into_iter().try_for_each(|times| looped.perform(times)));

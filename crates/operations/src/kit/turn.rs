@@ -1,4 +1,4 @@
-//! A word of shared memory that says whose turn it is, and at which the other task sleeps.
+//! A word of shared memory that says whose turn it is, and on which the other task sleeps.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use rustix::thread::futex::{Flags, wait, wake};
 pub(crate) const OURS: u32 = 0;
 pub(crate) const THEIRS: u32 = 1;
 
-/// Gives the turn away and wakes whoever sleeps for it; returns how many did.
+/// Passes the turn and wakes the sleepers. Returns how many were woken.
 pub(crate) fn pass_turn(turn: &AtomicU32, whose: u32) -> Result<usize, Failure> {
     turn.store(whose, Ordering::Release);
     Ok(wake(turn, Flags::empty(), 1)?)
 }
 
-/// Sleeps until the turn is `whose`. There are two tasks, so the word is the other's until then.
+/// Sleeps until the turn is `whose`. There are only two tasks, so until then the word holds the other's number.
 pub(crate) fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
     while turn.load(Ordering::Acquire) != whose {
         match wait(turn, Flags::empty(), OURS + THEIRS - whose, None) {
@@ -27,9 +27,9 @@ pub(crate) fn await_turn(turn: &AtomicU32, whose: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives a partner that was awake on another CPU the few microseconds it takes to go to sleep, as a pause that is no part
-/// of the batch. Two tasks that have met awake once would otherwise stay so, at a twentieth of the cost, and a batch would
-/// be of the one kind or the other by chance.
+/// Gives a partner that was awake on another CPU the few microseconds it needs to go to sleep, as a pause outside the
+/// batch. Otherwise two tasks that were once awake together would stay so, at a twentieth of the cost, and it would be
+/// chance which of the two kinds a batch is.
 #[cold]
 pub(crate) fn let_fall_asleep(pauses: &Pauses) {
     pauses.pause(|| {

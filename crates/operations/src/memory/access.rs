@@ -4,7 +4,7 @@ use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, cou
 use record::Point;
 
 use super::region::Pages;
-use super::team::Part;
+use super::team::PartnerWork;
 use super::{OWN_CACHE, bandwidth, chase, team};
 use crate::kit::baseline::DEFAULT;
 
@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.copy",
-        summary: "copy a block with the C library's own copy, again and again from and to the same place",
+        summary: "copy a block with the C library's copy, repeatedly from and to the same addresses",
         per: "copy",
         aliases: &["Block Move"],
         axes: &[COPIED],
@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.load",
         version: 2,
-        summary: "load from a place known only by the load before, at random in a working set of huge pages",
+        summary: "load from an address that the load before returned, in random order in a working set of huge pages",
         per: "load",
         axes: &[CHASED.headline(CHASED_HEADLINE)],
         headline: true,
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.load.paged",
         version: 2,
-        summary: "the same in base pages, so that the address must be translated anew as well",
+        summary: "the same in base pages, which adds address translation",
         per: "load",
         axes: &[CHASED.headline(&[Value::Number(64 * MIB)])],
         headline: true,
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.read",
         version: 2,
-        summary: "add up the words of the next 64 KiB of a working set, by the fastest loop for where it lies",
+        summary: "add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
         per: "64 KiB",
         axes: &[PASSED],
         headline: true,
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.write",
         version: 2,
-        summary: "store to the words of the next 64 KiB of a working set, by the fastest loop for where it lies",
+        summary: "store to the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
         per: "64 KiB",
         axes: &[PASSED],
         headline: true,
@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.write.streaming",
-        summary: "the same by stores that go past the caches",
+        summary: "the same by stores that bypass the caches",
         per: "64 KiB",
         axes: &[STREAMED],
         follows_clock: |_| false,
@@ -89,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.copy.streaming",
-        summary: "copy the next 64 KiB of a working set's first half to its second, by stores that go past the caches",
+        summary: "copy the next 64 KiB of a working set's first half to its second, by stores that bypass the caches",
         per: "64 KiB",
         axes: &[STREAMED],
         follows_clock: |_| false,
@@ -99,7 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.clear",
-        summary: "zero the next 64 KiB of a working set by the processor's own means (rep stosb, dc zva)",
+        summary: "zero the next 64 KiB of a working set by a dedicated instruction (rep stosb, dc zva)",
         per: "64 KiB",
         axes: &[PASSED],
         follows_clock: within_own_cache,
@@ -110,7 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.read.cpus",
-        summary: "add up the words of the next 64 KiB of a working set of its own, on so many CPUs at once",
+        summary: "add up the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
             team::together(setting, setting.number("cpus"), |seed| bandwidth::Reading::new(set, seed))
@@ -119,7 +119,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.write.cpus",
-        summary: "store to the words of the next 64 KiB of a working set of its own, on so many CPUs at once",
+        summary: "store to the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
             team::together(setting, setting.number("cpus"), |_| bandwidth::Writing::new(set))
@@ -128,7 +128,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.copy.cpus",
-        summary: "copy the next 64 KiB of its own working set's first half to the second, on so many CPUs at once",
+        summary: "copy the next 64 KiB of its own working set's first half to the second, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
             team::together(setting, setting.number("cpus"), |_| bandwidth::Moving::new(set))
@@ -150,7 +150,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "memory.translate",
         version: 2,
-        summary: "load from one line in each of so many base pages, at random, or from the same lines in huge pages",
+        summary: "load from one line in each of this many base pages, in random order, or from the same lines in huge pages",
         per: "load",
         axes: &[TRANSLATED, PAGES],
         follows_clock: |point| point.number("pages").is_some_and(|pages| pages * 64 <= OWN_CACHE / 4),
@@ -163,7 +163,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The same work on several CPUs: an iteration is one of each, the payload that of all. A CPU more never makes it cheaper.
+/// The same work on several CPUs. An iteration is one pass of each, and the payload is that of all. One more CPU never
+/// makes it cheaper.
 const TOGETHER: Operation = Operation {
     per: "64 KiB on every CPU",
     axes: &[SHARED, CPUS],
@@ -173,12 +174,12 @@ const TOGETHER: Operation = Operation {
     ..DEFAULT
 };
 
-/// A chase beside a partner that does what the axis `load` says.
+/// A chase beside a partner whose work the axis `load` names.
 fn loaded(setting: &Setting) -> Result<Loop, Failure> {
     const BUSY_WITH: u64 = 64 * MIB;
     let part = match setting.word("load") {
-        "reading" | "writing" => Some(Part::Throughout),
-        "half-reading" | "half-writing" => Some(Part::HalfTheTime),
+        "reading" | "writing" => Some(PartnerWork::Throughout),
+        "half-reading" | "half-writing" => Some(PartnerWork::HalfTheTime),
         _ => None,
     };
     let own = |seed| chase::Chase::through(setting.number("set"), Pages::Huge, seed);
@@ -201,7 +202,7 @@ const COPIED: Axis = size(&[
 ])
 .headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)]);
 
-/// Powers of two, as the chase needs them.
+/// Powers of two, as the chase requires.
 const CHASED: Axis = bytes(
     "set",
     &[
@@ -220,7 +221,7 @@ const CHASED: Axis = bytes(
     ],
 );
 
-/// One within each level of most machines of today, and beyond the last.
+/// One size within each cache level of most current machines, and one beyond the last.
 const CHASED_HEADLINE: &[Value<&str>] = &[
     Value::Number(16 * KIB),
     Value::Number(256 * KIB),
@@ -241,10 +242,10 @@ const PASSED: Axis = bytes(
 )
 .headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)]);
 
-/// Beyond the core's own caches, and beyond most shared ones.
+/// One size beyond the private caches of a core, and one beyond most shared caches.
 const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)]);
 
-/// A core's own cache, the shared one, and memory.
+/// Sizes for a core's private cache, the shared cache, and memory.
 const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)]);
 
 const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
@@ -262,7 +263,7 @@ const LOADS: Axis = word(
     ],
 );
 
-/// Powers of two; translation caches of today hold some tens of pages near, and one to four thousand further off.
+/// Powers of two. Current first-level TLBs hold some tens of pages, and second-level TLBs one to four thousand.
 const TRANSLATED: Axis = count(
     "pages",
     &[Value::Number(32), Value::Number(256), Value::Number(1024), Value::Number(4096), Value::Number(16384)],
@@ -278,7 +279,7 @@ fn within_own_cache(point: &Point) -> bool {
 mod tests {
     use super::*;
 
-    /// Sets of this size and more must lie in huge pages, which a machine may not have.
+    /// Sets of at least this size must lie in huge pages, which a machine may not have.
     const NEEDS_HUGE_PAGES: u64 = 2 * MIB;
 
     fn setting(point: &Point) -> Setting {
@@ -286,7 +287,7 @@ mod tests {
         Setting::new(point.clone(), std::env::temp_dir(), 0, other, 7)
     }
 
-    /// Bytes that a point works on.
+    /// The bytes that a point works on.
     fn bytes(point: &Point) -> u64 {
         let pages = || point.number("pages").map(|pages| pages * rustix::param::page_size() as u64);
         point.number("set").or(point.number("size")).or_else(pages).expect("a size")
@@ -312,7 +313,7 @@ mod tests {
         }
     }
 
-    /// Their own points are large: these are not, and pass over every piece more than once.
+    /// Excluded: their own points are large. Those tested here are not, and pass over every piece more than once.
     #[test]
     fn what_goes_past_the_caches_or_beside_a_load_does_its_work() {
         let set = |set| Point::default().with("set", Value::Number(set));

@@ -1,5 +1,5 @@
-//! The family `align`: the numbers of an array added up where they lie at their natural addresses and where they do not,
-//! loaded as they are and put together from smaller pieces, as compilers did for processors that refuse the former.
+//! The family `align`: adding up an array of numbers at aligned and at unaligned addresses. Unaligned numbers are loaded
+//! directly, or assembled from smaller pieces, as compilers did for processors without unaligned loads.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,20 +9,20 @@ use operation::{Axis, Failure, Loop, Operation, TermOf, count, opaque, word};
 
 use crate::kit::baseline::DEFAULT;
 
-/// How far behind a multiple of 4 each number begins.
+/// The distance of each number behind a multiple of 4.
 const OFFSET: Axis = count("offset", &[Number(0), Number(1), Number(2)]);
 
-/// `vectors`: as the compiler makes it, several numbers to a load. `load`: one load for each number. `halves`: two loads of 16
-/// bits, a shift and an or, which is what the paper's three instructions do. `bytes`: four loads of 8 bits.
+/// `vectors`: as the compiler does it, several numbers per load. `load`: one load per number. `halves`: two 16-bit loads, a
+/// shift and an or, which is what the paper's three instructions do. `bytes`: four 8-bit loads.
 const BY: Axis = word("by", &[Word("vectors"), Word("load"), Word("halves"), Word("bytes")]);
 
-/// Numbers in the array: 16 KiB, half of the smallest first-level cache of today.
+/// Numbers in the array: 16 KiB, half of the smallest current first-level cache.
 const NUMBERS: usize = 4096;
 
-/// Arrays begin where a line of the cache does.
+/// Arrays begin at a cache line boundary.
 const LINE: usize = 64;
 
-/// The loop's turn is one for 4,096 numbers.
+/// One turn of the loop covers 4,096 numbers.
 const OWN_LOOP: &[TermOf] = &[];
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -44,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ..DEFAULT
 }];
 
-/// The loop that adds up all numbers by `sum`, held to what they add up to.
+/// The loop that adds up all numbers with `sum`, and checks the total.
 fn sums(seed: u64, offset: usize, sum: impl Fn(&[u8]) -> u32 + 'static) -> Loop {
     let mut random = fastrand::Rng::with_seed(seed);
     let numbers: Vec<u32> = (0..NUMBERS).map(|_| random.u32(..)).collect();
@@ -57,7 +57,7 @@ fn sums(seed: u64, offset: usize, sum: impl Fn(&[u8]) -> u32 + 'static) -> Loop 
     let result = Rc::clone(&total);
     Loop::new(move |times| {
         for _ in 0..times {
-            // The array's place is made unknown each time, or one sum would serve for all.
+            // The array's address is hidden from the optimizer each time, or it would compute one sum for all iterations.
             let from = opaque(start as u64) as usize;
             total.set(total.get().wrapping_add(sum(&room[from..from + NUMBERS * 4])));
         }
@@ -70,7 +70,7 @@ fn sums(seed: u64, offset: usize, sum: impl Fn(&[u8]) -> u32 + 'static) -> Loop 
     })
 }
 
-/// The sum, each number made by `number`.
+/// The sum, where `number` makes each number.
 #[inline(always)]
 fn added(bytes: &[u8], number: impl Fn([u8; 4]) -> u32) -> u32 {
     bytes.as_chunks().0.iter().fold(0, |sum, four| sum.wrapping_add(number(*four)))
@@ -84,13 +84,13 @@ fn loaded(bytes: &[u8]) -> u32 {
     added(bytes, |four| opaque(u64::from(u32::from_le_bytes(four))) as u32)
 }
 
-/// Each half is kept from the optimizer, which would see that one load does.
+/// Each half is hidden from the optimizer, which would otherwise replace both by one load.
 fn from_halves(bytes: &[u8]) -> u32 {
     let half = |two| opaque(u64::from(u16::from_le_bytes(two))) as u32;
     added(bytes, |[a, b, c, d]| half([a, b]) | half([c, d]) << 16)
 }
 
-/// Likewise each byte.
+/// The same for each byte.
 fn from_bytes(bytes: &[u8]) -> u32 {
     let one = |byte| opaque(u64::from(byte)) as u32;
     added(bytes, |[a, b, c, d]| one(a) | one(b) << 8 | one(c) << 16 | one(d) << 24)

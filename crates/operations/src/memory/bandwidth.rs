@@ -11,13 +11,13 @@ use super::passes::{Copying, Fill, Sum, TURN_WORDS, fastest, settle};
 use super::region::{Pages, Region};
 use super::work::{Work, alone};
 
-/// Where the copy's destination lies within its page, the source lying at a page's beginning: so far that no load of
-/// a small copy shares the low twelve address bits of a store just made. One that does waits for the store: at the
-/// same place within the page 512 bytes took 40 % longer (Golden Cove).
+/// The place of the copy's destination within its page (the source begins at a page boundary). It is far enough that no
+/// load of a small copy has the low twelve address bits of a recent store. Such a load waits for the store: at the same
+/// place within the page, 512 bytes took 40 % longer (Golden Cove).
 const OFFSET_WORDS: usize = 256;
 const OFFSET_BYTES: u64 = (OFFSET_WORDS * size_of::<u64>()) as u64;
 
-/// Words from one that is checked to the next: one in each page stands for all.
+/// The distance in words between checked words: one word in each page is checked for all.
 const CHECKED: usize = 512;
 
 /// The loop that copies `size` bytes, a multiple of 8.
@@ -39,53 +39,54 @@ pub(super) fn copy(size: usize) -> Result<Loop, Failure> {
         Err(Failure::wrong("the copy differs from what was copied"))
     };
     let copies = repeat(move || {
-        // SAFETY: both lie whole in two regions, which the loop's own check keeps alive.
+        // SAFETY: both ranges lie within two regions, which the loop's own check keeps alive.
         unsafe { ptr::copy_nonoverlapping(from, to, size) };
         Ok(())
     });
     Ok(copies.before(before).verify(verify))
 }
 
-/// Bytes that one iteration of a pass moves, so that iterations over sets of any size compare. A smaller set is passed
-/// over several times, a larger one piece by piece.
+/// The bytes that one iteration of a pass moves, so that iterations over sets of any size can be compared. A smaller set is
+/// passed over several times, a larger one piece by piece.
 pub(super) const PIECE: u64 = 64 << 10;
 
-/// The loop that adds up a piece of `set` bytes.
+/// The loop that adds up the pieces of `set` bytes.
 pub(super) fn read(set: u64, seed: u64) -> Result<Loop, Failure> {
     Reading::new(set, seed).map(alone)
 }
 
-/// The loop that stores to a piece of `set` bytes, another value in each iteration.
+/// The loop that stores to the pieces of `set` bytes, another value in each iteration.
 pub(super) fn write(set: u64) -> Result<Loop, Failure> {
     Writing::new(set).map(alone)
 }
 
-/// The same past the caches.
+/// The same, bypassing the caches.
 pub(super) fn write_streaming(set: u64) -> Result<Loop, Failure> {
     Writing::by(set, fastest().fill_streaming).map(alone)
 }
 
-/// The loop that zeroes a piece of `set` bytes.
+/// The loop that zeroes the pieces of `set` bytes.
 pub(super) fn clear(set: u64) -> Result<Loop, Failure> {
     let writing = Writing::by(set, fastest().clear)?;
     Ok(alone(Writing { zeroing: true, ..writing }))
 }
 
-/// The loop that copies pieces of the first half of `set` bytes to the second, past the caches where it stores.
+/// The loop that copies pieces from the first half of `set` bytes to the second, with stores that bypass the caches if that
+/// is asked for.
 pub(super) fn copy_streaming(set: u64) -> Result<Loop, Failure> {
     Moving::by(set, fastest().copy_streaming).map(alone)
 }
 
-/// Whether the core's own caches hold a set.
+/// True if a set fits in the private caches of a core.
 fn near(set: u64) -> bool {
     set <= OWN_CACHE
 }
 
-/// Adds up piece by piece.
+/// Adds up one piece after another.
 pub(super) struct Reading {
     region: Region,
     pieces: Pieces,
-    /// Where the check is: it follows the pieces after each batch.
+    /// Where the check has got to. It follows the pieces after each batch.
     checked: Pieces,
     sums: Vec<u64>,
     total: u64,
@@ -107,7 +108,7 @@ impl Work for Reading {
     fn work(&mut self, times: u64) {
         for _ in 0..times * self.pieces.each {
             let piece = self.pieces.step();
-            // SAFETY: this processor has what the function is compiled for.
+            // SAFETY: this processor has the feature that the function is compiled for.
             let sum = unsafe { (self.sum)(self.pieces.words(self.region.words(), piece)) };
             self.total = self.total.wrapping_add(sum);
         }
@@ -123,14 +124,14 @@ impl Work for Reading {
     }
 }
 
-/// Stores to piece after piece, another value in each iteration.
+/// Stores to one piece after another, another value in each iteration.
 pub(super) struct Writing {
     region: Region,
     pieces: Pieces,
     checked: Pieces,
     value: u64,
     fill: Fill,
-    /// Whether it can write nothing but zeros: the check then puts other words there, for the next time.
+    /// True if it can write only zeros. The check then stores other words, so that the next pass changes them.
     zeroing: bool,
 }
 
@@ -151,7 +152,7 @@ impl Work for Writing {
             self.value = self.value.wrapping_add(1);
             for _ in 0..self.pieces.each {
                 let piece = self.pieces.step();
-                // SAFETY: this processor has what the function is compiled for.
+                // SAFETY: this processor has the feature that the function is compiled for.
                 unsafe { (self.fill)(self.pieces.words(self.region.words(), piece), self.value) };
             }
         }
@@ -174,7 +175,7 @@ impl Work for Writing {
     }
 }
 
-/// Copies pieces of a set's first half to its second.
+/// Copies pieces of a set's first half to its second half.
 pub(super) struct Moving {
     from: Region,
     to: Region,
@@ -184,7 +185,7 @@ pub(super) struct Moving {
 }
 
 impl Moving {
-    /// By the C library's own copy.
+    /// Uses the C library's copy.
     pub(super) fn new(set: u64) -> Result<Moving, Failure> {
         Moving::by(set, library_copy)
     }
@@ -202,7 +203,8 @@ impl Work for Moving {
             let piece = self.pieces.step();
             let from = self.pieces.words(self.from.words(), piece);
             let to = self.pieces.words(&self.to.words()[OFFSET_WORDS..], piece);
-            // SAFETY: this processor has what the function is compiled for; the pieces are as long and do not overlap.
+            // SAFETY: this processor has the feature that the function is compiled for; the pieces have equal length and do
+            // not overlap.
             unsafe { (self.copy)(from, to) };
         }
         settle();
@@ -216,25 +218,25 @@ impl Work for Moving {
             if pairs().any(|(word, copied)| word != copied) {
                 return Err(Failure::wrong("the copy differs from what was copied"));
             }
-            // What is right now must not be taken for the work of the next batch.
+            // The correct words are changed here, so that the next batch must do the work again.
             pairs().for_each(|(word, copied)| copied.set(!word.get()));
         }
         Ok(())
     }
 }
 
-/// Copies by the C library; both are as long and do not overlap.
+/// Copies with the C library. Both have the same length and do not overlap.
 fn library_copy(from: &[Cell<u64>], to: &[Cell<u64>]) {
-    // SAFETY: both are cells of whole slices, of which the caller warrants the length and the distance.
+    // SAFETY: both are cells of whole slices, and the caller guarantees their length and distance.
     unsafe { ptr::copy_nonoverlapping(from.as_ptr().cast::<u8>(), to.as_ptr().cast_mut().cast(), size_of_val(from)) };
 }
 
-/// A working set in pieces, passed over in order, again and again.
+/// A working set in pieces that are passed over in order, repeatedly.
 #[derive(Clone, Copy)]
 struct Pieces {
     words: usize,
     count: usize,
-    /// Pieces per iteration: more than one only where the set is smaller than [`PIECE`].
+    /// Pieces per iteration. It is more than one only if the set is smaller than [`PIECE`].
     each: u64,
     next: usize,
 }
@@ -249,7 +251,7 @@ impl Pieces {
         Ok(Pieces { words, count: (set / bytes) as usize, each: PIECE / bytes, next: 0 })
     }
 
-    /// The number of the piece that comes next.
+    /// The number of the next piece.
     #[inline(always)]
     fn step(&mut self) -> usize {
         let piece = self.next;
@@ -257,7 +259,8 @@ impl Pieces {
         piece
     }
 
-    /// Steps over the pieces of so many iterations; returns each piece once, with the last iteration that came to it.
+    /// Advances over the pieces of this number of iterations. Returns each piece once, with the last iteration that used
+    /// it.
     fn last_visits(&mut self, times: u64) -> Vec<(usize, u64)> {
         let steps = times * self.each;
         let visits: Vec<(usize, u64)> = (0..steps).map(|step| (self.step(), step / self.each)).collect();
@@ -270,11 +273,11 @@ impl Pieces {
     }
 }
 
-/// `bytes` of memory whose words count up from `first`; in huge pages where the kernel gives them, as what is asked
-/// for here is the memory's speed, not the translation's.
+/// `bytes` of memory whose words count up from `first`. They lie in huge pages if the kernel gives them, because the
+/// operation measures the memory and not the address translation.
 ///
 /// # Errors
-/// The loss of the round where the kernel gives huge pages, but gave none this time.
+/// The loss of the round if the kernel gives huge pages at other times but did not this time.
 fn filled(bytes: u64, first: u64) -> Result<Region, Failure> {
     let region = Region::new(bytes, Pages::Huge)?;
     for (index, word) in (0u64..).zip(region.words()) {

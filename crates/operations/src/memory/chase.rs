@@ -1,26 +1,26 @@
-//! The pointer chase: every cache line of a working set holds the address of another, all in one cycle, in an order
+//! The pointer chase: every cache line of a working set holds the address of another one. All are in one cycle, in an order
 //! that no prefetcher follows.
 //!
-//! The order is a counter put through a random-looking permutation: line `scatter(i)` leads to line `scatter(i + 1)`.
-//! It is one cycle by construction, and because `scatter` can be undone, the lines are written in the order they lie
-//! in memory: 256 MiB takes milliseconds where shuffling an array of all lines takes a second. Its latencies are
-//! those of a shuffled (Sattolo) cycle.
+//! The order is a counter passed through a random-looking permutation: line `scatter(i)` leads to line `scatter(i + 1)`.
+//! This is one cycle by construction. Because `scatter` can be inverted, the lines are written in memory order: 256 MiB
+//! takes milliseconds, where shuffling an array of all lines takes a second. The latencies equal those of a shuffled
+//! (Sattolo) cycle.
 
 use operation::{Failure, Loop, TermOf};
 
 use super::region::{Pages, Region};
 use super::work::{Work, alone};
 
-/// Bytes of a line: what one load brings into the cache. Where lines are longer, neighbours share one.
+/// The bytes of a line: what one load brings into the cache. On machines with longer lines, two neighbours share one.
 const LINE: u64 = 64;
 
 /// Loads per turn of the loop.
 pub(super) const LOADS: u64 = 16;
 
-/// A load leaves the loop's own instructions nothing to add: they are done while it waits.
+/// The loop's own instructions add no time: they are done while a load waits.
 pub(super) const BESIDE_THE_LOADS: &[TermOf] = &[];
 
-/// A place in the chase: the address of a word that holds the address of the next.
+/// One place in the chase: a word that holds the address of the next place.
 type Place = *const u64;
 
 /// The loop that chases through `set` bytes, a power of two of at least two lines.
@@ -28,21 +28,21 @@ pub(super) fn loads(set: u64, pages: Pages, seed: u64) -> Result<Loop, Failure> 
     Ok(alone(Chase::through(set, pages, seed)?).unrolled(LOADS))
 }
 
-/// The loop that chases through one line in each of so many base pages of memory, a power of two of at least two.
+/// The loop that chases through one line in each of a number of base pages. The number is a power of two and at least two.
 pub(super) fn one_line_a_page(count: u64, pages: Pages, seed: u64) -> Result<Loop, Failure> {
     Ok(alone(Chase::new(Layout::page_by_page(count), pages, seed)?).unrolled(LOADS))
 }
 
-/// Where the lines of a chase lie in its region.
+/// How the lines of a chase are laid out in its region.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     lines: u64,
-    /// Bytes from one line's room to the next.
+    /// The distance in bytes between the slots of two lines.
     stride: u64,
 }
 
 impl Layout {
-    /// Line beside line.
+    /// One line directly after another.
     fn dense(set: u64) -> Layout {
         Layout { lines: set / LINE, stride: LINE }
     }
@@ -51,8 +51,8 @@ impl Layout {
         Layout { lines: count, stride: rustix::param::page_size() as u64 }
     }
 
-    /// Bytes from the region's beginning. Within a page the line lies anywhere, by a multiplicative hash, so that all
-    /// sets of the caches are used alike.
+    /// The offset from the beginning of the region. Within a page the line's place comes from a multiplicative hash, so
+    /// that all cache sets are used equally.
     #[inline(always)]
     fn place(&self, line: u64) -> u64 {
         let within = u128::from(line.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * u128::from(self.stride / LINE);
@@ -60,19 +60,19 @@ impl Layout {
     }
 }
 
-/// A cycle of loads, and how far along it we are.
+/// A cycle of loads, and the current position in it.
 pub(super) struct Chase {
     region: Region,
     layout: Layout,
     scatter: Scatter,
     here: Place,
     step: u64,
-    /// Loads made before anything was timed.
+    /// Loads done before the first timed batch.
     walked: u64,
 }
 
 impl Chase {
-    /// Through every line of `set` bytes.
+    /// A chase through every line of `set` bytes.
     pub(super) fn through(set: u64, pages: Pages, seed: u64) -> Result<Chase, Failure> {
         if !set.is_power_of_two() || set < 2 * LINE {
             return Err(Failure::wrong(format!("a set to chase through is a power of two, not {set}")));
@@ -100,12 +100,12 @@ impl Chase {
 }
 
 impl Chase {
-    /// Goes once around, in the order in which it is timed: what the caches and the translation hold before the first batch
-    /// is then what they hold before any other. After `link` they hold the lines written last, in the order of memory. The
-    /// places are computed and not looked up, so that the loads wait for nothing: a tenth of the time of a chase.
+    /// Goes once around in the timed order, so that caches and TLBs hold before the first batch what they hold before any
+    /// other. After `link` they hold the lines written last, in memory order. The places are computed and not loaded, so
+    /// the loads do not wait for each other: this takes a tenth of the time of a chase.
     ///
     /// # Errors
-    /// When a line does not lead to the next.
+    /// If a line does not lead to the next one.
     fn walk(&mut self) -> Result<(), Failure> {
         let first = self.region.words().as_ptr() as u64;
         let mut here = self.layout.place(self.scatter.line(0));
@@ -144,15 +144,15 @@ impl Work for Chase {
     }
 }
 
-/// The place that `place` holds.
+/// The place whose address `place` holds.
 #[inline(always)]
 fn follow(place: Place) -> Place {
-    // SAFETY: every line's first word holds the address of a line of the same region, which the chase keeps alive.
+    // SAFETY: the first word of every line holds the address of a line of the same region, which the chase keeps alive.
     let next = unsafe { place.read_volatile() };
     next as Place
 }
 
-/// Writes the cycle, in the order of memory.
+/// Writes the cycle, in memory order.
 fn link(region: &Region, layout: Layout, scatter: &Scatter) {
     let first = region.words().as_ptr() as u64;
     for line in 0..layout.lines {
@@ -161,8 +161,8 @@ fn link(region: &Region, layout: Layout, scatter: &Scatter) {
     }
 }
 
-/// A permutation of 0..lines that looks random and can be undone: three times, a multiplication by an odd number
-/// (which carries low bits upwards) and an exclusive or of the upper half into the lower.
+/// A permutation of 0..lines that looks random and can be inverted. It repeats two steps three times: a multiplication by
+/// an odd number (which carries low bits upwards) and an exclusive or of the upper half into the lower half.
 #[derive(Clone, Copy, Debug)]
 struct Scatter {
     mask: u64,
@@ -171,12 +171,12 @@ struct Scatter {
     inverses: [u64; ROUNDS],
 }
 
-/// Of 20,000 strides among four million lines a random order repeats about 48; after two rounds 270 to 860 are
-/// repeated, after three 46 to 59.
+/// Of 20,000 strides among four million lines, a random order repeats about 48. Two repetitions give 270 to 860 repeated
+/// strides, three give 46 to 59.
 const ROUNDS: usize = 3;
 
 impl Scatter {
-    /// A permutation of `lines`, a power of two; another one for another seed.
+    /// A permutation of `lines`, which is a power of two. Different seeds give different ones.
     fn new(lines: u64, seed: u64) -> Scatter {
         let bits = lines.trailing_zeros();
         let mut random = fastrand::Rng::with_seed(seed);
@@ -184,7 +184,7 @@ impl Scatter {
         Scatter { mask: lines - 1, shift: bits.div_ceil(2), factors, inverses: factors.map(inverse) }
     }
 
-    /// How many it permutes.
+    /// The number of lines it permutes.
     fn lines(&self) -> u64 {
         self.mask + 1
     }
@@ -201,7 +201,7 @@ impl Scatter {
     /// The step at which `line` is visited.
     #[inline(always)]
     fn step(&self, line: u64) -> u64 {
-        // The exclusive or undoes itself, because it shifts by at least half the bits.
+        // The exclusive or is its own inverse, because it shifts by at least half the bits.
         self.inverses
             .iter()
             .rev()
@@ -215,8 +215,8 @@ impl Scatter {
     }
 }
 
-/// What an odd number must be multiplied by to give 1 modulo 2^64, by Newton's iteration: a number is its own inverse
-/// modulo 8, and every step doubles the bits that are right (3, 6, 12, 24, 48, 96).
+/// The inverse of an odd number modulo 2^64, by Newton's iteration: an odd number is its own inverse modulo 8, and every
+/// step doubles the number of correct bits (3, 6, 12, 24, 48, 96).
 fn inverse(odd: u64) -> u64 {
     (0..5).fold(odd, |guess, _| guess.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(guess))))
 }
@@ -266,7 +266,7 @@ mod tests {
         }
         let mut spread = Chase::new(Layout::page_by_page(256), Pages::Base, 7).expect("memory");
         assert_eq!(spread.walked, 256);
-        // A line that leads elsewhere is found.
+        // A line with a wrong successor is detected.
         spread.region.words()[spread.layout.place(3) as usize / 8].set(spread.here as u64);
         assert!(matches!(spread.walk(), Err(Failure::Wrong(_))));
     }
@@ -277,7 +277,7 @@ mod tests {
         let strides: std::collections::HashSet<u64> =
             (0..10_000).map(|step| scatter.line(step + 1).wrapping_sub(scatter.line(step)) & scatter.mask).collect();
         assert!(strides.len() > 9_900, "only {} different strides", strides.len());
-        // Of 10,000 random steps among 65,536 pages about one in 65,536 stays in its page.
+        // Of 10,000 random steps among 65,536 pages, about one in 65,536 stays in its page.
         let page = |step| scatter.line(step) >> 6;
         let near = (0..10_000).filter(|&step| page(step).abs_diff(page(step + 1)) <= 1).count();
         assert!(near < 10, "{near} steps stay near");

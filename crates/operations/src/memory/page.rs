@@ -19,26 +19,26 @@ use crate::kit::check::exactly;
 use crate::kit::huge::{CONTROL, HUGE, this_time};
 use crate::kit::mapping::{Mapping, base_pages_only};
 use crate::kit::scratch::{new_file, scratch};
-use faults::Faults;
-use frames::{FRAMES, Given, Pages, RECYCLED, Supply};
+use faults::FaultCounter;
+use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 
 const MAPPED: &[Axis] = &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)])];
 
-/// Pages touched from one dropping of them to the next: a batch of 100 µs and more. Those that are cleared or copied stay
-/// within the core's own cache, where a fault costs the same whatever other tenants do with the shared one.
+/// Pages touched between two drops: a batch of at least 100 µs. Pages that are cleared or copied stay within the core's
+/// private caches, where a fault costs the same whatever other tenants do with the shared cache.
 const PAGES: u64 = 256;
 
-/// The same where a fault clears and copies nothing.
+/// The same for faults that clear and copy nothing.
 const MAPPED_PAGES: u64 = 1024;
 
-/// The kernel maps up to so many bytes of a file around a fault; a file with one page in each such stretch takes one
-/// fault for each page.
+/// The kernel maps up to this number of bytes of a file around a fault. A file with one page in each such stretch takes one
+/// fault per page.
 const AROUND: usize = 64 << 10;
 
-/// Pages are dropped in pieces smaller than a page table reaches over, or the kernel frees the tables with them.
+/// Pages are dropped in pieces smaller than the range of one page table; otherwise the kernel frees the tables too.
 const DROP: usize = 1 << 20;
 
-/// Huge pages a batch may take.
+/// The most huge pages that a batch uses.
 const HUGE_PAGES: u64 = 8;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -83,12 +83,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "fault",
         axes: &[FRAMES],
         headline: true,
-        // New memory is cleared beyond the core's own caches.
+        // New memory is cleared in memory beyond the core's private caches.
         follows_clock: |point| point.word("frames") == Some("recycled"),
         prepare: |setting| {
             let page = page_size();
             if setting.word("frames") == "fresh" {
-                return fresh_faults(Pages::Base, page, PAGES);
+                return fresh_faults(FramePages::Base, page, PAGES);
             }
             let mapping = Rc::new(Mapping::anonymous(PAGES as usize * page)?);
             base_pages_only(&mapping)?;
@@ -150,14 +150,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop of touches, at most `pages` in a batch, that must take one fault each, after `renew` has made the first so many
-/// of them fault again.
+/// A loop of touches, at most `pages` in a batch. Each must take one fault. `renew` makes the first pages of the next batch
+/// fault again.
 fn counted(
     pages: u64,
     touch: impl Fn(usize) + 'static,
     renew: impl Fn(usize) -> Result<(), Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut faulting = touches(touch)
         .at_most(pages)
@@ -166,18 +166,18 @@ fn counted(
             faults.start()
         })
         .verify(move |times| counted.check(times));
-    // From here on the page tables are there, and a kernel that does it otherwise has been found out.
+    // From here on the page tables exist, and a kernel that works differently has been detected.
     faulting.perform(pages)?;
     Ok(faulting)
 }
 
-/// A loop of touches of new memory, one in each `step` bytes and at most `most` in a batch, that must take one fault each.
-fn fresh_faults(pages: Pages, step: usize, most: u64) -> Result<Loop, Failure> {
+/// A loop of touches of new memory, one per `step` bytes and at most `most` in a batch. Each must take one fault.
+fn fresh_faults(pages: FramePages, step: usize, most: u64) -> Result<Loop, Failure> {
     let supply = Rc::new(RefCell::new(Supply::new(pages)?));
     let (taken, looked_at) = (Rc::clone(&supply), Rc::clone(&supply));
-    let given = Given::default();
+    let given = GivenPages::default();
     let judge = given.clone();
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut faulting = Loop::new(move |times| {
         let supply = supply.borrow();
@@ -199,17 +199,18 @@ fn fresh_faults(pages: Pages, step: usize, most: u64) -> Result<Loop, Failure> {
     Ok(faulting)
 }
 
-/// Fails where a look at the far end of each page just touched takes a fault: then it was no page of that size.
-fn all_there(faults: &Faults, look: impl FnOnce()) -> Result<(), Failure> {
+/// Fails if an access to the far end of each page just touched takes a fault: then the page did not have that size.
+fn all_there(faults: &FaultCounter, look: impl FnOnce()) -> Result<(), Failure> {
     faults.start()?;
     look();
     match faults.taken()? {
         0 => Ok(()),
-        _ => Err(Failure::skip("the kernel gave base pages for huge ones", "free memory of at least 1 GiB")),
+        _ => Err(Failure::skip("the kernel gave base pages instead of huge pages", "free memory of at least 1 GiB")),
     }
 }
 
-/// The page touched is the batch's first, second and so on: what `repeat` does, with the turn's number.
+/// Touches the first page in the first iteration of a batch, the second in the second, and so on: like `repeat`, with the
+/// iteration's number.
 fn touches(touch: impl Fn(usize) + 'static) -> Loop {
     Loop::new(move |times| {
         (0..times as usize).for_each(&touch);
@@ -222,15 +223,15 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
         return Err(Failure::skip("huge pages are switched off", format!("as root: echo madvise > {CONTROL}")));
     }
     if frames == "fresh" {
-        return fresh_faults(Pages::Huge, HUGE, HUGE_PAGES);
+        return fresh_faults(FramePages::Huge, HUGE, HUGE_PAGES);
     }
     let mapping = Rc::new(Mapping::anonymous((HUGE_PAGES as usize + 1) * HUGE)?);
     mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?;
     let first = mapping.first_huge();
     let (dropped, probed) = (Rc::clone(&mapping), Rc::clone(&mapping));
-    let given = Given::default();
+    let given = GivenPages::default();
     let judge = given.clone();
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut faulting = touches(move |turn| mapping.write(first + turn * HUGE))
         .at_most(HUGE_PAGES)
@@ -247,7 +248,7 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
     Ok(faulting)
 }
 
-/// A scratch file of so many pages that are in memory, one in each `stride`, and of holes between them.
+/// A scratch file with this number of pages in memory, one in each `stride`, and holes between them.
 fn file_of(setting: &Setting, (pages, stride): (u64, usize)) -> Result<impl AsFd + use<>, Failure> {
     let file = new_file(&scratch(setting)?)?;
     let page = vec![1; page_size()];
@@ -280,12 +281,12 @@ mod tests {
         let counted = || {
             let mapping = Mapping::anonymous(23 * page_size()).expect("memory");
             base_pages_only(&mapping).expect("advice");
-            let faults = Faults::default();
+            let faults = FaultCounter::default();
             faults.start().expect("a count");
             (0..23).for_each(|page| mapping.write(page * page_size()));
             faults.taken()
         };
-        // The first time, pages of the program's own code may fault as well.
+        // The first time, pages of the program's own code may fault too.
         counted().expect("a count");
         assert_eq!(counted(), Ok(23));
     }

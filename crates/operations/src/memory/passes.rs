@@ -1,5 +1,5 @@
-//! The loops that pass over a piece of memory, compiled for the registers of this processor. Which of them is the
-//! fastest differs by how far away the memory is; docs/MEMORY.md says what was tried.
+//! The loops that pass over a piece of memory, compiled for the vector registers of this processor. Which one is fastest
+//! depends on how far away the memory is; docs/MEMORY.md says what was tried.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -25,7 +25,7 @@ mod tests {
         (0..words).map(|word| Cell::new(word * word + 1)).collect()
     }
 
-    /// Words aligned as a region's are.
+    /// Words with the alignment of a region.
     fn aligned(room: &[Cell<u64>]) -> &[Cell<u64>] {
         let skipped = room.as_ptr().align_offset(64);
         &room[skipped..skipped + 4 * TURN_WORDS]
@@ -38,7 +38,7 @@ mod tests {
             let words = aligned(&room);
             let wanted = words.iter().fold(0u64, |total, word| total.wrapping_add(word.get()));
             for sum in [passes.sum_near, passes.sum_far] {
-                // SAFETY: `every` gives only what this processor has.
+                // SAFETY: `every` returns only what this processor has.
                 assert_eq!(unsafe { sum(words) }, wanted);
             }
             let other = counting(5 * TURN_WORDS as u64 + 1);

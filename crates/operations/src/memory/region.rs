@@ -1,4 +1,4 @@
-//! Memory of the operation's own, in pages of the size asked for.
+//! Memory for an operation, in pages of the requested size.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -7,24 +7,24 @@ use std::ptr::{self, NonNull};
 use operation::Failure;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::kit::huge::{Kind, huge_bytes, offered_at, withheld};
+use crate::kit::huge::{MemoryKind, huge_bytes, offered_at, withheld};
 
-/// What a huge page holds on x86-64 and on aarch64 with base pages of 4 KiB.
+/// The size of a huge page on x86-64, and on aarch64 with base pages of 4 KiB.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Bytes that lie in 16 pages of 4 KiB at most: the least that the first table of translations of any core holds is 32.
+/// Bytes that fit in 16 pages of 4 KiB: the first-level TLB of any core holds at least 32 pages.
 const FEW_PAGES: usize = 64 << 10;
 
-/// The pages a region is made of.
+/// The page size of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pages {
-    /// Huge ones, if the kernel gives them.
+    /// Huge pages, if the kernel gives them.
     Huge,
     /// Base pages only.
     Base,
 }
 
-/// Memory that begins at a multiple of 2 MiB; it is zero and not yet in memory at first.
+/// Memory that begins at a multiple of 2 MiB. At first it is zero and has no pages.
 #[derive(Debug)]
 pub(super) struct Region {
     mapping: NonNull<c_void>,
@@ -39,40 +39,40 @@ impl Region {
         let bytes = bytes as usize;
         let advised = bytes.next_multiple_of(HUGE_PAGE);
         let mapped = advised + HUGE_PAGE;
-        // SAFETY: the kernel chooses the place, so that the mapping replaces nothing.
+        // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
         let mapping =
             unsafe { mmap_anonymous(ptr::null_mut(), mapped, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) }?;
         let start = mapping.wrapping_byte_add(mapping.align_offset(HUGE_PAGE));
         let advice = if pages == Pages::Huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
-        // A kernel without huge pages refuses either advice; who insists on huge pages asks `in_huge_pages`.
-        // SAFETY: the advice lies within the mapping just made and does not change what it holds.
+        // A kernel without huge pages rejects either advice. Callers that require huge pages call `in_huge_pages`.
+        // SAFETY: the advice lies within the mapping just created and does not change its content.
         let _ = unsafe { madvise(start, advised, advice) };
         let nowhere = || Failure::wrong("memory was mapped at address 0");
         let words = NonNull::new(start.cast::<Cell<u64>>()).ok_or_else(nowhere)?;
         Ok(Region { mapping: NonNull::new(mapping).ok_or_else(nowhere)?, mapped, words, bytes })
     }
 
-    /// Its words; cells, because a loop and its check share them.
+    /// Its words, as cells, because a loop and its check share them.
     pub(super) fn words(&self) -> &[Cell<u64>] {
-        // SAFETY: the mapping is ours, aligned, zeroed by the kernel, larger than `bytes`, and of this thread only.
+        // SAFETY: the mapping is aligned, zeroed by the kernel, larger than `bytes`, and used by this thread only.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr(), self.bytes / size_of::<u64>()) }
     }
 
-    /// Checks that all of it lies in huge pages, once it has been written. A small one may lie in base pages: every
-    /// processor has the translations of so few at hand.
+    /// Checks that all of it lies in huge pages, after it has been written. A small region may lie in base pages: the TLB
+    /// of every processor holds that many.
     ///
     /// # Errors
-    /// The loss of the round where it does not this time; a skip where it never does, or where that cannot be known.
+    /// The loss of the round if it does not this time; a skip if it never does, or if that cannot be known.
     pub(super) fn in_huge_pages(&self) -> Result<(), Failure> {
         if self.bytes <= FEW_PAGES {
             return Ok(());
         }
-        let huge = huge_bytes(self.place(), Kind::Anonymous)?;
+        let huge = huge_bytes(self.place(), MemoryKind::Anonymous)?;
         if huge >= self.bytes { Ok(()) } else { Err(self.without(huge)) }
     }
 
-    /// The same where huge pages are better but not what is asked for: on a machine that never gives them, base pages
-    /// will do. One that does must not measure now the one and now the other.
+    /// The same where huge pages are preferred but not required: on a machine that never gives them, base pages will do. On
+    /// a machine that does, the rounds must not mix the two.
     ///
     /// # Errors
     /// The loss of the round.
@@ -83,7 +83,7 @@ impl Region {
         }
     }
 
-    /// Why only so much of it is in huge pages.
+    /// Why only this part of it is in huge pages.
     fn without(&self, huge: usize) -> Failure {
         let reason = format!("the kernel put {} KiB of {} KiB in huge pages", huge >> 10, self.bytes >> 10);
         withheld(reason, offered_at(self.place()))
@@ -96,7 +96,7 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and no reference into it outlives the region.
+        // SAFETY: this value owns the mapping, and no reference outlives it.
         let _ = unsafe { munmap(self.mapping.as_ptr(), self.mapped) };
     }
 }
@@ -122,13 +122,14 @@ mod tests {
         for bytes in [256 << 10, 1 << 20, 8 << 20] {
             let region = Region::new(bytes, Pages::Base).expect("memory");
             region.words().iter().for_each(|word| word.set(1));
-            // It was advised to have base pages: as where the advice on huge ones reaches no kernel.
+            // It asked for base pages. The result is that of a kernel that never receives the request for huge pages.
             assert!(matches!(region.in_huge_pages(), Err(Failure::Skip { .. })), "{bytes}");
             assert_eq!(region.in_huge_pages_if_offered(), Ok(()), "{bytes}");
         }
     }
 
-    /// Untouched memory has no huge pages yet, though it is to have some: what a kernel short of them leaves.
+    /// Untouched memory has no huge pages yet, although it asked for them. A kernel short of huge pages gives the same
+    /// result.
     #[test]
     fn base_pages_for_once_lose_the_round() {
         let region = Region::new(1 << 20, Pages::Huge).expect("memory");

@@ -1,7 +1,7 @@
-//! Work of several CPUs at once: partners that do the same, or that keep memory busy meanwhile.
+//! Work of several CPUs at once: partners that do the same work, or that load the memory meanwhile.
 //!
-//! Partners sleep between batches, or they would run beside the clock's checks. Before a batch they are woken and
-//! watch for its beginning; what they did in it is counted and checked by themselves, and asked for after it.
+//! Partners sleep between batches; otherwise they would run during the checks of the clock. Before a batch they are woken
+//! and spin until it begins. They count and check their own work, and report it after the batch.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::kit::shared::Shared;
 /// The most CPUs that work together.
 const MOST: usize = 8;
 
-/// What a member is doing.
+/// The state of a member.
 const SETTING_UP: u32 = 0;
 const ASLEEP: u32 = 1;
 const AWAKE: u32 = 2;
@@ -28,22 +28,23 @@ const LOST: u32 = 4;
 /// How long a partner may take for anything but its part of a batch.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Iterations of our own within which a partner does some of its work for certain: thousands of loads from far memory.
+/// After this number of our own iterations a partner has certainly done some of its work: thousands of loads from far
+/// memory.
 const SURELY: u64 = 256;
 
-/// A value with a cache line of its own, and its neighbour's.
+/// A value in a cache line of its own, and in the neighbouring line too.
 #[repr(align(128))]
 #[derive(Default)]
 struct Apart<T>(T);
 
-/// What all tasks see. A batch has a number; 0 is none.
+/// What all tasks share. Batches are numbered; 0 is none.
 #[derive(Default)]
 struct Board {
     /// The batch to wake up for.
     batch: Apart<AtomicU32>,
     /// The batch that has begun.
     begun: Apart<AtomicU32>,
-    /// The batch that is over, for partners that work until it is.
+    /// The batch that has ended, for partners that work until then.
     over: Apart<AtomicU32>,
     times: AtomicU64,
     members: [Apart<Member>; MOST],
@@ -52,24 +53,24 @@ struct Board {
 #[derive(Default)]
 struct Member {
     state: AtomicU32,
-    /// The batch it has done its part of.
+    /// The latest batch in which it has done its part.
     done: AtomicU32,
     /// Units of work it has done in all.
     units: AtomicU64,
 }
 
-/// What a partner does in a batch.
+/// What a partner does during a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// As many iterations as we.
+pub(super) enum PartnerWork {
+    /// The same number of iterations as this task.
     AsMuch,
-    /// One after another until we are done.
+    /// One unit of work after another until this task has finished.
     Throughout,
-    /// The same, pausing after each for as long as it took.
+    /// The same, with a pause after each unit that lasts as long as the unit.
     HalfTheTime,
 }
 
-/// Partners on other CPUs, and where they and we meet.
+/// Partners on other CPUs, and the state shared with them.
 pub(super) struct Team {
     board: Rc<Shared<Board>>,
     partners: Vec<Partner>,
@@ -77,12 +78,12 @@ pub(super) struct Team {
 }
 
 impl Team {
-    /// Starts partners on so many other CPUs, each with work of its own. Call it before our own memory is there: a
-    /// process that is forked shares it, and every page is copied when next written.
+    /// Starts partners on this number of other CPUs, each with work of its own. Call it before this task allocates its
+    /// memory: a forked process shares that memory, and every page would be copied at the next write.
     pub(super) fn start<W: Work>(
         setting: &Setting,
         others: usize,
-        part: Part,
+        part: PartnerWork,
         make: impl Fn(u64) -> Result<W, Failure>,
     ) -> Result<Team, Failure> {
         if others > MOST {
@@ -118,7 +119,7 @@ impl Team {
                         return Err(Failure::wrong("a partner on another CPU could not do its work"));
                     }
                     if start.elapsed() > PATIENCE {
-                        return Err(Failure::wrong("a partner on another CPU does not come"));
+                        return Err(Failure::wrong("a partner on another CPU does not respond"));
                     }
                 }
             }
@@ -133,7 +134,10 @@ impl Team {
         let any = |state| self.members().any(|member| member.state.load(Ordering::Acquire) == state);
         while any(SETTING_UP) {
             if start.elapsed() > PATIENCE {
-                return Err(Failure::skip("a partner on another CPU does not get its memory ready", "free memory"));
+                return Err(Failure::skip(
+                    "a partner on another CPU does not prepare its memory in time",
+                    "free memory",
+                ));
             }
             std::thread::sleep(Duration::from_micros(100));
         }
@@ -143,7 +147,7 @@ impl Team {
         self.all(ASLEEP).map_err(refused)
     }
 
-    /// Wakes all for a batch of so many iterations, and waits until they watch for its beginning.
+    /// Wakes all partners for a batch of this number of iterations, and waits until they spin for its beginning.
     fn wake(&mut self, times: u64) -> Result<(), Failure> {
         self.batch = self.batch.wrapping_add(1);
         self.board.times.store(times, Ordering::Relaxed);
@@ -168,8 +172,13 @@ impl Team {
 }
 
 impl Board {
-    /// A partner's life: it ends when its process is killed, or when it cannot do its work.
-    fn serve<W: Work>(&self, index: usize, part: Part, make: impl Fn() -> Result<W, Failure>) -> Result<(), Failure> {
+    /// The body of a partner. It ends when its process is killed, or when it cannot do its work.
+    fn serve<W: Work>(
+        &self,
+        index: usize,
+        part: PartnerWork,
+        make: impl Fn() -> Result<W, Failure>,
+    ) -> Result<(), Failure> {
         let member = &self.members[index].0;
         let fails = |failure| {
             member.state.store(FAILED, Ordering::Release);
@@ -184,7 +193,7 @@ impl Board {
         loop {
             member.state.store(ASLEEP, Ordering::Release);
             while self.batch.0.load(Ordering::Acquire) == seen {
-                // Whatever ends the sleep, the word says whether to go on.
+                // The sleep may end for any reason; the word says whether to continue.
                 let _ = futex::wait(&self.batch.0, futex::Flags::empty(), seen, None);
             }
             seen = self.batch.0.load(Ordering::Acquire);
@@ -193,21 +202,21 @@ impl Board {
                 std::hint::spin_loop();
             }
             match part {
-                Part::AsMuch => {
+                PartnerWork::AsMuch => {
                     let times = self.times.load(Ordering::Relaxed);
                     work.work(times);
                     member.done.store(seen, Ordering::Release);
                     work.check(times).map_err(fails)?;
                     member.units.fetch_add(times, Ordering::Release);
                 }
-                Part::Throughout | Part::HalfTheTime => {
+                PartnerWork::Throughout | PartnerWork::HalfTheTime => {
                     while self.over.0.load(Ordering::Acquire) != seen {
                         let start = Instant::now();
                         work.work(1);
                         let took = start.elapsed();
                         work.check(1).map_err(fails)?;
                         member.units.fetch_add(1, Ordering::Release);
-                        while part == Part::HalfTheTime && start.elapsed() < 2 * took {
+                        while part == PartnerWork::HalfTheTime && start.elapsed() < 2 * took {
                             std::hint::spin_loop();
                         }
                     }
@@ -218,15 +227,15 @@ impl Board {
     }
 }
 
-/// The loop in which this CPU and so many others do the same; an iteration is one of each. A batch ends when the last
-/// has done its part.
+/// The loop in which this CPU and a number of others do the same work. An iteration is one unit on each. A batch ends when
+/// the last one has done its part.
 pub(super) fn together<W: Work>(
     setting: &Setting,
     cpus: u64,
     make: impl Fn(u64) -> Result<W, Failure>,
 ) -> Result<Loop, Failure> {
     let others = cpus.saturating_sub(1) as usize;
-    let team = Team::start(setting, others, Part::AsMuch, &make)?;
+    let team = Team::start(setting, others, PartnerWork::AsMuch, &make)?;
     let own = make(setting.seed())?;
     team.ready()?;
     let shared = Rc::new(RefCell::new((team, own, Vec::new())));
@@ -254,14 +263,14 @@ pub(super) fn together<W: Work>(
     Ok(Loop::new(run).before(prepare).verify(verify))
 }
 
-/// The loop of `own` work while a partner on another CPU does its own; without a partner, where there is no `part`.
+/// The loop of `own` work while a partner on another CPU does other work; without a partner if there is no `part`.
 pub(super) fn beside<W: Work, L: Work>(
     setting: &Setting,
-    part: Option<Part>,
+    part: Option<PartnerWork>,
     own: impl Fn(u64) -> Result<W, Failure>,
     load: impl Fn(u64) -> Result<L, Failure>,
 ) -> Result<Loop, Failure> {
-    let team = Team::start(setting, usize::from(part.is_some()), part.unwrap_or(Part::AsMuch), load)?;
+    let team = Team::start(setting, usize::from(part.is_some()), part.unwrap_or(PartnerWork::AsMuch), load)?;
     let own = own(setting.seed())?;
     team.ready()?;
     let shared = Rc::new(RefCell::new((team, own, Vec::new())));
@@ -277,7 +286,7 @@ pub(super) fn beside<W: Work, L: Work>(
         team.wake(times)?;
         let asleep = team.units();
         team.begin();
-        // Its first piece has warmed it up and shown that it is at work.
+        // Its first unit warms it up and proves that it is at work.
         let start = Instant::now();
         while team.units().iter().zip(&asleep).any(|(now, before)| now == before) {
             if start.elapsed() > PATIENCE {
@@ -292,7 +301,7 @@ pub(super) fn beside<W: Work, L: Work>(
         team.done()?;
         team.all(ASLEEP)?;
         own.check(times)?;
-        // In a short batch it may have been between two pieces.
+        // A short batch may fall between two of its units.
         let idle = times >= SURELY && team.units().iter().zip(units).any(|(now, before)| now == before);
         if idle { Err(Failure::wrong("the partner did no work during the batch")) } else { Ok(()) }
     };
@@ -305,7 +314,7 @@ mod tests {
 
     use super::*;
 
-    /// Work that is right so often.
+    /// Work whose check succeeds this number of times.
     struct Right(u32);
 
     impl Work for Right {
@@ -317,7 +326,7 @@ mod tests {
         }
     }
 
-    /// `None`, said aloud, where there is but one CPU.
+    /// `None`, with a message, on a machine with one CPU.
     fn setting() -> Option<Setting> {
         let other = crate::kit::trial::other_cpu();
         if other.is_none() {
@@ -334,7 +343,7 @@ mod tests {
         loop_of_both.perform(1).expect("the first");
         loop_of_both.perform(5).expect("the second");
         assert!(matches!(loop_of_both.perform(1), Err(Failure::Wrong(_))));
-        let loaded = beside(&setting, Some(Part::Throughout), |_| Ok(Right(9)), |_| Ok(Right(0)));
+        let loaded = beside(&setting, Some(PartnerWork::Throughout), |_| Ok(Right(9)), |_| Ok(Right(0)));
         assert!(matches!(loaded.expect("a team").perform(1), Err(Failure::Wrong(_))));
     }
 

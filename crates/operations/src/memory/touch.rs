@@ -1,5 +1,5 @@
-//! The family `touch`: an array that is allocated where it is touched, by the size of its pages, touched again, and never
-//! touched at all. What one page fault costs stands in the family `page`; here a program's new memory is passed over.
+//! The family `touch`: touching newly allocated memory by page size, touching it again, and allocating memory that is never
+//! touched. The cost of one page fault is in the family `page`; here whole arrays are passed over.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,30 +13,30 @@ use rustix::param::page_size;
 use crate::kit::baseline::DEFAULT;
 use crate::kit::huge::{HUGE, this_time};
 use crate::kit::mapping::{Mapping, base_pages_only};
-use crate::memory::page::faults::Faults;
+use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames;
-use crate::memory::page::frames::{FRAMES, Given, Supply};
+use crate::memory::page::frames::{FRAMES, GivenPages, Supply};
 
-/// Base pages; huge pages that the kernel makes up when asked (transparent ones); huge pages set aside by an
-/// administrator (hugetlb).
+/// Base pages; transparent huge pages, which the kernel creates on request; huge pages reserved by an administrator
+/// (hugetlb).
 const PAGES: Axis = word("pages", &[Word("base"), Word("huge"), Word("hugetlb")]);
 
-/// Bytes from one touch to the next, whatever the pages' size: costs by all sizes are for the same memory.
+/// The distance in bytes between two touches, whatever the page size: costs of all sizes are for the same memory.
 const STEP: usize = 4 << 10;
 
-/// Touches in one iteration, which passes over one [`HUGE`].
+/// Touches in one iteration, which covers one [`HUGE`].
 const TOUCHES: u64 = (HUGE / STEP) as u64;
 
-/// Iterations that pass over the whole array: 32 MiB.
+/// Iterations that cover the whole array: 32 MiB.
 const STRETCHES: u64 = 16;
 
-/// The same where nothing is given back: one lasts longer than a batch.
+/// The same if nothing is freed: one pass lasts longer than a batch.
 const FRESH_STRETCHES: u64 = 4;
 
-/// The array nobody touches.
+/// The array that is never touched.
 const UNTOUCHED: usize = 1 << 30;
 
-/// The loop is the operation's own, and its turns lie hidden behind the touches.
+/// The loop is part of the operation, and its own instructions overlap with the touches.
 const OWN_LOOP: &[TermOf] = &[];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -47,9 +47,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                   that the last array gave back",
         per: "4 KiB",
         axes: &[PAGES, FRAMES],
-        // Pages set aside go round: what one array gives back is what the next one gets.
+        // Reserved pages are reused: what one array frees is what the next one gets.
         has_point: |point| point.word("pages") != Some("hugetlb") || point.word("frames") == Some("recycled"),
-        // Clearing what a huge page holds goes beyond the core's own caches.
+        // Clearing a whole huge page goes beyond the core's private caches.
         follows_clock: |_| false,
         moves: |_| STEP as u64,
         terms: OWN_LOOP,
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let untouched = || Mapping::anonymous(UNTOUCHED)?.unmap();
             match untouched() {
                 Err(Failure::Errno { errno: libc::ENOMEM }) => Err(Failure::skip(
-                    "this system promises no memory of 1 GiB that it may not have",
+                    "this system refuses to allocate 1 GiB of memory",
                     "as root: echo 0 > /proc/sys/vm/overcommit_memory, or raise the limit on address space",
                 )),
                 tried => tried.map(|()| repeat(untouched)),
@@ -88,7 +88,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What an array is made of.
+/// What an array consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pages {
     Base,
@@ -111,7 +111,7 @@ impl Pages {
     }
 }
 
-/// An array of [`STRETCHES`], none of it touched.
+/// An array of [`STRETCHES`], not yet touched.
 struct Array {
     mapping: Mapping,
     first: usize,
@@ -141,33 +141,33 @@ impl Array {
     }
 }
 
-/// Touches every 4 KiB of the stretch that begins here: each elsewhere in its page, for the same place in all would be the
-/// same few lines of the cache.
+/// Touches every 4 KiB of the stretch that begins here. Each touch is at another place within its page; the same place in
+/// every page would use only a few cache sets.
 #[inline(always)]
 fn touch(start: usize, write: impl Fn(usize)) {
     (0..HUGE / STEP).for_each(|page| write(start + page * STEP + page % 64 * 64));
 }
 
-/// Why there are no pages set aside, where there are none.
+/// Why there are no reserved pages, if there are none.
 fn not_set_aside(failure: Failure) -> Failure {
     const NONE: [Errno; 4] = [Errno::NOMEM, Errno::NOSYS, Errno::INVAL, Errno::OPNOTSUPP];
     if NONE.iter().all(|errno| failure != Failure::from(*errno)) {
         return failure;
     }
     Failure::skip(
-        format!("fewer than {STRETCHES} huge pages of 2 MiB are set aside here (hugetlb)"),
+        format!("fewer than {STRETCHES} huge pages of 2 MiB are reserved here (hugetlb)"),
         format!("as root: echo {STRETCHES} > /proc/sys/vm/nr_hugepages"),
     )
 }
 
-/// The loop that touches an array of which nothing was given back before.
+/// The loop that touches an array before which nothing was freed.
 fn fresh(pages: Pages) -> Result<Loop, Failure> {
-    let of = if pages == Pages::Base { frames::Pages::Base } else { frames::Pages::Huge };
+    let of = if pages == Pages::Base { frames::FramePages::Base } else { frames::FramePages::Huge };
     let supply = Rc::new(RefCell::new(Supply::new(of)?));
     let taken = Rc::clone(&supply);
-    let given = Given::default();
+    let given = GivenPages::default();
     let judge = given.clone();
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut touching = Loop::new(move |times| {
         let supply = supply.borrow();
@@ -185,11 +185,11 @@ fn fresh(pages: Pages) -> Result<Loop, Failure> {
     Ok(touching)
 }
 
-/// The loop that touches an array that is new in every batch, after the last one was freed.
+/// The loop that touches an array that is new in every batch, after the previous one was freed.
 fn first(pages: Pages) -> Result<Loop, Failure> {
     let array = Rc::new(RefCell::new(Array::new(pages)?));
     let renewed = Rc::clone(&array);
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     let counted = faults.clone();
     let mut touching = Loop::new(move |times| {
         let array = array.borrow();
@@ -199,7 +199,7 @@ fn first(pages: Pages) -> Result<Loop, Failure> {
     .unrolled(TOUCHES)
     .at_most(STRETCHES)
     .before(move |_| {
-        // The old one goes first: pages set aside may be just enough for one.
+        // The old array is freed first, because reserved pages may be enough for only one.
         let mut place = renewed.borrow_mut();
         place.mapping = Mapping::anonymous(HUGE)?;
         *place = Array::new(pages)?;
@@ -210,27 +210,27 @@ fn first(pages: Pages) -> Result<Loop, Failure> {
     Ok(touching)
 }
 
-/// What is met while huge pages are set up may be otherwise in the next round.
+/// A failure while huge pages are set up may not occur in the next round.
 fn judged(pages: Pages, failure: Failure) -> Failure {
     if pages == Pages::Huge { this_time(failure) } else { failure }
 }
 
-/// Fails unless first touches took the faults that pages of this size take.
-fn held_to(pages: Pages, faults: &Faults, times: u64) -> Result<(), Failure> {
+/// Fails unless the first touches took the number of faults that this page size takes.
+fn held_to(pages: Pages, faults: &FaultCounter, times: u64) -> Result<(), Failure> {
     let result = faults.check(times * pages.faults());
     match result {
         Err(Failure::Wrong(_)) if pages == Pages::Huge => Err(Failure::skip(
-            "the kernel gave base pages for huge ones",
+            "the kernel gave base pages instead of huge pages",
             "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, and free memory of at least 1 GiB",
         )),
         result => result,
     }
 }
 
-/// The loop that touches an array whose pages are there, stretch by stretch and again from the first.
+/// The loop that touches an array whose pages are present, stretch by stretch, in a cycle.
 fn second(pages: Pages) -> Result<Loop, Failure> {
     let array = Array::new(pages)?;
-    let faults = Faults::default();
+    let faults = FaultCounter::default();
     faults.start()?;
     (0..STRETCHES).for_each(|stretch| array.touch(stretch));
     held_to(pages, &faults, STRETCHES).map_err(|failure| judged(pages, failure))?;
@@ -246,7 +246,7 @@ fn second(pages: Pages) -> Result<Loop, Failure> {
     .unrolled(TOUCHES)
     .before(move |_| faults.start())
     .verify(move |times| match counted.taken()? {
-        // One fault for a thousand touches is a stray one: new code, or the statistics' own memory.
+        // One fault per thousand touches may be a stray one: new code, or memory of the statistics.
         taken if taken <= crate::memory::page::faults::STRAY.max(times * TOUCHES / 1000) => Ok(()),
         taken => Err(Failure::wrong(format!("{times} passes over touched memory took {taken} page faults"))),
     }))
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn base_pages_are_told_from_huge_ones_by_their_faults() {
         let array = Array::new(Pages::Base).expect("memory");
-        let faults = Faults::default();
+        let faults = FaultCounter::default();
         faults.start().expect("a count");
         array.touch(0);
         assert_eq!(held_to(Pages::Base, &faults, 1), Ok(()));

@@ -1,19 +1,19 @@
-//! Work on memory that is done so many times and then checked, by one task or by several at once.
+//! Work on memory that is done a number of times and then checked, by one task or by several at once.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use operation::{Failure, Loop};
 
-/// Work on memory of its own.
+/// Work on memory that it owns.
 pub(super) trait Work: 'static {
-    /// Does it so many times; this is what is timed.
+    /// Does the work this number of times. This is the timed part.
     fn work(&mut self, times: u64);
 
-    /// Checks that the last call of `work` did what it was to do, so many times.
+    /// Checks that the last call of `work` did all of its work.
     ///
     /// # Errors
-    /// When it did not.
+    /// If it did not.
     fn check(&mut self, times: u64) -> Result<(), Failure>;
 }
 

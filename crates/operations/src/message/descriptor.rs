@@ -14,7 +14,7 @@ use rustix::net::{
 use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, not_answered};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // A descriptor to oneself.
+    // A descriptor to the same task.
     Operation {
         id: "descriptor.self",
         summary: "send a descriptor and a byte through a Unix socket, receive both, close the copy, one task",
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // A descriptor to a partner, which sends back the one it got.
+    // A descriptor to a partner, which sends back the one it received.
     Operation {
         id: "descriptor.pass",
         summary: "pass a descriptor to a partner process, which passes its copy back; both copies are closed",
@@ -72,7 +72,7 @@ fn pair() -> Result<(OwnedFd, OwnedFd), Failure> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
 
-/// Sends a descriptor with a byte, for a descriptor alone is not a message.
+/// Sends a descriptor together with a byte, because a descriptor alone is not a message.
 fn send(socket: &OwnedFd, passed: BorrowedFd<'_>, number: u8) -> Result<(), Failure> {
     let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut room);
@@ -81,7 +81,7 @@ fn send(socket: &OwnedFd, passed: BorrowedFd<'_>, number: u8) -> Result<(), Fail
         return Err(Failure::wrong("there is no room for a descriptor"));
     }
     let sent = sendmsg(socket, &[IoSlice::new(&[number])], &mut control, SendFlags::empty())?;
-    if sent == 1 { Ok(()) } else { Err(Failure::wrong("a message was sent in part")) }
+    if sent == 1 { Ok(()) } else { Err(Failure::wrong("only a part of a message was sent")) }
 }
 
 /// Receives a descriptor and its byte.
@@ -94,6 +94,6 @@ fn receive(socket: &OwnedFd) -> Result<(OwnedFd, u8), Failure> {
         RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
         _ => None,
     });
-    let copy = received.ok_or_else(|| Failure::wrong("a message came without its descriptor"))?;
+    let copy = received.ok_or_else(|| Failure::wrong("a message was received without its descriptor"))?;
     Ok((copy, number[0]))
 }

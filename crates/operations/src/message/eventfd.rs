@@ -1,4 +1,4 @@
-//! Event descriptors: a counter in the kernel that one task raises and the other waits for.
+//! Event descriptors: a kernel counter that one task increments and the other waits for.
 
 use std::os::fd::OwnedFd;
 
@@ -8,7 +8,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use super::{DISTANCE, ROUNDTRIP, TO_ITSELF, not_answered};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // An event to oneself.
+    // An event to the same task.
     Operation {
         id: "eventfd.self",
         summary: "raise an event and take it, one task",
@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // Two events, one each way. They carry no payload.
+    // Two events, one in each direction. They carry no payload.
     Operation {
         id: "eventfd.roundtrip",
         summary: "raise an event for a partner process and wait for one in return",
@@ -57,7 +57,7 @@ fn raise(event: &OwnedFd, number: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits until the counter is not zero, takes it and leaves zero.
+/// Waits until the counter is not zero, then takes it and leaves zero.
 fn receive(event: &OwnedFd) -> Result<u64, Failure> {
     let mut number = [0; 8];
     rustix::io::read(event, &mut number)?;

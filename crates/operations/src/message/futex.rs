@@ -1,4 +1,4 @@
-//! A futex: two tasks that share memory and sleep in the kernel until the other has changed a word.
+//! A futex: two tasks share memory, and each sleeps in the kernel until the other has changed a word.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,7 +8,7 @@ use super::{DISTANCE_AND_FURTHER, ROUNDTRIP, TO_ITSELF, not_answered};
 use crate::kit::shared::Shared;
 use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
-/// What both tasks see.
+/// What both tasks share.
 #[derive(Default)]
 struct Board {
     turn: AtomicU32,
@@ -16,10 +16,10 @@ struct Board {
 }
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // A hand-over to nobody: the call alone.
+    // A wake-up with no sleeper: only the call.
     Operation {
         id: "futex.self",
-        summary: "change a word of shared memory that nobody sleeps at, wake whoever does, and change it back",
+        summary: "change a word of shared memory on which no task sleeps, wake its sleepers, and change it back",
         per: "pair",
         moves: |_| 0,
         calls: &["futex"],
@@ -33,10 +33,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // Two hand-overs, one each way.
+    // Two wake-ups, one in each direction.
     Operation {
         id: "futex.roundtrip",
-        summary: "hand a word of shared memory to a partner process that sleeps at it, and sleep until it is handed back",
+        summary: "hand a word of shared memory to a partner process that sleeps on it, and sleep until it is handed back",
         version: 2,
         axes: &[DISTANCE_AND_FURTHER],
         prepare: |setting: &Setting| {
@@ -61,7 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     let_fall_asleep(&waits);
                 }
                 let answered = board.answers.load(Ordering::Relaxed) == answers;
-                if answered { Ok(()) } else { Err(Failure::wrong("the partner did not have its turn")) }
+                if answered { Ok(()) } else { Err(Failure::wrong("the partner did not take its turn")) }
             });
             Ok(turns.excluding(pauses))
         },

@@ -1,4 +1,4 @@
-//! What it adds that both CPUs have been idle: the message itself is the same as without.
+//! What idle CPUs add to a message. The message itself is the same as without.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use operation::{Axis, Operation, Pauses, Setting, Value, count, partner, repeat,
 use super::{EXOTIC, RSX, not_answered, there_and_back};
 use crate::kit::channel::End;
 
-/// How long both tasks sleep before each message. The longer a CPU is idle, the deeper it, and a hypervisor below it,
-/// lets it sleep.
+/// How long both tasks sleep before each message. The longer a CPU is idle, the deeper its sleep state, also that of a
+/// hypervisor below.
 const IDLE: Axis = count(
     "microseconds",
     &[Value::Number(0), Value::Number(10), Value::Number(100), Value::Number(1000), Value::Number(10_000)],
@@ -21,8 +21,8 @@ const OTHER: Axis = partner("distance", &[Value::Word("other")]);
 const BYTES: usize = 26;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // The sleep before the message is no part of it. What is left beside a message between CPUs that never halt is what
-    // halting adds.
+    // The sleep before the message is not part of it. What remains compared with a message between CPUs that never halt is
+    // the cost of halting.
     Operation {
         id: "pipe.idle",
         summary: "26 bytes through a pipe to a partner process on another CPU after both have slept this long, and the answer; the sleep is not timed",
@@ -63,9 +63,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Has this task's sleeps end when they should instead of up to 50 us later, where the kernel lets it.
+/// Makes this task's sleeps end on time instead of up to 50 us later, if the kernel allows it.
 fn exact_sleeps() {
-    // SAFETY: sets the timer slack of this thread alone.
+    // SAFETY: sets the timer slack of this thread only.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
@@ -86,7 +86,7 @@ mod tests {
         let mut looped = OPERATIONS[0].set_up(&setting).expect("it prepares");
         let start = std::time::Instant::now();
         let told = looped.timed(20).expect("20 messages");
-        // 20 sleeps of 10 ms took their time, and are not told.
+        // 20 sleeps of 10 ms took their time, and are not reported.
         assert!(start.elapsed() >= Duration::from_millis(200), "{:?}", start.elapsed());
         assert!(told < Duration::from_millis(100), "{told:?}");
     }

@@ -1,4 +1,4 @@
-//! Pipes, nameless and named: to oneself, and a pair of them to a partner.
+//! Pipes, with and without a name: to the same task, and a pair of them to a partner.
 
 use std::os::fd::OwnedFd;
 
@@ -13,7 +13,7 @@ use super::{
 use crate::kit::channel::End;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // A message to oneself: what the calls and the copies cost when nobody has to be woken.
+    // A message to the same task: the cost of the calls and the copies if no task must be woken.
     Operation {
         id: "pipe.self",
         summary: "write to a pipe and read it back, one task",
@@ -37,14 +37,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // A pair of pipes to a partner. What two messages to oneself do not explain is the waking of two tasks.
+    // A pair of pipes to a partner. What two messages to the same task do not explain is the waking of two tasks.
     Operation {
         id: "pipe.roundtrip",
         summary: "a message to a partner process through a pipe, and the answer through another",
         aliases: &["SDAT/RCVD", "VSDA/VRCD"],
         version: 2,
         axes: &[DISTANCE_AND_FURTHER, SIZE],
-        // How far the partner is shows at any size, and best at the smallest.
+        // The distance of the partner shows at any size, and best at the smallest.
         has_point: |point| !is_further(point) || point.number("size") == Some(26),
         moves: there_and_back,
         explained_by: &[term(2.0, "pipe.self").same(&["size"])],
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 pub(crate) const FIFOS: &[Operation] = &[
-    // Once open, a FIFO is a pipe; what differs is that its inode is the file system's.
+    // Once open, a FIFO is a pipe; only its inode belongs to the file system.
     Operation {
         id: "fifo.self",
         summary: "write to a named pipe (FIFO) and read it back, one task",
@@ -87,8 +87,8 @@ pub(crate) const FIFOS: &[Operation] = &[
     },
 ];
 
-/// Makes room for `size` bytes. A message larger than the pipe would wait for a reader for ever. The usual capacity is
-/// 64 KiB, but a user with many pipes gets smaller ones.
+/// Makes space for `size` bytes. A message larger than the pipe would wait for a reader forever. The usual capacity is 64
+/// KiB, but a user with many pipes gets smaller ones.
 fn hold(pipe: &End, size: usize) -> Result<(), Failure> {
     if fcntl_getpipe_size(pipe.sender())? < size {
         fcntl_setpipe_size(pipe.sender(), size).map_err(|_| {
@@ -98,11 +98,11 @@ fn hold(pipe: &End, size: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Both ends of a FIFO in the scratch folder, whose name is gone again.
+/// Both ends of a FIFO in the scratch folder. Its name is removed again.
 fn fifo(setting: &Setting, name: &str) -> Result<(OwnedFd, OwnedFd), Failure> {
     let path = setting.scratch().join(name);
     mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR)?;
-    // Reading first and without waiting, for each side would wait for the other one to be opened.
+    // The read end is opened first and without waiting; otherwise each open would wait for the other.
     let receiver = open(&path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
     let sender = open(&path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     fcntl_setfl(&receiver, OFlags::empty())?;

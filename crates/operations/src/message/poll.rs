@@ -1,5 +1,5 @@
-//! The family `poll`: waiting for many descriptors of which one is ready. The ready one is the last, and the wait has
-//! no time limit, so that the kernel also prepares to sleep on all others, as it does for a server.
+//! The family `poll`: waiting for many descriptors of which one is ready. The ready one is the last, and the wait has no
+//! time limit, so that the kernel prepares to sleep on all others too, as for a server.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
@@ -12,18 +12,18 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use crate::kit::baseline::DEFAULT;
 use crate::kit::check::exactly;
 
-/// Descriptors waited for; select cannot name more than 1024.
+/// The number of descriptors waited for. select is limited to descriptors below 1024.
 const FEW: &[Axis] = &[count("descriptors", &[Number(1), Number(10), Number(100)]).headline(&[Number(100)])];
 const MANY: &[Axis] =
     &[count("descriptors", &[Number(1), Number(10), Number(100), Number(1000)]).headline(&[Number(100)])];
 
-/// Descriptors a process has besides those waited for, at most.
+/// The most descriptors of a process besides those waited for.
 const OTHERS: u64 = 64;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "poll.select",
-        summary: "wait with pselect6 for many descriptors, the last one ready; the set is written anew each time",
+        summary: "wait with pselect6 for many descriptors, the last one ready; the set is rewritten each time",
         calls: &["pselect6"],
         aliases: &["WTLO"],
         axes: FEW,
@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut waits: Vec<PollFd<'static>> = descriptors
                 .iter()
                 .map(|descriptor| {
-                    // SAFETY: the loop below owns both the descriptors and what borrows them.
+                    // SAFETY: the loop below owns the descriptors and what borrows them.
                     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor.as_raw_fd()) };
                     PollFd::from_borrowed_fd(borrowed, PollFlags::IN)
                 })
@@ -84,7 +84,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             for (number, descriptor) in (0..).zip(&descriptors) {
                 epoll::add(&set, descriptor, epoll::EventData::new_u64(number), epoll::EventFlags::IN)?;
             }
-            // Room for as many events as a server's loop would take at once.
+            // Space for as many events as the loop of a server would take at once.
             let nothing = epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) };
             let mut events = [nothing; 64];
             Ok(repeat(move || {
@@ -96,7 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "poll.epoll.add.delete",
-        summary: "add a descriptor to an epoll set, and take it out again",
+        summary: "add a descriptor to an epoll set, and remove it",
         calls: &["epoll_ctl"],
         per: "pair",
         headline: true,
@@ -113,7 +113,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// As many event counters as the axis `descriptors` says, of which only the last is readable.
+/// A number of event counters that the axis `descriptors` says. Only the last is readable.
 fn one_ready(setting: &Setting) -> Result<Vec<OwnedFd>, Failure> {
     let descriptors = setting.number("descriptors");
     allow(descriptors + OTHERS)?;
@@ -127,7 +127,7 @@ fn allow(wanted: u64) -> Result<(), Failure> {
         return Ok(());
     }
     if limit.maximum.is_some_and(|maximum| maximum < wanted) {
-        return Err(Failure::skip("too few open files are allowed", format!("ulimit -Hn {wanted}")));
+        return Err(Failure::skip("the limit on open files is too low", format!("ulimit -Hn {wanted}")));
     }
     limit.current = Some(wanted);
     Ok(setrlimit(Resource::Nofile, limit)?)

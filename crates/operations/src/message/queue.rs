@@ -1,4 +1,4 @@
-//! Message queues: POSIX and System V. A queue to oneself, and a pair of them to a partner.
+//! Message queues: POSIX and System V. A queue to the same task, and a pair of them to a partner.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -13,7 +13,7 @@ use crate::kit::block::Block;
 use crate::kit::channel::Channel;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // A POSIX queue to oneself.
+    // A POSIX queue to the same task.
     Operation {
         id: "mq.posix.self",
         summary: "send a message to a POSIX queue and receive it, one task",
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..EXOTIC
     },
-    // A System V queue to oneself.
+    // A System V queue to the same task.
     Operation {
         id: "mq.systemv.self",
         summary: "send a message to a System V queue and receive it, one task",
@@ -73,11 +73,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The longest message that a queue takes where nobody changed it (`msgsize_max`, `msgmax`).
+/// The longest message that a queue accepts with the default limits (`msgsize_max`, `msgmax`).
 const USUAL: usize = 8192;
 
-/// POSIX queues lose their name at once, so that a namespace only serves to allow longer messages, and to leave
-/// nothing behind if we are killed right between.
+/// POSIX queues lose their name at once. The namespace is needed only for longer messages, and for the case that this
+/// process is killed between creating and removing the name.
 fn enter_for_posix(setting: &Setting) -> Result<(), Failure> {
     match namespace::enter() {
         Ok(()) if setting.size() > USUAL => namespace::raise("fs/mqueue/msgsize_max", setting.size()),
@@ -86,7 +86,7 @@ fn enter_for_posix(setting: &Setting) -> Result<(), Failure> {
     }
 }
 
-/// System V queues have no owner with whom they go; only the namespace's end removes them in any case.
+/// System V queues do not end with a process; only the end of the namespace removes them in every case.
 fn enter_for_system_v(setting: &Setting) -> Result<(), Failure> {
     namespace::enter()?;
     if setting.size() > USUAL {
@@ -111,19 +111,19 @@ fn posix_queue(setting: &Setting, number: u64) -> Result<OwnedFd, Failure> {
         let failure = Failure::last_os_error();
         return Err(match failure {
             Failure::Errno { errno: libc::EMFILE } => {
-                Failure::skip("too many bytes in POSIX queues already", "ulimit -q unlimited")
+                Failure::skip("POSIX queues of this user are full", "ulimit -q unlimited")
             }
             other => other,
         });
     }
     // SAFETY: the name ends in a zero.
     unsafe { libc::mq_unlink(name.as_ptr()) };
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and owned by nothing else.
     Ok(unsafe { OwnedFd::from_raw_fd(queue) })
 }
 
-/// One task's end of POSIX queues. Both tasks hold both queues, which nobody's death closes: a partner's death is
-/// noticed by the round's patience.
+/// One task's end of POSIX queues. Both tasks hold both queues, which therefore stay open when a partner dies; a partner's
+/// death is detected by the round's time limit.
 struct PosixEnd {
     receiver: Rc<OwnedFd>,
     sender: Rc<OwnedFd>,
@@ -132,7 +132,7 @@ struct PosixEnd {
 impl Channel for PosixEnd {
     #[inline]
     fn send(&self, block: &[u8]) -> Result<(), Failure> {
-        // SAFETY: the block is valid for as many bytes.
+        // SAFETY: the block is valid for this number of bytes.
         match unsafe { libc::mq_send(self.sender.as_raw_fd(), block.as_ptr().cast(), block.len(), 0) } {
             0 => Ok(()),
             _ => Err(Failure::last_os_error()),
@@ -142,7 +142,7 @@ impl Channel for PosixEnd {
     #[inline]
     fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
         let (queue, room) = (self.receiver.as_raw_fd(), block.len());
-        // SAFETY: the block is valid to write for as many bytes; no priority is asked for.
+        // SAFETY: the block is valid to write for this number of bytes; the priority is not requested.
         let length = unsafe { libc::mq_receive(queue, block.as_mut_ptr().cast(), room, std::ptr::null_mut()) };
         whole(length, room)
     }
@@ -155,7 +155,7 @@ struct SystemVQueue {
 
 impl SystemVQueue {
     fn new() -> Result<SystemVQueue, Failure> {
-        // SAFETY: touches no memory.
+        // SAFETY: passes no memory.
         match unsafe { libc::msgget(libc::IPC_PRIVATE, libc::IPC_CREAT | 0o600) } {
             -1 => Err(Failure::last_os_error()),
             id => Ok(SystemVQueue { id }),
@@ -170,7 +170,7 @@ impl Drop for SystemVQueue {
     }
 }
 
-/// One task's end of System V queues. The kernel wants the message's kind, a positive number, before its bytes.
+/// One task's end of System V queues. The kernel requires the message's type, a positive number, before its bytes.
 struct SystemVEnd {
     receiver: Rc<SystemVQueue>,
     sender: Rc<SystemVQueue>,
@@ -182,7 +182,7 @@ impl SystemVEnd {
 }
 
 impl Channel for SystemVEnd {
-    /// The bytes behind the kind begin at a page's beginning, as other mechanisms' do.
+    /// The bytes behind the type begin at a page boundary, as those of other mechanisms do.
     fn block(&self, size: usize) -> Block {
         let mut block = Block::behind(page_size() - Self::HEADER, Self::HEADER + size);
         block[..Self::HEADER].copy_from_slice(&Self::KIND.to_ne_bytes());
@@ -192,7 +192,7 @@ impl Channel for SystemVEnd {
     #[inline]
     fn send(&self, block: &[u8]) -> Result<(), Failure> {
         let size = block.len() - Self::HEADER;
-        // SAFETY: the block holds a kind and as many bytes.
+        // SAFETY: the block holds a type and this number of bytes.
         match unsafe { libc::msgsnd(self.sender.id, block.as_ptr().cast(), size, 0) } {
             0 => Ok(()),
             _ => Err(Failure::last_os_error()),
@@ -202,18 +202,18 @@ impl Channel for SystemVEnd {
     #[inline]
     fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
         let size = block.len() - Self::HEADER;
-        // SAFETY: the block has room for a kind and as many bytes.
+        // SAFETY: the block has space for a type and this number of bytes.
         let length = unsafe { libc::msgrcv(self.receiver.id, block.as_mut_ptr().cast(), size, Self::KIND, 0) };
         whole(length, size)
     }
 }
 
-/// What receiving `length` bytes of `size` amounts to.
+/// The result of receiving `length` bytes of `size`.
 #[inline]
 fn whole(length: isize, size: usize) -> Result<(), Failure> {
     match usize::try_from(length) {
         Ok(length) if length == size => Ok(()),
-        Ok(_) => Err(Failure::wrong("a message came in part")),
+        Ok(_) => Err(Failure::wrong("only a part of a message was received")),
         Err(_) => Err(Failure::last_os_error()),
     }
 }

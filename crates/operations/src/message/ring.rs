@@ -1,4 +1,4 @@
-//! Messages from one io_uring to another: a completion that another task's request posts (`IORING_OP_MSG_RING`).
+//! Messages from one io_uring to another: a completion posted by another task's request (`IORING_OP_MSG_RING`).
 
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -26,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // A ring each; each call sends a message and waits for the next one.
+    // One ring for each task; each call sends a message and waits for the next one.
     Operation {
         id: "ring.message",
         summary: "a message of a word from an io_uring to a partner process's, and the answer, one call each",
@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             })?;
             let mut number = 0_u64;
             Ok(repeat(move || {
-                // The partner uses its ring; ours must stay open for as long as it is sent to.
+                // The partner uses its ring, and this task's copy must stay open as long as messages are sent to it.
                 let _alive = (&partner, &theirs);
                 number += 1;
                 send(&mut ours, their_number, number)?;
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Marks completions of the sending itself, which come only when it failed.
+/// Marks completions of the sending itself, which occur only if it failed.
 const NOT_SENT: u64 = u64::MAX;
 
 /// A ring that can send messages.
@@ -65,12 +65,12 @@ fn ring() -> Result<IoUring, Failure> {
     let mut probe = Probe::new();
     ring.submitter().register_probe(&mut probe)?;
     if !probe.is_supported(opcode::MsgRingData::CODE) || !ring.params().is_feature_skip_cqe_on_success() {
-        return Err(Failure::skip("this kernel's rings send no messages", "Linux 5.18 or newer"));
+        return Err(Failure::skip("io_uring of this kernel cannot send messages", "Linux 5.18 or newer"));
     }
     Ok(ring)
 }
 
-/// Prepares a message to another ring; the next call sends it.
+/// Prepares a message to another ring. The next call sends it.
 #[inline]
 fn send(ring: &mut IoUring, to: RawFd, number: u64) -> Result<(), Failure> {
     let message = opcode::MsgRingData::new(types::Fd(to), 0, number, None).build();
@@ -79,7 +79,7 @@ fn send(ring: &mut IoUring, to: RawFd, number: u64) -> Result<(), Failure> {
     unsafe { ring.submission().push(&message) }.map_err(|_| Failure::wrong("the ring is full"))
 }
 
-/// Sends what has been prepared and waits for the next message.
+/// Sends the prepared message and waits for the next one.
 #[inline]
 fn receive(ring: &mut IoUring) -> Result<u64, Failure> {
     ring.submit_and_wait(1)?;

@@ -11,7 +11,7 @@ use super::{EXOTIC, NEAR_OR_FAR, TO_ITSELF, namespace, not_answered};
 use crate::kit::shared::Shared;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // A semaphore nobody sleeps at: no call is needed.
+    // A semaphore on which no task sleeps: no system call is needed.
     Operation {
         id: "semaphore.posix.self",
         summary: "post a POSIX semaphore and take it, one task",
@@ -28,10 +28,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // Two semaphores, one each way.
+    // Two semaphores, one in each direction.
     Operation {
         id: "semaphore.posix.roundtrip",
-        summary: "post a POSIX semaphore in shared memory that a partner process waits at, and wait at another",
+        summary: "post a POSIX semaphore in shared memory on which a partner process waits, and wait on another",
         axes: &[NEAR_OR_FAR],
         explained_by: &[term(1.0, "futex.roundtrip").same(&["distance"])],
         prepare: |setting: &Setting| {
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..EXOTIC
     },
-    // A System V semaphore nobody sleeps at: two calls all the same.
+    // A System V semaphore on which no task sleeps: still two calls.
     Operation {
         id: "semaphore.systemv.self",
         summary: "raise a System V semaphore and lower it, one task",
@@ -73,10 +73,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // Two semaphores of a set, one each way.
+    // Two semaphores of a set, one in each direction.
     Operation {
         id: "semaphore.systemv.roundtrip",
-        summary: "raise a System V semaphore that a partner process waits at, and wait at another",
+        summary: "raise a System V semaphore on which a partner process waits, and wait on another",
         aliases: &["SETF/Group", "WTSE"],
         axes: &[NEAR_OR_FAR],
         explained_by: &[term(2.0, "semaphore.systemv.self")],
@@ -103,14 +103,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What two tasks with POSIX semaphores see.
+/// What two tasks with POSIX semaphores share.
 struct Board {
     theirs: Posix,
     ours: Posix,
     answers: AtomicU32,
 }
 
-/// The C library's semaphore: an atomic word, and a futex where somebody must sleep. It holds nothing to be freed.
+/// The C library's semaphore: an atomic word, and a futex if a task must sleep. It holds nothing to be freed.
 struct Posix(UnsafeCell<libc::sem_t>);
 
 // SAFETY: the C library's functions on a semaphore may be called by any number of tasks at a time.
@@ -118,13 +118,13 @@ unsafe impl Sync for Posix {}
 
 impl Posix {
     fn new() -> Posix {
-        // SAFETY: the type is plain memory, of which any bits are a value.
+        // SAFETY: the type is plain memory, for which every bit pattern is valid.
         Posix(UnsafeCell::new(unsafe { std::mem::zeroed() }))
     }
 
-    /// Makes it zero and shared between processes, at the place where it will stay.
+    /// Initializes it to zero, shared between processes, at its final address.
     fn initialize(&self) -> Result<(), Failure> {
-        // SAFETY: the place is valid, and no other task knows it yet.
+        // SAFETY: the address is valid, and no other task knows it yet.
         if unsafe { libc::sem_init(self.0.get(), 1, 0) } == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
     }
 
@@ -147,7 +147,7 @@ impl Posix {
 const THEIRS: u16 = 0;
 const OURS: u16 = 1;
 
-/// A set of two System V semaphores, in a namespace of its own; removed when dropped.
+/// A set of two System V semaphores, in its own namespace; removed when dropped.
 struct SystemV {
     id: c_int,
 }
@@ -155,14 +155,14 @@ struct SystemV {
 impl SystemV {
     fn new() -> Result<SystemV, Failure> {
         namespace::enter()?;
-        // SAFETY: touches no memory.
+        // SAFETY: passes no memory.
         match unsafe { libc::semget(libc::IPC_PRIVATE, 2, libc::IPC_CREAT | 0o600) } {
             -1 => Err(Failure::last_os_error()),
             id => Ok(SystemV { id }),
         }
     }
 
-    /// Adds to one of them, or takes from it and waits until there is as much.
+    /// Adds to one of them, or waits until it is large enough and takes from it.
     #[inline]
     fn change(&self, which: u16, by: c_short) -> Result<(), Failure> {
         let mut change = libc::sembuf { sem_num: which, sem_op: by, sem_flg: 0 };
@@ -181,7 +181,7 @@ impl Drop for SystemV {
     }
 }
 
-/// The failure of the last call, unless a signal ended it.
+/// The error of the last call, unless a signal interrupted it.
 #[cold]
 fn not_interrupted() -> Result<(), Failure> {
     let failure = Failure::last_os_error();

@@ -1,5 +1,5 @@
-//! Memory that both tasks see: a message is copied in and out, and the partner finds it by watching a word, or sleeps
-//! at the word (a futex) until it is woken.
+//! Memory shared by both tasks: a message is copied in and out, and the partner finds it by polling a word, or sleeps on
+//! the word (a futex) until it is woken.
 
 use std::cell::UnsafeCell;
 use std::rc::Rc;
@@ -17,10 +17,10 @@ use crate::kit::shared::Shared;
 use crate::kit::turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // Copying in and out, with nobody to tell.
+    // Copying in and out, without notifying another task.
     Operation {
         id: "shared.self",
-        summary: "copy a message into shared memory and out again, one task; it comes to another place than it left",
+        summary: "copy a message into shared memory and out again, one task; to another address than it came from",
         axes: &[SIZE, OFFSET],
         prepare: |setting| {
             let received = Block::behind(APART / 2 + setting.number("offset") as usize, setting.size());
@@ -28,10 +28,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // Neither task sleeps. On one CPU each gives it to the other instead of watching on.
+    // Neither task sleeps. On one CPU each yields to the other instead of polling.
     Operation {
         id: "shared.spin.roundtrip",
-        summary: "a message to a partner process through shared memory, each watching a word for its turn, and the answer",
+        summary: "a message to a partner process through shared memory, each polling a word for its turn, and the answer",
         axes: &[NEAR_OR_FAR, ENDS],
         moves: there_and_back,
         explained_by: &[term(2.0, "shared.self").same(&["size"]).at(ALIGNED)],
@@ -62,7 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Both tasks sleep until it is their turn.
     Operation {
         id: "shared.futex.roundtrip",
-        summary: "a message to a partner process through shared memory, each asleep at a futex until its turn, and the answer",
+        summary: "a message to a partner process through shared memory, each asleep on a futex until its turn, and the answer",
         version: 2,
         axes: &[NEAR_OR_FAR, SIZE_OF_TWO],
         moves: there_and_back,
@@ -106,26 +106,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// The largest message.
 const ROOM: usize = 65536;
 
-/// What both tasks see. The block belongs to the task whose turn it is.
+/// What both tasks share. The block belongs to the task whose turn it is.
 #[repr(C)]
 struct Board {
     turn: AtomicU32,
-    /// Whether a partner that watches shall; it sleeps between batches, or it would run beside the clock's checks.
+    /// True if a polling partner should poll. It sleeps between batches, or it would run during the checks of the clock.
     playing: AtomicU32,
-    /// Whether it does.
+    /// True while it polls.
     watching: AtomicU32,
     block: Apart,
 }
 
-/// Where the block begins within its page, messages lying at a page's beginning: so far that no load of a small copy shares
-/// the low twelve bits of its address with a store just made, for which it would wait (see `memory.copy`).
+/// The place of the block within its page (messages begin at a page boundary). It is far enough that no load of a small
+/// copy has the low twelve address bits of a recent store, for which it would wait (see `memory.copy`).
 const APART: usize = 2048;
 
 /// Follows less than [`APART`] bytes, and begins at that multiple.
 #[repr(align(2048))]
 struct Apart(UnsafeCell<[u8; ROOM]>);
 
-// SAFETY: the block is touched only by the task that has the turn, which is passed on by releasing and acquiring.
+// SAFETY: only the task that has the turn accesses the block, and the turn is passed on by release and acquire.
 unsafe impl Sync for Board {}
 
 impl Board {
@@ -138,23 +138,23 @@ impl Board {
         }
     }
 
-    /// Copies a message in. Only the task whose turn it is calls this.
+    /// Copies a message in. Only the task whose turn it is may call this.
     #[inline]
     fn put(&self, block: &[u8]) {
         let length = block.len().min(ROOM);
-        // SAFETY: the caller has the turn, and the board's block is at least as long.
+        // SAFETY: the caller has the turn, and the board's block is at least that long.
         unsafe { std::ptr::copy_nonoverlapping(block.as_ptr(), self.block.0.get().cast(), length) };
     }
 
-    /// Copies a message out. Only the task whose turn it is calls this.
+    /// Copies a message out. Only the task whose turn it is may call this.
     #[inline]
     fn take(&self, block: &mut [u8]) {
         let length = block.len().min(ROOM);
-        // SAFETY: the caller has the turn, and the board's block is at least as long.
+        // SAFETY: the caller has the turn, and the board's block is at least that long.
         unsafe { std::ptr::copy_nonoverlapping(self.block.0.get().cast(), block.as_mut_ptr(), length) };
     }
 
-    /// Takes the message, counts its last byte up, and puts it back.
+    /// Takes the message, increments its last byte, and puts it back.
     #[inline]
     fn answer(&self, block: &mut [u8]) {
         self.take(block);
@@ -164,7 +164,7 @@ impl Board {
         self.put(block);
     }
 
-    /// Has the partner watch, and waits until it does: its waking up is no part of the batch.
+    /// Makes the partner poll, and waits until it does: its wake-up is not part of the batch.
     fn begin(&self) -> Result<(), Failure> {
         self.playing.store(1, Ordering::Release);
         futex::wake(&self.playing, futex::Flags::empty(), 1)?;
@@ -174,7 +174,7 @@ impl Board {
         Ok(())
     }
 
-    /// Sends the partner to sleep, and waits until it goes.
+    /// Makes the partner sleep, and waits until it has stopped polling.
     fn end(&self) -> Result<(), Failure> {
         self.playing.store(0, Ordering::Release);
         while self.watching.load(Ordering::Acquire) == 1 {
@@ -183,12 +183,12 @@ impl Board {
         Ok(())
     }
 
-    /// The watching partner's part: an answer to every message.
+    /// The polling partner's part: an answer to every message.
     fn play(&self, block: &mut [u8], watch: fn()) -> Result<(), Failure> {
         loop {
             while self.playing.load(Ordering::Acquire) == 0 {
                 self.watching.store(0, Ordering::Release);
-                // Whatever ends the sleep, the word says whether to go on.
+                // The sleep may end for any reason; the word says whether to continue.
                 let _ = futex::wait(&self.playing, futex::Flags::empty(), 0, None);
             }
             self.watching.store(1, Ordering::Release);
@@ -215,7 +215,7 @@ impl Channel for Shared<Board> {
     }
 }
 
-/// Lets the other task on this CPU run.
+/// Yields this CPU to the other task.
 fn give_way() {
     sched_yield();
 }

@@ -52,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| pair_to_partner(setting, SocketType::DGRAM),
         ..EXOTIC
     },
-    // One task at both ends of a pair of Unix sockets that keep messages apart and are connections.
+    // One task at both ends of a pair of Unix sockets that are connections with message boundaries.
     Operation {
         id: "socketpair.seqpacket.self",
         summary: "send through a pair of Unix sockets of sequenced packets and receive, one task",
@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| pair_to_itself(setting, SocketType::SEQPACKET),
         ..TO_ITSELF
     },
-    // A connected pair of Unix sockets that keep messages apart.
+    // A connected pair of Unix sockets with message boundaries.
     Operation {
         id: "socketpair.seqpacket.roundtrip",
         summary: "a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer",
@@ -82,7 +82,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // A connection to a name; once it stands it is like a pair.
+    // A connection to a name. Once established it works like a pair.
     Operation {
         id: "unix.named.stream.roundtrip",
         summary: "a message to a partner process through a Unix stream socket connected by name, and the answer",
@@ -131,7 +131,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // TCP with the waiting for fuller packets (Nagle) off, as every service that answers requests has it.
+    // TCP without waiting for fuller packets (Nagle off), as services that answer requests use it.
     Operation {
         id: "tcp.roundtrip",
         summary: "a message to a partner process through TCP over loopback, and the answer",
@@ -145,7 +145,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..ROUNDTRIP
     },
-    // One task at both ends of a TCP connection as it is by default.
+    // One task at both ends of a TCP connection with default options.
     Operation {
         id: "tcp.nagle.self",
         summary: "write to a TCP connection without NODELAY over loopback and read it back, one task",
@@ -157,8 +157,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // TCP as it is by default. A message written with one call and answered before the next never waits for a fuller
-    // packet, so that this should cost what it costs with NODELAY.
+    // TCP with default options. A message written with one call and answered before the next one never waits for a fuller
+    // packet, so this should cost the same as with NODELAY.
     Operation {
         id: "tcp.nagle.roundtrip",
         summary: "a message to a partner process through TCP without NODELAY over loopback, and the answer",
@@ -182,8 +182,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TO_ITSELF
     },
-    // UDP between sockets connected to each other; a message is one datagram, which loopback does not lose. There is no
-    // datagram of 64 KiB: the longest has 65507 bytes.
+    // UDP between connected sockets. A message is one datagram, which loopback does not lose. There is no datagram of 64
+    // KiB: the longest has 65507 bytes.
     Operation {
         id: "udp.roundtrip",
         summary: "a message to a partner process through UDP over loopback, and the answer",
@@ -224,12 +224,12 @@ pub(super) fn udp() -> Result<(End, End), Failure> {
     Ok((End::socket(ours.into())?, End::socket(theirs.into())?))
 }
 
-/// When TCP sends what is less than a packet.
+/// When TCP sends less than a full packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sending {
     /// At once (NODELAY).
     AtOnce,
-    /// When nothing sent before is unacknowledged (RFC 896).
+    /// When everything sent before has been acknowledged (RFC 896).
     Nagle,
 }
 
@@ -244,7 +244,7 @@ fn tcp(sending: Sending) -> Result<(End, End), Failure> {
     Ok((End::socket(ours.into())?, End::socket(theirs.into())?))
 }
 
-/// Both ends of a connection to a name in the scratch folder; the name is gone again.
+/// Both ends of a connection to a name in the scratch folder. The name is removed again.
 fn named_streams(setting: &Setting) -> Result<(End, End), Failure> {
     let path = setting.scratch().join("stream");
     let listener = UnixListener::bind(&path).map_err(short_name)?;
@@ -254,7 +254,7 @@ fn named_streams(setting: &Setting) -> Result<(End, End), Failure> {
     Ok((End::socket(ours.into())?, End::socket(theirs.into())?))
 }
 
-/// Two datagram sockets connected to each other's name in the scratch folder; the names are gone again.
+/// Two datagram sockets connected to each other's name in the scratch folder. The names are removed again.
 fn named_datagrams(setting: &Setting) -> Result<(End, End), Failure> {
     let paths = ["ours", "theirs"].map(|name| setting.scratch().join(name));
     let ours = UnixDatagram::bind(&paths[0]).map_err(short_name)?;

@@ -1,4 +1,4 @@
-//! The same calls by one task and by two on the same CPU: half the difference is a context switch, as the paper on
+//! The same calls by one task and by two tasks on the same CPU. Half the difference is a context switch, as the paper on
 //! RSX-11M derives it.
 
 use operation::{Axis, Failure, Operation, Setting, repeat, term};
@@ -11,10 +11,10 @@ use crate::kit::channel::End;
 const AXES: &[Axis] = &[SMALL];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // One task that does all of it.
+    // One task that does everything.
     Operation {
         id: "task.one",
-        summary: "all calls of task.two made by one task: twice write, wait (poll), read, and read to find no more",
+        summary: "all calls of task.two made by one task: twice write, wait (poll), read, and read to find that there is no other",
         aliases: &["S/R (1 task)"],
         axes: AXES,
         moves: there_and_back,
@@ -33,10 +33,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..EXOTIC
     },
-    // Two tasks that share it, so that each message forces a switch.
+    // Two tasks that share the work, so that each message forces a switch.
     Operation {
         id: "task.two",
-        summary: "a message to a partner process on the same CPU through a pipe, and the answer; each waits (poll), reads, and reads again to find no more",
+        summary: "a message to a partner process on the same CPU through a pipe, and the answer; each waits (poll), reads, and reads again to find that there is no other",
         aliases: &["S/R (2 task)"],
         axes: AXES,
         moves: there_and_back,
@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A pair of pipes that are never waited at by reading.
+/// A pair of pipes whose reads never wait.
 fn ends() -> Result<(End, End), Failure> {
     let (ours, theirs) = End::pipes()?;
     ours.never_wait()?;

@@ -1,4 +1,4 @@
-//! Another process's memory, read and written without its doing anything (`process_vm_readv`, `process_vm_writev`).
+//! Another process's memory, read and written without its participation (`process_vm_readv`, `process_vm_writev`).
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,14 +13,14 @@ use crate::kit::loops::tried;
 use crate::kit::shared::Shared;
 use crate::kit::turn::{OURS, THEIRS, await_turn, pass_turn};
 
-/// What all of them are: a transfer from one process to another that sleeps. Where it sleeps makes no difference.
+/// The defaults: a transfer between this process and one that sleeps. Where it sleeps makes no difference.
 const TRANSFER: Operation = Operation { per: "transfer", axes: &[SIZE], ..TO_ITSELF };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // Our own memory by the same call.
+    // This process's memory by the same call.
     Operation {
         id: "vm.self",
-        summary: "read a message from one's own memory as if it were another process's (process_vm_readv)",
+        summary: "read a message from this process's memory as if it were another's (process_vm_readv)",
         axes: &[ENDS, OFFSET],
         prepare: |setting| {
             let own = Memory { process: std::process::id() as pid_t, place: Block::of(PATTERN, setting.size()) };
@@ -29,12 +29,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(repeat(move || {
                 block[last] = 0;
                 own.read(&mut block)?;
-                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
+                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("the wrong bytes were read")) }
             }))
         },
         ..TRANSFER
     },
-    // The memory of a partner that sleeps.
+    // Reads the memory of a partner that sleeps.
     Operation {
         id: "vm.read",
         summary: "read a message from the memory of a partner process that sleeps (process_vm_readv)",
@@ -48,12 +48,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let _alive = &partner;
                 block[last] = 0;
                 memory.read(&mut block)?;
-                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("something else was read")) }
+                if block[last] == PATTERN { Ok(()) } else { Err(Failure::wrong("the wrong bytes were read")) }
             }))
         },
         ..TRANSFER
     },
-    // The memory of a partner that sleeps.
+    // Writes the memory of a partner that sleeps.
     Operation {
         id: "vm.write",
         summary: "write a message into the memory of a partner process that sleeps (process_vm_writev)",
@@ -81,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..TRANSFER
     },
-    // As libraries for message passing do it: the sender writes into the receiver's memory and wakes it.
+    // As libraries for message passing do it: the sender writes into the receiver's memory and wakes the receiver.
     Operation {
         id: "vm.roundtrip",
         summary: "write a message into the memory of a partner process, wake it by a futex, and read the answer out of it",
@@ -99,7 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let partner = setting.partner(setting.partner_cpu()?, || {
                 loop {
                     await_turn(&turn, THEIRS)?;
-                    // The other process has changed it behind the compiler's back.
+                    // The other process has changed it without the compiler's knowledge.
                     let message = std::hint::black_box(&mut place);
                     message[last] = message[last].wrapping_add(1);
                     std::hint::black_box(message);
@@ -122,17 +122,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What a partner's memory holds.
+/// The content of a partner's memory.
 const PATTERN: u8 = 0x5a;
 
-/// A place in a process's memory. In a forked partner it has the address that it has here.
+/// A place in a process's memory. In a forked partner it has the same address as here.
 struct Memory {
     process: pid_t,
     place: Block,
 }
 
 impl Memory {
-    /// Where it is there.
+    /// The address there.
     fn there(&self) -> iovec {
         iovec { iov_base: self.place.as_ptr().cast_mut().cast(), iov_len: self.place.len() }
     }
@@ -140,25 +140,25 @@ impl Memory {
     #[inline]
     fn read(&self, block: &mut [u8]) -> Result<(), Failure> {
         let here = iovec { iov_base: block.as_mut_ptr().cast(), iov_len: block.len() };
-        // SAFETY: our block is valid to write; the kernel checks the other address.
+        // SAFETY: this process's block is valid to write; the kernel checks the other address.
         whole(unsafe { libc::process_vm_readv(self.process, &here, 1, &self.there(), 1, 0) }, block.len())
     }
 
-    /// Only for another process, whose memory no reference of ours points to.
+    /// Only for another process, to whose memory no reference of this process points.
     #[inline]
     fn write(&self, block: &[u8]) -> Result<(), Failure> {
         let here = iovec { iov_base: block.as_ptr().cast_mut().cast(), iov_len: block.len() };
-        // SAFETY: our block is only read; what is written is a place that the partner keeps for it.
+        // SAFETY: this process's block is only read; the place written is one that the partner keeps for it.
         whole(unsafe { libc::process_vm_writev(self.process, &here, 1, &self.there(), 1, 0) }, block.len())
     }
 }
 
-/// What a transfer of `length` bytes of `size` amounts to.
+/// The result of a transfer of `length` bytes of `size`.
 #[inline]
 fn whole(length: isize, size: usize) -> Result<(), Failure> {
     match usize::try_from(length) {
         Ok(length) if length == size => Ok(()),
-        Ok(_) => Err(Failure::wrong("a message was transferred in part")),
+        Ok(_) => Err(Failure::wrong("only a part of a message was transferred")),
         Err(_) => Err(Failure::last_os_error()),
     }
 }
@@ -178,7 +178,7 @@ fn sleeper(setting: &Setting) -> Result<(Memory, Partner), Failure> {
     })?;
     await_turn(&filled, THEIRS)?;
     let memory = Memory { process: partner.pid(), place };
-    // Whether it is allowed is known only by trying.
+    // Whether it is allowed can only be found by trying.
     memory.read(&mut memory.place.clone())?;
     Ok((memory, partner))
 }
@@ -187,7 +187,7 @@ fn sleeper(setting: &Setting) -> Result<(Memory, Partner), Failure> {
 mod tests {
     use super::*;
 
-    /// Another process's place is known only by its address: it is looked at where the calls are told it.
+    /// The place in another process is known only by its address, which is passed to the calls.
     #[test]
     fn the_partner_s_memory_lies_at_a_page_s_beginning_and_is_read_from_there() {
         for size in [26, 65536] {

@@ -1,5 +1,5 @@
-//! How the partner learns of a message: asleep in the receiving call, in `poll` or `epoll_wait`, interrupted by a
-//! signal, by a completion of io_uring, or started for the message and gone after it.
+//! How the partner learns of a message: asleep in the receiving call, in `poll` or `epoll_wait`, interrupted by a signal,
+//! by a completion of io_uring, or started for the message and ended after it.
 
 use std::cell::Cell;
 use std::os::fd::AsRawFd;
@@ -16,8 +16,8 @@ use crate::kit::channel::End;
 use crate::kit::mask::Mask;
 use crate::kit::process::{fork, wait_for};
 
-/// What wakes the partner, in the paper's words: receive or stop, an event flag, the logical or of flags, an AST,
-/// I/O completion, and send and request with receive or exit.
+/// How the partner is woken, in the paper's words: receive or stop, an event flag, the logical or of flags, an AST, I/O
+/// completion, and send and request with receive or exit.
 const WOKEN: Axis = word(
     "woken",
     &[
@@ -30,24 +30,24 @@ const WOKEN: Axis = word(
     ],
 );
 
-/// Requests that a partner's ring has room for; it makes one at a time.
+/// Requests that a partner's ring has space for. It makes one at a time.
 const ENTRIES: u32 = 8;
 
-/// Where a partner on another CPU is woken as one at a pipe is.
+/// Only the same CPU: on another CPU this partner is woken like a partner at a pipe.
 const NEAR: Axis = partner("distance", &[Value::Word("same")]);
 
-/// The paper's messages of 256 words, to the partners that it sends them to. One asleep in the receiving call is
-/// `pipe.roundtrip` at this size.
+/// The paper's messages of 256 words, for the kinds of partners that it sends them to. A partner asleep in the receiving
+/// call is `pipe.roundtrip` at this size.
 const WOKEN_BY_BLOCK: Axis = word("woken", &[Value::Word("poll"), Value::Word("signal"), Value::Word("start")]);
 
 /// Messages are of 13 words.
 const BYTES: usize = 26;
 
-/// Or of 256.
+/// Messages are of 256 words.
 const BLOCK_BYTES: usize = 512;
 
-/// What all of them are. Whoever is told of a message by anything but the message itself has to receive until there is
-/// no more; so do the paper's partners.
+/// The defaults. A partner that learns of a message from something else than the message has to receive until there is no
+/// more, as the paper's partners do.
 const BY: Operation = Operation {
     aliases: &["SDAT/RCVD flag", "SDAT/RCVD AST", "SDAT/RCST", "SDRC/RCVX"],
     axes: &[NEAR_OR_FAR, WOKEN],
@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Through a pair of pipes.
     Operation {
         id: "pipe.woken",
-        summary: "26 bytes through a pipe to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+        summary: "26 bytes through a pipe to a partner woken in various ways, and the answer; if woken by poll, epoll, signal or start, it receives twice, the second time to find that there is no other",
         explained_by: &[term(1.0, "pipe.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
         prepare: |setting| woken::<BYTES>(setting, End::pipes()?),
         ..BY
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Through a pair of pipes, 256 words.
     Operation {
         id: "pipe.woken.block",
-        summary: "512 bytes through a pipe to a partner woken in various ways, and the answer; the partner receives twice, the second time to find no more",
+        summary: "512 bytes through a pipe to a partner woken in various ways, and the answer; the partner receives twice, the second time to find that there is no other",
         aliases: &["VSDA/VRCD flag", "VSDA/VRCD AST", "VSRC/VRCX"],
         axes: &[NEAR, WOKEN_BY_BLOCK],
         moves: |_| 2 * BLOCK_BYTES as u64,
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Through a pair of Unix stream sockets.
     Operation {
         id: "unix.woken",
-        summary: "26 bytes through a Unix stream socket to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+        summary: "26 bytes through a Unix stream socket to a partner woken in various ways, and the answer; if woken by poll, epoll, signal or start, it receives twice, the second time to find that there is no other",
         axes: &[NEAR, WOKEN],
         explained_by: &[term(1.0, "unix.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
         prepare: |setting| woken::<BYTES>(setting, socket::pair(SocketType::STREAM)?),
@@ -87,7 +87,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Through UDP over loopback.
     Operation {
         id: "udp.woken",
-        summary: "26 bytes through UDP to a partner woken in various ways, and the answer; woken by poll, epoll, signal or start it receives twice, the second time to find no more",
+        summary: "26 bytes through UDP to a partner woken in various ways, and the answer; if woken by poll, epoll, signal or start, it receives twice, the second time to find that there is no other",
         axes: &[NEAR, WOKEN],
         explained_by: &[term(1.0, "udp.roundtrip").at(&[("size", super::RSX)]).same(&["distance"])],
         prepare: |setting| woken::<BYTES>(setting, socket::udp()?),
@@ -95,14 +95,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A round trip with a partner woken as the setting says.
+/// A round trip with a partner that is woken as the setting says.
 fn woken<const N: usize>(setting: &Setting, (ours, theirs): (End, End)) -> Result<Loop, Failure> {
     let how = setting.word("woken");
     if !matches!(how, "blocking" | "ring") {
         theirs.never_wait()?;
     }
     if how == "ring" {
-        // To be refused here is a skip; a partner could not tell.
+        // A refusal here is a skip; a partner could not report it.
         drop(crate::kit::ring::ring(ENTRIES)?);
     }
     if how == "start" {
@@ -118,7 +118,7 @@ fn woken<const N: usize>(setting: &Setting, (ours, theirs): (End, End)) -> Resul
             _ => by_blocking::<N>(&theirs),
         }
     })?;
-    // With this copy closed, the partner alone holds its end, so that its death ends our reading.
+    // After this copy is closed only the partner holds its end, so that its death ends the read here.
     drop(theirs);
     let mut block = [0; N];
     Ok(repeat(move || {
@@ -145,7 +145,7 @@ fn started<const N: usize>(setting: &Setting, ours: End, theirs: End) -> Result<
     }))
 }
 
-/// Sends a message, does what it takes to have it answered, and checks the answer.
+/// Sends a message, calls `answer` to have it answered, and checks the answer.
 #[inline]
 fn exchange<const N: usize>(
     ours: &End,
@@ -159,8 +159,8 @@ fn exchange<const N: usize>(
     if block[0] == expected { Ok(()) } else { not_answered() }
 }
 
-/// Receives until there is no more, and answers the last message. Nothing may be there, for a wake-up that was meant
-/// for a message already received.
+/// Receives until there is no more, and answers the last message. There may be none, if the wake-up was for a message that
+/// was already received.
 #[inline]
 fn answer<const N: usize>(theirs: &End) -> Result<(), Failure> {
     let mut block = [0; N];
@@ -208,33 +208,33 @@ fn by_epoll<const N: usize>(theirs: &End) -> Result<(), Failure> {
     }
 }
 
-/// Whether the signal's handler has run. A handler is given nothing of its process's own.
+/// True once the signal's handler has run. A handler has no argument for it, so this is global.
 static RUNG: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn ring_bell(_signal: c_int) {
     RUNG.store(true, Ordering::Relaxed);
 }
 
-/// A partner asleep for any signal; the kernel sends one when a message is there (O_ASYNC), and its handler runs.
+/// A partner asleep until any signal. The kernel sends one when a message arrives (O_ASYNC), and its handler runs.
 fn by_signal<const N: usize>(theirs: &End) -> Result<(), Failure> {
     let signals = Mask::hold_off(libc::SIGIO)?;
     let handler = ring_bell as extern "C" fn(c_int) as libc::sighandler_t;
-    // SAFETY: the handler does nothing but one atomic store.
+    // SAFETY: the handler does only one atomic store.
     if unsafe { libc::signal(libc::SIGIO, handler) } == libc::SIG_ERR {
         return Err(Failure::last_os_error());
     }
     let descriptor = theirs.receiver().as_raw_fd();
     let process = std::process::id() as c_int;
-    // SAFETY: touches no memory.
+    // SAFETY: passes no memory.
     if unsafe { libc::fcntl(descriptor, libc::F_SETOWN, process) } != 0 {
         return Err(Failure::last_os_error());
     }
-    // SAFETY: touches no memory.
+    // SAFETY: passes no memory.
     if unsafe { libc::fcntl(descriptor, libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) } != 0 {
         return Err(Failure::last_os_error());
     }
     loop {
-        // Also before the first sleep: the message may have been there before the signals were asked for.
+        // Also before the first sleep, because a message may have arrived before the signals were requested.
         answer::<N>(theirs)?;
         while !RUNG.swap(false, Ordering::Relaxed) {
             signals.sleep();
@@ -242,21 +242,21 @@ fn by_signal<const N: usize>(theirs: &End) -> Result<(), Failure> {
     }
 }
 
-/// A partner asleep until a read by io_uring completes; the completion says that the message is in its place.
+/// A partner asleep until a read by io_uring completes. The completion says that the message is in its buffer.
 fn by_ring<const N: usize>(theirs: &End) -> Result<(), Failure> {
     let mut ring = crate::kit::ring::ring(ENTRIES)?;
     let mut block = [0; N];
     loop {
         let read = opcode::Read::new(types::Fd(theirs.receiver().as_raw_fd()), block.as_mut_ptr(), N as u32);
-        // The position of what has none: as `read` does it.
+        // The position for files without one: as `read` does it.
         let read = read.offset(u64::MAX).build();
-        // SAFETY: the block outlives the read, which is waited for here.
+        // SAFETY: the block outlives the read, whose completion is awaited here.
         unsafe { ring.submission().push(&read) }.map_err(|_| Failure::wrong("the ring is full"))?;
         ring.submit_and_wait(1)?;
         match ring.completion().next().map(|completion| completion.result()) {
             Some(length) if length == N as i32 => reply(theirs, &mut block)?,
             Some(errno) if errno < 0 => return Err(Failure::Errno { errno: -errno }),
-            _ => return Err(Failure::wrong("a message came in part, or not at all")),
+            _ => return Err(Failure::wrong("only a part of a message was received, or nothing")),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The mode `emulated`: the native programs of this very executable, run by an emulator of this processor's programs
-//! (qemu-user) on this processor, over the same files. The emulated process is a server that a round starts and asks: it
-//! times its batches itself, so that neither its start nor the asking is in them. Both sides are here.
+//! The mode `emulated`: the native programs of this executable, run by a user-mode emulator (qemu-user) of this processor
+//! on the same processor, over the same files. The emulated process is a server that a round starts and queries. It times
+//! its batches itself, so that they contain neither its start nor the query. Both sides are in this file.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, ErrorKind};
@@ -16,28 +16,28 @@ use rustix::net::{SendFlags, send};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::guest::{Guest, Program};
+use super::guest::{Guest, GuestProgram};
 use super::native;
 use crate::kit::invoke::call;
 use crate::user::command::found;
 
-/// The first word of a command line that means: be the server. It is for no user, so no help speaks of it.
+/// The first word of a command line that starts the server. It is not for users, so the help does not mention it.
 pub const SERVE: &str = "serve-emulated";
 
 /// How this executable is started as the server.
 #[cfg(not(test))]
 const ASKED: &[&str] = &[SERVE];
-/// The executable of these tests has a test that is the server.
+/// The executable of these tests contains a test that is the server.
 #[cfg(test)]
 const ASKED: &[&str] = &["--exact", "mode::emulated::tests::server", "--ignored", "--test-threads=1"];
 
-/// What the server is told first: a program's name, the words of its memory, and its files' descriptors.
+/// The first message to the server: a program's name, the words of its memory, and the descriptors of its files.
 type Setup = (String, Vec<u64>, Vec<RawFd>);
 
-/// What it says to that, once the program is ready.
+/// The server's answer, once the program is ready.
 type Ready = Result<(), Failure>;
 
-/// What it says to a count: what so many steps took, and what their results add up to.
+/// The server's answer to a count: the time that this number of steps took, and the sum of their results.
 type Answer = Result<(Took, u64), Failure>;
 
 /// A program in a server under the emulator; dropping it ends the server.
@@ -48,7 +48,7 @@ pub(super) struct Emulated {
 }
 
 impl Emulated {
-    /// Starts the server and has it set the program up.
+    /// Starts the server, which sets the program up.
     pub(super) fn start(guest: &Guest, setting: &Setting) -> Result<Emulated, Failure> {
         let emulator = emulator()?;
         let executable = executable()?;
@@ -69,7 +69,7 @@ impl Emulated {
         Ok(emulated)
     }
 
-    /// So many steps: what they took in the server, and what their results add up to.
+    /// Runs this number of steps. Returns the time they took in the server, and the sum of their results.
     pub(super) fn batch(&mut self, times: u64) -> Answer {
         self.asked::<Answer>(&times)?
     }
@@ -80,7 +80,7 @@ impl Emulated {
     }
 }
 
-/// The emulator of this processor's programs, by any of its names.
+/// The emulator of this processor's programs, under any of its names.
 fn emulator() -> Result<PathBuf, Failure> {
     let names = ["", "-static"].map(|kind| format!("qemu-{}{kind}", std::env::consts::ARCH));
     let installed = names.iter().find_map(|name| found(OsStr::new(name)).ok());
@@ -97,13 +97,10 @@ fn executable() -> Result<PathBuf, Failure> {
 
 fn cannot_run(emulator: &Path, executable: &Path) -> Failure {
     let (emulator, executable) = (emulator.display(), executable.display());
-    Failure::skip(
-        format!("{emulator} cannot run this howslow"),
-        format!("see what `{emulator} {executable} --version` says"),
-    )
+    Failure::skip(format!("{emulator} cannot run this howslow"), format!("try `{emulator} {executable} --version`"))
 }
 
-/// One line of JSON. A peer that is gone is an error and no signal.
+/// Sends one line of JSON. A peer that has ended is an error and no signal.
 fn say(stream: &UnixStream, what: &impl Serialize) -> Result<(), Failure> {
     let mut line = serde_json::to_vec(what).map_err(std::io::Error::from)?;
     line.push(b'\n');
@@ -118,7 +115,7 @@ fn say(stream: &UnixStream, what: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One line of JSON; `None` when the peer is gone.
+/// Receives one line of JSON; `None` if the peer has ended.
 fn hear<T: DeserializeOwned>(stream: &mut BufReader<UnixStream>) -> Result<Option<T>, Failure> {
     let mut line = String::new();
     match stream.read_line(&mut line) {
@@ -129,11 +126,11 @@ fn hear<T: DeserializeOwned>(stream: &mut BufReader<UnixStream>) -> Result<Optio
     }
 }
 
-/// Is the server: runs the program that the process at standard input's other end asks for, as often as it asks, until
-/// that process is gone.
+/// Acts as the server: runs the program that the process at the other end of standard input asks for, as often as it asks,
+/// until that process ends.
 ///
 /// # Errors
-/// When nobody there speaks as a round does.
+/// If the peer does not follow the protocol of a round.
 pub fn serve() -> Result<(), Failure> {
     answer(UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?))
 }
@@ -154,8 +151,8 @@ fn answer(stream: UnixStream) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The native program of this name; but for the empty procedure, which is the host's in every mode but `native`.
-fn program(name: &str, memory: Vec<u64>, files: &[RawFd]) -> Result<Program, Failure> {
+/// The native program with this name. The empty procedure is different: in every mode but `native` it is the host's.
+fn program(name: &str, memory: Vec<u64>, files: &[RawFd]) -> Result<GuestProgram, Failure> {
     if name == "call" {
         return Ok(crossings());
     }
@@ -163,9 +160,9 @@ fn program(name: &str, memory: Vec<u64>, files: &[RawFd]) -> Result<Program, Fai
     native::program(name, memory, files.iter().map(open).collect::<Result<_, _>>()?)
 }
 
-/// Asks where the heap ends, which an emulator knows without asking the kernel: a system call to it is what an empty
-/// procedure of the host is to a guest.
-fn crossings() -> Program {
+/// Asks for the end of the heap, which an emulator knows without asking the kernel. A system call to it corresponds to an
+/// empty host procedure called by a guest.
+fn crossings() -> GuestProgram {
     Box::new(|times| {
         let heap = call!(brk, 0)?;
         let one = || call!(brk, 0).map(|end| u64::from(end == heap));
@@ -187,7 +184,7 @@ mod tests {
         serve().expect("a round asks");
     }
 
-    /// A server in a thread of its own, and the stream to it.
+    /// A server in a separate thread, and the stream to it.
     fn served() -> (BufReader<UnixStream>, std::thread::JoinHandle<Result<(), Failure>>) {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         (BufReader::new(ours), std::thread::spawn(move || answer(theirs)))

@@ -1,21 +1,21 @@
-//! The two engines that run the guests of `mode`, each as its users have it: compiled by the strongest of its compilers,
-//! with its own way of checking addresses, and without counting the guest's steps. A guest is compiled in the round that
-//! runs it, before the timing.
+//! The two engines that run the guests of `mode`, each in its usual configuration: with the strongest of its compilers, its
+//! own way of checking addresses, and without counting the guest's steps. A guest is compiled in the round that runs it,
+//! outside the timed region.
 
 use std::error::Error;
 
 use operation::Failure;
 use rustix::io::Errno;
 
-use super::guest::{Guest, Program};
-use super::wasi::Host;
+use super::guest::{Guest, GuestProgram};
+use super::wasi::WasiHost;
 
-/// A program run by one of the engines, whose interfaces differ only in how they are set up and how a guest is started.
+/// A program run by one of the engines. Their interfaces differ only in how they are set up and how a guest is started.
 macro_rules! run_by {
     ($engine:ident, $configuration:expr, $instantiate:ident, $guest:expr) => {{
-        type Caller<'a> = $engine::Caller<'a, Host<$engine::Memory>>;
-        /// The guest's memory and its host, at a call of the guest.
-        fn asked<'a>(caller: &'a mut Caller<'_>) -> (&'a mut [u8], &'a mut Host<$engine::Memory>) {
+        type Caller<'a> = $engine::Caller<'a, WasiHost<$engine::Memory>>;
+        /// The guest's memory and its host, during a call of the guest.
+        fn asked<'a>(caller: &'a mut Caller<'_>) -> (&'a mut [u8], &'a mut WasiHost<$engine::Memory>) {
             match caller.data().memory {
                 Some(memory) => memory.data_and_store_mut(caller),
                 None => (&mut [], caller.data_mut()),
@@ -56,7 +56,7 @@ macro_rules! run_by {
                 },
             )
             .map_err(failed)?;
-        let mut store = $engine::Store::new(&engine, Host { files, memory: None });
+        let mut store = $engine::Store::new(&engine, WasiHost { files, memory: None });
         let instance = linker.$instantiate(&mut store, &module).map_err(failed)?;
         let memory =
             instance.get_memory(&mut store, "memory").ok_or_else(|| Failure::wrong("the guest exports no memory"))?;
@@ -68,30 +68,30 @@ macro_rules! run_by {
     }};
 }
 
-/// The guest translated to native code by wasmtime's optimizing compiler, in this thread alone.
-pub(super) fn translated(guest: Guest) -> Result<Program, Failure> {
+/// The guest translated to native code by wasmtime's optimizing compiler, in this thread only.
+pub(super) fn translated(guest: Guest) -> Result<GuestProgram, Failure> {
     translate(guest).map_err(|failure| match failure {
         Failure::Errno { errno: libc::ENOMEM } => Failure::skip(
-            "there is no room for the 4 GiB of addresses that wasmtime reserves",
+            "the address space is too small for the 4 GiB that wasmtime reserves",
             "raise the limit on address space (ulimit -v)",
         ),
         other => other,
     })
 }
 
-fn translate(guest: Guest) -> Result<Program, Failure> {
+fn translate(guest: Guest) -> Result<GuestProgram, Failure> {
     let mut configuration = wasmtime::Config::new();
     configuration.strategy(wasmtime::Strategy::Cranelift).cranelift_opt_level(wasmtime::OptLevel::Speed);
     run_by!(wasmtime, wasmtime::Engine::new(&configuration).map_err(failed)?, instantiate, guest)
 }
 
 /// The guest interpreted by wasmi.
-pub(super) fn interpreted(guest: Guest) -> Result<Program, Failure> {
+pub(super) fn interpreted(guest: Guest) -> Result<GuestProgram, Failure> {
     run_by!(wasmi, wasmi::Engine::default(), instantiate_and_start, guest)
 }
 
-/// An engine's failure, by the number of the system call that caused it where there is one: a system that forbids making
-/// code executable is a reason to skip.
+/// An engine's failure, with the number of the error of the system call that caused it, if any: a system that forbids
+/// creating executable code is a reason to skip.
 fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
     let error = error.into();
     let mut causes = std::iter::successors(Some(&*error as &(dyn Error + 'static)), |error| (*error).source());

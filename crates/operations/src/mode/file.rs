@@ -10,20 +10,20 @@ use rustix::io::pwrite;
 use crate::kit::check::exactly;
 use crate::kit::scratch::scratch;
 
-/// Bytes in the file read from end to end: the 7,040 records of 80 bytes of "MPE/iX and Performance", section 1.4.
+/// Bytes in the file read from beginning to end: the 7,040 records of 80 bytes of "MPE/iX and Performance", section 1.4.
 const LENGTH: usize = 7040 * 80;
 
-/// Bytes in a record found by its key, of which the first word is the key.
+/// Bytes in a record found by its key. The first word is the key.
 pub(super) const KEYED: usize = 80;
 
-/// The words of the file read from end to end.
+/// The words of the file read from beginning to end.
 pub(super) fn content(seed: u64) -> Vec<u64> {
     let mut random = fastrand::Rng::with_seed(seed);
     (0..LENGTH / 8).map(|_| random.u64(..)).collect()
 }
 
-/// So many records in the order in which they were written. Their keys are all different, since the factor is odd, and
-/// in no order.
+/// This number of records in the order in which they were written. Their keys are all different, because the factor is odd,
+/// and in no order.
 pub(super) fn keyed(count: u64, seed: u64) -> Vec<Vec<u64>> {
     let mut random = fastrand::Rng::with_seed(seed);
     let key = |number: u64| number.wrapping_add(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -39,7 +39,7 @@ pub(super) fn index(records: &[Vec<u64>]) -> Vec<u64> {
     entries.concat()
 }
 
-/// The words' sum, modulo 2^64.
+/// The sum of the words, modulo 2^64.
 pub(super) fn sum(words: &[u64]) -> u64 {
     words.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }

@@ -8,13 +8,13 @@ use operation::{Failure, Loop, Setting};
 use super::emulated::Emulated;
 #[cfg(feature = "modes")]
 use super::engine;
-use super::guest::{Guest, Program};
+use super::guest::{Guest, GuestProgram};
 use super::native;
 use crate::kit::cycle::Cycle;
 
 impl Guest {
     /// The program in the mode of this setting, in this process.
-    pub(super) fn program(self, setting: &Setting) -> Result<Program, Failure> {
+    pub(super) fn program(self, setting: &Setting) -> Result<GuestProgram, Failure> {
         match setting.word("mode") {
             "native" => native::program(self.name, self.memory, self.files),
             #[cfg(feature = "modes")]
@@ -28,7 +28,7 @@ impl Guest {
         }
     }
 
-    /// Its loop in the mode of this setting, held to the sums of a cycle.
+    /// Its loop in the mode of this setting, checked against the sums of a cycle.
     pub(super) fn held(self, setting: &Setting, mut cycle: Cycle) -> Result<Loop, Failure> {
         let sum = Rc::new(Cell::new(0));
         let result = Rc::clone(&sum);
@@ -42,7 +42,7 @@ impl Guest {
                 Ok(took)
             };
             let mut emulated = Loop::self_timed(run).verify(verify);
-            // Everything that it will ever execute is translated before the first batch.
+            // All code is translated before the first batch.
             emulated.perform(whole + 1)?;
             return Ok(emulated);
         }

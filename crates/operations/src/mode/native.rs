@@ -1,4 +1,4 @@
-//! The programs of `mode` as native code: what the guests beside do, in the same steps.
+//! The programs of `mode` as native code: the same steps as the guests in this folder.
 
 use operation::{Failure, opaque};
 use rustix::fd::OwnedFd;
@@ -6,20 +6,20 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::{pread, read as read_next};
 
 use super::file;
-use super::guest::Program;
+use super::guest::GuestProgram;
 use crate::kit::check::exactly;
 
-/// Bytes of an entry of the index: a key and a record's number.
+/// Bytes of an index entry: a key and a record's number.
 const ENTRY: usize = 16;
 
-/// Room for the digits of any 64-bit number.
+/// Space for the digits of any 64-bit number.
 const DIGITS: usize = 20;
 
 /// Calls in one turn of the loop.
 pub(super) const CALLS: u64 = 8;
 
-/// The program of this name, with the words of its memory and its files.
-pub(super) fn program(name: &str, memory: Vec<u64>, files: Vec<OwnedFd>) -> Result<Program, Failure> {
+/// The program with this name, with the words of its memory and its files.
+pub(super) fn program(name: &str, memory: Vec<u64>, files: Vec<OwnedFd>) -> Result<GuestProgram, Failure> {
     match name {
         "call" => Ok(call()),
         "read" => read(memory, files),
@@ -30,19 +30,19 @@ pub(super) fn program(name: &str, memory: Vec<u64>, files: Vec<OwnedFd>) -> Resu
 }
 
 /// As `call.wat`.
-fn call() -> Program {
+fn call() -> GuestProgram {
     let turn = |sum: u64, _| sum + one() + one() + one() + one() + one() + one() + one() + one();
     Box::new(move |times| Ok((0..times).fold(0, turn)))
 }
 
-/// The empty procedure. It returns what the caller counts, and nothing that a compiler could know.
+/// The empty procedure. Its result is what the caller counts, and the compiler cannot predict it.
 #[inline(never)]
 fn one() -> u64 {
     opaque(1)
 }
 
 /// As `read.wat`.
-fn read(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
+fn read(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<GuestProgram, Failure> {
     let [file] = files(open)?;
     let mut record = vec![0; memory[0] as usize];
     Ok(Box::new(move |times| {
@@ -61,7 +61,7 @@ fn read(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
 }
 
 /// As `keyed.wat`.
-fn keyed(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
+fn keyed(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<GuestProgram, Failure> {
     let [index, records] = files(open)?;
     let (entries, keys) = (memory[0], memory[1..].to_vec());
     let (mut entry, mut record) = ([0; ENTRY], [0; file::KEYED]);
@@ -93,7 +93,7 @@ fn keyed(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<Program, Failure> {
 }
 
 /// As `convert.wat`.
-fn convert(memory: Vec<u64>) -> Program {
+fn convert(memory: Vec<u64>) -> GuestProgram {
     let numbers = memory[1..].to_vec();
     let mut next = 0;
     let mut text = [0; DIGITS];
@@ -108,8 +108,8 @@ fn convert(memory: Vec<u64>) -> Program {
     })
 }
 
-/// What a converted number adds to the sum: its value, its text's length, and its first digit, so that a text in
-/// another base is noticed.
+/// What a converted number adds to the sum: its value, its text's length, and its first digit, so that a text in another
+/// base is detected.
 pub(super) fn trace(value: u64, text: &[u8]) -> u64 {
     value.wrapping_add(text.len() as u64).wrapping_add(u64::from(text[0]))
 }
@@ -141,5 +141,5 @@ fn word(bytes: &[u8]) -> u64 {
 }
 
 fn files<const N: usize>(files: Vec<OwnedFd>) -> Result<[OwnedFd; N], Failure> {
-    files.try_into().map_err(|_| Failure::wrong("the program was given another number of files"))
+    files.try_into().map_err(|_| Failure::wrong("the program received a wrong number of files"))
 }

@@ -1,6 +1,6 @@
-//! What the guests of `mode` ask of their host: the file calls of WASI preview 1 on files opened for them, as far as the
-//! guests use them. Written once for both engines, so that a difference between these is their own. WASI's interface:
-//! github.com/WebAssembly/WASI, legacy/preview1/docs.md.
+//! What the guests of `mode` request from their host: the file calls of WASI preview 1 on files opened for them, as far as
+//! the guests use them. Both engines use this one implementation, so that differences are those of the engines. WASI's
+//! interface: github.com/WebAssembly/WASI, legacy/preview1/docs.md.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
@@ -13,25 +13,25 @@ const BAD_ADDRESS: i32 = 21;
 const INVALID: i32 = 28;
 const INPUT_OUTPUT: i32 = 29;
 
-/// The guest's first descriptor that is no standard stream.
+/// The guest's first descriptor that is not a standard stream.
 const FIRST: usize = 3;
 
 /// Bytes of an element of a vector: an address and a length.
 const ELEMENT: usize = 8;
 
-/// A guest's host: its open files, and what the engine calls its memory, once there is one.
-pub(super) struct Host<M> {
+/// A guest's host: its open files, and the engine's handle of its memory, once that exists.
+pub(super) struct WasiHost<M> {
     pub(super) files: Vec<OwnedFd>,
     pub(super) memory: Option<M>,
 }
 
-impl<M> Host<M> {
-    /// `fd_read`: fills the guest's vector from a file's current place and stores how many bytes came.
+impl<M> WasiHost<M> {
+    /// `fd_read`: fills the guest's vector from a file's current position and stores the number of bytes read.
     pub(super) fn read(&self, memory: &mut [u8], descriptor: i32, vector: (i32, i32), result: i32) -> i32 {
         self.file(descriptor).and_then(|file| fill(memory, vector, result, |part, _| read(file, part))).err_or_success()
     }
 
-    /// `fd_pread`: the same from a place given.
+    /// `fd_pread`: the same from a given position.
     pub(super) fn read_at(
         &self,
         memory: &mut [u8],
@@ -45,7 +45,7 @@ impl<M> Host<M> {
             .err_or_success()
     }
 
-    /// `fd_seek`: moves a file's current place and stores it.
+    /// `fd_seek`: moves a file's current position and stores it.
     pub(super) fn seek(&self, memory: &mut [u8], descriptor: i32, (offset, whence): (i64, i32), result: i32) -> i32 {
         let place = match (whence, u64::try_from(offset)) {
             (0, Ok(offset)) => SeekFrom::Start(offset),
@@ -64,8 +64,8 @@ impl<M> Host<M> {
     }
 }
 
-/// Reads into the parts that a vector (its address, its length) names, until one is not filled, and stores the number
-/// of bytes read. `read` is given a part and how many bytes were read before it.
+/// Reads into the parts that a vector (its address, its length) names, until one is not filled, and stores the number of
+/// bytes read. `read` receives a part and the number of bytes read before it.
 fn fill(
     memory: &mut [u8],
     (vector, count): (i32, i32),
@@ -90,7 +90,7 @@ fn store(memory: &mut [u8], at: i32, bytes: &[u8]) -> Result<(), i32> {
     Ok(())
 }
 
-/// A part of the guest's memory, if it lies in it.
+/// A part of the guest's memory, if it lies within it.
 fn range(memory: &mut [u8], at: usize, length: usize) -> Result<&mut [u8], i32> {
     memory.get_mut(at..at + length).ok_or(BAD_ADDRESS)
 }
@@ -116,15 +116,16 @@ mod tests {
 
     use super::*;
 
-    /// A host with one file of ten bytes, and a memory with a vector of 4 and of 8 bytes at address 0, both read to 32.
-    fn given() -> (Host<()>, Vec<u8>) {
+    /// A host with one file of ten bytes, and a memory with a vector of 4 and of 8 bytes at address 0; both parts point to
+    /// address 32.
+    fn given() -> (WasiHost<()>, Vec<u8>) {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(b"0123456789").expect("written");
         let mut memory = vec![0; 64];
         for (place, value) in [32_u32, 4, 36, 8].into_iter().enumerate() {
             memory[4 * place..4 * place + 4].copy_from_slice(&value.to_le_bytes());
         }
-        (Host { files: vec![file.into()], memory: None }, memory)
+        (WasiHost { files: vec![file.into()], memory: None }, memory)
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The loop of a clock; a batch may not end before it began.
+/// The loop of a clock. The time at the end of a batch must not be earlier than at its beginning.
 fn readings(read: impl Fn() -> Result<u64, Failure> + 'static) -> Result<Loop, Failure> {
     let mut latest = read()?;
     let run = move |times| {
@@ -49,14 +49,14 @@ fn readings(read: impl Fn() -> Result<u64, Failure> + 'static) -> Result<Loop, F
 #[inline(always)]
 fn monotonic() -> Result<u64, Failure> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes one timespec, and gets a valid one to write to.
+    // SAFETY: the call writes one timespec, and receives a valid one.
     match unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) } {
         0 => Ok(nanoseconds(time)),
         _ => Err(Failure::last_os_error()),
     }
 }
 
-/// The monotonic clock in nanoseconds, asked of the kernel itself.
+/// The monotonic clock in nanoseconds, by a call into the kernel.
 #[inline(always)]
 fn monotonic_by_syscall() -> Result<u64, Failure> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -66,18 +66,19 @@ fn monotonic_by_syscall() -> Result<u64, Failure> {
     }
 }
 
-/// A time of the kernel's in nanoseconds.
+/// A time of the kernel, in nanoseconds.
 #[inline(always)]
 fn nanoseconds(time: libc::timespec) -> u64 {
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
-/// The system call alone; 0 or a negative error number.
+/// The system call without a wrapper; 0 or a negative error number.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn clock_gettime(time: &mut libc::timespec) -> i64 {
     let mut result = libc::SYS_clock_gettime;
-    // SAFETY: the call writes one timespec, and gets a valid one; the kernel spoils no other register than rcx and r11.
+    // SAFETY: the call writes one timespec, and receives a valid one; the kernel changes no other register than rcx and
+    // r11.
     unsafe {
         std::arch::asm!("syscall", inout("rax") result, in("rdi") libc::CLOCK_MONOTONIC as i64,
             in("rsi") time as *mut libc::timespec, out("rcx") _, out("r11") _, options(nostack));
@@ -85,12 +86,12 @@ fn clock_gettime(time: &mut libc::timespec) -> i64 {
     result
 }
 
-/// The system call alone; 0 or a negative error number.
+/// The system call without a wrapper; 0 or a negative error number.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 fn clock_gettime(time: &mut libc::timespec) -> i64 {
     let mut result = libc::CLOCK_MONOTONIC as i64;
-    // SAFETY: the call writes one timespec, and gets a valid one; the kernel spoils no register but the result's.
+    // SAFETY: the call writes one timespec, and receives a valid one; the kernel changes no register but the result's.
     unsafe {
         std::arch::asm!("svc 0", in("x8") libc::SYS_clock_gettime, inout("x0") result,
             in("x1") time as *mut libc::timespec, options(nostack));
@@ -98,15 +99,15 @@ fn clock_gettime(time: &mut libc::timespec) -> i64 {
     result
 }
 
-/// The counter, in ticks of its own; it is read without waiting for earlier instructions to finish.
+/// The counter, in its own ticks. It is read without waiting for earlier instructions to finish.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn counter() -> u64 {
-    // SAFETY: reads the counter, which user programs may do unless this process has forbidden it to itself.
+    // SAFETY: reads the counter, which user programs may do unless this process has forbidden it for itself.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// The counter, in ticks of its own; it is read without waiting for earlier instructions to finish.
+/// The counter, in its own ticks. It is read without waiting for earlier instructions to finish.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 fn counter() -> u64 {

@@ -1,6 +1,5 @@
-//! Crossings: from a procedure to another and back, on one ladder of walls between them: none, a shared object's linkage
-//! table, the kernel's code in user memory, the kernel, a signal, another process. Arguments are passed and used at
-//! each.
+//! Crossings: from one procedure to another and back, through a ladder of boundaries: none, a shared object's linkage
+//! table, kernel code in user memory, the kernel, a signal, another process. Each passes arguments and uses them.
 
 pub(crate) mod kernel;
 pub(crate) mod procedure;
@@ -13,10 +12,10 @@ use operation::{Axis, Failure, Loop, Operation, Setting, Value, count};
 
 use crate::kit::baseline::DEFAULT;
 
-/// Words at most that cross: as many as a system call takes.
+/// The most words that cross: as many as a system call takes.
 const MOST: usize = 6;
 
-/// How many words cross, where each count is another instruction sequence or another call.
+/// The number of words that cross, where each number needs another instruction sequence or another call.
 const ARGUMENTS: Axis = count(
     "arguments",
     &[
@@ -30,29 +29,29 @@ const ARGUMENTS: Axis = count(
     ],
 );
 
-/// How many words cross, where the counts between add nothing to what the ends and the middle show.
+/// The number of words that cross, where the numbers between show nothing new.
 const FEW_ARGUMENTS: Axis = count("arguments", &[Value::Number(0), Value::Number(3), Value::Number(6)]);
 
-/// What all of them are.
+/// The defaults of all crossings.
 const CROSSING: Operation = Operation { per: "crossing", ..DEFAULT };
 
-/// The words that cross: different ones in every round, and small enough that no sum of a batch's overflows.
+/// The words that cross: different ones in every round, and small enough that no sum of a batch overflows.
 fn words(setting: &Setting) -> [u64; MOST] {
     let mut random = fastrand::Rng::with_seed(setting.seed());
     std::array::from_fn(|_| random.u64(1..1 << 16))
 }
 
-/// What every procedure of the ladder answers to its first `count` words: one more than their sum.
+/// The answer of every procedure of the ladder to its first `count` words: one more than their sum.
 fn answer(words: &[u64; MOST], count: usize) -> u64 {
     1 + words[..count].iter().sum::<u64>()
 }
 
-/// Fails unless so many crossings, with so many words each, have added up to what they must.
+/// Fails unless this number of crossings, each with this number of words, has added up to the right sum.
 fn added_up(wanted: u64, sum: u64) -> Result<(), Failure> {
     if sum == wanted { Ok(()) } else { Err(Failure::wrong(format!("the answers add up to {sum} instead of {wanted}"))) }
 }
 
-/// A number of arguments that the axis does not have.
+/// The error for a number of arguments that the axis does not have.
 fn no_such_count(count: u64) -> Result<Loop, Failure> {
     Err(Failure::wrong(format!("nothing here takes {count} arguments")))
 }

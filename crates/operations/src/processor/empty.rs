@@ -1,10 +1,10 @@
-//! The loop around every operation, by itself: the baseline of all others.
+//! The loop around every operation, without an operation in it: the baseline of all others.
 
 use operation::{Operation, repeat};
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "loop.empty",
-    summary: "one turn of the loop that every operation is timed in: a decrement and a branch",
+    summary: "one iteration of the loop in which every operation is timed: a decrement and a branch",
     per: "turn",
     aliases: &["NULL", "eax1/tnz"],
     headline: true,

@@ -1,4 +1,4 @@
-//! Event flags: what setting, clearing and reading one costs when nobody waits for it.
+//! Event flags: the cost of setting, clearing and reading one while no task waits for it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,17 +11,17 @@ use crate::kit::baseline::DEFAULT;
 use crate::kit::check::exactly;
 use crate::kit::shared::Shared;
 
-/// Whose the flag is: a word of memory that tasks of this process sleep at, one that other processes share, or a
-/// descriptor that a task must have been given.
+/// The owner of the flag: a word of memory for tasks of this process, a word shared with other processes, or a descriptor
+/// that a task must have been given.
 const SCOPE: Axis = word("scope", &[Word("private"), Word("shared"), Word("event")]);
 
-/// Values an event can be taken down by, one at a time, until it would block: more than a round takes.
+/// The initial value of an event that is taken down by one until it would block: more than a round takes.
 const MANY: u64 = u64::MAX - 1;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "flag.set",
-        summary: "set an event flag that nobody waits for: a word of memory and a futex wake, or an event descriptor",
+        summary: "set an event flag on which no task waits: a word of memory and a futex wake, or an event descriptor",
         aliases: &["SETF", "SETF/Global", "SETF/Group"],
         axes: &[SCOPE],
         explained_by: &[term(1.0, "syscall.getppid")],
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 return Ok(repeat(move || exactly(8, rustix::io::write(&event, &1_u64.to_ne_bytes())?)));
             }
             let scope = if setting.word("scope") == "private" { Flags::PRIVATE } else { Flags::empty() };
-            // The same memory for both, so that only the way the kernel looks it up differs.
+            // The same memory for both, so that only the kernel's lookup differs.
             let flag = Shared::new(AtomicU32::new(0))?;
             Ok(repeat(move || {
                 flag.store(1, Ordering::Release);
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "flag.clear",
-        summary: "take one from an event descriptor that counts, which is set",
+        summary: "decrement an event descriptor (semaphore mode) that is set",
         aliases: &["CLEF"],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |_| {
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "flag.read",
-        summary: "look whether an event descriptor is set, without waiting (ppoll)",
+        summary: "check whether an event descriptor is set, without waiting (ppoll)",
         calls: &["ppoll"],
         aliases: &["RDEF"],
         explained_by: &[term(1.0, "syscall.getppid")],

@@ -1,6 +1,6 @@
-//! Single instructions: what a dependent one waits for (latency), how often a processor finishes independent ones
-//! (throughput, as time per instruction), and what calls and branches cost. Each architecture's text is in a folder of
-//! its own; what the text means, and how that is checked, is here and in the files of the classes.
+//! Single instructions: the time that a dependent one waits (latency), the time per instruction of independent ones
+//! (throughput), and the cost of calls and branches. The assembly of each architecture is in its own folder. Its meaning,
+//! and how that is checked, is here and in the files of the classes.
 
 #[cfg(target_arch = "aarch64")]
 #[path = "instruction/aarch64/text.rs"]
@@ -30,24 +30,24 @@ use operation::{Operation, TermOf, Value, count};
 use crate::kit::baseline::DEFAULT;
 use lanes::CHAIN;
 
-/// Calls per turn of the loop: as many as the return predictors of small processors hold many times over.
+/// Calls per turn of the loop: many times the number of entries in small return predictors.
 const CALLS: u64 = 64;
 
 /// Branches per turn of the loop: one for each bit of a word.
 const BRANCHES: u64 = 64;
 
-/// The loop's own instructions add nothing: they are done while a chain waits for its results, and are one decoded
+/// The loop's own instructions add no time. They are done while a chain waits for its results, and are one decoded
 /// instruction in 256 of those that do not wait.
 const BESIDE_THE_CHAIN: &[TermOf] = &[];
 
 /// Integers of 32 and of 64 bits; the headline is the register's full width.
 const WIDTH: operation::Axis = count("width", &[Value::Number(32), Value::Number(64)]).headline(&[Value::Number(64)]);
 
-/// An instruction whose text holds nothing but copies of it.
+/// An instruction whose assembly contains only copies of it.
 const PURE: Operation = Operation { per: "instruction", terms: BESIDE_THE_CHAIN, ..DEFAULT };
 
-/// One row gives an instruction's latency and its throughput: the id, what it does, the axes, the text a setting asks
-/// for, and what the text makes of a lane.
+/// One row gives an instruction's latency and its throughput: the id, the summary, the axes, the assembly for a setting,
+/// and the model of its effect on a lane.
 macro_rules! instructions {
     ($($id:literal, $summary:literal, $axes:expr, $text:expr, $model:expr;)+) => {
         &[$(

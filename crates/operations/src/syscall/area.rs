@@ -1,6 +1,6 @@
-//! Memory between guard pages: mappings that never merge with a neighbour, and places for such mappings. The kernel makes
-//! one mapping of two that lie side by side and are alike, and splits one of which a part is changed; either costs more
-//! than the call itself, so it must not happen by chance. Knows nothing of what is timed.
+//! Memory between guard pages: mappings that never merge with a neighbour, and slots for such mappings. The kernel merges
+//! two adjacent mappings with equal attributes, and splits a mapping of which a part is changed. Either costs more than the
+//! call itself, so it must not happen by chance. Does not know what is timed.
 
 use libc::{MAP_ANONYMOUS, MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_NONE, PROT_READ, PROT_WRITE};
 use operation::Failure;
@@ -9,12 +9,12 @@ use std::os::fd::OwnedFd;
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 
-/// A page of most machines.
+/// The page size of most machines.
 pub(super) const PAGE: usize = 4096;
 
 const BOTH: i32 = PROT_READ | PROT_WRITE;
 
-/// A stretch of addresses that nothing may touch, given back when dropped with all that was put in it.
+/// A range of addresses that nothing may access. Dropping it unmaps it with everything mapped in it.
 struct Guarded {
     start: usize,
     length: usize,
@@ -31,7 +31,7 @@ impl Guarded {
         self.start + number * PAGE
     }
 
-    /// Makes so many pages from this one on readable and writable.
+    /// Makes this number of pages, from this one on, readable and writable.
     fn open(&self, first: usize, pages: usize) -> Result<(), Failure> {
         exactly(0, call!(mprotect, self.page(first), pages * PAGE, BOTH)?)
     }
@@ -46,51 +46,51 @@ impl Drop for Guarded {
 /// Writes a byte of a page.
 ///
 /// # Safety
-/// The page must be mapped for writing, and nothing else may point to it.
+/// The page must be mapped for writing, and no reference may point to it.
 #[inline(always)]
 unsafe fn write_byte(page: usize) {
     let place = std::ptr::with_exposed_provenance_mut::<u8>(page);
-    // SAFETY: as the caller warrants.
+    // SAFETY: the caller guarantees it.
     unsafe { place.write_volatile(1) };
 }
 
-/// Memory of this process's own, whose pages are named by their number.
+/// Memory of this process. Its pages are numbered.
 pub(super) struct Area {
     guarded: Guarded,
-    /// From one page to the next, in pages.
+    /// The distance from one page to the next, in pages.
     stride: usize,
 }
 
 impl Area {
-    /// So many pages, untouched: one mapping.
+    /// This number of pages, untouched, in one mapping.
     pub(super) fn new(pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(pages + 2)?;
         guarded.open(1, pages)?;
         Ok(Area { guarded, stride: 1 })
     }
 
-    /// So many pages, untouched, each a mapping of its own between guard pages.
+    /// This number of pages, untouched, each in a separate mapping between guard pages.
     pub(super) fn separate(pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(2 * pages + 1)?;
         (0..pages).try_for_each(|page| guarded.open(2 * page + 1, 1))?;
         Ok(Area { guarded, stride: 2 })
     }
 
-    /// The same, all there.
+    /// The same, with all pages present.
     pub(super) fn separate_touched(pages: usize) -> Result<Area, Failure> {
         let area = Area::separate(pages)?;
         (0..pages).for_each(|page| area.touch(page));
         Ok(area)
     }
 
-    /// So many pages, all there: one mapping.
+    /// This number of pages, all present, in one mapping.
     pub(super) fn touched(pages: usize) -> Result<Area, Failure> {
         let area = Area::new(pages)?;
         (0..pages).for_each(|page| area.touch(page));
         Ok(area)
     }
 
-    /// The first pages of a file, mapped to be shared.
+    /// The first pages of a file, in a shared mapping.
     pub(super) fn of_file(file: &OwnedFd, pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(pages + 2)?;
         let at = guarded.page(1);
@@ -106,12 +106,12 @@ impl Area {
     /// Writes a byte of a page.
     #[inline(always)]
     pub(super) fn touch(&self, page: usize) {
-        // SAFETY: the page is this area's own, is mapped for writing, and nothing else points to it.
+        // SAFETY: the page belongs to this area, is mapped for writing, and no reference points to it.
         unsafe { write_byte(self.page(page)) };
     }
 }
 
-/// Slots of one page each between guard pages, where nothing is mapped.
+/// Slots of one page each between guard pages, in which nothing is mapped at first.
 pub(super) struct Slots(Guarded);
 
 impl Slots {
@@ -127,7 +127,7 @@ impl Slots {
         self.0.length / PAGE / 2
     }
 
-    /// Maps a page at this place.
+    /// Maps a page in this slot.
     #[inline(always)]
     pub(super) fn map(&self, place: usize) -> Result<(), Failure> {
         let (at, kind) = (self.0.page(2 * place + 1), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);
@@ -139,28 +139,28 @@ impl Slots {
         exactly(0, call!(munmap, self.0.page(2 * place + 1), PAGE)?)
     }
 
-    /// Makes one mapping of all places and the pages between them, in place of the guard pages.
+    /// Maps all slots and the pages between them as one mapping, which replaces the guard pages.
     pub(super) fn map_all(&self) -> Result<(), Failure> {
         let (at, kind) = (self.0.start, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
         exactly(at, call!(mmap, at, self.0.length, PROT_NONE, kind, -1, 0)?)?;
         self.0.open(1, 2 * self.count() - 1)
     }
 
-    /// Writes a byte of the page at this place, which must be mapped.
+    /// Writes a byte of the page in this slot, which must be mapped.
     #[inline(always)]
     pub(super) fn touch(&self, place: usize) {
-        // SAFETY: the page is mapped for writing, as the caller sees to, and nothing else points to it.
+        // SAFETY: the caller guarantees that the page is mapped for writing; no reference points to it.
         unsafe { write_byte(self.0.page(2 * place + 1)) };
     }
 }
 
-/// Maps a page where the kernel chooses: below the mapping made last, which it becomes a part of.
+/// Maps a page where the kernel chooses: below the latest mapping, with which it merges.
 #[inline(always)]
 pub(super) fn mapped_anywhere() -> Result<usize, Failure> {
     call!(mmap, 0, PAGE, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
 }
 
-/// Unmaps a page that was mapped where the kernel chose.
+/// Unmaps a page that was mapped at an address chosen by the kernel.
 pub(super) fn unmap(page: usize) -> Result<(), Failure> {
     exactly(0, call!(munmap, page, PAGE)?)
 }
@@ -169,7 +169,7 @@ pub(super) fn unmap(page: usize) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    /// How many mappings of this process lie within these addresses, wholly or in part.
+    /// The number of mappings of this process that lie within these addresses, completely or in part.
     fn mappings(start: usize, length: usize) -> usize {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("the kernel lists mappings");
         let range = |line: &str| {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn pages_mapped_anywhere_merge() {
-        // Holes that others leave are filled first.
+        // Gaps left by others are filled first.
         let pages: Vec<usize> = (0..64).map(|_| mapped_anywhere().expect("a page")).collect();
         let touching = pages.windows(2).filter(|pair| pair[0] == pair[1] + PAGE).count();
         assert!(touching > 32, "{touching} of 63 pages lie below the one before");

@@ -1,4 +1,4 @@
-//! Calls that ask for input and output and for its results separately: Linux's first such interface, and io_uring.
+//! Calls that submit input and output and collect the results separately: Linux's first such interface, and io_uring.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
@@ -14,14 +14,14 @@ use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{STOCK, consuming, producing, tried};
 use crate::kit::scratch::{device, file_of};
 
-/// Contexts made in one batch: the machine has room for few, which all users share.
+/// Contexts created in one batch: the machine allows only a few, shared by all users.
 const CONTEXTS: u64 = 16;
 
-/// What the kernel is to do, of those that `linux/aio_abi.h` numbers.
+/// The operations of the kernel used here, as numbered in `linux/aio_abi.h`.
 const READ: u16 = 0;
 const POLL: u16 = 5;
 
-/// Where `linux/io_uring.h` says the rings and the entries are mapped.
+/// The offsets at which the rings and the entries are mapped, from `linux/io_uring.h`.
 const RINGS: u64 = 0;
 const ENTRIES: u64 = 0x1000_0000;
 const GET_EVENTS: u32 = 1;
@@ -31,15 +31,15 @@ const UPDATE_FILES: u32 = 6;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.io_setup",
-        summary: "make a context for asynchronous reads and writes",
+        summary: "create a context for asynchronous reads and writes",
         calls: &["io_setup"],
         prepare: |_| tried(producing(|| Context::new(1)).at_most(CONTEXTS)),
         ..CALL
     },
     Operation {
         id: "call.io_destroy",
-        summary: "give up a context for asynchronous reads and writes",
-        // It waits until all CPUs have let go of it.
+        summary: "destroy a context for asynchronous reads and writes",
+        // It waits until all CPUs have released it.
         waits: |_| true,
         calls: &["io_destroy"],
         prepare: |_| tried(consuming(|| Context::new(1), Context::destroy).at_most(CONTEXTS)),
@@ -47,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_submit",
-        summary: "ask for 512 bytes of a file that is in memory; they are there when the call returns",
+        summary: "submit a read of 512 bytes of a file that is in memory; it is complete when the call returns",
         calls: &["io_submit"],
         moves: |_| BLOCK as u64,
         prepare: |setting| {
@@ -63,7 +63,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_getevents",
-        summary: "take the result of an asynchronous read that is done",
+        summary: "take the result of a completed asynchronous read",
         calls: &["io_getevents"],
         prepare: |setting| {
             let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_pgetevents",
-        summary: "take the result of an asynchronous read that is done, with other signals blocked meanwhile",
+        summary: "take the result of a completed asynchronous read, with other signals blocked meanwhile",
         calls: &["io_pgetevents"],
         prepare: |setting| {
             let (context, reading) = (Rc::new(Context::new(STOCK)?), Request::reading(file_of(setting, BLOCK)?));
@@ -98,7 +98,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_cancel",
-        summary: "call off a wait for a descriptor that was asked for asynchronously",
+        summary: "cancel an asynchronous wait for a descriptor",
         calls: &["io_cancel"],
         waits: |_| true,
         prepare: |_| {
@@ -111,7 +111,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             };
             let mut event = [0_u64; 4];
             tried(consuming(make, move |waiting: Request| {
-                // Done, says this error, and the result is where all results are.
+                // This error means success; the result arrives like all others.
                 answered(libc::EINPROGRESS, call!(io_cancel, context.0, waiting.block(), &mut event))?;
                 Ok(Cancelled { context: Rc::clone(&context), _request: waiting })
             }))
@@ -120,7 +120,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_uring_setup",
-        summary: "make an io_uring of one entry",
+        summary: "create an io_uring of one entry",
         calls: &["io_uring_setup"],
         prepare: |_| {
             tried(
@@ -135,7 +135,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_uring_enter",
-        summary: "submit one request for nothing to an io_uring, and take its result",
+        summary: "submit one request that does nothing to an io_uring, and take its result",
         version: 2,
         calls: &["io_uring_enter"],
         prepare: |_| {
@@ -150,7 +150,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.io_uring_register",
-        summary: "let another file take the place of one that an io_uring knows",
+        summary: "replace a file registered with an io_uring by another",
         calls: &["io_uring_register"],
         prepare: |_| {
             let (ring, null) = (Ring::new()?, device(c"/dev/null")?);
@@ -166,7 +166,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A context for asynchronous reads and writes, by the number the kernel gives it.
+/// A context for asynchronous reads and writes, identified by the kernel's number.
 struct Context(u64);
 
 impl Context {
@@ -175,7 +175,7 @@ impl Context {
         match call!(io_setup, requests, &mut number) {
             Ok(_) => Ok(Context(number[0])),
             Err(Failure::Errno { errno: libc::EAGAIN }) => {
-                Err(Failure::skip("others have taken all room for asynchronous requests", "raise fs.aio-max-nr"))
+                Err(Failure::skip("other processes use all contexts for asynchronous requests", "raise fs.aio-max-nr"))
             }
             Err(failure) => Err(failure),
         }
@@ -187,7 +187,7 @@ impl Context {
         exactly(0, call!(io_destroy, number)?)
     }
 
-    /// Takes one result, waiting for it.
+    /// Takes one result, and waits for it if necessary.
     #[inline(always)]
     fn take(&self) -> Result<(), Failure> {
         let mut event = [0_u64; 4];
@@ -201,28 +201,28 @@ impl Drop for Context {
     }
 }
 
-/// A request, as `struct iocb` of `linux/aio_abi.h` has it, and what it is about.
+/// A request in the layout of `struct iocb` of `linux/aio_abi.h`, with the descriptor and buffer it refers to.
 struct Request {
     block: Box<[u64; 8]>,
     _about: (OwnedFd, Box<[u8; BLOCK]>),
 }
 
 impl Request {
-    /// For the first block of a file.
+    /// A request to read the first block of a file.
     fn reading(file: OwnedFd) -> Request {
         let mut room = Box::new([0_u8; BLOCK]);
         let address = room.as_mut_ptr() as u64;
         Request { block: Request::words(READ, &file, address, BLOCK as u64), _about: (file, room) }
     }
 
-    /// For the moment when a descriptor that never will be can be read.
+    /// A request to wait until a descriptor is readable, which never happens.
     fn waiting() -> Result<Request, Failure> {
         let counter = eventfd(0, EventfdFlags::CLOEXEC)?;
         let block = Request::words(POLL, &counter, libc::POLLIN as u64, 0);
         Ok(Request { block, _about: (counter, Box::new([0; BLOCK])) })
     }
 
-    /// The key and flags, the operation and the descriptor, the address, the length, the offset and so on.
+    /// The fields: key and flags, operation and descriptor, address, length, offset and the rest.
     fn words(operation: u16, descriptor: &OwnedFd, address: u64, length: u64) -> Box<[u64; 8]> {
         let third = u64::from(operation) | (descriptor.as_raw_fd() as u64) << 32;
         Box::new([0, 0, third, address, length, 0, 0, 0])
@@ -239,7 +239,7 @@ impl Request {
     }
 }
 
-/// A request called off, whose result is still to be taken.
+/// A cancelled request whose result has not been taken yet.
 struct Cancelled {
     context: Rc<Context>,
     _request: Request,
@@ -251,37 +251,38 @@ impl Drop for Cancelled {
     }
 }
 
-/// An io_uring of one entry, which asks for nothing.
+/// An io_uring of one entry, which requests nothing.
 struct Ring {
     descriptor: OwnedFd,
-    /// The tail of the requests, the head and the tail of the results, in memory shared with the kernel.
+    /// The tail of the requests, and the head and the tail of the results, in memory shared with the kernel.
     words: [&'static AtomicU32; 3],
 }
 
 impl Ring {
     fn new() -> Result<Ring, Failure> {
-        // Ten words, then ten each that say where in the rings the parts of the two are.
+        // Ten words, then two groups of ten words with the offsets of the parts of each ring.
         let mut parameters = [0_u32; 30];
         let descriptor = owned(call!(io_uring_setup, 1, &mut parameters)?);
         let rings = map(&descriptor, RINGS)?;
         map(&descriptor, ENTRIES)?;
         let word = |at: usize| {
             let place = rings.wrapping_add(parameters[at] as usize).cast();
-            // SAFETY: the kernel says that a word of the rings is there; they stay mapped as long as the process lives.
+            // SAFETY: the kernel says that this offset is a word of the rings, which stay mapped as long as the process
+            // lives.
             unsafe { AtomicU32::from_ptr(place) }
         };
         Ok(Ring { words: [word(11), word(20), word(21)], descriptor })
     }
 
-    /// Puts in one request; its entry is all zero, which asks for nothing.
+    /// Submits one request. Its entry is all zero, which requests nothing.
     #[inline(always)]
     fn ask(&self) {
-        // This process alone moves the tail, so that it need not be locked, as `fetch_add` does.
+        // Only this process changes the tail, so no locked instruction such as `fetch_add` is needed.
         let tail = self.words[0].load(Ordering::Relaxed);
         self.words[0].store(tail.wrapping_add(1), Ordering::Release);
     }
 
-    /// Takes all results there are: how many.
+    /// Takes all results that are there. Returns their number.
     #[inline(always)]
     fn take(&self) -> u32 {
         let (tail, head) = (self.words[2].load(Ordering::Acquire), self.words[1].load(Ordering::Relaxed));
@@ -290,7 +291,7 @@ impl Ring {
     }
 }
 
-/// Maps a page of an io_uring for good.
+/// Maps a page of an io_uring permanently.
 fn map(ring: &OwnedFd, offset: u64) -> Result<*mut u8, Failure> {
     let access = ProtFlags::READ | ProtFlags::WRITE;
     let flags = MapFlags::SHARED | MapFlags::POPULATE;

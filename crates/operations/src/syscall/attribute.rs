@@ -9,10 +9,10 @@ use crate::kit::invoke::call;
 use crate::kit::loops::{tried, turning};
 use crate::kit::scratch::{enter, file_of, new_file};
 
-/// Room for any of the structures that describe a file or a file system.
+/// Space for any of the structures that describe a file or a file system.
 type Room = [u64; 64];
 
-/// `FS_XFLAG_NODUMP` of linux/fs.h: backups leave the file out.
+/// `FS_XFLAG_NODUMP` of linux/fs.h: backups omit the file.
 const NO_DUMP: u32 = 0x80;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.statx",
-        summary: "ask for the attributes of a file of an open folder, its birth among them",
+        summary: "ask for the attributes of a file of an open folder, including its creation time",
         calls: &["statx"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -100,7 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.faccessat2",
-        summary: "ask whether a file of an open folder may be read, by effective identity",
+        summary: "ask whether a file of an open folder may be read, with the effective user and group",
         calls: &["faccessat2"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fchmodat2",
-        summary: "set the permissions of a file of an open folder, and not through a link",
+        summary: "set the permissions of a file of an open folder, without following a link",
         calls: &["fchmodat2"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -274,7 +274,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             let device = rustix::fs::fstat(&file)?.st_dev;
-            // The call knows devices by 32 bits, major and minor number mixed as the kernel does.
+            // The call identifies a device by 32 bits that mix the major and minor number as the kernel does.
             let number = device as u32;
             let mut room: Room = [0; 64];
             tried(repeat(move || exactly(0, call!(ustat, number, &mut room)?)))
@@ -295,7 +295,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.file_setattr",
-        summary: "set or clear a file's flag that it is not to be dumped, as chattr does",
+        summary: "set or clear a file's no-dump flag, as chattr does",
         version: 2,
         calls: &["file_setattr"],
         prepare: |setting| {
@@ -304,7 +304,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut flags = [0_u32; 6];
             exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)?;
             let mut without = flags;
-            // The flags of `linux/fs.h` are the first of the structure's words, of 64 bits.
+            // The flags of `linux/fs.h` are the first word of the structure, of 64 bits.
             without[0] |= NO_DUMP;
             turning([without, flags], move |flags| call!(file_setattr, &folder, c"file", &flags, 24, 0))
         },
@@ -312,18 +312,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop that gives a file away and takes it back.
+/// A loop that gives a file to another owner and takes it back.
 fn giving(give: impl FnMut((u32, u32)) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     turning(owners()?, give).map_err(|failure| match failure {
         Failure::Errno { errno: libc::EINVAL } => {
-            Failure::skip("this namespace of users has no second owner", "run as root outside of a container")
+            Failure::skip("this user namespace has no second owner", "run as root outside of a container")
         }
         other => other,
     })
 }
 
-/// Another owner and group that this process may give a file to, and its own. A file system may do less for a file that
-/// has them already (ext4 begins no change of the quotas then).
+/// Another owner and group that this process may give a file to, and its current ones. A file system may do less for a file
+/// that already has them (ext4 then starts no change of the quotas).
 fn owners() -> Result<[(u32, u32); 2], Failure> {
     const NOBODY: u32 = 65534;
     let own = (geteuid().as_raw(), getegid().as_raw());
@@ -333,7 +333,7 @@ fn owners() -> Result<[(u32, u32); 2], Failure> {
     let groups = getgroups()?;
     let other = groups.iter().map(|group| group.as_raw()).find(|&group| group != own.1);
     let other = other.ok_or_else(|| {
-        Failure::skip("files may be given to no other owner or group", "run as root, or as a user of two groups")
+        Failure::skip("files cannot be given to another owner or group", "run as root, or as a user of two groups")
     })?;
     Ok([(own.0, other), own])
 }

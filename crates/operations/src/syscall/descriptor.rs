@@ -1,4 +1,4 @@
-//! Calls that open, copy, close and tune descriptors.
+//! Calls that open, copy, close and configure descriptors.
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, IntoRawFd};
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.openat2",
-        summary: "open a file by its name in an open folder, which it may not leave",
+        summary: "open a file by its name in an open folder, restricted to that folder",
         calls: &["openat2"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.creat",
-        summary: "make a new file and open it for writing",
+        summary: "create a file and open it for writing",
         version: 2,
         calls: &["creat"],
         prepare: |setting| {
@@ -64,7 +64,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let names = Rc::new(RefCell::new(Vec::new()));
             let named = Rc::clone(&names);
             let files = producing(move || {
-                // Each batch's names are made before it, and the last one is used first.
+                // The names of a batch are created before it, and the last one is used first.
                 let name = names.borrow_mut().pop().ok_or_else(|| Failure::wrong("there are too few names"))?;
                 let file = owned(call!(creat, &name, 0o600)?);
                 Ok((file, name))
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.close",
-        summary: "close a descriptor of a file that stays open otherwise",
+        summary: "close a descriptor of a file that stays open through another",
         calls: &["close"],
         prepare: |_| {
             let null = device(c"/dev/null")?;
@@ -129,7 +129,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.dup3",
-        summary: "copy a descriptor to the number of another, which is closed, to be closed on exec",
+        summary: "copy a descriptor to the number of another, which is closed; the copy is closed on exec",
         calls: &["dup3"],
         prepare: |_| {
             let (null, zero) = (device(c"/dev/null")?, device(c"/dev/zero")?);
@@ -164,7 +164,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.ioctl",
-        summary: "ask how many bytes a pipe holds",
+        summary: "ask how many bytes fit in a pipe",
         calls: &["ioctl"],
         prepare: |_| {
             let (reader, writer) = rustix::pipe::pipe()?;
@@ -180,7 +180,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.flock",
-        summary: "lock a file that nobody else uses, and unlock it",
+        summary: "lock a file that no other process uses, and unlock it",
         calls: &["flock"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
@@ -194,7 +194,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.pipe",
-        summary: "make a pipe",
+        summary: "create a pipe",
         calls: &["pipe"],
         prepare: |_| {
             tried(producing(|| {
@@ -207,7 +207,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pipe2",
-        summary: "make a pipe whose ends are closed on exec",
+        summary: "create a pipe whose ends are closed on exec",
         calls: &["pipe2"],
         prepare: |_| {
             tried(producing(|| {
@@ -220,14 +220,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.memfd_create",
-        summary: "make a file without a name that is in memory alone",
+        summary: "create a file without a name, only in memory",
         calls: &["memfd_create"],
         prepare: |_| tried(producing(|| Ok(owned(call!(memfd_create, c"howslow", libc::MFD_CLOEXEC)?)))),
         ..CALL
     },
     Operation {
         id: "call.memfd_secret",
-        summary: "make a file in memory that not even the kernel maps",
+        summary: "create a file in memory that the kernel itself does not map",
         calls: &["memfd_secret"],
         prepare: |_| tried(producing(|| Ok(owned(call!(memfd_secret, libc::O_CLOEXEC)?)))),
         ..CALL

@@ -1,4 +1,4 @@
-//! Tasks that share this process's memory and do nothing on other CPUs, so that the kernel finds its memory in use there.
+//! Tasks on other CPUs that share this process's memory and do nothing, so that the kernel finds its memory in use there.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,7 @@ use operation::{Failure, Setting};
 
 use crate::kit::invoke::call;
 
-/// Memory of a task's stack, in units of 16 bytes.
+/// A task's stack, in units of 16 bytes.
 const STACK: usize = 4 << 10;
 
 /// Words of a set of 1024 CPUs.
@@ -16,22 +16,22 @@ const WORDS: usize = 16;
 
 /// How a task runs.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Running {
-    /// Between [`Elsewhere::start`] and [`Elsewhere::pause`] alone, as any task, so that its CPU's speed can be checked
-    /// meanwhile.
+pub(super) enum TaskRunning {
+    /// Only between [`Elsewhere::start`] and [`Elsewhere::pause`], like any task, so that its CPU's speed can be checked at
+    /// other times.
     InBatches,
-    /// Always, giving way to every other task: it keeps its CPU from halting.
+    /// Always, yielding to every other task: it keeps its CPU from halting.
     Idly,
 }
 
-/// What a task is told, and what it tells.
-struct Told {
+/// What this process and a task tell each other.
+struct Control {
     cpu: u32,
     parent: u32,
-    running: Running,
-    /// Whether it is to run, or to sleep on this word.
+    running: TaskRunning,
+    /// Whether the task should run, or sleep on this word.
     wanted: AtomicU32,
-    /// What it does.
+    /// The task's current state.
     state: AtomicU32,
 }
 
@@ -40,84 +40,88 @@ const RUNNING: u32 = 1;
 const PAUSED: u32 = 2;
 const FAILED: u32 = 3;
 
-/// A task on another CPU until this is dropped. To the kernel it is one of those that share this process's memory, as a
-/// thread is; its processor time is not this process's.
+/// A task on another CPU, until this is dropped. It shares this process's memory as a thread does, but its processor time
+/// does not count for this process.
 pub(super) struct Elsewhere {
     pid: c_int,
-    told: Box<Told>,
+    control: Box<Control>,
     _stack: Vec<u128>,
 }
 
-/// Starts one task on each of so many CPUs, none of them ours.
+/// Starts one task on each of this number of CPUs. None of them is the CPU of this task.
 ///
 /// # Errors
-/// A skip where there are fewer CPUs.
-pub(super) fn running_elsewhere(setting: &Setting, tasks: usize, running: Running) -> Result<Vec<Elsewhere>, Failure> {
+/// A skip if there are fewer CPUs.
+pub(super) fn running_elsewhere(
+    setting: &Setting,
+    tasks: usize,
+    running: TaskRunning,
+) -> Result<Vec<Elsewhere>, Failure> {
     let cpus = if tasks > 0 { setting.other_cpus(tasks)? } else { Vec::new() };
     cpus.into_iter().map(|cpu| Elsewhere::new(cpu, running)).collect()
 }
 
 impl Elsewhere {
-    fn new(cpu: u32, running: Running) -> Result<Elsewhere, Failure> {
+    fn new(cpu: u32, running: TaskRunning) -> Result<Elsewhere, Failure> {
         let mut stack = vec![0_u128; STACK];
         let (parent, wanted, state) = (std::process::id(), AtomicU32::new(RUNNING), AtomicU32::new(STARTING));
-        let mut told = Box::new(Told { cpu, parent, running, wanted, state });
+        let mut control = Box::new(Control { cpu, parent, running, wanted, state });
         let top = stack.as_mut_ptr_range().end.cast();
-        let given = (&raw mut *told).cast();
-        // SAFETY: the stack is the task's alone; it and what the task is told outlive the task, which is ended by `drop`.
-        let pid = unsafe { libc::clone(run, top, libc::CLONE_VM | libc::SIGCHLD, given) };
+        let shared = (&raw mut *control).cast();
+        // SAFETY: only the task uses the stack. The stack and the shared state outlive the task, which `drop` ends.
+        let pid = unsafe { libc::clone(run, top, libc::CLONE_VM | libc::SIGCHLD, shared) };
         if pid == -1 {
             return Err(Failure::last_os_error());
         }
-        let task = Elsewhere { pid, told, _stack: stack };
+        let task = Elsewhere { pid, control, _stack: stack };
         task.until(RUNNING)?;
-        if running == Running::InBatches {
+        if running == TaskRunning::InBatches {
             task.pause()?;
         }
         Ok(task)
     }
 
-    /// Has it run; it does when this returns.
+    /// Lets it run. It is running when this returns.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not start to run.
     pub(super) fn start(&self) -> Result<(), Failure> {
-        self.told.wanted.store(RUNNING, Ordering::Release);
-        call!(futex, self.told.wanted.as_ptr(), libc::FUTEX_WAKE, 1)?;
+        self.control.wanted.store(RUNNING, Ordering::Release);
+        call!(futex, self.control.wanted.as_ptr(), libc::FUTEX_WAKE, 1)?;
         self.until(RUNNING)
     }
 
-    /// Has it leave its CPU.
+    /// Makes it leave its CPU.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not leave.
     pub(super) fn pause(&self) -> Result<(), Failure> {
-        self.told.wanted.store(PAUSED, Ordering::Release);
+        self.control.wanted.store(PAUSED, Ordering::Release);
         self.until(PAUSED)
     }
 
     /// Its processor time in ns.
     pub(super) fn time(&self) -> Result<u64, Failure> {
-        // The clock of a process, by `MAKE_PROCESS_CPUCLOCK` of the kernel and `CPUCLOCK_SCHED`.
+        // The CPU clock of a process, from the kernel's `MAKE_PROCESS_CPUCLOCK` and `CPUCLOCK_SCHED`.
         const SCHEDULED: i32 = 2;
         let mut time = [0_u64; 2];
         call!(clock_gettime, !self.pid << 3 | SCHEDULED, &mut time)?;
         Ok(time[0] * 1_000_000_000 + time[1])
     }
 
-    /// Waits until it does this.
+    /// Waits until its state is this one.
     fn until(&self, state: u32) -> Result<(), Failure> {
         const PATIENCE: Duration = Duration::from_secs(2);
         let start = Instant::now();
         loop {
-            match self.told.state.load(Ordering::Acquire) {
+            match self.control.state.load(Ordering::Acquire) {
                 found if found == state => return Ok(()),
                 FAILED => {
-                    let reason = format!("no task may run on CPU {}", self.told.cpu);
+                    let reason = format!("no task may run on CPU {}", self.control.cpu);
                     return Err(Failure::skip(reason, "allow a second CPU (taskset, cpuset)"));
                 }
                 _ if start.elapsed() > PATIENCE => {
-                    return Err(Failure::wrong("a task on another CPU did not do what it was told"));
+                    return Err(Failure::wrong("a task on another CPU did not reach the wanted state"));
                 }
                 _ => std::thread::yield_now(),
             }
@@ -132,30 +136,30 @@ impl Drop for Elsewhere {
     }
 }
 
-/// The task's life. It makes calls without the C library, whose `errno` it would share with its parent.
-extern "C" fn run(told: *mut c_void) -> c_int {
-    // SAFETY: it is what the parent handed over, which outlives this task.
-    let told = unsafe { &*told.cast::<Told>() };
+/// The body of the task. It makes calls without the C library, whose `errno` it would share with its parent.
+extern "C" fn run(control: *mut c_void) -> c_int {
+    // SAFETY: it is the parent's shared state, which outlives this task.
+    let control = unsafe { &*control.cast::<Control>() };
     let mut set = [0_u64; WORDS];
-    if let Some(word) = set.get_mut(told.cpu as usize / 64) {
-        *word = 1 << (told.cpu % 64);
+    if let Some(word) = set.get_mut(control.cpu as usize / 64) {
+        *word = 1 << (control.cpu % 64);
     }
-    let policy = if told.running == Running::Idly { libc::SCHED_IDLE } else { libc::SCHED_OTHER };
+    let policy = if control.running == TaskRunning::Idly { libc::SCHED_IDLE } else { libc::SCHED_OTHER };
     let ready = call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)
         .and_then(|_| call!(sched_setaffinity, 0, WORDS * 8, &set))
         .and_then(|_| call!(sched_setscheduler, 0, policy, &[0_i32]));
-    let orphan = call!(getppid).is_ok_and(|parent| parent != told.parent as usize);
+    let orphan = call!(getppid).is_ok_and(|parent| parent != control.parent as usize);
     if ready.is_err() || orphan {
-        told.state.store(FAILED, Ordering::Release);
+        control.state.store(FAILED, Ordering::Release);
         return 1;
     }
     loop {
-        told.state.store(RUNNING, Ordering::Release);
-        // No pause instruction: a hypervisor takes a CPU away that pauses for long.
-        while told.wanted.load(Ordering::Relaxed) == RUNNING {}
-        told.state.store(PAUSED, Ordering::Release);
-        while told.wanted.load(Ordering::Acquire) == PAUSED {
-            let _ = call!(futex, told.wanted.as_ptr(), libc::FUTEX_WAIT, PAUSED, 0);
+        control.state.store(RUNNING, Ordering::Release);
+        // No pause instruction, because a hypervisor preempts a CPU that pauses for long.
+        while control.wanted.load(Ordering::Relaxed) == RUNNING {}
+        control.state.store(PAUSED, Ordering::Release);
+        while control.wanted.load(Ordering::Acquire) == PAUSED {
+            let _ = call!(futex, control.wanted.as_ptr(), libc::FUTEX_WAIT, PAUSED, 0);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The family `syscall`: what entering the kernel costs, by the shortest calls there are. Files are named relative to
-//! an open folder, by one component, so that the cost does not depend on where the scratch folder is.
+//! The family `syscall`: the cost of entering the kernel, measured by the shortest calls. Files are named relative to an
+//! open folder, by one component, so that the cost does not depend on the path of the scratch folder.
 
 use std::cell::RefCell;
 
@@ -21,7 +21,7 @@ const FROM: Axis = word("from", &[Value::Word("loop"), Value::Word("function")])
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.getppid",
-        summary: "ask for the parent's process id: the system call that does next to nothing",
+        summary: "ask for the parent's process id: the system call that does almost nothing",
         calls: &["getppid"],
         aliases: &["GSSW"],
         at_least: &["instruction.call"],
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "syscall.read.null",
-        summary: "read from /dev/null, which is at its end",
+        summary: "read from /dev/null, which returns end of file",
         calls: &["read"],
         aliases: &["QIOW"],
         headline: true,

@@ -1,4 +1,4 @@
-//! Calls that wait for descriptors, and the descriptors made to be waited for.
+//! Calls that wait for descriptors, and descriptors made for waiting.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -11,13 +11,13 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{producing, tried};
 
-/// Bytes of the kernel's set of signals.
+/// The size of the kernel's signal set in bytes.
 const SIGNALS: usize = 8;
 
-/// `struct epoll_event` is three words of 32 bits on x86-64 and four elsewhere.
+/// The size of `struct epoll_event`: three words of 32 bits on x86-64 and four elsewhere.
 const EVENT: usize = size_of::<libc::epoll_event>();
 
-/// A wait for descriptors that ends because its time is up.
+/// A wait for descriptors that ends because its time limit has passed.
 const TIMEOUT: Operation = Operation { version: 1, ..SLEEP };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -83,21 +83,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.epoll_create",
-        summary: "make an epoll set",
+        summary: "create an epoll set",
         calls: &["epoll_create"],
         prepare: |_| tried(producing(|| Ok(owned(call!(epoll_create, 1)?)))),
         ..CALL
     },
     Operation {
         id: "call.epoll_create1",
-        summary: "make an epoll set that is closed on exec",
+        summary: "create an epoll set that is closed on exec",
         calls: &["epoll_create1"],
         prepare: |_| tried(producing(|| Ok(owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?)))),
         ..CALL
     },
     Operation {
         id: "call.epoll_ctl",
-        summary: "change what an epoll set waits for on a descriptor",
+        summary: "change the events for which an epoll set waits on a descriptor",
         calls: &["epoll_ctl"],
         prepare: |_| {
             let (set, counter) = epoll_of_one()?;
@@ -108,7 +108,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.epoll",
-        summary: "add a ready descriptor to an epoll set, and take it out again",
+        summary: "add a ready descriptor to an epoll set, and remove it",
         calls: &["epoll_ctl"],
         prepare: |_| {
             let (set, counter) = (owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?), ready()?);
@@ -165,7 +165,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.ppoll.timeout",
-        summary: "wait with ppoll for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        summary: "wait with ppoll for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns",
         calls: &["ppoll"],
         prepare: |setting| {
             set_slack(setting)?;
@@ -173,7 +173,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
             tried(repeat(move || {
                 let _open = &counter;
-                // What is left is written back.
+                // The remaining data is written back.
                 let mut left = SHORT;
                 exactly(0, call!(ppoll, &mut wait, 1, &mut left, 0, SIGNALS)?)
             }))
@@ -182,7 +182,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pselect6.timeout",
-        summary: "wait with pselect for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        summary: "wait with pselect for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns",
         calls: &["pselect6"],
         prepare: |setting| {
             set_slack(setting)?;
@@ -195,7 +195,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.epoll_pwait2.timeout",
-        summary: "wait with epoll_pwait2 for 10 us and the slack that the kernel may add, 50 us or 1 ns",
+        summary: "wait with epoll_pwait2 for 10 us plus the slack that the kernel may add, 50 us or 1 ns",
         calls: &["epoll_pwait2"],
         prepare: |setting| {
             set_slack(setting)?;
@@ -208,14 +208,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.eventfd",
-        summary: "make an event counter",
+        summary: "create an event counter",
         calls: &["eventfd"],
         prepare: |_| tried(producing(|| Ok(owned(call!(eventfd, 0)?)))),
         ..CALL
     },
     Operation {
         id: "call.eventfd2",
-        summary: "make an event counter that is closed on exec",
+        summary: "create an event counter that is closed on exec",
         calls: &["eventfd2"],
         prepare: |_| tried(producing(|| Ok(owned(call!(eventfd2, 0, libc::EFD_CLOEXEC)?)))),
         ..CALL
@@ -223,7 +223,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.signalfd",
-        summary: "make a descriptor that a signal is read from",
+        summary: "create a descriptor from which signals are read",
         calls: &["signalfd"],
         prepare: |_| {
             let set = [1_u64 << (libc::SIGUSR1 - 1)];
@@ -233,7 +233,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.signalfd4",
-        summary: "make a descriptor that a signal is read from, closed on exec",
+        summary: "create a descriptor from which signals are read, closed on exec",
         calls: &["signalfd4"],
         prepare: |_| {
             let set = [1_u64 << (libc::SIGUSR1 - 1)];
@@ -243,14 +243,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.timerfd_create",
-        summary: "make a timer that is read from a descriptor",
+        summary: "create a timer that is read from a descriptor",
         calls: &["timerfd_create"],
         prepare: |_| tried(producing(timer)),
         ..CALL
     },
     Operation {
         id: "call.timerfd_settime",
-        summary: "set a timer that is set already, to ring in 1,000 s (far) or 200 us (near)",
+        summary: "replace a timer by one that expires in 1,000 s (far) or 200 us (near)",
         version: 2,
         calls: &["timerfd_settime"],
         axes: EXPIRY,
@@ -262,7 +262,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.timerfd",
-        summary: "set a timer to ring in 1,000 s (far) or 200 us (near), and stop it",
+        summary: "set a timer to expire in 1,000 s (far) or 200 us (near), and stop it",
         version: 2,
         calls: &["timerfd_settime"],
         axes: EXPIRY,
@@ -278,7 +278,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.timerfd_gettime",
-        summary: "ask when a timer will ring",
+        summary: "ask when a timer will expire",
         calls: &["timerfd_gettime"],
         prepare: |_| {
             let (timer, mut left) = (timer()?, [0_i64; 4]);
@@ -292,12 +292,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// An event counter that can be read.
+/// An event counter that is readable.
 fn ready() -> Result<OwnedFd, Failure> {
     Ok(eventfd(1, EventfdFlags::CLOEXEC)?)
 }
 
-/// An event counter that can be read, and the set that select knows it by.
+/// An event counter that is readable, and the descriptor set that contains it, for select.
 fn ready_set() -> Result<(OwnedFd, [u64; 16]), Failure> {
     let counter = ready()?;
     let number = counter.as_raw_fd() as usize;

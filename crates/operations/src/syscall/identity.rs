@@ -11,47 +11,47 @@ use crate::kit::sandbox::namespaces;
 /// The version of the sets of capabilities, `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h.
 const CAPABILITIES: u32 = 0x2008_0522;
 
-/// `NGROUPS_MAX` of linux/limits.h is 65536; who is in more than this many cannot be measured.
+/// `NGROUPS_MAX` of linux/limits.h is 65536. A user in more groups than this cannot be measured.
 const MOST_GROUPS: usize = 1024;
 
-/// A user and a group that is neither root nor one's own: nobody.
+/// A user and a group that are neither root's nor this user's: nobody.
 const OTHER: i32 = 65534;
 
-/// What the key holds.
+/// The content of the key.
 const CONTENT: &[u8; 8] = b"howslow!";
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.getuid",
-        summary: "ask for the own user",
+        summary: "get this process's user id",
         calls: &["getuid"],
         prepare: |_| steadily(call!(getuid)?, || call!(getuid)),
         ..CALL
     },
     Operation {
         id: "call.geteuid",
-        summary: "ask for the own effective user",
+        summary: "get this process's effective user id",
         calls: &["geteuid"],
         prepare: |_| steadily(call!(geteuid)?, || call!(geteuid)),
         ..CALL
     },
     Operation {
         id: "call.getgid",
-        summary: "ask for the own group",
+        summary: "get this process's group id",
         calls: &["getgid"],
         prepare: |_| steadily(call!(getgid)?, || call!(getgid)),
         ..CALL
     },
     Operation {
         id: "call.getegid",
-        summary: "ask for the own effective group",
+        summary: "get this process's effective group id",
         calls: &["getegid"],
         prepare: |_| steadily(call!(getegid)?, || call!(getegid)),
         ..CALL
     },
     Operation {
         id: "call.setuid",
-        summary: "set the user to the own",
+        summary: "set the user id to its current value",
         calls: &["setuid"],
         prepare: |_| {
             let own = call!(getuid)?;
@@ -61,7 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setgid",
-        summary: "set the group to the own",
+        summary: "set the group id to its current value",
         calls: &["setgid"],
         prepare: |_| {
             let own = call!(getgid)?;
@@ -71,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setreuid",
-        summary: "set the real and the effective user to the own",
+        summary: "set the real and effective user id to their current values",
         calls: &["setreuid"],
         prepare: |_| {
             let (real, effective) = (call!(getuid)?, call!(geteuid)?);
@@ -81,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setregid",
-        summary: "set the real and the effective group to the own",
+        summary: "set the real and effective group id to their current values",
         calls: &["setregid"],
         prepare: |_| {
             let (real, effective) = (call!(getgid)?, call!(getegid)?);
@@ -91,7 +91,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getresuid",
-        summary: "ask for the real, effective and saved user",
+        summary: "get the real, effective and saved user id",
         calls: &["getresuid"],
         prepare: |_| {
             let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the saved user to another and back to root: one of the two calls",
         version: 2,
         calls: &["setresuid"],
-        // What changes nothing returns at once (since Linux 6.3).
+        // A call that changes nothing returns at once (since Linux 6.3).
         prepare: |_| {
             as_root()?;
             turning([OTHER, 0], |saved| call!(setresuid, -1, -1, saved)).map_err(alone)
@@ -113,7 +113,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setfsuid",
-        summary: "set the user for files to another and back to root: one of the two calls",
+        summary: "set the user id for file accesses to another and back to root: one of the two calls",
         version: 2,
         calls: &["setfsuid"],
         prepare: |_| changing_files(0, |user| call!(setfsuid, user)).map(|pairs| pairs.verify(|_| dying_with_parent())),
@@ -121,7 +121,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getresgid",
-        summary: "ask for the real, effective and saved group",
+        summary: "get the real, effective and saved group id",
         calls: &["getresgid"],
         prepare: |_| {
             let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setfsgid",
-        summary: "set the group for files to another and back: one of the two calls",
+        summary: "set the group id for file accesses to another and back: one of the two calls",
         version: 2,
         calls: &["setfsgid"],
         prepare: |_| {
@@ -168,7 +168,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getgroups",
-        summary: "ask for the groups beside the own",
+        summary: "get the supplementary groups",
         calls: &["getgroups"],
         prepare: |_| {
             let mut groups = Box::new([0_u32; MOST_GROUPS]);
@@ -179,7 +179,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setgroups",
-        summary: "set the groups beside the own to what they are",
+        summary: "set the supplementary groups to their current value",
         calls: &["setgroups"],
         prepare: |_| {
             let mut groups = Box::new([0_u32; MOST_GROUPS]);
@@ -190,7 +190,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.capget",
-        summary: "ask for the own capabilities",
+        summary: "get this process's capabilities",
         calls: &["capget"],
         prepare: |_| {
             let (mut header, mut sets) = ([CAPABILITIES, 0], [0_u32; 6]);
@@ -200,7 +200,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.capset",
-        summary: "set the own capabilities to what they are",
+        summary: "set this process's capabilities to their current value",
         calls: &["capset"],
         prepare: |_| {
             let (mut header, mut sets) = ([CAPABILITIES, 0], [0_u32; 6]);
@@ -211,7 +211,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sethostname",
-        summary: "set the host name of a namespace of one's own",
+        summary: "set the host name of a private namespace",
         calls: &["sethostname"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWUTS)?;
@@ -221,7 +221,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setdomainname",
-        summary: "set the domain name of a namespace of one's own",
+        summary: "set the domain name of a private namespace",
         calls: &["setdomainname"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWUTS)?;
@@ -231,7 +231,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getrandom",
-        summary: "get 32 random bytes of the kernel itself",
+        summary: "get 32 random bytes from the kernel itself",
         calls: &["getrandom"],
         moves: |_| 32,
         prepare: |_| {
@@ -242,7 +242,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.add_key",
-        summary: "set what a key in a keyring of one's own holds",
+        summary: "replace the content of a key in a private keyring",
         calls: &["add_key"],
         prepare: |_| {
             own_keyring()?;
@@ -252,7 +252,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.request_key",
-        summary: "find a key by its description in a keyring of one's own",
+        summary: "find a key by its description in a private keyring",
         calls: &["request_key"],
         prepare: |_| {
             own_keyring()?;
@@ -262,7 +262,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.keyctl",
-        summary: "read what a key in a keyring of one's own holds",
+        summary: "read the content of a key in a private keyring",
         calls: &["keyctl"],
         prepare: |_| {
             own_keyring()?;
@@ -274,8 +274,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop that sets what files are accessed as to [`OTHER`] and back to `own`, and counts both calls. Each returns what
-/// was set before, and no error.
+/// A loop that sets the identity for file accesses to [`OTHER`] and back to `own`, and counts both calls. Each call returns
+/// the previous identity and no error.
 fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     as_root()?;
     set(OTHER)?;
@@ -291,7 +291,7 @@ fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> +
     )
 }
 
-/// A skip for those who have no second identity: they would be let through with what changes nothing.
+/// A skip for users without a second identity: the kernel would accept their call, but it would change nothing.
 fn as_root() -> Result<(), Failure> {
     match call!(geteuid)? {
         0 => Ok(()),
@@ -299,27 +299,27 @@ fn as_root() -> Result<(), Failure> {
     }
 }
 
-/// Who changes users no longer dies with the parent unless it says so again.
+/// A process that changes its user loses the setting by which it dies with its parent, so this sets it again.
 fn dying_with_parent() -> Result<(), Failure> {
     exactly(0, call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)?)
 }
 
-/// What is answered in a namespace of users that has only one.
+/// The error in a user namespace that has only one user.
 fn alone(failure: Failure) -> Failure {
     match failure {
         Failure::Errno { errno: libc::EINVAL } => {
-            Failure::skip("this namespace of users has no second one", "run as root outside of a container")
+            Failure::skip("this user namespace has no second user", "run as root outside of a container")
         }
         other => other,
     }
 }
 
-/// Gives this process a keyring that nobody else has; it goes with the process.
+/// Gives this process a separate keyring, which ends with the process.
 fn own_keyring() -> Result<(), Failure> {
     call!(keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0).map(drop)
 }
 
-/// Puts a key into the keyring of the session, or new content into the one there; returns it.
+/// Puts a key into the session keyring, or replaces the content of the existing key. Returns the key.
 fn key() -> Result<usize, Failure> {
     call!(add_key, c"user", c"howslow", CONTENT, CONTENT.len(), libc::KEY_SPEC_SESSION_KEYRING)
 }

@@ -1,4 +1,4 @@
-//! Calls that watch files, find them by handles, and ask about file systems.
+//! Calls that watch files, find them by handles, and query file systems.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -14,24 +14,24 @@ use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{FILES, for_each, numbered, producing, tried};
 use crate::kit::scratch::{enter, file_of, names, new_file};
 
-/// How fanotify is asked for by those who are not root: it names files by handles.
+/// The flags of fanotify for users other than root: it reports files by handles.
 const BY_HANDLE: u32 = libc::FAN_CLASS_NOTIF | libc::FAN_REPORT_FID | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK;
 
-/// Bytes of a file handle at most, and of the numbers before it.
+/// The maximum size of a file handle in bytes, and of the fields before it.
 const HANDLE: u32 = 128;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.inotify_init",
-        summary: "make a descriptor that changes of files are read from",
+        summary: "create a descriptor from which file changes are read (inotify)",
         calls: &["inotify_init"],
         prepare: |_| tried(producing(|| Ok(owned(call!(inotify_init)?))).at_most(FILES)),
         ..CALL
     },
     Operation {
         id: "call.inotify_init1",
-        summary: "make a descriptor that changes of files are read from, closed on exec",
+        summary: "create a descriptor from which file changes are read (inotify), closed on exec",
         calls: &["inotify_init1"],
         prepare: |_| tried(producing(watcher).at_most(FILES)),
         ..CALL
@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.inotify_rm_watch",
-        summary: "watch a file no longer",
+        summary: "stop watching a file",
         calls: &["inotify_rm_watch"],
         prepare: |setting| {
             let watched = Rc::new(Watched::new(setting)?);
@@ -69,14 +69,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fanotify_init",
-        summary: "make a descriptor that accesses to files are read from",
+        summary: "create a descriptor from which file accesses are read (fanotify)",
         calls: &["fanotify_init"],
         prepare: |_| tried(producing(fan).at_most(FILES)),
         ..CALL
     },
     Operation {
         id: "call.fanotify_mark",
-        summary: "watch the opening of a file, and watch it no longer",
+        summary: "start and stop watching for a file to be opened",
         calls: &["fanotify_mark"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
@@ -166,7 +166,7 @@ impl Watched {
         exactly(0, call!(inotify_rm_watch, &self.watcher, self.files[turn].1.get())?)
     }
 
-    /// Takes the event that tells of a watch's end.
+    /// Takes the event that reports the end of a watch.
     fn forget(&self) -> Result<(), Failure> {
         exactly(16, rustix::io::read(&self.watcher, &mut [0; 16])?)
     }

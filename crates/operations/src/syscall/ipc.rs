@@ -1,4 +1,4 @@
-//! Calls on queues, semaphores and shared memory with names of their own, all in a namespace that goes with the round.
+//! Calls on named queues, semaphores and shared memory, all in a namespace that ends with the round.
 
 use std::os::fd::OwnedFd;
 
@@ -16,17 +16,17 @@ const MINE: i32 = libc::IPC_CREAT | 0o600;
 /// Bytes of a segment.
 const SEGMENT: usize = 64 << 10;
 
-/// The structure sembuf: which semaphore, by how much, no flags.
+/// The structure sembuf: the semaphore's number, the change, no flags.
 const RAISE: [i16; 3] = [0, 1, 0];
 const LOWER: [i16; 3] = [0, -1, 0];
 
-/// The queue, as the C library names it.
+/// The queue's name, as the C library expects it.
 const NAME: &std::ffi::CStr = c"/howslow";
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.msgget",
-        summary: "make a message queue, and remove it",
+        summary: "create a message queue, and remove it",
         calls: &["msgget", "msgctl"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.semget",
-        summary: "make a semaphore, and remove it",
+        summary: "create a semaphore, and remove it",
         calls: &["semget", "semctl"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -118,7 +118,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.shmget",
-        summary: "make a segment of shared memory, and remove it",
+        summary: "create a segment of shared memory, and remove it",
         calls: &["shmget", "shmctl"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -155,7 +155,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mq_open",
-        summary: "make a named message queue, close and remove it",
+        summary: "create a named message queue, close and remove it",
         calls: &["mq_open", "mq_unlink"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -184,7 +184,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mq_notify",
-        summary: "ask to be told of messages, and take it back",
+        summary: "register for notification of messages, and unregister",
         calls: &["mq_notify"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
@@ -223,14 +223,14 @@ fn segment() -> Result<usize, Failure> {
     call!(shmget, libc::IPC_PRIVATE, SEGMENT, MINE)
 }
 
-/// The name as the kernel takes it: without the slash, which an emulator of the kernel's calls wants to find before it,
-/// because every C library leaves it there.
+/// The name as the kernel takes it: without the slash. Emulators of the kernel's calls expect to find a slash before it,
+/// because every C library passes a pointer behind the slash.
 #[inline(always)]
 fn name() -> *const libc::c_char {
     NAME.as_ptr().wrapping_add(1)
 }
 
-/// A new queue of up to 8 messages of one block, without waiting.
+/// A new queue of up to 8 messages of one block each, nonblocking.
 fn named_queue() -> Result<OwnedFd, Failure> {
     let attributes = [0_i64, 8, BLOCK as i64, 0, 0, 0, 0, 0];
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NONBLOCK | libc::O_CLOEXEC;

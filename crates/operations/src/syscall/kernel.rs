@@ -1,4 +1,4 @@
-//! Calls on the kernel itself: programs in it, its counters and log, and those that would replace it.
+//! Calls on the kernel itself: programs loaded into it, its counters and log, and calls that would replace it.
 
 use std::os::fd::AsRawFd;
 
@@ -8,26 +8,26 @@ use super::CALL;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{producing, refusing, steadily, steady, tried};
 
-/// Commands and kinds of linux/bpf.h.
+/// Commands and types of linux/bpf.h.
 const MAP_CREATE: i32 = 0;
 const MAP_LOOKUP: i32 = 1;
 const PROGRAM_LOAD: i32 = 5;
 const ARRAY: u64 = 2;
 const SOCKET_FILTER: u64 = 1;
 
-/// Programs loaded in one batch: each takes a page or more of the kernel's, given back later.
+/// Programs loaded in one batch: each takes at least a page of kernel memory, which is freed later.
 const PROGRAMS: u64 = 32;
 
 /// `PERF_FLAG_FD_CLOEXEC` of linux/perf_event.h.
 const CLOSE_ON_EXEC: i32 = 8;
 
-/// Flags that no version of the call knows.
+/// Flags that no version of the call has.
 const UNKNOWN: usize = 0xff00;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.bpf",
-        summary: "look up a value in a map of the kernel's",
+        summary: "look up a value in a BPF map",
         calls: &["bpf"],
         prepare: |_| {
             let (key, value) = (Box::new(0_u32), Box::new(0_u64));
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.bpf.load",
-        summary: "have the kernel check and compile a program of two instructions",
+        summary: "let the kernel verify and compile a BPF program of two instructions",
         calls: &["bpf"],
         prepare: |_| {
             // r0 = 0; exit
@@ -62,14 +62,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.perf_event_open",
-        summary: "open a counter of this process's time, not the first one",
+        summary: "open a performance counter of this process's time, while another one is open",
         version: 2,
         calls: &["perf_event_open"],
         prepare: |_| {
-            // The structure perf_event_attr: a software event, 64 bytes, the clock of the task; disabled, of user code.
+            // The structure perf_event_attr: a software event, 64 bytes, the clock of the task; disabled, user code only.
             let counter = [1_u64 | 64 << 32, 1, 0, 0, 0, 1 | 1 << 5 | 1 << 6, 0, 0];
             let open = move || Ok(owned(call!(perf_event_open, &counter, 0, -1, -1, CLOSE_ON_EXEC)?));
-            // The first one of the machine patches the kernel's code and waits for all CPUs.
+            // The first such event on the machine patches the kernel's code and waits for all CPUs.
             let first = open()?;
             tried(producing(move || {
                 let _kept = &first;
@@ -90,7 +90,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.restart_syscall",
-        summary: "restart a call where none was interrupted",
+        summary: "restart an interrupted call, although none was interrupted",
         calls: &["restart_syscall"],
         refused: true,
         prepare: |_| refusing(&[libc::EINTR], || call!(restart_syscall)),
@@ -98,7 +98,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.reboot",
-        summary: "be refused to restart the machine without the number that means it",
+        summary: "fail to restart the machine (wrong magic number)",
         calls: &["reboot"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(reboot, 0, 0, 0, 0)),
@@ -106,7 +106,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.init_module",
-        summary: "be refused to load a module of no bytes",
+        summary: "fail to load an empty module",
         calls: &["init_module"],
         refused: true,
         prepare: |_| refusing(&[libc::ENOEXEC, libc::EPERM], || call!(init_module, 0, 0, c"")),
@@ -114,7 +114,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.finit_module",
-        summary: "be refused to load a module from no file",
+        summary: "fail to load a module without a file",
         calls: &["finit_module"],
         refused: true,
         prepare: |_| refusing(&[libc::EBADF, libc::EPERM], || call!(finit_module, -1, c"", 0)),
@@ -122,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.delete_module",
-        summary: "be refused to remove a module that is not there",
+        summary: "fail to remove a module that is not loaded",
         calls: &["delete_module"],
         refused: true,
         prepare: |_| refusing(&[libc::ENOENT, libc::EPERM], || call!(delete_module, c"howslow-none", libc::O_NONBLOCK)),
@@ -130,7 +130,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.kexec_load",
-        summary: "be refused to load a kernel with flags that do not exist",
+        summary: "fail to load a kernel (unknown flags)",
         calls: &["kexec_load"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(kexec_load, 0, 0, 0, UNKNOWN)),
@@ -138,7 +138,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.kexec_file_load",
-        summary: "be refused to load a kernel with flags that do not exist",
+        summary: "fail to load a kernel (unknown flags)",
         calls: &["kexec_file_load"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(kexec_file_load, -1, -1, 0, 0, UNKNOWN)),

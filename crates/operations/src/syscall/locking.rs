@@ -1,4 +1,4 @@
-//! Calls that lock memory so that it is never swapped out, and that protect it by keys.
+//! Calls that lock memory in RAM, and that protect it by keys.
 
 use std::rc::Rc;
 
@@ -12,16 +12,16 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::loops::{consuming, for_each, numbered, producing, tried};
 
-/// Protection keys taken in one batch; processors have 15.
+/// Protection keys allocated in one batch; processors have 15.
 const KEYS: u64 = 8;
 
-/// Pages locked in one batch at most; each is a mapping of its own, so that none is split or joined.
+/// The most pages locked in one batch. Each is a separate mapping, so that none is split or merged.
 const LOCKED: u64 = 256;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.mlock",
-        summary: "lock a page that is there into memory, a mapping of its own",
+        summary: "lock a page that is present into memory, a separate mapping",
         version: 2,
         calls: &["mlock"],
         prepare: |_| locking(|page| call!(mlock, page, PAGE), |page| call!(munlock, page, PAGE)),
@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mlock2",
-        summary: "lock a page into memory once it is touched, a mapping of its own",
+        summary: "lock a page into memory once it is touched, a separate mapping",
         version: 2,
         calls: &["mlock2"],
         prepare: |_| locking(|page| call!(mlock2, page, PAGE, libc::MLOCK_ONFAULT), |page| call!(munlock, page, PAGE)),
@@ -37,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.munlock",
-        summary: "unlock a page that is locked into memory, a mapping of its own",
+        summary: "unlock a page that is locked into memory, a separate mapping",
         version: 2,
         calls: &["munlock"],
         prepare: |_| {
@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.lock.memory",
-        summary: "lock a page into memory, and unlock it, a mapping of its own",
+        summary: "lock a page into memory, and unlock it, a separate mapping",
         version: 2,
         calls: &["mlock", "munlock"],
         prepare: |_| {
@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mlockall",
-        summary: "lock all of a process's memory that is there, and unlock it",
+        summary: "lock all present memory of a process, and unlock it",
         calls: &["mlockall", "munlockall"],
         prepare: |_| {
             let what = libc::MCL_CURRENT | libc::MCL_ONFAULT;
@@ -84,7 +84,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pkey_alloc",
-        summary: "take a protection key",
+        summary: "allocate a protection key",
         calls: &["pkey_alloc"],
         prepare: |_| {
             drop(Key::new().map_err(without_keys)?);
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pkey_free",
-        summary: "give up a protection key",
+        summary: "free a protection key",
         calls: &["pkey_free"],
         prepare: |_| {
             drop(Key::new().map_err(without_keys)?);
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pkey_mprotect",
-        summary: "put a page under a protection key, or under none, a mapping of its own",
+        summary: "assign a protection key to a page, or none, a separate mapping",
         version: 2,
         calls: &["pkey_mprotect"],
         prepare: |_| {
@@ -122,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A protection key, given up when dropped.
+/// A protection key, freed when dropped.
 struct Key(usize);
 
 impl Key {
@@ -149,7 +149,7 @@ impl Drop for Key {
     }
 }
 
-/// What the kernel answers where the processor has no keys.
+/// The kernel's error on a processor without keys.
 fn without_keys(failure: Failure) -> Failure {
     match failure {
         Failure::Errno { errno: libc::ENOSPC | libc::EINVAL } => {
@@ -159,24 +159,24 @@ fn without_keys(failure: Failure) -> Failure {
     }
 }
 
-/// Pages that this process may lock at the same time, with some to spare; root may lock more than the limit says.
+/// The number of pages that this process may lock at the same time, less a reserve. Root may lock more than the limit says.
 fn at_once() -> u64 {
     const OTHERS: u64 = 4;
     let limit = getrlimit(Resource::Memlock).current.filter(|_| !rustix::process::geteuid().is_root());
     (limit.unwrap_or(u64::MAX) / PAGE as u64).saturating_sub(OTHERS).clamp(1, LOCKED)
 }
 
-/// A first lock, whose refusal is a skip.
+/// A first lock. Its refusal is a skip.
 fn enough(locked: Result<usize, Failure>) -> Result<(), Failure> {
     match locked {
         Err(Failure::Errno { errno: libc::ENOMEM | libc::EAGAIN | libc::EPERM }) => {
-            Err(Failure::skip("too little memory may be locked", "ulimit -l unlimited"))
+            Err(Failure::skip("the limit on locked memory is too low", "ulimit -l unlimited"))
         }
         other => exactly(0, other?),
     }
 }
 
-/// A loop that locks another page in each iteration; they are unlocked after the batch.
+/// A loop that locks another page in each iteration. They are unlocked after the batch.
 fn locking(
     lock: impl Fn(usize) -> Result<usize, Failure> + 'static,
     unlock: impl Fn(usize) -> Result<usize, Failure> + 'static,

@@ -9,14 +9,14 @@ use operation::{Failure, Loop, Operation, Setting, Value, cpus, repeat};
 use record::{Doubt, Estimate};
 
 use super::area::{Area, PAGE, Slots, mapped_anywhere, unmap};
-use super::elsewhere::{Elsewhere, Running, running_elsewhere};
+use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{CALL, PAIR};
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{FILES, STOCK, for_each, numbered, producing, tried};
 use crate::kit::scratch::{file_of, on_a_device};
 
-/// Pages sealed in one batch: all of a round, warm-up included, are no more than the area has.
+/// Pages sealed in one batch. The area has enough pages for a whole round, including its warm-up.
 const SEALED: u64 = 128;
 
 /// Pages mapped in one batch.
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mmap",
-        summary: "map a page of anonymous memory between guard pages, where it is a mapping of its own",
+        summary: "map a page of anonymous memory between guard pages, where it is a separate mapping",
         version: 2,
         calls: &["mmap"],
         prepare: |_| {
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mmap.merging",
-        summary: "map a page of anonymous memory beside the last one, where the kernel makes one mapping of both",
+        summary: "map a page of anonymous memory beside the last one, so that the kernel merges both mappings",
         calls: &["mmap"],
         prepare: |_| {
             let first = Rc::new(RefCell::new(Vec::with_capacity(MAPPED as usize)));
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.munmap",
-        summary: "unmap a page of anonymous memory between guard pages that was not touched: a whole mapping",
+        summary: "unmap an untouched page of anonymous memory between guard pages: a whole mapping",
         version: 2,
         calls: &["munmap"],
         prepare: |_| {
@@ -92,7 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.munmap.splitting",
-        summary: "unmap a page in the middle of a mapping that was not touched, which becomes two mappings",
+        summary: "unmap a page in the middle of an untouched mapping, which becomes two mappings",
         calls: &["munmap"],
         prepare: |_| {
             let places = Rc::new(Slots::new(MAPPED as usize + 2)?);
@@ -118,7 +118,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mprotect",
-        summary: "forbid or allow writing to a page that is there and a mapping of its own, between guard pages",
+        summary: "forbid or allow writing to a page that is present, a separate mapping between guard pages",
         version: 2,
         calls: &["mprotect"],
         prepare: |_| {
@@ -143,14 +143,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mremap.merging",
-        summary: "lengthen or shorten a mapping by a page, in place, that joins or parts two mappings",
+        summary: "lengthen or shorten a mapping by a page, in place, which merges or splits two mappings",
         calls: &["mremap"],
         prepare: |_| lengthening(Area::new(3)?),
         ..CALL
     },
     Operation {
         id: "call.msync",
-        summary: "wait until the device has a page of a mapped file that was just written",
+        summary: "wait until a page of a mapped file that was just written is on the device",
         version: 2,
         calls: &["msync"],
         quoted: Estimate::Typical,
@@ -172,7 +172,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.madvise",
-        summary: "give back a page of anonymous memory that was written",
+        summary: "drop a page of anonymous memory that was written",
         calls: &["madvise"],
         prepare: |_| {
             let area = Rc::new(Area::new(STOCK as usize)?);
@@ -187,7 +187,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.process_madvise",
-        summary: "say by a pidfd that a page of a process will not be needed soon",
+        summary: "advise through a pidfd that a page of a process will not be needed soon",
         calls: &["process_madvise"],
         prepare: |_| {
             let area = Rc::new(Area::touched(STOCK as usize)?);
@@ -220,7 +220,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.remap_file_pages",
-        summary: "let a mapping of one page between guard pages show another page of its file",
+        summary: "remap a mapping of one page between guard pages to another page of its file",
         version: 2,
         calls: &["remap_file_pages"],
         prepare: |setting| {
@@ -237,11 +237,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mseal",
-        summary: "forbid for good that a page's mapping is changed, between guard pages",
+        summary: "seal a page's mapping against changes, between guard pages",
         version: 2,
         calls: &["mseal"],
         prepare: |_| {
-            // What is sealed stays until the process ends, so there are only so many.
+            // Sealed pages stay until the process ends, so their number is limited.
             let area = Area::separate((FILES * STOCK) as usize)?;
             let mut next = 0;
             let seal = move || {
@@ -254,7 +254,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.map_shadow_stack",
-        summary: "map a page that only calls and returns write",
+        summary: "map a shadow stack page, which only calls and returns write",
         calls: &["map_shadow_stack"],
         prepare: |_| {
             let make = || Ok(Mapped(call!(map_shadow_stack, 0, PAGE, 0)?));
@@ -264,12 +264,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.membarrier",
-        summary: "make all tasks of this memory see its writes in order: each other CPU that runs one is interrupted",
+        summary: "order memory accesses for all tasks that share this memory: each other CPU that runs one is interrupted",
         version: 2,
         calls: &["membarrier"],
         axes: &[cpus("cpus", &[Value::Number(2), Value::Number(1), Value::Number(4)])],
         prepare: |setting| {
-            let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, Running::InBatches)?;
+            let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, TaskRunning::InBatches)?;
             exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
             let barriers = repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?));
             beside(setting, others, barriers)
@@ -278,7 +278,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.userfaultfd",
-        summary: "make a descriptor that page faults are read from",
+        summary: "create a descriptor from which page faults are read",
         calls: &["userfaultfd"],
         prepare: |_| {
             const USER_MODE_ONLY: i32 = 1;
@@ -289,8 +289,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The same loop, whose batches are taken while these tasks run. Where they did not for a tenth of most batches, because
-/// others wanted their CPUs, the cost says so.
+/// The same loop, with batches taken while these tasks run on other CPUs. If other processes used their CPUs for more than
+/// a tenth of most batches, the cost has a doubt that says so.
 fn beside(setting: &Setting, tasks: Vec<Elsewhere>, looped: Loop) -> Result<Loop, Failure> {
     let (tasks, doubts) = (Rc::new(tasks), setting.doubts());
     let began = Rc::new(Cell::new((Instant::now(), 0)));
@@ -323,7 +323,7 @@ fn together(tasks: &[Elsewhere]) -> Result<u64, Failure> {
     tasks.iter().map(Elsewhere::time).sum()
 }
 
-/// A loop that takes the second page from the mapping at an area's beginning, and gives it back: both calls are counted.
+/// A loop that takes the second page from the mapping at an area's beginning, and gives it back. Both calls count.
 fn lengthening(area: Area) -> Result<Loop, Failure> {
     tried(
         repeat(move || {
@@ -334,7 +334,7 @@ fn lengthening(area: Area) -> Result<Loop, Failure> {
     )
 }
 
-/// What comes before a batch whose iterations find their page written.
+/// The preparation of a batch whose iterations need their pages written.
 fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static {
     for_each(move |turn| {
         area.touch(turn);
@@ -342,7 +342,7 @@ fn touching(area: Rc<Area>) -> impl FnMut(u64) -> Result<(), Failure> + 'static 
     })
 }
 
-/// A page that the kernel mapped where it chose, unmapped when dropped.
+/// A page that the kernel mapped at an address of its choice. It is unmapped when dropped.
 struct Mapped(usize);
 
 impl Drop for Mapped {

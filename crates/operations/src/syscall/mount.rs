@@ -1,5 +1,5 @@
-//! Calls on mounts. All of it happens in a mount namespace of the round's own process, on file systems in memory that
-//! go with it.
+//! Calls on mounts. All of it happens in a separate mount namespace of the round's process, on file systems in memory that
+//! end with it.
 
 use std::ffi::CString;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::kit::loops::{FILES, consuming, for_each, numbered, producing, refusin
 use crate::kit::sandbox::namespaces;
 use crate::kit::scratch::{enter, names};
 
-/// Commands of `fsconfig`, and flags of the calls around it, of those that `linux/mount.h` numbers.
+/// Commands of `fsconfig`, and flags of related calls, as numbered in `linux/mount.h`.
 const SET_STRING: i32 = 1;
 const CREATE: i32 = 6;
 const CLONE: i32 = 1;
@@ -22,7 +22,7 @@ const NO_DEVICES: u64 = 4;
 const UNIQUE_MOUNT: i32 = 0x4000;
 const ALL_MOUNTS: u64 = u64::MAX;
 
-/// File systems, copies of mounts and the like made in one batch; they are given up after it.
+/// File systems, copies of mounts and the like created in one batch. They are removed after it.
 const TREES: u64 = 64;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.umount2",
         summary: "unmount a file system in memory",
         calls: &["umount2"],
-        // It waits until all CPUs have let go of it.
+        // It waits until all CPUs have released it.
         waits: |_| true,
         prepare: |setting| {
             let names = Rc::new(folders(setting)?);
@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pivot_root",
-        summary: "make another mount the root, there or back",
+        summary: "exchange the root mount for another, or back",
         calls: &["pivot_root"],
         prepare: |setting| {
             private(setting)?;
@@ -80,7 +80,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.chroot",
-        summary: "make the working folder the root",
+        summary: "change the root to the working folder",
         calls: &["chroot"],
         prepare: |setting| {
             private(setting)?;
@@ -90,7 +90,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fsopen",
-        summary: "begin to make a file system in memory",
+        summary: "begin to create a file system in memory",
         calls: &["fsopen"],
         prepare: |setting| {
             private(setting)?;
@@ -100,7 +100,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fsconfig",
-        summary: "set the size of a file system that is being made",
+        summary: "set the size of a file system that is being created",
         calls: &["fsconfig"],
         prepare: |setting| {
             private(setting)?;
@@ -111,7 +111,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fsmount",
-        summary: "make a mount of a file system that was made, without a place",
+        summary: "create a mount of a new file system, not yet attached",
         calls: &["fsmount"],
         prepare: |setting| {
             private(setting)?;
@@ -126,7 +126,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fspick",
-        summary: "begin to change a file system that is mounted",
+        summary: "begin to reconfigure a mounted file system",
         calls: &["fspick"],
         prepare: |setting| {
             private(setting)?;
@@ -153,7 +153,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.open_tree",
-        summary: "copy a mount, without a place",
+        summary: "copy a mount, not attached",
         calls: &["open_tree"],
         prepare: |setting| {
             private(setting)?;
@@ -163,7 +163,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.open_tree_attr",
-        summary: "copy a mount, without a place, and forbid devices on it",
+        summary: "copy a mount, not attached, and forbid devices on it",
         calls: &["open_tree_attr"],
         prepare: |setting| {
             private(setting)?;
@@ -180,7 +180,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             private(setting)?;
             let (without, with) = ([NO_DEVICES, 0, 0, 0], [0, NO_DEVICES, 0, 0_u64]);
-            // Not on a mount that the namespace's owner must keep as it is.
+            // Not on a mount that the namespace's owner may not change.
             exactly(0, call!(mkdirat, AT_FDCWD, c"own", 0o700)?)?;
             exactly(0, mount_memory(c"own")?)?;
             tried(
@@ -195,13 +195,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.statmount",
-        summary: "ask for a mount's attributes, its place and its file system by its number",
+        summary: "ask for a mount's attributes, its mount point and its file system, by its number",
         calls: &["statmount"],
         prepare: |setting| {
             private(setting)?;
             let mut room = [0_u64; 32];
             exactly(0, call!(statx, AT_FDCWD, c".", 0, UNIQUE_MOUNT, &mut room)?)?;
-            // The mount's number stands 144 bytes into what statx fills in.
+            // The mount's number is at byte 144 of the result of statx.
             let (request, mut answer) = ([24, room[18], 0x7f], [0_u64; 256]);
             tried(repeat(move || exactly(0, call!(statmount, &request, &mut answer, 2048, 0)?)))
         },
@@ -221,7 +221,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.swapon",
-        summary: "be refused to swap to a file that was not made for it",
+        summary: "fail to swap to a file that was not prepared for it",
         calls: &["swapon"],
         refused: true,
         prepare: |setting| {
@@ -233,7 +233,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.swapoff",
-        summary: "be refused to stop swapping to a file that is not swapped to",
+        summary: "fail to stop swapping to a file that is not in use",
         calls: &["swapoff"],
         refused: true,
         prepare: |setting| {
@@ -245,7 +245,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Gives this process mounts of its own, where the scratch folder is a file system in memory and the working folder.
+/// Gives this process a separate mount namespace, in which the scratch folder is a file system in memory and the working
+/// folder.
 fn private(setting: &Setting) -> Result<(), Failure> {
     let folder = CString::new(setting.scratch().as_os_str().as_encoded_bytes())
         .map_err(|_| Failure::wrong("a path holds a zero"))?;
@@ -255,7 +256,7 @@ fn private(setting: &Setting) -> Result<(), Failure> {
     exactly(0, call!(chdir, &folder)?)
 }
 
-/// Folders to mount on, in mounts of one's own.
+/// Folders to mount on, in a separate mount namespace.
 fn folders(setting: &Setting) -> Result<Vec<CString>, Failure> {
     private(setting)?;
     let names = names("", FILES)?;

@@ -1,4 +1,4 @@
-//! Calls on where memory is taken from, and on the memory of other processes.
+//! Calls on the placement of memory on nodes, and on the memory of other processes.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -7,23 +7,23 @@ use operation::{Axis, Failure, Operation, Setting, Value, repeat, word};
 use record::Estimate;
 
 use super::area::{Area, PAGE};
-use super::elsewhere::{Elsewhere, Running, running_elsewhere};
+use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{BLOCK, CALL};
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{STOCK, consuming, for_each, numbered, tried, turning};
 
-/// Policies, of those that `linux/mempolicy.h` numbers.
+/// Policies, as numbered in `linux/mempolicy.h`.
 const DEFAULT_POLICY: i32 = 0;
 const BIND: i32 = 2;
 
-/// The set of nodes that holds the first alone, and how many nodes it speaks of; the kernel takes one off.
+/// The set that contains only the first node, and its number of nodes plus one, because the kernel subtracts one.
 const FIRST: &[u64; 1] = &[1];
 const NODES: usize = 64;
 
-/// Whether the other CPUs halt meanwhile or are kept from it. Either call waits until every CPU has passed a point where
-/// it holds nothing of the kernel's, which a thread of the kernel's finds out, on whatever CPU it is: one that halts has
-/// to be woken first, which under a hypervisor takes tens of microseconds.
+/// Whether the other CPUs halt meanwhile or are kept awake. Either call waits until every CPU has passed a quiescent state,
+/// which a kernel thread checks on each CPU. A CPU that halts must be woken first, which takes tens of microseconds under a
+/// hypervisor.
 const OTHERS: &[Axis] = &[word("others", &[Value::Word("halting"), Value::Word("awake")])];
 
 /// A call that moves pages and waits for the other CPUs.
@@ -36,13 +36,13 @@ const MOVING: Operation = Operation {
     ..CALL
 };
 
-/// How a process ended that waits at its end for the one that traces it.
+/// The wait status of a process that stops at its exit for its tracer.
 const EXITING: i32 = libc::SIGTRAP | libc::PTRACE_EVENT_EXIT << 8;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.set_mempolicy",
-        summary: "say from which memory node a thread's memory is taken, or that it is all the same",
+        summary: "set the memory node from which a thread's memory is allocated, or allow any",
         calls: &["set_mempolicy"],
         prepare: |_| {
             tried(
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.get_mempolicy",
-        summary: "ask from which memory node a thread's memory is taken",
+        summary: "get the memory node from which a thread's memory is allocated",
         calls: &["get_mempolicy"],
         prepare: |_| {
             let (mut policy, mut nodes) = ([-1_i32], [0_u64; 16]);
@@ -67,7 +67,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mbind",
-        summary: "say from which memory node a page is taken, or that it is all the same; a mapping of its own",
+        summary: "set the memory node from which a page is allocated, or allow any; a separate mapping",
         version: 2,
         calls: &["mbind"],
         prepare: |_| {
@@ -84,7 +84,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.set_mempolicy_home_node",
-        summary: "say which of its memory nodes a page prefers that preferred none; a mapping of its own",
+        summary: "set the preferred memory node of a page that had none; a separate mapping",
         version: 2,
         calls: &["set_mempolicy_home_node"],
         prepare: |_| {
@@ -93,7 +93,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 numbered(move |turn| exactly(0, call!(set_mempolicy_home_node, area.page(turn), PAGE, 0, 0)?))
                     .at_most(STOCK)
-                    // It then prefers none: what it prefers already is left as it is.
+                    // It then prefers no node: setting the preference that is already set would do nothing.
                     .before(for_each(move |turn| {
                         exactly(0, call!(mbind, bound.page(turn), PAGE, BIND, FIRST, NODES, 0)?)
                     })),
@@ -110,7 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let awake = Awake::new(setting)?;
             let nodes = two_nodes()?;
             let area = Area::touched(1)?;
-            // What the call returns counts pages that cannot be moved, of which each process has some.
+            // The call returns the number of pages that cannot be moved. Each process has some.
             let migrate =
                 |from: u32, to: u32| call!(migrate_pages, 0, NODES, &[1_u64 << from], &[1_u64 << to]).map(|_| 0);
             for (from, to) in [(nodes[0], nodes[1]), (nodes[1], nodes[0])] {
@@ -134,7 +134,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let awake = Awake::new(setting)?;
             let [first, second] = two_nodes()?.map(|node| node as i32);
             let area = Area::touched(1)?;
-            // It begins on the first, where the second of the two calls brings it.
+            // The page begins on the first node, where the second of the two calls moves it back.
             moved_to(&area, first)?;
             turning([second, first], move |node| {
                 let _kept = &awake;
@@ -156,7 +156,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.process_vm_readv",
-        summary: "read 512 bytes of a process's memory, its own",
+        summary: "read 512 bytes of this process's memory, as if it were another's",
         calls: &["process_vm_readv"],
         moves: |_| BLOCK as u64,
         prepare: |_| {
@@ -170,7 +170,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.process_vm_writev",
-        summary: "write 512 bytes of a process's memory, its own",
+        summary: "write 512 bytes of this process's memory, as if it were another's",
         calls: &["process_vm_writev"],
         moves: |_| BLOCK as u64,
         prepare: |_| {
@@ -184,7 +184,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.process_mrelease",
-        summary: "give back the memory of a process that is ending, 1 MiB of it written by itself",
+        summary: "free the memory of a process that is ending, which has written 1 MiB of it",
         calls: &["process_mrelease"],
         prepare: |_| {
             tried(
@@ -199,12 +199,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Idle tasks on another CPU, where the point asks for them.
+/// Idle tasks on another CPU, if the point asks for them.
 struct Awake(#[expect(dead_code, reason = "they run until it is dropped")] Vec<Elsewhere>);
 
 impl Awake {
     fn new(setting: &Setting) -> Result<Awake, Failure> {
-        Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others") == "awake"), Running::Idly)?))
+        Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others") == "awake"), TaskRunning::Idly)?))
     }
 }
 
@@ -213,18 +213,18 @@ fn two_nodes() -> Result<[u32; 2], Failure> {
     const ALLOWED: i32 = 4;
     let mut nodes = [0_u64; 16];
     exactly(0, call!(get_mempolicy, 0, &mut nodes, 1024, 0, ALLOWED)?)?;
-    // The calls here speak of the first of the words alone.
+    // The calls here use only the first word of the sets.
     let mut numbers = (0..NODES as u32 - 1).filter(|node| nodes[0] >> node & 1 == 1);
     match (numbers.next(), numbers.next()) {
         (Some(first), Some(second)) => Ok([first, second]),
         _ => Err(Failure::skip(
-            "there is one memory node, so that no page can be moved to another",
+            "there is only one memory node, so no page can be moved to another",
             "a machine of several sockets, or allow a second node (cpuset)",
         )),
     }
 }
 
-/// The node that an area's first page is on.
+/// The node of an area's first page.
 #[inline(always)]
 fn node_of(area: &Area) -> Result<usize, Failure> {
     let (pages, mut status) = ([area.page(0)], [-1_i32]);
@@ -240,7 +240,8 @@ fn moved_to(area: &Area, node: i32) -> Result<usize, Failure> {
     exactly(node as usize, status[0] as usize).map(|()| 0)
 }
 
-/// A process that has ended but still has its memory, because it waits for us, who trace it; it is let go when dropped.
+/// A process that has exited but still has its memory, because it waits for its tracer, which is this process. Dropping
+/// this lets it go.
 struct Ending {
     pid: libc::pid_t,
     descriptor: OwnedFd,
@@ -253,12 +254,12 @@ impl Ending {
         let pid = unsafe { libc::fork() };
         if pid == 0 {
             (0..256).for_each(|page| area.touch(page));
-            // Stopped as it is, it must not outlive this process; where it may not be traced, it ends at once.
+            // It is stopped, so it must not outlive this process. If it cannot be traced, it ends at once.
             let followed = call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
             if followed.and(call!(ptrace, libc::PTRACE_TRACEME, 0, 0, 0)).is_ok() {
                 let _ = call!(kill, std::process::id(), libc::SIGSTOP);
             }
-            // SAFETY: leaves without running the parent's destructors, which belong to the parent.
+            // SAFETY: exits without running the parent's destructors, which belong to the parent.
             unsafe { libc::_exit(0) };
         }
         let descriptor = owned(call!(pidfd_open, pid, 0)?);
@@ -271,7 +272,7 @@ impl Ending {
         Ok(ending)
     }
 
-    /// Waits until it stops, which must be for this reason.
+    /// Waits until it stops, and checks that the reason is this one.
     fn stopped_by(&self, reason: i32) -> Result<(), Failure> {
         let mut status = [0_i32];
         call!(wait4, self.pid, &mut status, 0, 0)?;

@@ -1,5 +1,5 @@
-//! Calls that make, name, move and remove files and folders. Names are single components in the scratch folder, which
-//! is the working folder too, so that the cost does not depend on where it is.
+//! Calls that create, name, move and remove files and folders. Names are single components in the scratch folder, which is
+//! also the working folder, so that the cost does not depend on its path.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.mkdir",
-        summary: "make a folder",
+        summary: "create a folder",
         version: 2,
         calls: &["mkdir"],
         prepare: |setting| making(setting, Kind::Folder, |_, name| exactly(0, call!(mkdir, name, 0o700)?)),
@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mkdirat",
-        summary: "make a folder in an open folder",
+        summary: "create a folder in an open folder",
         version: 2,
         calls: &["mkdirat"],
         prepare: |setting| {
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.rmdir",
         summary: "remove an empty folder",
         version: 2,
-        // A file system mounted with `discard` may wait until the device knows that the folder's block is free.
+        // A file system mounted with `discard` may wait until the device has been told that the folder's block is free.
         waits: |_| true,
         calls: &["rmdir"],
         prepare: |setting| removing(setting, Kind::Folder, |_, name| exactly(0, call!(rmdir, name)?)),
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.mknod",
-        summary: "make a FIFO",
+        summary: "create a FIFO",
         version: 2,
         calls: &["mknod"],
         prepare: |setting| {
@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.mknodat",
-        summary: "make a FIFO in an open folder",
+        summary: "create a FIFO in an open folder",
         version: 2,
         calls: &["mknodat"],
         prepare: |setting| {
@@ -73,7 +73,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.symlink",
-        summary: "make a symbolic link",
+        summary: "create a symbolic link",
         version: 2,
         calls: &["symlink"],
         prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call!(symlink, c"file", name)?)),
@@ -81,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.symlinkat",
-        summary: "make a symbolic link in an open folder",
+        summary: "create a symbolic link in an open folder",
         version: 2,
         calls: &["symlinkat"],
         prepare: |setting| {
@@ -128,7 +128,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.rename",
-        summary: "give a file another name",
+        summary: "rename a file",
         calls: &["rename"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
@@ -138,7 +138,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.renameat",
-        summary: "give a file of an open folder another name",
+        summary: "rename a file of an open folder",
         calls: &["renameat"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -149,7 +149,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.renameat2",
-        summary: "give a file of an open folder another name, unless that is taken",
+        summary: "rename a file of an open folder, unless the new name is taken",
         calls: &["renameat2"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -162,7 +162,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     Operation {
         id: "call.readlink",
-        summary: "read what a symbolic link says",
+        summary: "read the target of a symbolic link",
         calls: &["readlink"],
         prepare: |setting| {
             exactly(0, call!(symlinkat, c"file", &enter(setting)?, c"link")?)?;
@@ -173,7 +173,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.readlinkat",
-        summary: "read what a symbolic link of an open folder says",
+        summary: "read the target of a symbolic link of an open folder",
         calls: &["readlinkat"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -197,7 +197,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.chdir",
-        summary: "make a folder the working one by its name",
+        summary: "change the working folder by name",
         calls: &["chdir"],
         prepare: |setting| {
             enter(setting)?;
@@ -207,7 +207,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fchdir",
-        summary: "make an open folder the working one",
+        summary: "change the working folder to an open folder",
         calls: &["fchdir"],
         prepare: |setting| {
             let folder = enter(setting)?;
@@ -248,7 +248,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.umask",
-        summary: "set the permissions that new files do not get",
+        summary: "set the permissions that new files do not get (umask)",
         calls: &["umask"],
         prepare: |_| {
             tried(repeat(|| match call!(umask, 0o22)? {
@@ -260,14 +260,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Names of one file that are removed in one batch.
+/// The number of names of one file that are removed in one batch.
 const LINKS: u64 = 64;
 
-/// Batches of folders made in a round: each is removed when the round ends, and a file system that tells its device of
-/// what is free takes milliseconds for it (ext4 mounted with `discard` and without a journal).
+/// Batches of folders created in a round. Each folder is removed when the round ends, and a file system that tells its
+/// device about free blocks takes milliseconds for it (ext4 mounted with `discard` and without a journal).
 const FOLDERS: u32 = 8;
 
-/// What a name names.
+/// What a name refers to.
 #[derive(Clone, Copy)]
 enum Kind {
     File,
@@ -275,14 +275,14 @@ enum Kind {
 }
 
 impl Kind {
-    /// Fails unless this name is there and of this kind.
+    /// Fails unless this name exists and is of this kind.
     fn is_there(self, folder: &OwnedFd, name: &CString) -> Result<(), Failure> {
         let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
         exactly(usize::from(matches!(self, Kind::Folder)), usize::from(is_folder))
     }
 
-    /// A new name of this kind.
+    /// Creates a new name of this kind.
     fn make(self, folder: &OwnedFd, name: &CString) -> Result<(), Failure> {
         exactly(
             0,
@@ -296,8 +296,8 @@ impl Kind {
 
 type Named = fn(&OwnedFd, &CString) -> Result<(), Failure>;
 
-/// A loop that makes a new name in each iteration. All of them stay until the round ends, so that none is deleted before
-/// another is made: see [`Fresh`].
+/// A loop that creates a new name in each iteration. All of them stay until the round ends, so that none is deleted before
+/// another is created: see [`Fresh`].
 fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
     let fresh = Rc::new(Fresh::entered(setting)?);
     let next = Rc::clone(&fresh);
@@ -320,10 +320,10 @@ fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
     )
 }
 
-/// A loop that removes a name in each iteration; all are made before the batch.
+/// A loop that removes a name in each iteration. All are created before the batch.
 fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failure> {
     let fresh = Rc::new(Fresh::entered(setting)?);
-    // A name less of a file that stays is nothing the file system remembers.
+    // Removing one of a remaining file's names leaves no deleted inode behind.
     let most = if matches!(kind, Kind::Folder) { FILES } else { LINKS };
     let names = Rc::new(names("old", most)?);
     let (made, to) = (Rc::clone(&names), Rc::clone(&fresh));
@@ -335,7 +335,7 @@ fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failur
     )
 }
 
-/// A loop that gives the scratch file another name and then its own again, and counts both.
+/// A loop that renames the scratch file to another name and back. Both calls count.
 fn there_and_back(mut rename: impl FnMut(&CStr, &CStr) -> Result<(), Failure> + 'static) -> Loop {
     repeat(move || {
         rename(c"file", c"other")?;

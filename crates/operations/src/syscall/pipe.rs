@@ -8,7 +8,7 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use super::area::PAGE;
 use crate::kit::loops::STOCK;
 
-/// A pipe with room for a page from each iteration of a batch; reading it never waits.
+/// A pipe with space for a page from each iteration of a batch. Reading it never waits.
 pub(super) fn roomy_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     fcntl_setpipe_size(&writer, STOCK as usize * PAGE)?;

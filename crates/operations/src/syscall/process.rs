@@ -19,22 +19,22 @@ use crate::kit::scratch::device;
 /// `IOPRIO_WHO_PROCESS` of linux/ioprio.h.
 const PROCESS: i32 = 1;
 
-/// The middle of the class that everyone begins in: class 2, level 4.
+/// The middle of the class that every process begins in: class 2, level 4.
 const BEST_EFFORT: i32 = 2 << 13 | 4;
 
-/// A call that a process can make but once, so that each is made in a child, whose cost is taken off.
+/// A call that a process can make only once. Each is made in a new child, whose cost is subtracted.
 const IN_CHILD: Operation = Operation { terms: &[term(1.0, "loop.empty"), term(1.0, "process.clone")], ..CALL };
 
-/// A call made 64 times by a child, whose cost is taken off.
+/// A call made 64 times by a child, whose cost is subtracted.
 const MANY_IN_CHILD: Operation = Operation { terms: A_SIXTY_FOURTH, ..CALL };
 
-/// What the child had while it ran: its own copy of this process's memory, or the memory itself.
+/// The child's memory while it ran: its own copy of this process's memory, or the memory itself.
 const ENDED: &[Axis] = &[word("child", &[Value::Word("copied"), Value::Word("lent")])];
 
-/// What one child does so often that its own cost hardly counts.
+/// The number of calls by one child, so high that the child's own cost hardly counts.
 const EACH: u64 = 64;
 
-/// Children collected in one batch.
+/// Children reaped in one batch.
 const CHILDREN: u64 = 128;
 
 const A_SIXTY_FOURTH: &[TermOf] = &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")];
@@ -42,14 +42,14 @@ const A_SIXTY_FOURTH: &[TermOf] = &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 6
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.getpid",
-        summary: "ask for the own process id",
+        summary: "get this process's id",
         calls: &["getpid"],
         prepare: |_| steadily(std::process::id() as usize, || call!(getpid)),
         ..CALL
     },
     Operation {
         id: "call.gettid",
-        summary: "ask for the own thread id",
+        summary: "get this thread's id",
         calls: &["gettid"],
         prepare: |_| steadily(call!(gettid)?, || call!(gettid)),
         ..CALL
@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setpgid",
-        summary: "make a child the leader of a group of its own, or move it back into its parent's",
+        summary: "move a child into a new process group, or back into its parent's",
         version: 2,
         calls: &["setpgid"],
         prepare: |_| {
@@ -87,7 +87,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setsid",
-        summary: "begin a session, in a child that can do so but once",
+        summary: "begin a session, in a child, which can do so only once",
         calls: &["setsid"],
         prepare: |_| {
             let begin = || if call!(setsid)? > 0 { Ok(()) } else { Err(Failure::wrong("there is no session")) };
@@ -97,7 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.wait4",
-        summary: "collect a child that has ended: a copy of this process, or one that was lent its memory (vfork)",
+        summary: "reap a child that has ended: a copy of this process, or one that shared its memory (vfork)",
         version: 2,
         calls: &["wait4"],
         axes: ENDED,
@@ -106,7 +106,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.waitid",
-        summary: "collect a child that has ended, by the newer call: a copy of this process, or one lent its memory",
+        summary: "reap a child that has ended, by the newer call: a copy of this process, or one that shared its memory",
         version: 2,
         calls: &["waitid"],
         axes: ENDED,
@@ -117,7 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.set_tid_address",
-        summary: "name the word that the kernel clears when this thread ends",
+        summary: "set the address of the word that the kernel clears when this thread ends",
         calls: &["set_tid_address"],
         prepare: |_| {
             let word: &'static AtomicU32 = Box::leak(Box::default());
@@ -137,7 +137,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.personality",
-        summary: "set the personality of this process to what it is",
+        summary: "set the personality of this process to its current value",
         calls: &["personality"],
         prepare: |_| {
             let own = call!(personality, u32::MAX)?;
@@ -147,7 +147,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getrlimit",
-        summary: "ask how many files may be open",
+        summary: "get the limit on open files",
         calls: &["getrlimit"],
         prepare: |_| {
             let mut limit = [0_u64; 2];
@@ -157,7 +157,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setrlimit",
-        summary: "set how many files may be open to what it is",
+        summary: "set the limit on open files to its current value",
         calls: &["setrlimit"],
         prepare: |_| {
             let mut limit = [0_u64; 2];
@@ -168,7 +168,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.prlimit64",
-        summary: "ask how many files may be open, and set the same",
+        summary: "get the limit on open files, and set the same value",
         calls: &["prlimit64"],
         prepare: |_| {
             let (mut limit, mut before) = ([0_u64; 2], [0_u64; 2]);
@@ -179,7 +179,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getrusage",
-        summary: "ask what this process has used",
+        summary: "get the resource usage of this process",
         calls: &["getrusage"],
         prepare: |_| {
             let mut usage = [0_u64; 18];
@@ -189,7 +189,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.times",
-        summary: "ask for this process's times in ticks",
+        summary: "get this process's times in ticks",
         calls: &["times"],
         prepare: |_| {
             let mut times = [0_u64; 4];
@@ -199,7 +199,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sysinfo",
-        summary: "ask for the system's memory and load",
+        summary: "get the system's memory and load",
         calls: &["sysinfo"],
         prepare: |_| {
             let mut info = [0_u64; 16];
@@ -209,7 +209,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.uname",
-        summary: "ask for the system's name",
+        summary: "get the system's name",
         calls: &["uname"],
         prepare: |_| {
             let mut names = [0_u8; 6 * 65];
@@ -219,7 +219,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getcpu",
-        summary: "ask which CPU this is, of the kernel itself",
+        summary: "get the number of this CPU from the kernel itself",
         calls: &["getcpu"],
         prepare: |_| {
             let (mut cpu, mut node) = ([0_u32], [0_u32]);
@@ -240,10 +240,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["setpriority"],
         prepare: |_| {
-            // The call returns 20 less the priority, so that none is an error. The lowest is 19.
+            // The call returns 20 minus the priority, so that no result looks like an error. The lowest is 19.
             let own = 20 - call!(getpriority, 0, 0)? as i32;
             let other = if own < 19 { own + 1 } else { own - 1 };
-            // Only root may raise it: found out before anything is timed.
+            // Only root may raise it, which is tried before anything is timed.
             exactly(0, call!(setpriority, 0, 0, other)?)?;
             exactly(0, call!(setpriority, 0, 0, own)?)?;
             turning([other, own], |priority| call!(setpriority, 0, 0, priority))
@@ -252,21 +252,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.ioprio_get",
-        summary: "ask for the priority of this process's reading and writing",
+        summary: "get the I/O priority of this process",
         calls: &["ioprio_get"],
         prepare: |_| steadily(call!(ioprio_get, PROCESS, 0)?, || call!(ioprio_get, PROCESS, 0)),
         ..CALL
     },
     Operation {
         id: "call.ioprio_set",
-        summary: "set the priority of this process's reading and writing to the usual",
+        summary: "set the I/O priority of this process to the default",
         calls: &["ioprio_set"],
         prepare: |_| steady(|| call!(ioprio_set, PROCESS, 0, BEST_EFFORT)),
         ..CALL
     },
     Operation {
         id: "call.kcmp",
-        summary: "ask whether two descriptors are of one open file",
+        summary: "compare two descriptors: do they refer to one open file?",
         calls: &["kcmp"],
         prepare: |_| {
             let (own, null) = (call!(getpid)?, device(c"/dev/null")?);
@@ -311,7 +311,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.unshare",
-        summary: "leave one namespace of host names for a new one",
+        summary: "create a new namespace of host names and enter it",
         calls: &["unshare"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWUTS)?;
@@ -321,7 +321,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setns",
-        summary: "enter a namespace of host names, which one is in already",
+        summary: "enter the namespace of host names that this process is already in",
         calls: &["setns"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWUTS)?;
@@ -332,7 +332,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.execveat",
-        summary: "become an open program that does nothing, in a child, and wait for it",
+        summary: "execute an open program that does nothing, in a child, and wait for it",
         calls: &["execveat"],
         prepare: |setting| {
             let program = open(do_nothing(setting)?, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
@@ -344,11 +344,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.acct",
-        summary: "begin to record the processes of a namespace, and end it, many times in the namespace's first process",
+        summary: "start and stop process accounting in a namespace, many times in the namespace's first process",
         version: 2,
         calls: &["acct"],
         per: "pair",
-        // The file is closed by a thread of the kernel's.
+        // A kernel thread closes the file.
         waits: |_| true,
         prepare: |setting| {
             let path = setting.scratch().join("records");
@@ -363,7 +363,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             };
             Ok(tried(in_child(libc::CLONE_NEWPID, pairs))?.unrolled(EACH))
         },
-        // What the namespace costs beside its process is a sixty-fourth of itself, half a per cent of this.
+        // The cost of the namespace beyond its process is divided by 64 here, half a percent of this cost.
         ..MANY_IN_CHILD
     },
     Operation {
@@ -381,13 +381,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop that collects a child in each iteration; they have started and ended before the batch.
+/// A loop that reaps a child in each iteration. They have started and ended before the batch.
 fn collecting(setting: &Setting, collect: impl FnMut(i32) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let start = if setting.word("child") == "lent" { ended_child } else { ended_copy };
     tried(consuming(start, collect).at_most(CHILDREN))
 }
 
-/// A child that this process traces, stopped for as long as the handle lives.
+/// A child that this process traces. It is stopped as long as the handle lives.
 fn stopped(setting: &Setting) -> Result<Partner, Failure> {
     let traced = setting.partner(setting.cpu(), || {
         exactly(0, call!(ptrace, libc::PTRACE_TRACEME as i32, 0, 0, 0)?)?;

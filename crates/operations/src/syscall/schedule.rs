@@ -13,7 +13,7 @@ const WORDS: usize = 16;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.sched_yield",
-        summary: "give the CPU to whoever waits for it, which is nobody",
+        summary: "yield the CPU, while no other task waits for it",
         calls: &["sched_yield"],
         prepare: |_| steady(|| call!(sched_yield)),
         ..CALL
@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_setscheduler",
-        summary: "be scheduled as a batch job, and as usual again: one of the two calls",
+        summary: "change to the batch scheduling policy and back: one of the two calls",
         calls: &["sched_setscheduler"],
         prepare: |_| {
             let turns = repeat(|| {
@@ -101,12 +101,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_setaffinity",
-        summary: "allow this process a second CPU, and forbid it again: one of the two calls",
+        summary: "allow this process a second CPU, and forbid it: one of the two calls",
         version: 2,
         calls: &["sched_setaffinity"],
         prepare: |setting| {
             let (own, both) = (cpus(&[setting.cpu()]), cpus(&[setting.cpu(), setting.other_cpu()?]));
-            // The last of a batch leaves it where it was.
+            // The last call of a batch restores its CPU.
             let turns = repeat(move || {
                 exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &both)?)?;
                 exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &own)?)
@@ -117,7 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_getattr",
-        summary: "ask for all that the scheduler knows of this process",
+        summary: "get all scheduling attributes of this process",
         calls: &["sched_getattr"],
         prepare: |_| {
             let mut attributes = [0_u64; 7];
@@ -127,7 +127,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sched_setattr",
-        summary: "be scheduled as a batch job, and as usual again: one of the two calls",
+        summary: "change to the batch scheduling policy and back: one of the two calls",
         calls: &["sched_setattr"],
         prepare: |_| {
             // The structure sched_attr: its size and the policy in the first word.
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The set of these CPUs; those beyond its end are left out.
+/// The set of these CPUs. CPUs beyond its end are omitted.
 fn cpus(numbers: &[u32]) -> [u64; WORDS] {
     let mut set = [0_u64; WORDS];
     for &number in numbers {

@@ -1,4 +1,4 @@
-//! Calls by which a process confines itself.
+//! Calls by which a process restricts itself.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -11,10 +11,10 @@ use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{consuming, producing, refusing, tried};
 use crate::kit::scratch::scratch;
 
-/// Rules and filters that one child takes on; the kernel allows 16 layers of rules.
+/// Rules and filters that one child adds; the kernel allows 16 layers of rules.
 const EACH: u64 = 8;
 
-/// A call made 8 times by a child, whose cost is taken off.
+/// A call made 8 times by a child, whose cost is subtracted.
 const SOME_IN_CHILD: Operation =
     Operation { terms: &[term(1.0 / 8.0, "loop.empty"), term(1.0 / 8.0, "process.clone")], ..CALL };
 
@@ -27,14 +27,14 @@ const CURRENT: i32 = 100;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.landlock_create_ruleset",
-        summary: "begin a set of rules that a process confines itself by",
+        summary: "create a set of rules by which a process restricts itself",
         calls: &["landlock_create_ruleset"],
         prepare: |_| tried(producing(|| Ok(owned(call!(landlock_create_ruleset, &RIGHTS, 8, 0)?)))),
         ..CALL
     },
     Operation {
         id: "call.landlock_add_rule",
-        summary: "allow reading below a folder in a set of rules that had none",
+        summary: "allow reading below a folder in a set of rules without rules",
         version: 2,
         calls: &["landlock_add_rule"],
         prepare: |setting| {
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             below[..8].copy_from_slice(&RIGHTS[0].to_ne_bytes());
             below[8..].copy_from_slice(&folder.as_raw_fd().to_ne_bytes());
             const PATH_BENEATH: i32 = 1;
-            // A second rule for the same folder is only joined to the first.
+            // A second rule for the same folder would only be merged with the first.
             tried(consuming(rules, move |rules| {
                 let _open = &folder;
                 exactly(0, call!(landlock_add_rule, &rules, PATH_BENEATH, &below, 0)?)?;
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.landlock_restrict_self",
-        summary: "confine oneself by one more set of rules, in a child that has none",
+        summary: "add a set of rules that restricts this process, in a child that began without",
         calls: &["landlock_restrict_self"],
         prepare: |_| {
             let rules = rules()?;
@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.seccomp",
-        summary: "put oneself under one more filter that allows every call, in a child that has none",
+        summary: "add a filter that allows every call, in a child that began without",
         calls: &["seccomp"],
         waits: |_| true,
         prepare: |_| {
@@ -83,7 +83,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.lsm_list_modules",
-        summary: "ask which security modules there are",
+        summary: "list the security modules",
         calls: &["lsm_list_modules"],
         prepare: |_| {
             let (mut ids, mut size) = ([0_u64; 32], [256_u32]);
@@ -97,7 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.lsm_get_self_attr",
-        summary: "be refused to ask for an attribute of one's own without saying where to put it",
+        summary: "fail to get a security attribute of this process (no buffer given)",
         calls: &["lsm_get_self_attr"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL], || call!(lsm_get_self_attr, CURRENT, 0, 0, 0)),
@@ -105,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.lsm_set_self_attr",
-        summary: "be refused to set no attribute of one's own",
+        summary: "fail to set a security attribute of this process (no attribute given)",
         calls: &["lsm_set_self_attr"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL], || call!(lsm_set_self_attr, CURRENT, 0, 0, 0)),
@@ -118,7 +118,7 @@ fn rules() -> Result<OwnedFd, Failure> {
     Ok(owned(call!(landlock_create_ruleset, &RIGHTS, 8, 0)?))
 }
 
-/// Without this promise only root may confine itself.
+/// Sets no_new_privs, without which only root may restrict itself.
 fn gain_no_privileges() -> Result<(), Failure> {
     exactly(0, call!(prctl, libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)?)
 }

@@ -1,5 +1,4 @@
-//! Calls on signals that are not sent: what is asked and set about them. Those that send and receive are in the family
-//! `signal`.
+//! Calls on signals that send none: they query and change settings. Calls that send and receive are in the family `signal`.
 
 use operation::Operation;
 
@@ -13,7 +12,7 @@ const STACK_WORDS: usize = 8 << 10;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.rt_sigpending",
-        summary: "ask which signals are held off",
+        summary: "ask which signals are pending",
         calls: &["rt_sigpending"],
         prepare: |_| {
             let mut set = [0_u64];
@@ -43,12 +42,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sigaltstack",
-        summary: "name another stack for handlers in place of the last",
+        summary: "replace the alternate stack of signal handlers by another",
         version: 2,
         calls: &["sigaltstack"],
         prepare: |_| {
             let stacks = [vec![0_u64; STACK_WORDS], vec![0_u64; STACK_WORDS]];
-            // What names the same one again returns at once (since Linux 5.14).
+            // Setting the same stack again returns at once (since Linux 5.14).
             let places = [0, 1].map(|number| [stacks[number].as_ptr() as usize, 0, STACK_WORDS * 8]);
             turning(places, move |place| {
                 let _kept = &stacks;

@@ -1,4 +1,4 @@
-//! Calls on sockets. Names are such as the kernel gives of itself and takes back, and messages stay on this machine.
+//! Calls on sockets. The kernel chooses and frees the names, and messages stay on this machine.
 
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -15,10 +15,10 @@ use crate::kit::loops::{consuming, producing, tried, turning};
 
 const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
 
-/// The family alone, with which the kernel chooses a UNIX socket's name.
+/// Only the family, for which the kernel chooses the name of a UNIX socket.
 const UNNAMED: [u16; 1] = [libc::AF_UNIX as u16];
 
-/// Messages that a socket holds without its sender having to wait.
+/// Messages that a socket holds before its sender must wait.
 const HELD: u64 = 64;
 
 /// A call that moves one block.
@@ -27,14 +27,14 @@ const MOVE: Operation = Operation { moves: |_| BLOCK as u64, ..CALL };
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.socket",
-        summary: "make a UNIX socket",
+        summary: "create a UNIX socket",
         calls: &["socket"],
         prepare: |_| tried(producing(unix)),
         ..CALL
     },
     Operation {
         id: "call.socketpair",
-        summary: "make two UNIX sockets that are connected",
+        summary: "create two connected UNIX sockets",
         calls: &["socketpair"],
         prepare: |_| tried(producing(pair)),
         ..CALL
@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.listen",
-        summary: "let a UNIX socket take connections",
+        summary: "let a UNIX socket accept connections",
         calls: &["listen"],
         prepare: |_| {
             let make = || {
@@ -70,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.connect",
-        summary: "connect to a UNIX socket, which accepts after the timing",
+        summary: "connect to a UNIX socket, which accepts outside the timed region",
         calls: &["connect"],
         prepare: |_| {
             let server = Server::new()?;
@@ -86,7 +86,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.accept",
-        summary: "accept a connection to a UNIX socket, which waits already",
+        summary: "accept a connection to a UNIX socket that is already waiting",
         calls: &["accept"],
         prepare: |_| {
             let server = Server::new()?;
@@ -97,7 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.accept4",
-        summary: "accept a connection to a UNIX socket, which waits already, to be closed on exec",
+        summary: "accept a connection to a UNIX socket that is already waiting, to be closed on exec",
         calls: &["accept4"],
         prepare: |_| {
             let server = Server::new()?;
@@ -115,14 +115,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getpeername",
-        summary: "ask for the name of what a TCP socket is connected to",
+        summary: "ask for the name of a TCP socket's peer",
         calls: &["getpeername"],
         prepare: |_| named(|socket, name, length| Ok(call!(getpeername, socket, name, length)?)),
         ..CALL
     },
     Operation {
         id: "call.setsockopt",
-        summary: "begin to keep a TCP socket's connection alive, which starts a timer, or cease to",
+        summary: "switch keep-alive of a TCP connection on, which starts a timer, or off",
         version: 2,
         calls: &["setsockopt"],
         prepare: |_| {
@@ -136,7 +136,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.getsockopt",
-        summary: "ask whether a TCP socket's connection is kept alive",
+        summary: "ask whether keep-alive of a TCP connection is on",
         calls: &["getsockopt"],
         prepare: |_| {
             let (ours, theirs) = tcp()?;
@@ -149,7 +149,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "pair.sockopt",
-        summary: "begin or cease to keep a TCP socket's connection alive, and ask whether it is",
+        summary: "switch keep-alive of a TCP connection on or off, and ask whether it is on",
         version: 2,
         calls: &["setsockopt", "getsockopt"],
         prepare: |_| {
@@ -164,7 +164,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sendto",
-        summary: "send 512 bytes through a UNIX socket whose other end does not wait",
+        summary: "send 512 bytes through a UNIX socket whose other end is not waiting",
         calls: &["sendto"],
         prepare: |_| {
             let block = [1_u8; BLOCK];
@@ -184,7 +184,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.sendmsg",
-        summary: "send 512 bytes through a UNIX socket whose other end does not wait, by a message header",
+        summary: "send 512 bytes through a UNIX socket whose other end is not waiting, by a message header",
         calls: &["sendmsg"],
         prepare: |_| {
             let mut message = Message::new();
@@ -226,7 +226,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.shutdown",
-        summary: "end the sending through a UNIX socket",
+        summary: "shut down sending on a UNIX socket",
         calls: &["shutdown"],
         prepare: |_| {
             tried(consuming(pair, |sockets| {
@@ -248,14 +248,14 @@ fn pair() -> Result<[OwnedFd; 2], Failure> {
     Ok(ends.map(|end| owned(end as usize)))
 }
 
-/// Both ends of one connection over loopback.
+/// Both ends of a connection over loopback.
 fn tcp() -> Result<(OwnedFd, OwnedFd), Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let ours = TcpStream::connect(listener.local_addr()?)?;
     Ok((ours.into(), listener.accept()?.0.into()))
 }
 
-/// The loop of a call that puts down a name of a TCP connection and its length.
+/// The loop of a call that stores a name of a TCP connection and its length.
 fn named(
     ask: impl Fn(&OwnedFd, &mut [u8; 32], &mut [u32; 1]) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
@@ -276,7 +276,7 @@ fn keeps_alive(socket: &OwnedFd) -> Result<usize, Failure> {
     Ok(answer[0] as usize)
 }
 
-/// A UNIX socket that takes connections.
+/// A UNIX socket that accepts connections.
 struct Server {
     listener: Rc<OwnedFd>,
     name: [u8; 32],
@@ -299,7 +299,7 @@ impl Server {
     }
 }
 
-/// A socket that is connected; its end is accepted and closed with it.
+/// A socket that is connected. Its peer is accepted and closed with it.
 struct Connected {
     _socket: OwnedFd,
     listener: Rc<OwnedFd>,
@@ -313,7 +313,7 @@ impl Drop for Connected {
     }
 }
 
-/// A loop that accepts one connection per iteration; they are made before the batch.
+/// A loop that accepts one connection per iteration. They are made before the batch.
 fn accepting(server: Server, accept: impl Fn() -> Result<OwnedFd, Failure> + 'static) -> Loop {
     let make = move || {
         let socket = unix()?;
@@ -323,7 +323,7 @@ fn accepting(server: Server, accept: impl Fn() -> Result<OwnedFd, Failure> + 'st
     consuming(make, move |client: OwnedFd| Ok((client, accept()?))).at_most(HELD)
 }
 
-/// A loop that sends `blocks` per iteration; they are received after the batch.
+/// A loop that sends `blocks` per iteration. They are received after the batch.
 fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [ours, theirs] = pair()?;
     tried(repeat(move || send(&ours)).at_most(HELD / blocks).verify(move |times| {
@@ -332,7 +332,7 @@ fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 
     }))
 }
 
-/// A loop that receives `blocks` per iteration; they are sent before the batch.
+/// A loop that receives `blocks` per iteration. They are sent before the batch.
 fn receiving(blocks: u64, mut receive: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [ours, theirs] = pair()?;
     tried(repeat(move || receive(&ours)).at_most(HELD / blocks).before(move |times| {
@@ -340,8 +340,8 @@ fn receiving(blocks: u64, mut receive: impl FnMut(&OwnedFd) -> Result<(), Failur
     }))
 }
 
-/// Two messages of a block each, as `struct mmsghdr` has them: seven words say where a message is, the eighth how long
-/// the one that came was.
+/// Two messages of a block each, in the layout of `struct mmsghdr`: seven words describe the buffers, the eighth is the
+/// length of the received message.
 struct Message {
     headers: Box<[[u64; 8]; 2]>,
     _vector: Box<[iovec; 1]>,

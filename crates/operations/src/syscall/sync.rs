@@ -1,5 +1,6 @@
-//! Calls that wait until a device has what was written: each after a page of a scratch file was overwritten. Those that
-//! write out what strangers wrote too, or hang where a stranger's device is dead, only who names them measures.
+//! Calls that wait until a device has the written data: each after a page of a scratch file was overwritten. Calls that
+//! also write out data of other processes, or hang if another process's device is dead, are measured only if the user names
+//! them.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -13,10 +14,10 @@ use crate::kit::invoke::call;
 use crate::kit::loops::tried;
 use crate::kit::scratch::{file_of, on_a_device};
 
-/// A page of most machines.
+/// The page size of most machines.
 const PAGE: usize = 4096;
 
-/// `Q_SYNC` for the quotas of users, as `linux/quota.h` numbers and shifts it.
+/// `Q_SYNC` for the quotas of users, as numbered and shifted in `linux/quota.h`.
 const SYNC_QUOTAS: u32 = 0x80_0001 << 8;
 
 /// `Q_GETFMT` for the same.
@@ -25,20 +26,20 @@ const QUOTA_FORMAT: u32 = 0x80_0004 << 8;
 /// A call that waits for a device.
 const SYNC: Operation = Operation { quoted: Estimate::Typical, waits: |_| true, patience: 60.0, version: 2, ..CALL };
 
-/// A call that waits for more than this process wrote.
+/// A call that also waits for data of other processes.
 const OF_ALL: Operation = Operation { opt_in: true, ..SYNC };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.fsync",
-        summary: "wait until the device has 4 KiB of a file that were just overwritten, and the file's attributes",
+        summary: "wait until 4 KiB of a file that were just overwritten are on the device, with the file's attributes",
         calls: &["fsync"],
         prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fsync, file)?)),
         ..SYNC
     },
     Operation {
         id: "call.fdatasync",
-        summary: "wait until the device has 4 KiB of a file that were just overwritten",
+        summary: "wait until 4 KiB of a file that were just overwritten are on the device",
         calls: &["fdatasync"],
         prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fdatasync, file)?)),
         ..SYNC
@@ -55,21 +56,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.syncfs",
-        summary: "wait until the device has all that anybody wrote to a file system, 4 KiB of it ours",
+        summary: "wait until all written data of a file system is on the device, including 4 KiB from this process",
         calls: &["syncfs"],
         prepare: |setting| after_a_write(setting, |file| exactly(0, call!(syncfs, file)?)),
         ..OF_ALL
     },
     Operation {
         id: "call.sync",
-        summary: "wait until the devices have all that anybody wrote to any file system, 4 KiB of it ours",
+        summary: "wait until all written data of all file systems is on the devices, including 4 KiB from this process",
         calls: &["sync"],
         prepare: |setting| after_a_write(setting, |_| exactly(0, call!(sync)?)),
         ..OF_ALL
     },
     Operation {
         id: "call.quotactl",
-        summary: "wait until the devices have all quotas of all file systems, with 4 KiB of a file that were overwritten",
+        summary: "wait until all quotas of all file systems are on the devices, with 4 KiB of a file that were overwritten",
         calls: &["quotactl"],
         prepare: |setting| {
             with_quotas(setting)?;
@@ -79,7 +80,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.quotactl_fd",
-        summary: "wait until the device has all quotas of a file system, with 4 KiB of a file that were overwritten",
+        summary: "wait until all quotas of a file system are on the device, with 4 KiB of a file that were overwritten",
         calls: &["quotactl_fd"],
         prepare: |setting| {
             with_quotas(setting)?;
@@ -89,17 +90,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A skip where the scratch folder's file system keeps no quotas: the call then returns without a look at any device.
+/// A skip if the scratch folder's file system has no quotas, because the call would then return without using any device.
 fn with_quotas(setting: &Setting) -> Result<(), Failure> {
     let file = file_of(setting, 0)?;
-    // The format of the quotas, which is told only where they are kept.
+    // The format of the quotas, which is only returned if there are quotas.
     let mut format = [0_u32];
     call!(quotactl_fd, &file, QUOTA_FORMAT, 0, &mut format).map(drop).map_err(|_| {
-        Failure::skip("the scratch folder's file system keeps no quotas", "mount it with usrquota, and turn them on")
+        Failure::skip("the scratch folder's file system has no quotas", "mount it with usrquota, and turn them on")
     })
 }
 
-/// A loop of one call per batch, before which a page of a scratch file is overwritten.
+/// A loop of one call per batch. A page of a scratch file is overwritten before each.
 fn after_a_write(setting: &Setting, sync: impl Fn(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let file = Rc::new(file_of(setting, PAGE)?);
     let written = Rc::clone(&file);

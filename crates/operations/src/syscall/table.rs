@@ -2,15 +2,16 @@
 
 use syscalls::Sysno;
 
-/// Numbers of calls that only 32-bit architectures have (include/uapi/asm-generic/unistd.h); the crate `syscalls` has
-/// them in aarch64's table too.
+/// Numbers of calls that only 32-bit architectures have (include/uapi/asm-generic/unistd.h). The crate `syscalls` also
+/// lists them for aarch64.
 const ONLY_32_BIT: std::ops::RangeInclusive<i32> = 403..=423;
 
 /// Calls newer than the table of the crate `syscalls`, with the first Linux that has them
 /// (arch/x86/entry/syscalls/syscall_64.tbl and scripts/syscall.tbl; the numbers are those of every architecture).
 const NEWER: &[(i32, &str, (u32, u32))] = &[(470, "listns", (6, 19)), (471, "rseq_slice_yield", (7, 0))];
 
-/// Why a call cannot be timed. Those of x86-64 that are said to be gone answer ENOSYS on Linux 6.18, `uretprobe` kills.
+/// Why a call cannot be timed. On x86-64, the calls listed as gone answer ENOSYS on Linux 6.18, and `uretprobe` kills the
+/// process.
 const REASONS: &[(&str, &str)] = &[
     ("_sysctl", "gone since Linux 5.5"),
     ("afs_syscall", "a reserved name: Linux never had it"),
@@ -35,9 +36,10 @@ const REASONS: &[(&str, &str)] = &[
     ("vserver", "a reserved name: Linux never had it"),
 ];
 
-/// Number and name of every call of this architecture's table, by number, and of those the running kernel has beyond it.
+/// Number and name of every call of this architecture's table, by number, followed by calls that only the running kernel
+/// has.
 pub(crate) fn known() -> Vec<(i32, &'static str)> {
-    // By number: the crate's own iterator leaves out the last call.
+    // By number, because the crate's own iterator omits the last call.
     let numbers = (0..=Sysno::last().id()).filter(|number| !ONLY_32_BIT.contains(number));
     let known = numbers.filter_map(|number| Some((number, kernels_name(Sysno::new(number as usize)?.name()))));
     let running = running();
@@ -47,17 +49,17 @@ pub(crate) fn known() -> Vec<(i32, &'static str)> {
     calls
 }
 
-/// Why the call of this name cannot be timed.
+/// Why the call with this name cannot be timed.
 pub(crate) fn reason(name: &str) -> Option<&'static str> {
     REASONS.iter().find(|(call, _)| *call == name).map(|(_, reason)| *reason)
 }
 
-/// The crate has the C library's name for the one call whose name in the kernel's aarch64 table is another.
+/// The crate uses the C library's name for the one call that has another name in the kernel's aarch64 table.
 fn kernels_name(name: &'static str) -> &'static str {
     if name == "fstatat" { "newfstatat" } else { name }
 }
 
-/// The running kernel's version, as far as its release tells.
+/// The running kernel's version, as far as its release string tells.
 fn running() -> (u32, u32) {
     let name = rustix::system::uname();
     let release = name.release().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Calls that threads are made of: waiting for words of memory, and what the kernel keeps for each of them.
+//! Calls that threads are built on: waiting on words of memory, and the kernel's state of each thread.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,17 +15,17 @@ use crate::kit::shared::Shared;
 /// Two tasks that wake each other in turn.
 const ROUNDTRIP: Operation = Operation { per: "roundtrip", ..CALL };
 
-/// What one child does so often that its own cost hardly counts.
+/// The number of calls by one child, so high that the child's own cost hardly counts.
 const EACH: u64 = 64;
 
-/// A call made 64 times by a child, whose cost is taken off.
+/// A call made 64 times by a child, whose cost is subtracted.
 const MANY_IN_CHILD: Operation =
     Operation { terms: &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")], ..CALL };
 
-/// A word of 32 bits that other processes see too: `FUTEX2_SIZE_U32` of linux/futex.h.
+/// A word of 32 bits that is shared with other processes: `FUTEX2_SIZE_U32` of linux/futex.h.
 const SHARED_U32: u32 = 2;
 
-/// A word to wait for: the structure `futex_waitv` of linux/futex.h.
+/// A word to wait on: the structure `futex_waitv` of linux/futex.h.
 #[repr(C)]
 struct Waiter {
     value: u64,
@@ -34,11 +34,11 @@ struct Waiter {
     zero: u32,
 }
 
-/// Memory for restartable sequences: the structure `rseq` of linux/rseq.h, aligned as it demands.
+/// Memory for restartable sequences: the structure `rseq` of linux/rseq.h, with the alignment it requires.
 #[repr(C, align(32))]
 struct Area([u32; 8]);
 
-/// What stands before the places a sequence may restart at; any number does where there is none.
+/// The signature before the restart addresses of a sequence. Any number will do if there is no sequence.
 const SIGNATURE: u32 = 0x5305_3053;
 
 /// Bytes of `robust_list_head`.
@@ -47,7 +47,7 @@ const LIST: usize = 24;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.futex",
-        summary: "wake a partner on the same CPU and wait until it wakes us, by a word of shared memory",
+        summary: "wake a partner on the same CPU and wait until it wakes us, through a word of shared memory",
         calls: &["futex"],
         prepare: |setting| to_and_fro(setting, wait, wake),
         ..ROUNDTRIP
@@ -81,7 +81,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let place =
                 |word: &AtomicU32| Waiter { value: 0, address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 };
             let (there, back) = ([place(&words[0]), place(&words[1])], [place(&words[1]), place(&words[0])]);
-            // Until the partner waits there is nothing to move.
+            // There is nothing to move until the partner waits.
             while call!(futex_requeue, &there, 0, 0, 1)? == 0 {
                 call!(sched_yield)?;
             }
@@ -97,7 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.get_robust_list",
-        summary: "ask for the list of locks to release when this thread ends",
+        summary: "get the list of locks that are released when this thread ends",
         calls: &["get_robust_list"],
         prepare: |_| {
             let (mut head, mut length) = ([0_usize], [0_usize]);
@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.set_robust_list",
-        summary: "name the list of locks to release when this thread ends",
+        summary: "set the list of locks that are released when this thread ends",
         calls: &["set_robust_list"],
         prepare: |_| {
             let (mut head, mut length) = ([0_usize], [0_usize]);
@@ -122,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.rseq",
-        summary: "register the memory for restartable sequences, and take it back, in a child that has none",
+        summary: "register and unregister memory for restartable sequences, in a child that has none",
         calls: &["rseq"],
         per: "pair",
         prepare: |_| {
@@ -140,7 +140,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A list of no locks, which is one that points to itself, for as long as the thread lives.
+/// An empty list of locks (it points to itself) that lives as long as the thread.
 fn empty_list() -> usize {
     let head: &'static mut [usize; 3] = Box::leak(Box::default());
     let address = head.as_ptr() as usize;
@@ -151,13 +151,13 @@ fn empty_list() -> usize {
 type Wait = fn(&AtomicU32, u32) -> Result<(), Failure>;
 type Wake = fn(&AtomicU32) -> Result<(), Failure>;
 
-/// A loop that hands a word to a partner on the same CPU and waits until it is handed back.
+/// A loop that passes the turn to a partner on the same CPU and waits until it is passed back.
 fn to_and_fro(setting: &Setting, wait: Wait, wake: Wake) -> Result<Loop, Failure> {
     const OURS: u32 = 0;
     const THEIRS: u32 = 1;
     let word = Rc::new(Shared::new(AtomicU32::new(OURS))?);
     let known = Rc::clone(&word);
-    // A first try that does not wait, so that a kernel without the calls is found out before there is a partner.
+    // A first call that does not wait, so that a kernel without the calls is detected before the partner starts.
     wait(&word, THEIRS)?;
     wake(&word)?;
     let partner = setting.partner(setting.cpu(), move || {
@@ -180,7 +180,7 @@ fn to_and_fro(setting: &Setting, wait: Wait, wake: Wake) -> Result<Loop, Failure
     }))
 }
 
-/// That the word has changed meanwhile is no failure.
+/// It is not an error if the word has changed meanwhile.
 fn unless_changed(result: Result<usize, Failure>) -> Result<(), Failure> {
     match result {
         Ok(_) | Err(Failure::Errno { errno: libc::EAGAIN | libc::EINTR }) => Ok(()),

@@ -1,4 +1,4 @@
-//! Calls on clocks and timers, of the kernel itself: never its shortcuts in the process's own memory.
+//! Calls on clocks and timers, always in the kernel: never through the vDSO.
 
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, word};
 use record::Estimate;
@@ -11,24 +11,24 @@ use crate::kit::loops::{refusing, steady, tried};
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
 
-/// How long is slept, in seconds and nanoseconds: without slack a shorter time is over before the CPU is given up.
+/// The sleeping time in seconds and nanoseconds. Without slack, a shorter time would be over before the CPU is released.
 pub(super) const SHORT: [u64; 2] = [0, 10_000];
 
-/// The slack that the kernel may add to what sleeps: what every process begins with, and the least there is.
+/// The timer slack, which the kernel may add to a sleep: the default of every process, and the smallest possible.
 const SLACK: &[Axis] = &[word("slack", &[Value::Word("50us"), Value::Word("1ns")])];
 
-/// When a timer rings: so late that others ring first, or before the next tick of the kernel, so that the CPU's own timer
+/// When a timer expires: so late that others expire first, or before the next tick of the kernel, so that the CPU's timer
 /// must be set for it.
 pub(super) const EXPIRY: &[Axis] = &[word("expiry", &[Value::Word("far"), Value::Word("near")])];
 
-/// A call that sleeps until a timer rings.
+/// A call that sleeps until a timer expires.
 pub(super) const SLEEP: Operation =
     Operation { version: 2, quoted: Estimate::Typical, waits: |_| true, axes: SLACK, ..CALL };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.gettimeofday",
-        summary: "ask for the time, of the kernel itself",
+        summary: "get the time from the kernel itself",
         calls: &["gettimeofday"],
         prepare: |_| {
             let mut time = [0_u64; 2];
@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_gettime",
-        summary: "read the monotonic clock, of the kernel itself",
+        summary: "read the monotonic clock from the kernel itself",
         calls: &["clock_gettime"],
         prepare: |_| {
             let mut time = [0_u64; 2];
@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_getres",
-        summary: "ask for the step of the monotonic clock, of the kernel itself",
+        summary: "get the resolution of the monotonic clock from the kernel itself",
         calls: &["clock_getres"],
         prepare: |_| {
             let mut step = [0_u64; 2];
@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.nanosleep",
-        summary: "sleep for 10 us and the slack that the kernel may add, 50 us (the usual) or 1 ns",
+        summary: "sleep for 10 us plus the slack that the kernel may add, 50 us (the default) or 1 ns",
         calls: &["nanosleep"],
         prepare: |setting| {
             set_slack(setting)?;
@@ -68,7 +68,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_nanosleep",
-        summary: "sleep for 10 us of the monotonic clock and the slack that the kernel may add, 50 us or 1 ns",
+        summary: "sleep for 10 us of the monotonic clock plus the slack that the kernel may add, 50 us or 1 ns",
         calls: &["clock_nanosleep"],
         prepare: |setting| {
             set_slack(setting)?;
@@ -78,10 +78,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.adjtimex",
-        summary: "ask how the clock is steered",
+        summary: "get the adjustment of the clock",
         calls: &["adjtimex"],
         prepare: |_| {
-            // No mode: nothing is set.
+            // No mode: nothing is changed.
             let mut state = [0_u64; 26];
             positive(move || call!(adjtimex, &mut state))
         },
@@ -89,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_adjtime",
-        summary: "ask how the real-time clock is steered",
+        summary: "get the adjustment of the real-time clock",
         calls: &["clock_adjtime"],
         prepare: |_| {
             let mut state = [0_u64; 26];
@@ -99,7 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.clock_settime",
-        summary: "be refused to set the clock to a time that does not exist",
+        summary: "fail to set the clock to an invalid time",
         calls: &["clock_settime"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL], || call!(clock_settime, libc::CLOCK_REALTIME, &[0_u64, 2_000_000_000])),
@@ -107,7 +107,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.settimeofday",
-        summary: "be refused to set the clock to a time that does not exist, by the old call",
+        summary: "fail to set the clock to an invalid time, by the old call",
         calls: &["settimeofday"],
         refused: true,
         prepare: |_| refusing(&[libc::EINVAL], || call!(settimeofday, &[0_u64, 2_000_000_000], 0)),
@@ -125,12 +125,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.setitimer",
-        summary: "arm an interval timer to ring in 1,000 s (far) or 200 us (near), and disarm it",
+        summary: "arm an interval timer that expires in 1,000 s (far) or 200 us (near), and disarm it",
         version: 2,
         calls: &["setitimer"],
         axes: EXPIRY,
         prepare: |setting| {
-            // A near one may ring when the batch is interrupted.
+            // A near timer may expire when the batch is interrupted.
             install_counter(libc::SIGALRM)?;
             let (seconds, rest) = expiry(setting);
             tried(repeat(move || {
@@ -142,7 +142,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.timer_create",
-        summary: "make a timer that signals nothing, and delete it",
+        summary: "create a timer that signals nothing, and delete it",
         calls: &["timer_create", "timer_delete"],
         prepare: |_| {
             tried(repeat(|| {
@@ -194,13 +194,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop of a call that returns some number that is no error.
+/// A loop of a call that returns any number that is not an error.
 fn positive(mut ask: impl FnMut() -> Result<usize, Failure> + 'static) -> Result<Loop, Failure> {
     tried(repeat(move || ask().map(drop)))
 }
 
-/// Timers of this process, as the structure sigevent has them: a value, the signal, and how it is told in the upper half
-/// of the second word: `SIGEV_NONE`, or `SIGEV_SIGNAL`, which is zero.
+/// Timers of this process, in the layout of the structure sigevent: a value, the signal, and the kind of notification in
+/// the upper half of the second word: `SIGEV_NONE`, or `SIGEV_SIGNAL`, which is zero.
 const SILENT: [u64; 8] = [0, 1 << 32, 0, 0, 0, 0, 0, 0];
 const SIGNALLING: [u64; 8] = [0, libc::SIGALRM as u64, 0, 0, 0, 0, 0, 0];
 
@@ -210,17 +210,17 @@ fn timer(event: &[u64; 8]) -> Result<i32, Failure> {
     Ok(timer[0])
 }
 
-/// Has what sleeps in this process wake up to so much too late as the point says, so that the kernel may wake several
+/// Sets this process's timer slack as the point says: sleeps may end that much too late, so that the kernel can end several
 /// at once.
 ///
 /// # Errors
-/// When the kernel does not let it be set.
+/// If the kernel does not allow it.
 pub(super) fn set_slack(setting: &Setting) -> Result<(), Failure> {
     let slack = if setting.word("slack") == "1ns" { 1 } else { 50_000 };
     exactly(0, call!(prctl, libc::PR_SET_TIMERSLACK, slack, 0, 0, 0)?)
 }
 
-/// When a timer is to ring, in seconds and nanoseconds.
+/// The expiry time of a timer, in seconds and nanoseconds.
 pub(super) fn expiry(setting: &Setting) -> (u64, u64) {
     if setting.word("expiry") == "near" { (0, 200_000) } else { (1_000, 0) }
 }

@@ -1,4 +1,4 @@
-//! Calls that read, write and move the bytes of descriptors, and the room these take.
+//! Calls that read, write and move the bytes of descriptors, and allocate or free the space for them.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -16,13 +16,13 @@ use crate::kit::invoke::call;
 use crate::kit::loops::{STOCK, tried};
 use crate::kit::scratch::{device, enter, file_of, new_file, scratch};
 
-/// Blocks that one batch of 100 µs and more goes through: 1 MiB of a file.
+/// Blocks that a batch of at least 100 µs goes through: 1 MiB of a file.
 const BLOCKS: u64 = 2048;
 
-/// A call that moves one block. Since version 2 the block begins where a page does.
+/// A call that moves one block. Since version 2 the block begins at a page boundary.
 const MOVE: Operation = Operation { version: 2, moves: |_| BLOCK as u64, ..CALL };
 
-/// The same over a file: one of a page, and one of 4 MiB filled by writes of so many bytes (see `file::access`).
+/// The same on files: one of a page, and one of 4 MiB filled by writes of this number of bytes (see `file::access`).
 const OF_A_FILE: Operation = Operation {
     axes: &[bytes("file", &[Number(PAGE as u64), Number(4 << 20)]).headline(&[Number(4 << 20)]), FILLED],
     has_point: |point| point.number("file") >= point.number("filled"),
@@ -63,7 +63,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.readv",
-        summary: "read 512 bytes of a file into two places",
+        summary: "read 512 bytes of a file into two buffers",
         calls: &["readv"],
         prepare: |setting| {
             let (file, rewound) = twice(setting)?;
@@ -78,7 +78,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.writev",
-        summary: "overwrite 512 bytes of a file from two places",
+        summary: "overwrite 512 bytes of a file from two buffers",
         calls: &["writev"],
         prepare: |setting| {
             let (file, rewound) = twice(setting)?;
@@ -93,7 +93,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pread64",
-        summary: "read the next 512 bytes of a file that was filled by writes of so many bytes",
+        summary: "read the next 512 bytes of a file that was filled by writes of this many bytes",
         calls: &["pread64"],
         prepare: |setting| {
             let (file, mut place) = filled(setting)?;
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pwrite64",
-        summary: "overwrite the next 512 bytes of a file that was filled by writes of so many bytes",
+        summary: "overwrite the next 512 bytes of a file that was filled by writes of this many bytes",
         calls: &["pwrite64"],
         prepare: |setting| {
             let (file, mut place) = filled(setting)?;
@@ -115,7 +115,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.preadv",
-        summary: "read 512 bytes at a place of a file into two places",
+        summary: "read 512 bytes at an offset of a file into two buffers",
         calls: &["preadv"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -126,7 +126,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pwritev",
-        summary: "overwrite 512 bytes at a place of a file from two places",
+        summary: "overwrite 512 bytes at an offset of a file from two buffers",
         calls: &["pwritev"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -137,7 +137,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.preadv2",
-        summary: "read 512 bytes at a place of a file into two places, with flags",
+        summary: "read 512 bytes at an offset of a file into two buffers, with flags",
         calls: &["preadv2"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -148,7 +148,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pwritev2",
-        summary: "overwrite 512 bytes at a place of a file from two places, with flags",
+        summary: "overwrite 512 bytes at an offset of a file from two buffers, with flags",
         calls: &["pwritev2"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -220,7 +220,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.tee",
-        summary: "let a second pipe have a page that is in a first one, without copying it",
+        summary: "pass a page from one pipe to a second one, without copying it (tee)",
         calls: &["tee"],
         moves: |_| PAGE as u64,
         prepare: |_| {
@@ -261,7 +261,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.readahead",
-        summary: "ask for a page of a file to be read in, which is in memory already",
+        summary: "request readahead of a page of a file that is already in memory",
         calls: &["readahead"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -271,7 +271,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fadvise64",
-        summary: "say that a page of a file will be needed, which is in memory already",
+        summary: "advise that a page of a file will be needed that is already in memory",
         calls: &["fadvise64"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
@@ -281,7 +281,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fallocate",
-        summary: "reserve room for 64 KiB of a file, and give it back",
+        summary: "allocate 64 KiB of a file, and free them",
         calls: &["fallocate"],
         waits: |_| true,
         prepare: |setting| {
@@ -336,11 +336,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A block that begins where a page does, wherever the loop that owns it lies.
+/// A block that begins at a page boundary, wherever the loop that owns it lies.
 #[repr(align(4096))]
 struct Placed([u8; BLOCK]);
 
-/// One block in two places.
+/// One block in two parts.
 struct Halves {
     block: Placed,
     vectors: [iovec; 2],
@@ -352,7 +352,7 @@ impl Halves {
         Halves { block: Placed([1; BLOCK]), vectors: [nothing; 2] }
     }
 
-    /// Where they are now; they move with the loop that owns them.
+    /// Their addresses, which change when the loop that owns them moves.
     #[inline(always)]
     fn vectors(&mut self) -> &[iovec; 2] {
         let start = self.block.0.as_mut_ptr();
@@ -362,13 +362,13 @@ impl Halves {
     }
 }
 
-/// A file of all blocks of a batch, filled as files mostly are, for the loop and for what happens before each batch.
+/// A file of all blocks of a batch, filled as files usually are, for the loop and for its preparation before each batch.
 fn twice(setting: &Setting) -> Result<(Rc<OwnedFd>, Rc<OwnedFd>), Failure> {
     let file = Rc::new(crate::file::access::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
     Ok((Rc::clone(&file), file))
 }
 
-/// A scratch file as the point says, and the places of its blocks one after the other.
+/// A scratch file as the point says, and the offsets of its blocks in sequence.
 fn filled(setting: &Setting) -> Result<(OwnedFd, Place), Failure> {
     Ok((crate::file::access::filled(setting, BLOCK)?, Place::of(setting, BLOCK)))
 }

@@ -1,4 +1,4 @@
-//! Calls that only x86-64 has: older ways to what newer calls do, and its own segments and ports.
+//! Calls that only x86-64 has: older forms of newer calls, and calls on its segments and ports.
 
 use operation::{Failure, Operation, Setting, pin, repeat};
 use record::Estimate;
@@ -10,20 +10,20 @@ use crate::kit::invoke::call;
 use crate::kit::loops::{steadily, steady, tried, turning};
 use crate::kit::process::{fork, wait_for};
 
-/// A port that machines use for nothing but to pass time.
+/// A port whose only use is to pass time.
 const UNUSED_PORT: usize = 0x80;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.getpgrp",
-        summary: "ask for the own process group by the old call",
+        summary: "get this process's group by the old call",
         calls: &["getpgrp"],
         prepare: |_| steadily(call!(getpgrp)?, || call!(getpgrp)),
         ..CALL
     },
     Operation {
         id: "call.arch_prctl",
-        summary: "ask where the thread's own memory begins",
+        summary: "get the address of thread-local memory (the FS base)",
         calls: &["arch_prctl"],
         prepare: |_| {
             const GET_FS: i32 = 0x1003;
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let entry = [0_u32, 0, 0, 0x51];
             steady(move || call!(modify_ldt, 1, &entry, 16)).map_err(|failure| match failure {
                 Failure::Errno { errno: libc::EINVAL } => {
-                    Failure::skip("this kernel takes no entry of the form that Linux documents", "Linux itself")
+                    Failure::skip("this kernel rejects an entry in the documented form", "Linux itself")
                 }
                 other => other,
             })
@@ -51,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.iopl",
-        summary: "get the right to all ports of the processor, and give it back: one of the two calls",
+        summary: "get the permission for all ports of the processor, and drop it: one of the two calls",
         version: 2,
         calls: &["iopl"],
         prepare: |_| turning([3, 0], |level| call!(iopl, level)),
@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.ioperm",
-        summary: "get the right to one port of the processor, and give it back",
+        summary: "get the permission for one port of the processor, and drop it",
         calls: &["ioperm"],
         prepare: |_| {
             tried(repeat(|| {
@@ -71,13 +71,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.pause",
-        summary: "wait for a signal, which a timer without slack sends 20 us later",
+        summary: "wait for a signal that a timer without slack sends 20 us later",
         calls: &["pause"],
         quoted: Estimate::Typical,
         waits: |_| true,
         prepare: |_| {
             install_counter(libc::SIGALRM)?;
-            // A second signal follows, in case the first arrives before the waiting begins.
+            // A second signal follows, in case the first arrives before the wait begins.
             let soon = [0_u64, 1_000, 0, 20];
             let woken = repeat(move || {
                 exactly(0, call!(setitimer, libc::ITIMER_REAL, &soon, 0)?)?;
@@ -89,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.alarm",
-        summary: "set an alarm in a quarter of an hour, in place of the last; it is told in seconds, and so always far",
+        summary: "replace an alarm by one in a quarter of an hour; the unit is a second, so it is always far",
         calls: &["alarm"],
         prepare: |_| {
             call!(alarm, 900)?;
@@ -103,17 +103,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.time",
-        summary: "ask for the time in seconds, of the kernel itself",
+        summary: "get the time in seconds from the kernel itself",
         calls: &["time"],
         prepare: |_| tried(repeat(|| call!(time, 0).map(drop))),
         ..CALL
     },
 ];
 
-/// The CPU this process was on before is interrupted for every change of the table, which makes one five times as
-/// dear, until another process has run there and page tables have been given up.
+/// Moves this process's state off the CPU it was on before. Otherwise every change of the table interrupts that CPU, which
+/// makes a change five times as expensive, until another process has run there and page tables have been freed.
 fn leave_other_cpu(setting: &Setting) -> Result<(), Failure> {
-    /// More than one table of pages maps.
+    /// More pages than one page table maps.
     const SPAN: usize = 4 << 20;
     let Ok(cpu) = setting.other_cpu() else { return Ok(()) };
     wait_for(fork(|| i32::from(pin(cpu).is_err()))?)?;

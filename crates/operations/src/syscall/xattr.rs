@@ -1,4 +1,4 @@
-//! Calls on the attributes that files have by names of their users' choice.
+//! Calls on the extended attributes of files, whose names users choose.
 
 use std::ffi::CStr;
 
@@ -10,8 +10,8 @@ use crate::kit::invoke::call;
 use crate::kit::loops::{tried, turning};
 use crate::kit::scratch::{enter, file_of, new_file};
 
-/// The attribute that is set and read, and its value; the other one is as long. A file system may leave an attribute
-/// alone that is set to the value it has (ext4 does).
+/// The attribute that is set and read, and its value. The other value has the same length. A file system may do nothing if
+/// an attribute is set to the value it has (ext4 does).
 const NAME: &CStr = c"user.howslow";
 const VALUE: &[u8; 16] = b"sixteen letters!";
 const OTHER: &[u8; 16] = b"another sixteen!";
@@ -19,7 +19,7 @@ const OTHER: &[u8; 16] = b"another sixteen!";
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "call.setxattr",
-        summary: "replace a file's attribute of 16 bytes by another",
+        summary: "replace a file's extended attribute of 16 bytes by another",
         version: 2,
         calls: &["setxattr"],
         prepare: |setting| {
@@ -130,7 +130,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.removexattr",
-        summary: "give a file an attribute of 16 bytes and take it away",
+        summary: "add an attribute of 16 bytes to a file and remove it",
         calls: &["setxattr", "removexattr"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.lremovexattr",
-        summary: "give a file or link an attribute of 16 bytes and take it away",
+        summary: "add an attribute of 16 bytes to a file or link and remove it",
         calls: &["lsetxattr", "lremovexattr"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
@@ -156,7 +156,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.fremovexattr",
-        summary: "give an open file an attribute of 16 bytes and take it away",
+        summary: "add an attribute of 16 bytes to an open file and remove it",
         calls: &["fsetxattr", "fremovexattr"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
@@ -214,7 +214,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "call.removexattrat",
-        summary: "give a file of an open folder an attribute of 16 bytes and take it away",
+        summary: "add an attribute of 16 bytes to a file of an open folder and remove it",
         calls: &["setxattrat", "removexattrat"],
         prepare: |setting| {
             let folder = enter(setting)?;

@@ -1,5 +1,5 @@
-//! Asynchronous completion: the same null read, of one byte of /dev/zero, asked for and completed in every way there
-//! is. Its work is so small that what is left is the way; a byte that was not zero before proves the read.
+//! Asynchronous completion: the same trivial read, of one byte of /dev/zero, submitted and completed in every possible way.
+//! Its work is so small that the cost is that of the way. A byte that was not zero before proves the read.
 
 pub(crate) mod aio;
 pub(crate) mod linux;
@@ -17,7 +17,7 @@ use crate::kit::loops::tried;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "async.read.plain",
-        summary: "read one byte of /dev/zero: asking, waiting and completion in one call",
+        summary: "read one byte of /dev/zero: submission, wait and completion in one call",
         aliases: &["QIOW"],
         explained_by: &[term(1.0, "syscall.getppid")],
         prepare: |_| {
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "async.read.preadv2",
-        summary: "read one byte of /dev/zero by the call that takes a position, a list of places and flags",
+        summary: "read one byte of /dev/zero by the call that takes a position, a list of buffers and flags",
         explained_by: &[term(1.0, "async.read.plain")],
         calls: &["preadv2"],
         prepare: |_| {
@@ -47,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What all of them are.
+/// The defaults of the family.
 const READ: Operation = Operation { per: "read", moves: |_| 1, ..DEFAULT };
 
 /// The device that is read.
@@ -55,7 +55,7 @@ fn zeros() -> Result<OwnedFd, Failure> {
     Ok(open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Checks a read's result, which is a length or an error's negative number, and what it read.
+/// Checks a read's result, which is a length or a negative error number, and the byte read.
 #[inline(always)]
 fn check(result: i64, byte: u8) -> Result<(), Failure> {
     match (result, byte) {

@@ -9,7 +9,7 @@ use crate::kit::baseline::DEFAULT;
 use crate::kit::process::{execute, fork, spawn, wait_for};
 use crate::kit::program::do_nothing;
 
-/// What all of them are: a child that has come and gone.
+/// The defaults of the family: a child that is started, ends, and is reaped.
 const CHILD: Operation = Operation { per: "process", headline: true, ..DEFAULT };
 
 pub(crate) const OPERATIONS: &[Operation] = &[

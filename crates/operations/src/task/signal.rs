@@ -1,4 +1,4 @@
-//! Signals: choosing a handler, sending, delivery, and holding them off.
+//! Signals: installing a handler, sending, delivery, and blocking.
 
 pub(crate) mod receive;
 pub(crate) mod send;
@@ -11,7 +11,7 @@ use crate::kit::handler::{Thread, bit, change_mask, counted, handler, install, i
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "signal.install",
-        summary: "choose the handler of a signal (sigaction)",
+        summary: "set the handler of a signal (sigaction)",
         calls: &["rt_sigaction"],
         headline: true,
         prepare: |_| {
@@ -26,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "signal.ignored",
         version: 2,
-        summary: "send a signal to oneself that is ignored: the sending alone (tgkill)",
+        summary: "send an ignored signal to this thread: only the sending (tgkill)",
         per: "signal",
         calls: &["tgkill"],
         headline: true,
@@ -37,11 +37,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..DEFAULT
     },
-    // Without the sending (`signal.ignored`) it is the delivery, the handler and the return from it.
+    // Without the sending (`signal.ignored`), what remains is the delivery, the handler and the return from it.
     Operation {
         id: "signal.deliver",
         version: 2,
-        summary: "send a signal to oneself and have its handler run (tgkill)",
+        summary: "send a signal to this thread and run its handler (tgkill)",
         per: "signal",
         aliases: &["AST"],
         calls: &["tgkill", "rt_sigreturn"],
@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "signal.block.unblock",
         version: 2,
-        summary: "hold a signal off and let it through again (rt_sigprocmask twice)",
+        summary: "block a signal and unblock it (rt_sigprocmask twice)",
         per: "pair",
         aliases: &["ENAR/DSAR"],
         calls: &["rt_sigprocmask"],
@@ -69,7 +69,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Ok(repeat(move || {
                 change_mask(libc::SIG_BLOCK, signal)?;
                 let held_off = change_mask(libc::SIG_UNBLOCK, signal)?;
-                if held_off & signal != 0 { Ok(()) } else { Err(Failure::wrong("the signal was not held off")) }
+                if held_off & signal != 0 { Ok(()) } else { Err(Failure::wrong("the signal was not blocked")) }
             }))
         },
         ..DEFAULT

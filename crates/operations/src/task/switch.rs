@@ -1,4 +1,4 @@
-//! Switches between two tasks on one CPU, by how much memory each of them uses between two switches.
+//! Switches between two tasks on one CPU, by the amount of memory that each uses between two switches.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use crate::kit::baseline::DEFAULT;
 use crate::kit::channel::End;
 use crate::kit::shared::Shared;
 
-/// Bytes of its own that a task reads each time before it passes the token on: so many, or what a cache of this machine
-/// holds of them. Of `half` of a cache both sets fit it. Of `most` (three quarters) one set fits and two do not, so that
-/// every switch refills the cache: there a switch costs what it costs programs that use their cache. Of `twice` not even
-/// one fits, so that the work costs the same without a switch.
+/// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
+/// With `half` of a cache both sets fit. With `most` (three quarters) one set fits and two do not, so that every switch
+/// refills the cache: this is the cost of a switch between programs that use their cache. With `twice` not even one set
+/// fits, so that the work costs the same without a switch.
 const SET: Axis = bytes(
     "set",
     &[
@@ -31,17 +31,17 @@ const SET: Axis = bytes(
 )
 .headline(&[Value::Number(0), Value::Number(256 << 10), MOST_OF_L2]);
 
-/// The set at which the difference is largest on most machines.
+/// The set for which the difference is largest on most machines.
 const MOST_OF_L2: Value<&str> = Value::Word("most-l2");
 
-/// A turn of the ring is two switches and twice the work of one task alone; costs are of half a turn.
+/// A turn of the ring is two switches and twice the work of one task. Costs are per half turn.
 const HALF_A_TURN: &[TermOf] = &[term(0.5, "loop.empty"), term(1.0, "switch.work").same(&["set"])];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // What a task does between two switches, done without switching: the baseline of the switches below.
+    // The work of a task between two switches, done without switching: the baseline of the switches below.
     Operation {
         id: "switch.work",
-        summary: "pass a token to oneself through a pipe and read a working set: a switch's work without the switch",
+        summary: "pass a token through a pipe to the same task and read a working set: a switch's work without the switch",
         per: "turn",
         headline: true,
         axes: &[SET],
@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 echo(&theirs, &WorkingSet::new(setting)?)
             })?;
             let set = WorkingSet::new(setting)?;
-            // With this copy closed, the partner alone holds its end, so that its death ends our reading.
+            // After this copy is closed only the partner holds its end, so that its death ends the read here.
             drop(theirs);
             Ok(turns(move || {
                 let _alive = &partner;
@@ -75,7 +75,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..Operation::DEFAULT
     },
-    // Two threads share their table of descriptors, so that each call also counts its references to the pipe, which
+    // Two threads share their table of descriptors, so each call also counts its references to the pipe, which the work of
+    // a single task does not.
     // the work of one task alone does not.
     Operation {
         id: "switch.thread",
@@ -90,7 +91,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let set = WorkingSet::new(setting)?;
             let partner_set = WorkingSet::new(setting)?;
             let partner = std::thread::Builder::new().spawn(move || {
-                // A partner that is refused its CPU closes its end, which we notice.
+                // A partner that is refused its CPU closes its end, which this task detects.
                 let _ = pin(cpu).and_then(|()| echo(&theirs, &partner_set));
             })?;
             let pair = Pair { ours: Some(ours), partner: Some(partner) };
@@ -98,11 +99,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..Operation::DEFAULT
     },
-    // Some schedulers let the caller go on although another task could run. The word of whose turn it is makes sure that
-    // the other has run; that every call switched, and nothing else did, is counted by the kernel.
+    // Some schedulers let the caller continue although another task could run. The word with the turn ensures that the
+    // other task has run. The kernel's counts show that every call switched, and nothing else did.
     Operation {
         id: "switch.yield",
-        summary: "give the CPU to another process that wants it (sched_yield), the call included",
+        summary: "yield the CPU to another process that is ready to run (sched_yield), including the call",
         version: 2,
         per: "switch",
         headline: true,
@@ -143,12 +144,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A loop of whole turns; a turn is two switches.
+/// A loop of whole turns. A turn is two switches.
 fn turns(turn: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
     repeat(turn).unrolled(2)
 }
 
-/// Memory that a task calls its own.
+/// Memory that belongs to one task.
 struct WorkingSet {
     words: Vec<u64>,
 }
@@ -157,13 +158,13 @@ impl WorkingSet {
     /// Words in a cache line of 64 bytes.
     const LINE: usize = 8;
 
-    /// As large as the setting's set. A partner makes its own: what is inherited is shared.
+    /// Has the size of the setting's set. A partner creates its own, because inherited memory is shared.
     fn new(setting: &Setting) -> Result<WorkingSet, Failure> {
-        // Words other than zero, for pages that hold zeros only may not be there yet.
+        // Words other than zero, because pages that hold only zeros may not be allocated yet.
         Ok(WorkingSet { words: vec![1; setting.cached("set")? / size_of::<u64>()] })
     }
 
-    /// Reads a word of every cache line; the same code for all tasks, whose costs are subtracted from each other.
+    /// Reads a word of every cache line. All tasks run the same code, because their costs are subtracted from each other.
     #[inline(never)]
     fn read(&self) {
         let sum = self.words.iter().step_by(Self::LINE).fold(0_u64, |sum, word| sum.wrapping_add(*word));
@@ -171,7 +172,7 @@ impl WorkingSet {
     }
 }
 
-/// Passes the token on, waits for it, uses the working set.
+/// Passes the token on, waits for it, and uses the working set.
 #[inline(always)]
 fn turn(end: &End, set: &WorkingSet) -> Result<(), Failure> {
     end.send(&[1])?;
@@ -189,7 +190,7 @@ fn echo(end: &End, set: &WorkingSet) -> Result<(), Failure> {
     }
 }
 
-/// Our end of the ring and the thread at the other; dropping it closes the end, at which the thread ends.
+/// This task's end of the ring, and the thread at the other end. Dropping it closes the end, which ends the thread.
 struct Pair {
     ours: Option<End>,
     partner: Option<JoinHandle<()>>,
@@ -207,24 +208,24 @@ impl Drop for Pair {
 const OURS: u32 = 0;
 const THEIRS: u32 = 1;
 
-/// What two yielding processes share. The partner sleeps between batches, or it would run beside the clock's checks.
+/// What two yielding processes share. The partner sleeps between batches, or it would run during the checks of the clock.
 #[derive(Default)]
 struct Board {
     turn: AtomicU32,
     playing: AtomicU32,
-    /// Whether the partner takes part now.
+    /// True while the partner takes part.
     awake: AtomicU32,
-    /// The partner's calls and switches in the batch it took part in last.
+    /// The partner's calls and switches in the latest batch it took part in.
     calls: AtomicU64,
     switches: AtomicU64,
 }
 
-/// What one of the two did in a batch.
+/// What one of the two tasks did in a batch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Calls of sched_yield.
     calls: u64,
-    /// How often the kernel took the CPU from it; it counts a call that switches as that.
+    /// How often the kernel preempted it. A call that switches counts as that.
     switches: u64,
 }
 
@@ -239,7 +240,7 @@ impl Board {
         Ok(())
     }
 
-    /// Sends the partner to sleep; what it did.
+    /// Lets the partner sleep. Returns what it did.
     fn end(&self) -> Counts {
         self.playing.store(0, Ordering::Release);
         while self.awake.load(Ordering::Acquire) == 1 {
@@ -248,11 +249,11 @@ impl Board {
         Counts { calls: self.calls.load(Ordering::Relaxed), switches: self.switches.load(Ordering::Relaxed) }
     }
 
-    /// The partner's part: to hand the turn back as often as it gets it.
+    /// The partner's part: it passes the turn back each time it gets it.
     fn play(&self) -> Result<(), Failure> {
         loop {
             while self.playing.load(Ordering::Acquire) == 0 {
-                // Whatever ends the sleep, the word says whether to go on.
+                // The sleep may end for any reason; the word says whether to continue.
                 let _ = futex::wait(&self.playing, futex::Flags::empty(), 0, None);
             }
             let (began, mut calls) = (switched_out()?, 0);
@@ -271,8 +272,8 @@ impl Board {
     }
 }
 
-/// A turn is one call and one switch of each of the two. One in fifty may be another's doing, such as a timer tick that
-/// took the CPU before the call did; a few are the batch's beginning and end.
+/// A turn is one call and one switch of each of the two. One in fifty may have another cause, such as a timer tick that
+/// preempted the task before its call did; a few belong to the beginning and end of the batch.
 fn every_call_switched(turns: u64, both: [Counts; 2]) -> Result<(), Failure> {
     const ENDS: u64 = 4;
     let close = |count: u64| count.abs_diff(turns) <= turns / 50 + ENDS;
@@ -286,11 +287,11 @@ fn every_call_switched(turns: u64, both: [Counts; 2]) -> Result<(), Failure> {
     let (calls, switches) = (ours.calls + theirs.calls, ours.switches + theirs.switches);
     let each = 2 * turns;
     Err(Failure::wrong(format!(
-        "{calls} calls of sched_yield and {switches} switches where {each} of each were meant: the scheduler does not switch at every call, or another program took part"
+        "{calls} calls of sched_yield and {switches} switches instead of {each} of each: the scheduler does not switch at every call, or another program took part"
     )))
 }
 
-/// How often the kernel has taken the CPU from this task while it could go on, calls of sched_yield included.
+/// How often the kernel preempted this task although it could continue, including calls of sched_yield.
 fn switched_out() -> Result<u64, Failure> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a whole rusage.
@@ -310,17 +311,17 @@ mod tests {
         let of = |calls, switches| Counts { calls, switches };
         assert!(every_call_switched(128, [of(128, 129), of(130, 128)]).is_ok());
         assert!(every_call_switched(1, [of(1, 2), of(3, 2)]).is_ok());
-        // What the check of version 1 let pass: 1.8 calls a turn in a batch of usual length.
+        // What the check of version 1 accepted: 1.8 calls per turn in a batch of usual length.
         assert!(every_call_switched(128, [of(230, 128), of(128, 128)]).is_err());
         assert!(every_call_switched(128, [of(128, 128), of(230, 128)]).is_err());
-        // Calls that came back at once.
+        // Calls that returned at once.
         assert!(every_call_switched(128, [of(128, 20), of(128, 20)]).is_err());
         assert!(every_call_switched(128, [of(128, 0), of(128, 0)]).is_err());
     }
 
     #[test]
     fn a_batch_of_yields_switches_at_every_call() {
-        // As a round is, and on a thread of its own: the harness's others stay where they are.
+        // Pinned as a round is, and in a separate thread, so that the harness's other threads keep their CPUs.
         let thread = std::thread::spawn(|| {
             pin(0).expect("CPU 0 may be used");
             crate::kit::trial::perform(&OPERATIONS[3]);

@@ -30,7 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..DEFAULT
     },
-    // As a process of a user finds its threads, which may use every CPU.
+    // Threads as a user's process starts them, which may use every CPU.
     Operation {
         id: "thread.create.join.apart",
         summary: "start a thread that ends at once on another CPU and wait for it (pthread_create, pthread_join)",
@@ -50,13 +50,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "thread",
         calls: &["clone3", "exit"],
         prepare: |_| {
-            // The kernel writes the thread's id here as it starts, and zero as it ends.
+            // The kernel writes the thread's id here when it starts, and zero when it ends.
             let running: &'static AtomicU32 = Box::leak(Box::default());
             let address = running.as_ptr() as u64;
             let start = Start { flags: THREAD as u64, child_tid: address, parent_tid: address, ..Start::default() };
             tried(repeat(move || {
                 let arguments = [&raw const start as usize, size_of::<Start>()];
-                // SAFETY: the thread uses no stack; the word it is to clear is never given back.
+                // SAFETY: the thread uses no stack; the word that is cleared is never freed.
                 unsafe { start_and_end(Sysno::clone3, arguments, Sysno::exit) }?;
                 wait_until_zero(running)
             }))
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What makes a new task a thread of this process, with its end told by a word of memory.
+/// The flags that make a new task a thread of this process, whose end a word of memory reports.
 const THREAD: i32 = libc::CLONE_VM
     | libc::CLONE_FS
     | libc::CLONE_FILES
@@ -88,18 +88,18 @@ fn wait_until_zero(word: &AtomicU32) -> Result<(), Failure> {
     }
 }
 
-/// Starts a thread that does `start` with this argument, and waits for its end. The C library keeps the stacks of ended
-/// threads, so from the second one on no memory is mapped.
+/// Starts a thread that calls `start` with this argument, and waits for its end. The C library keeps the stacks of ended
+/// threads, so from the second thread on no memory is mapped.
 fn run_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void) -> Result<(), Failure> {
     let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: the argument is what the thread expects and outlives it, for it is waited for below.
+    // SAFETY: the argument has the type that the thread expects and outlives the thread, which is joined below.
     let error = unsafe { libc::pthread_create(thread.as_mut_ptr(), std::ptr::null(), start, argument) };
     if error != 0 {
         return Err(Failure::Errno { errno: error });
     }
     // SAFETY: the thread was created, so its handle was written.
     let thread = unsafe { thread.assume_init() };
-    // SAFETY: the handle is of a thread that nobody else joins.
+    // SAFETY: the handle is of a thread that is joined only here.
     match unsafe { libc::pthread_join(thread, std::ptr::null_mut()) } {
         0 => Ok(()),
         errno => Err(Failure::Errno { errno }),
@@ -107,14 +107,14 @@ fn run_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c
 }
 
 extern "C" fn tell_place(argument: *mut c_void) -> *mut c_void {
-    // SAFETY: the argument is the creator's places, which outlive this thread and are changed by atomics alone.
+    // SAFETY: the argument is the creator's data, which outlives this thread and is changed only by atomics.
     let places = unsafe { &*argument.cast_const().cast::<Places>() };
     places.child_runs();
     std::ptr::null_mut()
 }
 
 extern "C" fn count_start(argument: *mut c_void) -> *mut c_void {
-    // SAFETY: the argument is the creator's counter, which the creator does not touch until it has joined us.
+    // SAFETY: the argument is the creator's counter, which the creator does not access until it has joined this thread.
     let started = unsafe { &mut *argument.cast::<u64>() };
     *started += 1;
     std::ptr::null_mut()

@@ -1,4 +1,5 @@
-//! A terminal, or a pipe beside it, whose other end a partner drains as an emulator does: as much as there is, at once.
+//! A terminal, or a pipe for comparison, whose other end a partner drains as an emulator does: as much as there is, at
+//! once.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,31 +9,31 @@ use rustix::io::{Errno, read, write};
 
 use crate::kit::shared::Shared;
 
-/// What emulators read at once.
+/// The bytes that emulators read at once.
 const ROOM: usize = 64 << 10;
 
-/// The writer's end of what is drained.
+/// The writer's end of the drained terminal or pipe.
 pub(super) struct Drained {
     /// Where output goes.
     pub output: OwnedFd,
     drain: Shared<Drain>,
-    /// Told once per batch, when everything has come.
+    /// Written once per batch, when all bytes have arrived.
     come: OwnedFd,
     expected: u64,
     _partner: Partner,
 }
 
-/// What both sides know.
+/// What both sides share.
 #[derive(Default)]
 struct Drain {
-    /// Bytes that have come.
+    /// Bytes that have arrived.
     come: AtomicU64,
-    /// Bytes at which the partner is to tell.
+    /// The number of bytes at which the partner must report.
     goal: AtomicU64,
 }
 
 impl Drained {
-    /// `output` belongs to this process; the partner reads `drained` until it ends.
+    /// `output` belongs to this process. The partner reads `drained` until it ends.
     pub(super) fn new(setting: &Setting, output: OwnedFd, drained: OwnedFd) -> Result<Drained, Failure> {
         let drain = Shared::new(Drain::default())?;
         let (come, told) = rustix::pipe::pipe()?;
@@ -40,7 +41,7 @@ impl Drained {
             let mut room = vec![0; ROOM];
             loop {
                 let length = match read(&drained, &mut room) {
-                    // A terminal whose other end is closed, and a pipe's.
+                    // A terminal whose other end is closed, and a pipe's end of data.
                     Err(Errno::IO) | Ok(0) => return Ok(()),
                     length => length?,
                 };
@@ -54,7 +55,7 @@ impl Drained {
         Ok(Drained { output, drain, come, expected: 0, _partner: partner })
     }
 
-    /// Does work that makes `bytes` come out at the other end, and waits until they have.
+    /// Does work that makes `bytes` arrive at the other end, and waits until they have.
     pub(super) fn until_come(
         &mut self,
         bytes: u64,
@@ -66,7 +67,7 @@ impl Drained {
         let mut told = [0];
         match read(&self.come, &mut told)? {
             1 if self.drain.come.load(Ordering::Acquire) == self.expected => Ok(()),
-            _ => Err(Failure::wrong("what came out of the terminal is not as long as what was written")),
+            _ => Err(Failure::wrong("the terminal's output does not have the length of what was written")),
         }
     }
 }

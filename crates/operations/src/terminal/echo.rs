@@ -1,4 +1,5 @@
-//! From a keystroke to its echo: by the line discipline, or by a program that reads it and writes it back, as an editor does.
+//! From a keystroke to its echo: by the line discipline, or by a program that reads it and writes it back, as an editor
+//! does.
 
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, partner, repeat};
 use rustix::io::{read, write};
@@ -10,7 +11,7 @@ use super::pair::{Features, Pty};
 const DISTANCE: Axis = partner("distance", &[Value::Word("same"), Value::Word("other"), Value::Word("awake")])
     .headline(&[Value::Word("same")]);
 
-/// Keystrokes that nobody reads pile up: a batch has no more of them than a terminal keeps.
+/// The most keystrokes of a batch: nothing reads them, and a terminal buffers a limited number.
 const KEPT: u64 = 2000;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -28,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 key = after(key);
                 stroke(&pty, key)
             });
-            // The program that reads nothing gets rid of its input between batches.
+            // The program that reads nothing discards its input between batches.
             Ok(strokes.at_most(KEPT).before(move |_| Ok(tcflush(&program, QueueSelector::IFlush)?)))
         },
         ..TERMINAL
@@ -65,7 +66,7 @@ fn echoed_by_partner(setting: &Setting) -> Result<Loop, Failure> {
     }))
 }
 
-/// The key pressed next: another one each time, so that an echo belongs to its keystroke.
+/// The next key: a different one each time, so that an echo can be assigned to its keystroke.
 #[inline]
 fn after(key: u8) -> u8 {
     if key == b'z' { b'a' } else { key + 1 }

@@ -1,4 +1,4 @@
-//! Input from a terminal: what is typed, or pasted, or sent as a file, on its way to the program that reads it.
+//! Input from a terminal: text that is typed, pasted or sent as a file, on its way to the program that reads it.
 
 use operation::{Axis, Failure, Operation, Value, repeat, size, word};
 use rustix::io::read;
@@ -7,16 +7,16 @@ use super::TERMINAL;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
 use crate::kit::channel::read_whole;
 
-/// Whether the program gets lines, edited, or bytes as they come.
+/// Whether the program receives edited lines, or bytes as they arrive.
 const READ: Axis = word("input", &[Value::Word("canonical"), Value::Word("raw")]);
 
-/// Whether the line discipline echoes; the emulator reads the echo.
+/// Whether the line discipline echoes. The emulator reads the echo.
 const ECHO: Axis = word("echo", &[Value::Word("on"), Value::Word("off")]);
 
-/// Bytes that the program asks for at once: a short read, a line, more than there is.
+/// Bytes that the program requests at once: a short read, a line, more than there is.
 const ROOM: Axis = size(&[Value::Number(1), Value::Number(LINE as u64), Value::Number(4096)]);
 
-/// Bytes of a piece of bulk input: half of what a terminal keeps for a program that is late.
+/// Bytes of a piece of bulk input: half of what a terminal buffers for a slow program.
 const BULK: usize = 2048;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "terminal.input.bulk",
-        summary: "an emulator sends 2 KiB of lines at once, as one that pastes or sends a file, and the program reads them by so many bytes",
+        summary: "an emulator sends 2 KiB of lines at once, as if it pasted or sent a file, and the program reads this many bytes at a time",
         per: "2 KiB",
         calls: &["read", "write"],
         axes: &[ECHO, READ, ROOM],
@@ -48,11 +48,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Text on its way from the emulator's end to the program's, both ends in one task.
+/// Text on its way from the emulator's end to the program's. One task has both ends.
 struct Typed {
     pty: Pty,
     text: Vec<u8>,
-    /// What the program asks for at once.
+    /// The bytes that the program requests at once.
     room: Vec<u8>,
     got: Vec<u8>,
     echo: Vec<u8>,
@@ -67,7 +67,7 @@ impl Typed {
         Ok(Typed { pty: Pty::new(features)?, got: Vec::with_capacity(bytes), text, room: vec![0; room], echo })
     }
 
-    /// All of it, there and, where it is echoed, back.
+    /// All of it, to the program and, if it is echoed, back.
     fn pass(&mut self) -> Result<(), Failure> {
         write_all(&self.pty.master, &self.text)?;
         self.got.clear();
@@ -76,11 +76,7 @@ impl Typed {
             self.got.extend_from_slice(&self.room[..length]);
         }
         read_whole(&self.pty.master, &mut self.echo)?;
-        if self.got == self.text {
-            Ok(())
-        } else {
-            Err(Failure::wrong("the program read something else than was typed"))
-        }
+        if self.got == self.text { Ok(()) } else { Err(Failure::wrong("the program did not read what was typed")) }
     }
 }
 

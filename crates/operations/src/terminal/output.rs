@@ -1,4 +1,5 @@
-//! Output to a terminal that a partner drains: by size of a write, by path, by the call, by the buffer of the C library.
+//! Output to a terminal that a partner drains: by the size of a write, the path, the call, and the buffering of the C
+//! library.
 
 use std::os::fd::OwnedFd;
 
@@ -10,12 +11,13 @@ use super::drained::Drained;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
 use crate::file::stream::Stream;
 
-/// Where the drain runs: on our CPU, so that the time is all that the bytes cost, or on another one, as an emulator does.
+/// Where the drain runs: on this task's CPU, so that the time is the whole cost of the bytes, or on another one, as for an
+/// emulator.
 const DISTANCE: Axis =
     partner("distance", &[Value::Word("same"), Value::Word("other")]).headline(&[Value::Word("same")]);
 
-/// What the bytes pass: a terminal that changes nothing, one that processes output (a newline becomes two characters), the same
-/// that makes spaces of tabs, and a pipe for scale.
+/// What the bytes pass through: a terminal that changes nothing, one that processes output (a newline becomes two
+/// characters), one that also expands tabs to spaces, and a pipe for comparison.
 const PATH: Axis =
     word("path", &[Value::Word("raw"), Value::Word("processed"), Value::Word("tabs"), Value::Word("pipe")]);
 
@@ -29,13 +31,13 @@ const SIZE: Axis = size(&[
     Value::Number(64 << 10),
 ]);
 
-/// Lines that one call gathers.
+/// Lines that one call writes.
 const LINES: usize = 16;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "terminal.write",
-        summary: "write lines of text to a terminal that a partner drains; it counts once it has come out",
+        summary: "write lines of text to a terminal that a partner drains; the write counts once all has been read",
         per: "write",
         calls: &["write"],
         axes: &[DISTANCE, PATH, SIZE],
@@ -48,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "terminal.writev",
-        summary: "write 16 lines of text to a terminal by one call that gathers them",
+        summary: "write 16 lines of text to a terminal by one call (writev)",
         per: "write",
         calls: &["writev"],
         axes: &[DISTANCE, PATH],
@@ -59,7 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                     std::array::from_fn(|line| IoSlice::new(&text[line * LINE..][..LINE]));
                 match writev(output, &pieces)? {
                     length if length == text.len() => Ok(()),
-                    // The terminal's buffer was full: the rest goes the usual way.
+                    // The terminal's buffer was full: the rest is written in the usual way.
                     length => write_all(output, &text[length..]),
                 }
             })
@@ -68,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "terminal.print",
-        summary: "print a line of 64 characters one by one through the C library's stream, unbuffered, by lines or fully buffered",
+        summary: "print a line of 64 characters, one at a time, through the C library's stream, unbuffered, by lines or fully buffered",
         per: "line",
         calls: &["write"],
         axes: &[
@@ -96,7 +98,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What the setting's path leads through, and what happens to the bytes there.
+/// The path of the setting, and how it changes the bytes.
 fn drained(setting: &Setting) -> Result<(Drained, Features), Failure> {
     let features = match setting.word("path") {
         "processed" => Features { processing: true, ..Features::RAW },
@@ -113,7 +115,7 @@ fn drained(setting: &Setting) -> Result<(Drained, Features), Failure> {
     Ok((Drained::new(setting, output, drained)?, features))
 }
 
-/// A write again and again, and once a batch a wait until all has come out.
+/// A loop of writes. Once per batch it waits until all bytes have arrived.
 fn writes(
     setting: &Setting,
     text: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A pseudo-terminal of the round's own: the emulator's end, the program's end, and what the line discipline does between them.
+//! A pseudo-terminal of the round: the emulator's end, the program's end, and what the line discipline does between them.
 
 use std::os::fd::OwnedFd;
 
@@ -17,12 +17,12 @@ pub(super) struct Pty {
     pub slave: OwnedFd,
 }
 
-/// What the line discipline does with what passes.
+/// What the line discipline does with the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Features {
     /// Input is echoed.
     pub echo: bool,
-    /// Input is edited and handed over by lines.
+    /// Input is edited and delivered by lines.
     pub canonical: bool,
     /// A newline goes out as carriage return and newline.
     pub processing: bool,
@@ -46,7 +46,7 @@ impl Features {
     fn apply(self, modes: &mut Termios) {
         modes.make_raw();
         modes.local_modes.set(LocalModes::ECHO, self.echo);
-        // Else a newline that is not edited would be shown as ^J.
+        // Otherwise an unedited newline would be echoed as ^J.
         modes.local_modes.remove(LocalModes::ECHOCTL);
         modes.local_modes.set(LocalModes::ICANON, self.canonical);
         modes.local_modes.set(LocalModes::ISIG, self.signals);
@@ -63,7 +63,7 @@ impl Pty {
     /// A new one with these features.
     ///
     /// # Errors
-    /// A skip where the system gives no pseudo-terminal.
+    /// A skip if the system provides no pseudo-terminal.
     pub(super) fn new(features: Features) -> Result<Pty, Failure> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).map_err(refused)?;
@@ -89,7 +89,7 @@ fn refused(errno: Errno) -> Failure {
             Failure::skip("there is no /dev/ptmx here", "mount devpts (mount -t devpts devpts /dev/pts)")
         }
         Errno::AGAIN | Errno::NOSPC => Failure::skip(
-            "no pseudo-terminal is left",
+            "all pseudo-terminals are in use",
             "close some, or raise /proc/sys/kernel/pty/max or the limit of the mount",
         ),
         other => Failure::from(other).into_skip(),
@@ -106,7 +106,7 @@ pub(super) fn write_all(end: &OwnedFd, mut bytes: &[u8]) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Lines of 63 letters and a newline, cut after `size` bytes.
+/// Lines of 63 letters and a newline, truncated after `size` bytes.
 pub(super) fn lines(size: usize) -> Vec<u8> {
     (0..size).map(|place| if place % LINE == LINE - 1 { b'\n' } else { b'a' + (place % 26) as u8 }).collect()
 }
@@ -114,7 +114,7 @@ pub(super) fn lines(size: usize) -> Vec<u8> {
 /// Bytes of a line with its newline.
 pub(super) const LINE: usize = 64;
 
-/// What these bytes are as the emulator gets them: the output of `text` from the first column on.
+/// The bytes that the emulator receives for this output, beginning in the first column.
 pub(super) fn as_shown(text: &[u8], features: Features) -> Vec<u8> {
     const TAB: usize = 8;
     let (mut shown, mut column) = (Vec::with_capacity(text.len()), 0);
@@ -166,7 +166,7 @@ mod tests {
             if features.canonical {
                 write_all(&pty.master, b"\n").expect("typed");
             }
-            // The kernel's thread carries it over in its own time.
+            // The kernel's thread carries it over asynchronously.
             let mut room = [0; 16];
             let mut come = 0;
             while come < comes {

@@ -1,4 +1,4 @@
-//! Keeping a screen up to date: drawn whole, or only where it changed, which is found by comparing.
+//! Keeping a screen up to date: drawn completely, or only where it changed, which is found by comparison.
 
 use std::io::Write;
 
@@ -11,10 +11,10 @@ use super::pair::{Features, Pty, write_all};
 /// Rows and columns.
 const SCREEN: Axis = word("screen", &[Value::Word("24x80"), Value::Word("50x200")]);
 
-/// What is sent: everything, what changed with the cursor set before it, what changed with tabs and spaces before it.
+/// What is sent: everything; the changes, each after positioning the cursor; or the changes, each after tabs and spaces.
 const BY: Axis = word("by", &[Value::Word("whole"), Value::Word("cursor"), Value::Word("tabs")]);
 
-/// Words that change from one update to the next, in each row that changes, and one row in so many does.
+/// The number of words that change in each changed row from one update to the next, and the distance between changed rows.
 const CHANGES: usize = 2;
 const ROWS_APART: usize = 4;
 const WORD: usize = 6;
@@ -70,7 +70,7 @@ impl Program {
         Program { columns, shown: wanted.clone(), wanted, random }
     }
 
-    /// A few words become others.
+    /// Replaces a few words.
     fn change(&mut self) {
         for row in (0..self.wanted.len()).step_by(ROWS_APART) {
             for _ in 0..CHANGES {
@@ -82,7 +82,7 @@ impl Program {
         }
     }
 
-    /// What brings the terminal up to date.
+    /// The bytes that bring the terminal up to date.
     fn update(&mut self, how: &str) -> Vec<u8> {
         let bytes = match how {
             "cursor" => self.by_cursor(),
@@ -106,7 +106,8 @@ impl Program {
         bytes
     }
 
-    /// Each run of changed cells with the cursor set before it; runs a few cells apart are one, since a cell takes less than that.
+    /// Each run of changed cells, after positioning the cursor. Runs only a few cells apart are joined, because sending
+    /// these cells is shorter than positioning.
     fn by_cursor(&self) -> Vec<u8> {
         const APART: usize = 6;
         let mut bytes = Vec::new();
@@ -119,7 +120,8 @@ impl Program {
         bytes
     }
 
-    /// For terminals that set no cursor but to its home: newlines down to each row, tabs and the cells between to each change.
+    /// For terminals that can position the cursor only at home: newlines down to each row, then tabs and the cells between
+    /// to each change.
     fn by_tabs(&self) -> Vec<u8> {
         let mut bytes = b"\x1b[H".to_vec();
         let mut line = 0;
@@ -147,7 +149,7 @@ fn letter(random: &mut fastrand::Rng) -> u8 {
     b"abcdefghijklmnopqrstuvwxyz     "[random.usize(0..31)]
 }
 
-/// Runs of cells that differ, joined where fewer than `apart` equal ones lie between.
+/// Runs of cells that differ, joined if fewer than `apart` equal ones lie between.
 fn runs(wanted: &[u8], shown: &[u8], apart: usize) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for column in (0..wanted.len()).filter(|&column| wanted[column] != shown[column]) {

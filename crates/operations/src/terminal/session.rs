@@ -1,4 +1,4 @@
-//! One interaction at a terminal with all the features of the line discipline, without each of them, and without any.
+//! One interaction at a terminal with all features of the line discipline, without each single feature, and without any.
 
 use operation::{Axis, Failure, Operation, Value, repeat, word};
 
@@ -21,7 +21,7 @@ const WITHOUT: Axis = word(
     ],
 );
 
-/// What the program answers: columns set by tabs.
+/// The program's answer: columns aligned by tabs.
 const ANSWER: &[u8] = b"\tname\tsize\tdate\tand a sentence of as many words as the line has room for\n";
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
@@ -41,14 +41,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         let mut got = [0; LINE];
         Ok(repeat(move || {
             write_all(&pty.master, &line)?;
-            // The program may be woken before the echo is out: tabs of an answer in between would end at other columns.
+            // The program may be woken before the echo is written. The answer's tabs would then end in other columns.
             read_whole(&pty.master, &mut echoed)?;
             read_whole(&pty.slave, &mut got)?;
             write_all(&pty.slave, ANSWER)?;
             read_whole(&pty.master, &mut answered)?;
             match got[..] == line[..] && echoed == echo && answered == answer {
                 true => Ok(()),
-                false => Err(Failure::wrong("the terminal shows something else than it should")),
+                false => Err(Failure::wrong("the terminal does not show what it should")),
             }
         }))
     },

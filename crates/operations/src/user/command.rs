@@ -1,5 +1,5 @@
-//! Commands of the user's own: one run from fork to end, like any operation. In no family: it is made from what stands
-//! on the command line. The do-nothing command, started in the same way, is its baseline.
+//! User-supplied commands: one run from fork to end, measured like any operation. It belongs to no family, because it is
+//! made from the words of the command line. The do-nothing command, started in the same way, is its baseline.
 
 use std::ffi::{CString, OsStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use guard::apart;
+use guard::{Lost, apart};
 use operation::{Failure, Loop, Operation, Setting, repeat, term};
 use record::Estimate;
 use rustix::fs::{Access, access};
@@ -17,11 +17,12 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use crate::kit::process::{NOT_STARTED, fork, status_of};
 use crate::kit::program::do_nothing;
 use crate::kit::shared::Shared;
+use crate::user::HUNG_REMEDY;
 
-/// Starting a program that does nothing as commands are started, and waiting for it: what every command contains.
+/// Starting a program that does nothing, in the way commands are started, and waiting for it: a part of every command.
 pub const NOTHING: Operation = Operation {
     id: "command.nothing",
-    summary: "start a program that does nothing, as a timed command is started, and wait for it (fork, execve, wait)",
+    summary: "start a program that does nothing in the same way as a timed command, and wait for it (fork, execve, wait)",
     per: "run",
     prepare: |setting| {
         let program = do_nothing(setting)?;
@@ -36,84 +37,87 @@ pub const NOTHING: Operation = Operation {
     ..Operation::DEFAULT
 };
 
-/// What a command's exit status other than 0 means.
+/// What an exit status other than 0 means for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFailure {
-    /// It did not do its work.
+    /// The command failed to do its work.
     Refuse,
     /// Nothing.
     Ignore,
 }
 
-/// Where a command may run.
+/// The CPUs that a command may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cpus {
-    /// On the CPU its round is pinned to, like every operation.
+    /// The CPU its round is pinned to, like every operation.
     One,
-    /// Wherever this process may.
+    /// Any CPU that this process may use.
     All,
 }
 
 /// How a command is to be run.
 #[derive(Clone, Copy, Debug)]
-pub struct Running {
-    /// Seconds after which a round, or the trial before all rounds, counts as hung.
+pub struct CommandOptions {
+    /// The seconds after which a round, or the trial before all rounds, counts as hung.
     pub patience: f64,
-    /// What its failure means.
+    /// What an exit status other than 0 means.
     pub on_failure: OnFailure,
-    /// Where it may run.
+    /// The CPUs it may use.
     pub cpus: Cpus,
-    /// The figure to quote, where it is not to be chosen by the trial.
+    /// The figure to quote, unless the trial chooses it.
     pub quoted: Option<Estimate>,
 }
 
 /// A command that can be timed.
-pub struct Tried {
+pub struct TriedCommand {
     /// The operation.
     pub operation: &'static Operation,
-    /// Processor time over elapsed time of the trial: above 1 it keeps several CPUs busy.
+    /// Processor time over elapsed time in the trial. A value above 1 means that it keeps several CPUs busy.
     pub busy: f64,
 }
 
 /// Why a command cannot be timed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// No words.
+    /// The command line is empty.
     #[error("the command is empty; say its name and its arguments")]
     Empty,
     /// No such program.
     #[error("{0}: no such program{1}")]
     NotFound(String, &'static str),
-    /// There is one that cannot be executed.
+    /// It exists but cannot be executed.
     #[error("{program} cannot be executed: {why}")]
     NotExecutable {
         /// Its path.
         program: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It was tried and failed.
+    /// The trial run failed.
     #[error("{0}")]
     Failed(String),
+    /// The trial run took too long.
+    #[error("{0}")]
+    Hung(String),
 }
 
-/// A command as its round needs it.
+/// What a round needs of a command.
 #[derive(Clone)]
 struct Command {
     program: CString,
     arguments: Vec<CString>,
     on_failure: OnFailure,
-    /// The CPUs it may use, where it is not to stay on the round's.
+    /// The CPUs it may use, unless it must stay on the round's.
     cpus: Option<CpuSet>,
-    /// Whether it is so long that the trial is all the warm-up it needs.
+    /// True if it takes so long that the trial is warm-up enough.
     warm: bool,
 }
 
-/// The operation that runs these words, under this name, after one trial run apart.
+/// The operation that runs this command line, under this name, after one trial run in a separate process.
 ///
 /// # Errors
-/// When there is no such program, it cannot be executed, or its trial fails or hangs.
-pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried, CommandError> {
+/// If the program does not exist or cannot be executed, or if its trial fails or hangs.
+pub fn command(name: &str, words: &[OsString], running: CommandOptions) -> Result<TriedCommand, CommandError> {
     let first = words.first().filter(|first| !first.is_empty()).ok_or(CommandError::Empty)?;
     let program = found(first)?;
     let whole = |text: &OsStr| {
@@ -131,39 +135,41 @@ pub fn command(name: &str, words: &[OsString], running: Running) -> Result<Tried
         Ok(Ok(measured)) => measured,
         Ok(Err((0, why))) => return Err(CommandError::Failed(why)),
         Ok(Err((_, why))) => return Err(CommandError::NotExecutable { program: program.display().to_string(), why }),
+        Err(lost @ Lost::Hung(_)) => return Err(CommandError::Hung(lost.to_string())),
         Err(lost) => return Err(CommandError::Failed(lost.to_string())),
     };
     let command = Command { warm: elapsed > LONGER, ..command };
     let quoted = running.quoted.unwrap_or_else(|| quoted_by(elapsed, busy, running.cpus));
     let operation = Operation {
-        // Named on the command line, so there are few, and they live as long as the process.
+        // These strings come from the command line, so they are few and live as long as the process.
         id: Box::leak(name.into()),
-        summary: "one run of the command, from fork to wait, with its output thrown away",
+        summary: "one run of the command, from fork to wait, with its output discarded",
         per: "run",
         quoted,
         terms: const { &[term(1.0, NOTHING.id)] },
-        // Whatever the command takes is the user's affair.
+        // Which calls a command makes is the user's business.
         memory: u64::MAX,
         patience: running.patience,
+        hung_remedy: HUNG_REMEDY,
         argument: Some(Box::leak(Box::new(command))),
         prepare: |setting: &Setting| prepared(setting.argument()?),
         ..Operation::DEFAULT
     };
-    Ok(Tried { operation: Box::leak(Box::new(operation)), busy })
+    Ok(TriedCommand { operation: Box::leak(Box::new(operation)), busy })
 }
 
-/// A longer run is quoted by its typical time: the checks around it say nothing of the neighbours during it.
+/// A longer run is quoted by its typical time: the checks around it say nothing about neighbours during it.
 const LONG: f64 = 0.02;
-/// A run this long takes a round's time by itself: warming up in every round would only multiply it.
+/// A run this long is a whole round by itself. A warm-up in every round would only multiply the time.
 const LONGER: f64 = 0.1;
-/// A run that keeps the CPU busy for less of its time waits, for a timer, a device or another process.
+/// A run that keeps the CPU busy for a smaller share of its time waits for a timer, a device or another process.
 const BUSY: f64 = 0.8;
 
 fn quoted_by(elapsed: f64, busy: f64, cpus: Cpus) -> Estimate {
     if elapsed > LONG || busy < BUSY || cpus == Cpus::All { Estimate::Typical } else { Estimate::Quiet }
 }
 
-/// The program that a command's first word means: a path where it has a slash, else found along PATH.
+/// The program that a command's first word means: a path if it contains a slash, otherwise searched for along PATH.
 pub(crate) fn found(word: &OsStr) -> Result<PathBuf, CommandError> {
     let shown = word.to_string_lossy().into_owned();
     if word.as_bytes().contains(&b'/') {
@@ -174,7 +180,7 @@ pub(crate) fn found(word: &OsStr) -> Result<PathBuf, CommandError> {
             Some(why) => Err(CommandError::NotExecutable { program: shown, why: why.to_string() }),
         };
     }
-    // As execvp has it where PATH is not set.
+    // The default of execvp if PATH is not set.
     let folders = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
     let candidates: Vec<PathBuf> = std::env::split_paths(&folders).map(|folder| folder.join(word)).collect();
     if let Some(program) = candidates.iter().find(|candidate| refusal(candidate).is_none()) {
@@ -189,7 +195,7 @@ pub(crate) fn found(word: &OsStr) -> Result<PathBuf, CommandError> {
     }
 }
 
-/// Why this cannot be executed, as far as shows without trying.
+/// Why this cannot be executed, as far as can be known without trying.
 fn refusal(path: &Path) -> Option<Errno> {
     match std::fs::metadata(path) {
         Ok(kind) if kind.is_dir() => Some(Errno::ISDIR),
@@ -197,8 +203,8 @@ fn refusal(path: &Path) -> Option<Errno> {
     }
 }
 
-/// Runs the command once: seconds elapsed, and processor time over them. An error comes with the error number of a
-/// program that could not be executed, or 0.
+/// Runs the command once. Returns the seconds elapsed, and processor time over elapsed time. An error contains the error
+/// number of a program that could not be executed, or 0.
 fn trial(command: &Command) -> Result<(f64, f64), (i32, String)> {
     let plain = |failure: Failure| (0, failure.to_string());
     let run = Run::of(command).map_err(plain)?;
@@ -221,12 +227,12 @@ fn prepared(command: &Command) -> Result<Loop, Failure> {
     Ok(if command.warm { work.skip_warmup() } else { work })
 }
 
-/// A command ready to be run again and again.
+/// A command that is ready to be run repeatedly.
 struct Run {
     command: Command,
-    /// Where its arguments lie, with a null at the end.
+    /// The addresses of its arguments, with a null at the end.
     pointers: Vec<*const c_char>,
-    /// The error number with which a child could not execute the program.
+    /// The error number if the child could not execute the program.
     refused: Shared<AtomicI32>,
 }
 
@@ -244,7 +250,8 @@ impl Run {
             if let Some(cpus) = &self.command.cpus {
                 let _ = sched_setaffinity(None, cpus);
             }
-            // SAFETY: the path and the list end in null; the environment is our own; it returns only when it fails.
+            // SAFETY: the path and the list end in null; the environment is that of this process; it returns only if it
+            // fails.
             unsafe { libc::execv(self.command.program.as_ptr(), self.pointers.as_ptr()) };
             let errno = std::io::Error::last_os_error().raw_os_error();
             self.refused.store(errno.unwrap_or(libc::EINVAL), Ordering::SeqCst);
@@ -271,7 +278,7 @@ impl Run {
             true => format!("was killed by signal {}", libc::WTERMSIG(status)),
             false => format!("ended with exit status {}", libc::WEXITSTATUS(status)),
         };
-        Err(Failure::wrong(format!("it {how}; --ignore-failure times it all the same")))
+        Err(Failure::wrong(format!("it {how}; --ignore-failure times it nevertheless")))
     }
 }
 
@@ -283,7 +290,7 @@ fn refused(errno: i32) -> String {
     }
 }
 
-/// Processor time of the children waited for, in seconds.
+/// Processor time of the children that were waited for, in seconds.
 fn childrens_seconds() -> f64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a whole rusage.

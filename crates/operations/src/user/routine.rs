@@ -1,5 +1,5 @@
-//! Routines of the user's own: a C function of a shared object, called like any operation. In no family: it is made
-//! from a name on the command line.
+//! User-supplied routines: a C function of a shared object, called like any operation. It belongs to no family, because it
+//! is made from a name on the command line.
 
 use std::ffi::{CStr, CString, c_void};
 use std::fs::File;
@@ -18,14 +18,15 @@ use rustix::process::{Pid, getpid};
 use crate::kit::baseline::DEFAULT;
 use crate::kit::program::ELF_MACHINE;
 use crate::kit::shared::Shared;
+use crate::user::HUNG_REMEDY;
 
-/// A symbol that ends so takes the count and loops itself; every other is called once per iteration.
+/// A symbol with this ending receives the count and loops itself. Every other symbol is called once per iteration.
 pub const COUNTED: &str = "_times";
 
-/// Why a name on the command line is no routine that can be timed.
+/// Why a name on the command line cannot be timed as a routine.
 #[derive(Debug, thiserror::Error)]
 pub enum RoutineError {
-    /// It has no colon, or nothing on one side of it.
+    /// It has no colon, or nothing on one side of the colon.
     #[error("'{0}' names no routine; say FILE:ROUTINE, such as ./mine.so:routine (a command goes after --)")]
     Name(String),
     /// The file cannot be read.
@@ -33,10 +34,10 @@ pub enum RoutineError {
     Read {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
-    /// The file is something else.
+    /// The file has another format.
     #[error("{file} is {what}, not a shared object; compile it with -shared -fPIC")]
     Other {
         /// The file.
@@ -44,25 +45,25 @@ pub enum RoutineError {
         /// What it is.
         what: &'static str,
     },
-    /// For another processor.
+    /// The file is for another processor.
     #[error("{file} is for {found} and this machine runs {wanted}; compile it for this machine")]
     Architecture {
         /// The file.
         file: String,
         /// The processor it is for.
         found: String,
-        /// This one.
+        /// The processor of this machine.
         wanted: String,
     },
-    /// The dynamic linker refuses it.
+    /// The dynamic linker rejects it.
     #[error("{file} cannot be loaded: {why}")]
     Load {
         /// The file.
         file: String,
-        /// The linker's words, or what became of the process that tried.
+        /// The linker's message, or how the process that tried ended.
         why: String,
     },
-    /// No such symbol.
+    /// It has no such symbol.
     #[error("{file} has no routine '{symbol}'; it must be exported by exactly this name (extern \"C\", no_mangle)")]
     Symbol {
         /// The file.
@@ -70,21 +71,21 @@ pub enum RoutineError {
         /// The name.
         symbol: String,
     },
-    /// This program cannot load anything.
+    /// This program cannot load shared objects.
     #[error(
         "this howslow is linked statically and cannot load shared objects; time a command, or build it dynamically"
     )]
     Static,
 }
 
-/// A routine as its round needs it.
+/// What a round needs of a routine.
 struct Routine {
     path: CString,
     symbol: CString,
 }
 
-/// The operation `FILE:SYMBOL`, after trying in a process apart whether it loads: its constructors must not run here.
-/// A round that takes `patience` seconds counts as hung; `quoted` by its typical figure is for routines that wait.
+/// The operation `FILE:SYMBOL`, after a trial in a separate process that it can be loaded: its constructors must not run
+/// here. A round that takes `patience` seconds counts as hung. `quoted` by its typical figure is for routines that wait.
 ///
 /// # Errors
 /// What is wrong with the name, the file or the symbol.
@@ -98,7 +99,7 @@ pub fn routine(name: &str, patience: f64, quoted: Estimate) -> Result<&'static O
         .ok_or_else(|| RoutineError::Name(name.into()))?;
     let unreadable = |error| RoutineError::Read { file: file.into(), error };
     check_file(file)?;
-    // Without a slash the linker would search its own folders.
+    // Without a slash the linker would search its default folders.
     let path = std::path::absolute(file).map_err(unreadable)?;
     let whole = |bytes: &[u8]| CString::new(bytes).map_err(|_| RoutineError::Name(name.into()));
     let routine = Routine { path: whole(path.as_os_str().as_bytes())?, symbol: whole(symbol.as_bytes())? };
@@ -109,11 +110,12 @@ pub fn routine(name: &str, patience: f64, quoted: Estimate) -> Result<&'static O
         Err(lost) => return Err(RoutineError::Load { file: file.into(), why: lost.to_string() }),
     }
     let once = Operation {
-        // Named on the command line, so there are few, and they live as long as the process.
+        // These strings come from the command line, so they are few and live as long as the process.
         id: Box::leak(name.into()),
         quoted,
         patience,
-        // Whatever the routine takes is the user's affair.
+        hung_remedy: HUNG_REMEDY,
+        // Which calls a routine makes is the user's business.
         memory: u64::MAX,
         argument: Some(Box::leak(Box::new(routine))),
         ..DEFAULT
@@ -133,7 +135,7 @@ pub fn routine(name: &str, patience: f64, quoted: Estimate) -> Result<&'static O
 
 fn prepare_called(setting: &Setting) -> Result<Loop, Failure> {
     let address = loaded(setting)?;
-    // SAFETY: the symbol's name promises `void routine(void)`; if it lies, this round's process is all that is lost.
+    // SAFETY: the symbol's name promises `void routine(void)`. If that is wrong, only this round's process is lost.
     let routine: unsafe extern "C" fn() = unsafe { std::mem::transmute(address) };
     let copies = Copies::watch()?;
     let work = repeat(move || {
@@ -146,7 +148,7 @@ fn prepare_called(setting: &Setting) -> Result<Loop, Failure> {
 
 fn prepare_counted(setting: &Setting) -> Result<Loop, Failure> {
     let address = loaded(setting)?;
-    // SAFETY: the symbol's name promises `void routine_times(uint64_t)`; if it lies, only this process is lost.
+    // SAFETY: the symbol's name promises `void routine_times(uint64_t)`. If that is wrong, only this process is lost.
     let routine: unsafe extern "C" fn(u64) = unsafe { std::mem::transmute(address) };
     let copies = Copies::watch()?;
     let work = Loop::new(move |times| {
@@ -159,13 +161,14 @@ fn prepare_counted(setting: &Setting) -> Result<Loop, Failure> {
 
 fn loaded(setting: &Setting) -> Result<NonNull<c_void>, Failure> {
     let found = load(setting.argument()?).map_err(|why| Failure::skip(format!("it cannot be loaded: {why}"), ""))?;
-    found.ok_or_else(|| Failure::skip("the symbol is gone", "leave the file as it is while it is timed"))
+    found.ok_or_else(|| Failure::skip("the symbol is gone", "do not change the file while it is timed"))
 }
 
-/// Loads the object, for as long as the process lives: a destructor that crashes must not cost the round. `None` when
-/// it lacks the symbol.
+/// Loads the object for the rest of the process's life, because a destructor that crashes must not cost the round. `None`
+/// if it lacks the symbol.
 fn load(routine: &Routine) -> Result<Option<NonNull<c_void>>, String> {
-    // SAFETY: the path ends in null; what the object's constructors do is why this runs in a process of its own.
+    // SAFETY: the path ends in null. The object's constructors may do anything, which is why this runs in a separate
+    // process.
     let object = unsafe { libc::dlopen(routine.path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if object.is_null() {
         return Err(linkers_words());
@@ -175,16 +178,16 @@ fn load(routine: &Routine) -> Result<Option<NonNull<c_void>>, String> {
 }
 
 fn linkers_words() -> String {
-    // SAFETY: this process has one thread, so the text stays until the next call.
+    // SAFETY: this process has one thread, so the text is valid until the next call.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {
         return "the dynamic linker does not say why".into();
     }
-    // SAFETY: not null, so it is a text that ends in null.
+    // SAFETY: it is not null, so it is a text that ends in null.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// Notices a routine that forks and returns twice: the copy would go on measuring, and forking.
+/// Detects a routine that forks and returns twice: the copy would continue to measure, and to fork.
 struct Copies {
     original: Pid,
     seen: Shared<AtomicBool>,
@@ -195,15 +198,15 @@ impl Copies {
         Ok(Copies { original: getpid(), seen: Shared::new(AtomicBool::new(false))? })
     }
 
-    /// Ends the process if it is a copy; fails if there has been one.
+    /// Ends the process if it is a copy. Fails if there has been one.
     fn none(&self) -> Result<(), Failure> {
         if getpid() != self.original {
             self.seen.store(true, Ordering::SeqCst);
-            // SAFETY: ends the copy without running what belongs to the original.
+            // SAFETY: ends the copy without running the original's destructors.
             unsafe { libc::_exit(0) };
         }
         match self.seen.load(Ordering::SeqCst) {
-            true => Err(Failure::wrong("it forked, and its copy came back from the routine too")),
+            true => Err(Failure::wrong("it forked, and its copy returned from the routine too")),
             false => Ok(()),
         }
     }
@@ -243,7 +246,7 @@ fn check_file(file: &str) -> Result<(), RoutineError> {
     }
 }
 
-/// A processor as people call it, by its number in the ELF header, with its word size and byte order where unusual.
+/// The usual name of a processor, by its number in the ELF header, with its word size and byte order if these are unusual.
 fn processor(machine: u16, class: u8, order: u8) -> String {
     let name = match machine {
         3 => "x86".into(),

@@ -1,5 +1,5 @@
-//! A batch on one CPU counts as interrupted where it took longer than its tasks had the CPU. So every operation between
-//! tasks on one CPU must have all its tasks in that account, this process, its children reaped and its partners, or say
+//! A batch on one CPU counts as interrupted if it took longer than the processor time of its tasks. So this account must contain all
+//! tasks of every operation between tasks on one CPU (this process, its reaped children and its partners), or the operation must say
 //! that it waits.
 
 use std::time::{Duration, Instant};
@@ -20,11 +20,12 @@ const FAMILIES: [&str; 8] = [
     "waiting for many",
 ];
 
-/// The part of a batch that may be nobody's: readings of clocks, ticks of the system.
+/// The share of a batch that may belong to none of the tasks: clock readings, ticks of the system.
 const NOBODYS: f64 = 0.1;
-/// Batches until one was undisturbed by the rest of the system.
+/// The most batches tried until one is undisturbed by the rest of the system.
 const MOST: u32 = 400;
-/// One iteration that takes longer than this is interrupted on every busy system; a smaller point of it says the same.
+/// Points with a longer iteration are omitted, because on a busy system each of their batches is interrupted. A smaller point shows
+/// the same.
 const LONG: Duration = Duration::from_millis(2);
 
 #[test]
@@ -50,14 +51,14 @@ fn operations_on_one_cpu_account_for_their_time_or_say_that_they_wait() {
     assert!(wrong.is_empty(), "nobody had the CPU for this part of a batch: {wrong:#?}");
 }
 
-/// What the test above looks for is found.
+/// The test above detects what it looks for.
 #[test]
 fn an_operation_that_sleeps_is_found() {
     const SLEEP: Operation = Operation {
         id: "test.sleep",
         prepare: |_| {
             Ok(operation::repeat(|| {
-                // Long beside what a timer costs where a hypervisor sets it.
+                // Long compared with the cost of a timer that a hypervisor sets.
                 std::thread::sleep(Duration::from_millis(1));
                 Ok(())
             }))
@@ -68,7 +69,7 @@ fn an_operation_that_sleeps_is_found() {
     assert!(part.as_ref().is_ok_and(|part| *part > NOBODYS), "{part:?}");
 }
 
-/// The least part of a batch in which none of the operation's tasks had the CPU; 0 where it cannot be measured here.
+/// The smallest share of a batch in which none of the operation's tasks had the CPU; 0 if it cannot be measured here.
 fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f64 {
     operation::pin(0).expect("CPU 0 may be used");
     let setting = Setting::new(point.clone(), scratch.into(), 0, None, 1);
@@ -91,7 +92,7 @@ fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f
     let mut least = 1.0_f64;
     for batch in 0..MOST {
         if batch > 20 {
-            // Others get their turn, and the scheduler owes us ours.
+            // Other tasks run now, so that the scheduler owes time to this one.
             std::thread::sleep(Duration::from_millis(2));
         }
         let (used, start) = (processor_time(), Instant::now());
@@ -107,7 +108,7 @@ fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f
     least
 }
 
-/// Of this process, its reaped children and those that live, in ns.
+/// Processor time of this process, its reaped children and its live children, in ns.
 fn processor_time() -> f64 {
     let used = |who| {
         // SAFETY: all bits zero is a valid rusage.

@@ -1,5 +1,5 @@
-//! Every operation that times one system call or a pair of them does its work, each in a process of its own, since
-//! many change what their process is; what cannot be done here is named.
+//! Every operation that times one system call or a pair of them does its work. Each runs in a separate process, because many change
+//! the state of their process. Those that cannot run here are named.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn every_call_does_its_work() {
     let (mut done, mut refused, mut skipped, mut failed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for operation in operations::all().filter(|operation| matches!(operation.family(), "call" | "pair")) {
         if operation.opt_in {
-            // It writes out what everybody wrote, or hangs with them.
+            // It also writes out data of other processes, or hangs with them.
             skipped.push(format!("{}: only who names it runs it", operation.id));
             continue;
         }
@@ -45,7 +45,7 @@ fn perform(operation: &Operation, scratch: &Path) -> Result<(), Failure> {
     unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const memory) };
     for point in operation.points(false) {
         let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1);
-        // A refusal while setting up is a skip; one while running is a failure.
+        // A refusal during set-up is a skip; a refusal while it runs is a failure.
         let mut work = operation.set_up(&setting).map_err(Failure::into_skip)?;
         [3, 1, 40].into_iter().try_for_each(|times| work.perform(times))?;
     }

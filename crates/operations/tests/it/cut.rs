@@ -1,11 +1,11 @@
-//! Readers whose file is cut short under them: the round is lost with a clear reason, and nothing else.
+//! Readers whose file is truncated while they read: the round is lost with a clear reason, and nothing else.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use measure::{Measurement, Plan, measure};
 use operation::{Failure, Item, Loop, Operation, Setting};
-use operations::reading::Given;
+use operations::reading::UserFile;
 use record::{Point, Settings, Value};
 
 use crate::support::in_a_process;
@@ -21,7 +21,7 @@ fn point(file: u64, state: &str) -> Point {
     words.into_iter().chain(numbers).fold(Point::default(), |point, (axis, value)| point.with(axis, value))
 }
 
-/// Takes these for a second.
+/// Accepts these for a second.
 fn measured(items: Vec<Item>, root: &Path) -> Measurement {
     let settings = Settings {
         rounds: 2,
@@ -36,17 +36,17 @@ fn measured(items: Vec<Item>, root: &Path) -> Measurement {
     measure(plan, &mut |_| {}).expect("something is measured")
 }
 
-/// A file that is cut after the reader has been set up over it.
+/// A file that is truncated after the reader has been set up on it.
 static CUT: OnceLock<PathBuf> = OnceLock::new();
 
 fn cut_meanwhile(id: &str, setting: &Setting) -> Result<Loop, Failure> {
     let path = CUT.get().ok_or_else(|| Failure::wrong("no file"))?;
     std::fs::write(path, vec![1; 1 << 20])?;
-    let given: &'static Given = Box::leak(Box::new(Given::read(path)?));
+    let given: &'static UserFile = Box::leak(Box::new(UserFile::read(path)?));
     let over = Setting::new(setting.point().clone(), setting.scratch().into(), setting.cpu(), None, 1);
     let work = reader(id).set_up(&over.with_argument(Some(given)))?;
     std::fs::File::options().write(true).open(path)?.set_len(100_000)?;
-    // What is checked before a pass would notice; the pass itself is what must not bring anything down.
+    // The check before a pass would detect it; this is about the pass itself, which must not end anything else.
     let mut work = work;
     work = work.before(|_| Ok(()));
     Ok(work)
@@ -65,7 +65,7 @@ const CUTS: &[Operation] = &[
 
 #[test]
 fn a_file_cut_short_while_it_is_read_loses_the_rounds_and_says_why() {
-    // A process of its own, because rounds fork from it.
+    // In a separate process, because rounds fork from it.
     in_a_process(lose_the_rounds).unwrap_or_else(|why| panic!("{why}"));
 }
 
@@ -77,11 +77,11 @@ fn lose_the_rounds() {
     assert!(taken.costs.is_empty(), "{:?}", taken.costs.iter().map(|cost| cost.name()).collect::<Vec<_>>());
     let why = |id: &str| taken.skipped.iter().find(|skip| skip.operation == id).map(|skip| skip.reason.clone());
     let mapped = why("test.mapped").expect("skipped");
-    assert!(mapped.contains("SIGBUS") && mapped.contains("cut short"), "{mapped}");
+    assert!(mapped.contains("SIGBUS") && mapped.contains("truncated"), "{mapped}");
     let read = why("test.pread").expect("skipped");
-    assert!(read.contains("cut short"), "{read}");
+    assert!(read.contains("truncated"), "{read}");
     if let Some(ring) = why("test.ring").filter(|ring| !ring.contains("io_uring")) {
-        assert!(ring.contains("cut short"), "{ring}");
+        assert!(ring.contains("truncated"), "{ring}");
     }
     let left: Vec<_> =
         std::fs::read_dir(root.path()).expect("readable").flatten().map(|entry| entry.file_name()).collect();

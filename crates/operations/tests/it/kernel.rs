@@ -1,19 +1,19 @@
-//! What the kernel did while an operation was performed, told by the kernel itself and not by what its calls returned:
-//! interrupts of other CPUs, values that changed, pages that moved, writes of the device, sleeps.
+//! What the kernel did while an operation ran, as the kernel reports it (not the return values of calls): interrupts of other CPUs,
+//! changed values, moved pages, writes of the device, sleeps.
 
 mod files;
 mod waits;
 
 use crate::support::{self, apart, changes_each_time, children, looped, prepared, setting_at};
 
-/// Function call interrupts that each CPU has had; `None` where the kernel does not count them.
+/// The number of function call interrupts of each CPU; `None` if the kernel does not count them.
 fn interrupts() -> Option<Vec<u64>> {
     let text = std::fs::read_to_string("/proc/interrupts").ok()?;
     let line = text.lines().find(|line| line.trim_end().ends_with("Function call interrupts"))?;
     Some(line.split_whitespace().skip(1).map_while(|count| count.parse().ok()).collect())
 }
 
-/// The CPU that a process was on last, and its time on it in ticks.
+/// The latest CPU of a process, and its time on that CPU in ticks.
 fn place_and_time(pid: i32) -> (usize, u64) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the task is there");
     let fields: Vec<&str> = stat.rsplit_once(')').expect("a name").1.split_whitespace().collect();
@@ -22,8 +22,8 @@ fn place_and_time(pid: i32) -> (usize, u64) {
 
 #[test]
 fn a_barrier_interrupts_every_cpu_that_runs_a_task_of_this_memory() {
-    /// Ticks of 10 ms that the other task runs for, and interrupts of its CPU in them: one for 100 us, although whoever
-    /// else wants that CPU has a part of the time.
+    /// The ticks of 10 ms that the other task runs, and the interrupts of its CPU meanwhile: at least one per 100 us, although other
+    /// tasks of that CPU take a part of the time.
     const TICKS: u64 = 20;
     const INTERRUPTS: u64 = 2_000;
     if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
@@ -83,7 +83,7 @@ fn calls_that_set_change_what_they_set() {
     changes_each_time("pair.sockopt", &[], |_| Some(format!("{:?}", (3..64).map(kept_alive).collect::<Vec<_>>())));
 }
 
-/// What this descriptor's option says, where it is a socket.
+/// The value of this socket option; `None` if the descriptor is not a socket.
 fn kept_alive(descriptor: i32) -> Option<i32> {
     let (mut value, mut length) = (0_i32, 4_u32);
     let place = (&raw mut value).cast();
@@ -92,7 +92,7 @@ fn kept_alive(descriptor: i32) -> Option<i32> {
     (answer == 0).then_some(value)
 }
 
-/// A line of what the kernel says of this process.
+/// The value of a line in the kernel's status of this process.
 fn status(name: &str) -> String {
     let text = std::fs::read_to_string("/proc/self/status").expect("the kernel tells of processes");
     text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned()
@@ -123,7 +123,7 @@ fn pages_move_between_nodes_or_the_operation_is_skipped() {
     }
 }
 
-/// Pages that the kernel has moved from one frame to another since it started.
+/// The number of pages that the kernel has moved from one frame to another since it started.
 fn migrated() -> u64 {
     let text = std::fs::read_to_string("/proc/vmstat").expect("the kernel counts pages");
     let count = text.lines().find_map(|line| line.strip_prefix("pgmigrate_success "));
@@ -144,13 +144,13 @@ fn collected_children_had_a_copy_of_the_memory_or_the_memory_itself() {
                 faults_of_children() - before
             });
         }
-        // A copy faults on the first page that it writes at least; one that was lent all of it on none.
+        // A copy faults at least on the first page that it writes; a child that shares all memory faults on none.
         assert!(faults[0] >= TIMES, "{TIMES} copies had {} page faults", faults[0]);
         assert!(faults[1] < TIMES / 2, "{TIMES} that were lent the memory had {} page faults", faults[1]);
     }
 }
 
-/// Page faults of children that were collected.
+/// Page faults of reaped children.
 fn faults_of_children() -> u64 {
     // SAFETY: all bits zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! What a reader takes of memory does not grow with the file, and files larger than memory are read whole.
+//! The memory of a reader does not grow with the file, and files larger than memory are read completely.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use operation::Setting;
-use operations::reading::Given;
+use operations::reading::UserFile;
 use record::{Point, Value};
 
 use crate::support::in_a_process;
 
 const MIB: u64 = 1 << 20;
 
-/// One pass over a file of holes, from the state in which nothing of it is in memory.
+/// One pass over a file of holes, beginning with nothing of it in memory.
 fn passes_over(id: &str, path: &Path) {
-    let given: &'static Given = Box::leak(Box::new(Given::read(path).expect("a file")));
+    let given: &'static UserFile = Box::leak(Box::new(UserFile::read(path).expect("a file")));
     pass_over(id, path, given);
 }
 
-fn pass_over(id: &str, path: &Path, given: &'static Given) {
+fn pass_over(id: &str, path: &Path, given: &'static UserFile) {
     let operation = operations::find(id).unwrap_or_else(|| panic!("there is no {id}"));
     let words = [("state", "cold"), ("order", "sequential")].map(|(axis, word)| (axis, Value::Word(word.into())));
     let numbers = [("record", 128 << 10), ("file", given.length()), ("depth", 16)];
@@ -35,7 +35,7 @@ fn pass_over(id: &str, path: &Path, given: &'static Given) {
     }
 }
 
-/// A file of so many bytes that takes no room.
+/// A file of this size that occupies no space.
 fn holes(folder: &Path, length: u64) -> PathBuf {
     let path = folder.join("holes");
     File::create(&path).and_then(|file| file.set_len(length)).expect("a sparse file");
@@ -53,18 +53,18 @@ fn kib(name: &str) -> u64 {
 fn memory_does_not_grow_with_the_file() {
     let folder = tempfile::tempdir().expect("a folder");
     for id in ["read.read", "read.pread", "read.direct", "read.uring", "read.stdio", "read.mmap"] {
-        // A process of its own, because it looks at the whole memory of the process.
+        // In a separate process, because it examines the whole memory of the process.
         let (grown, peaks) = in_a_process(|| grows(id, folder.path())).unwrap_or_else(|why| panic!("{id}: {why}"));
         eprintln!("{id}: RssAnon grew by {grown} KiB, VmHWM {peaks:?} KiB");
         assert!(grown < 2048, "{id}: RssAnon grew by {grown} KiB");
-        // Pages of a mapping are the file's own, in memory for all.
+        // The pages of a mapping belong to the page cache.
         assert!(id == "read.mmap" || peaks[1] < peaks[0] + 4096, "{id}: {peaks:?} KiB");
     }
 }
 
-/// How much more memory the process has after reading a small and a large file, and the peaks of both, in KiB.
+/// How much the process grew between reading a small and a large file, and its peak for both, in KiB.
 fn grows(id: &str, folder: &Path) -> (u64, [u64; 2]) {
-    // The first pass brings in the code and the libraries' buffers.
+    // The first pass loads the code and the libraries' buffers.
     passes_over(id, &holes(folder, 16 * MIB));
     let before = kib("RssAnon");
     let peaks = [16, 256].map(|mib| {
@@ -75,10 +75,10 @@ fn grows(id: &str, folder: &Path) -> (u64, [u64; 2]) {
     (kib("RssAnon").saturating_sub(before), peaks)
 }
 
-/// Bytes of the file that is larger than memory, in MiB, unless the variable says otherwise.
+/// The size in MiB of the file that is larger than memory, unless the variable gives another.
 const SIZE: (&str, u64) = ("HOWSLOW_TEST_FILE_MIB", 65_536);
 
-/// With less memory than the file has bytes: a control group of this test's own.
+/// With less memory than the file has bytes, in a control group of this test.
 #[test]
 fn files_larger_than_memory_are_read_to_their_end() {
     const LIMIT: u64 = 96 * MIB;
@@ -101,11 +101,11 @@ fn files_larger_than_memory_are_read_to_their_end() {
     assert!((LIMIT / 2..=LIMIT).contains(&most), "{most} bytes were used: the file was not larger than memory");
 }
 
-/// A control group in which processes share so many bytes of memory, pages of files included; dropping it removes it.
+/// A control group whose processes share this number of bytes of memory, including the page cache. Dropping it removes it.
 struct Group(PathBuf);
 
 impl Group {
-    /// Below this process' own, by whichever version of control groups there is.
+    /// Below this process's own group, with either version of control groups.
     fn limited_to(bytes: u64) -> std::io::Result<Group> {
         let of_this = std::fs::read_to_string("/proc/self/cgroup")?;
         let path = |controller: &str| {
@@ -144,7 +144,7 @@ fn a_file_of_64_gib_is_read_to_its_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let mib = std::env::var(SIZE.0).map_or(SIZE.1, |mib| mib.parse().expect("MiB"));
     let path = holes(folder.path(), mib * MIB);
-    let given: &'static Given = Box::leak(Box::new(Given::read(&path).expect("a file")));
+    let given: &'static UserFile = Box::leak(Box::new(UserFile::read(&path).expect("a file")));
     for id in READERS {
         pass_over(id, &path, given);
         eprintln!("{id}: whole; RssAnon {} KiB, VmHWM {} KiB", kib("RssAnon"), kib("VmHWM"));

@@ -1,4 +1,4 @@
-//! Every operation, performed: what it does to the system, what it leaves behind, what the registry says of it.
+//! Every operation, performed: its effect on the system, what it leaves behind, and what the registry says of it.
 
 mod accounted;
 mod calls;

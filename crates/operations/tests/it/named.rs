@@ -1,17 +1,17 @@
-//! The system calls that an operation names are those that its loop makes: once the kernel refuses them, it fails.
+//! The system calls that an operation names are those that its loop makes: it fails when the kernel refuses them.
 
 use operation::{Failure, Operation, Setting};
 use syscalls::Sysno;
 
 use crate::support::{give_up_after, in_a_process};
 
-/// What a refused call answers: an error that none of these calls has of its own.
+/// The error of a refused call: one that none of these calls returns otherwise.
 const REFUSED: i32 = libc::EXDEV;
 
-/// Families whose calls are made while the loop runs, and not before.
+/// Families that make their calls while the loop runs, and not before.
 const FAMILIES: &[&str] = &["poll", "flag", "signal"];
 
-/// Others that are alike.
+/// Similar operations of other families.
 const OTHERS: &[&str] = &["async.read.ring", "async.read.preadv2"];
 
 #[test]
@@ -33,7 +33,7 @@ fn an_operation_makes_the_calls_it_names() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// 0 where the loop fails once this call is refused, 1 where it does not, 2 where it cannot be set up.
+/// Returns 0 if the loop fails when this call is refused, 1 if it does not, 2 if it cannot be set up.
 fn refused_in_a_child(operation: &Operation, name: &str) -> i32 {
     let scratch = tempfile::tempdir().expect("a folder");
     let number: Sysno = name.parse().expect(name);
@@ -52,18 +52,18 @@ fn refused_in_a_child(operation: &Operation, name: &str) -> i32 {
     end.unwrap_or(-1)
 }
 
-/// Has the kernel refuse this call to this process from now on.
+/// Makes the kernel refuse this call to this process from now on.
 fn refuse(call: Sysno) -> std::io::Result<()> {
     let step = |code: u32, yes, value| libc::sock_filter { code: code as u16, jt: yes, jf: 0, k: value };
     let mut steps = [
-        // The number of the call is the first word of what the filter is told.
+        // The call's number is the first word of the filter's input.
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
         step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, call.id() as u32),
         step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
         step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ERRNO | REFUSED as u32),
     ];
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // SAFETY: forbids new privileges to this process, and touches no memory.
+    // SAFETY: forbids new privileges to this process, and passes no memory.
     let without = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
     // SAFETY: the program and its steps are valid during the call.
     let set = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };

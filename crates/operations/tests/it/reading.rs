@@ -1,8 +1,8 @@
-//! Files that readers cannot work on are told, and pages in memory are counted where they are.
+//! Files that readers cannot use are reported, and pages in memory are counted correctly.
 
 use std::path::Path;
 
-use operations::reading::Given;
+use operations::reading::UserFile;
 use operations::residence;
 
 #[test]
@@ -22,7 +22,7 @@ fn a_file_of_64_gib_is_set_up_in_the_memory_of_a_round() {
 }
 
 fn rustix_page() -> u64 {
-    // SAFETY: asks for a constant of the system.
+    // SAFETY: reads a constant of the system.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
 }
 
@@ -57,7 +57,7 @@ fn pages_in_memory_are_counted_where_they_are() {
 #[test]
 fn what_is_no_readable_file_is_told() {
     let root = tempfile::tempdir().expect("a folder");
-    let told = |path: &Path| Given::read(path).expect_err("not readable").to_string();
+    let told = |path: &Path| UserFile::read(path).expect_err("not readable").to_string();
     assert!(told(&root.path().join("missing")).contains("No such file"));
     assert!(told(root.path()).contains("is a directory"));
     std::fs::write(root.path().join("empty"), "").expect("written");

@@ -100,7 +100,7 @@ fn rules_of_plausibility_name_operations_and_axes() {
     }
 }
 
-/// Books, mixes and older runs do not say their units: there these axes hold bytes.
+/// Books, mixes and older runs do not name their units: these axes hold bytes there.
 #[test]
 fn axes_that_held_bytes_before_runs_said_units_still_do() {
     const BYTES: [&str; 8] = ["size", "resident", "set", "file", "filled", "record", "ahead", "quantity"];

@@ -1,4 +1,4 @@
-//! What the tests share: operations performed in processes of their own, with what is looked at before and after.
+//! Shared by the tests: performing operations in separate processes, and comparing the state before and after.
 
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ static ONE: Mutex<()> = Mutex::new(());
 /// True in a forked process, which may fork again.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Runs `work` in a forked process, as a round is, and returns its result; an error says how the process ended otherwise.
+/// Runs `work` in a forked process, as for a round. Returns its result, or an error that says how the process ended instead.
 pub fn in_a_process<T: Serialize + DeserializeOwned>(work: impl FnOnce() -> T) -> Result<T, String> {
     let _one = match FORKED.load(Ordering::Relaxed) {
         true => None,
@@ -49,13 +49,13 @@ pub fn in_a_process<T: Serialize + DeserializeOwned>(work: impl FnOnce() -> T) -
     serde_json::from_slice(&text).unwrap_or_else(|_| Err(format!("it ended with status {status:#x}")))
 }
 
-/// Ends this process after so many seconds: it hangs.
+/// Ends this process after this number of seconds, if it hangs.
 pub fn give_up_after(seconds: u32) {
-    // SAFETY: the alarm ends this process alone.
+    // SAFETY: the alarm ends only this process.
     unsafe { libc::alarm(seconds) };
 }
 
-/// Runs `work` in a forked process with a scratch folder on this package's disk; a panic in it is one here.
+/// Runs `work` in a forked process with a scratch folder on this package's disk. A panic in it becomes a panic here.
 pub fn apart<T: Serialize + DeserializeOwned>(work: impl FnOnce(&Path) -> T) -> T {
     let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder");
     let done = in_a_process(|| {
@@ -65,12 +65,12 @@ pub fn apart<T: Serialize + DeserializeOwned>(work: impl FnOnce(&Path) -> T) -> 
     done.unwrap_or_else(|why| panic!("{why}"))
 }
 
-/// CPU 1, where it is there.
+/// CPU 1, if the machine has it.
 pub fn other_cpu() -> Option<u32> {
     std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1)
 }
 
-/// What an axis of a point is set to.
+/// The value of an axis of a point.
 pub trait At: Copy {
     /// As a point holds it.
     fn value(self) -> Value;
@@ -88,7 +88,7 @@ impl At for &str {
     }
 }
 
-/// A setting on CPU 0, beside CPU 1.
+/// A setting on CPU 0, with CPU 1 as the other one.
 pub fn setting(point: Point, scratch: &Path) -> Setting {
     Setting::new(point, scratch.into(), 0, Some(1), 1)
 }
@@ -105,7 +105,7 @@ pub fn points(id: &str) -> Vec<Point> {
     operations::find(id).unwrap_or_else(|| panic!("there is no {id}")).points(false)
 }
 
-/// An operation's loop, or why it is skipped; anything else is a failure.
+/// An operation's loop, or the reason for a skip. Anything else fails the test.
 pub fn prepared(id: &str, setting: &Setting) -> Result<Loop, String> {
     // A round runs on one CPU, and so does what is compared with it.
     operation::pin(setting.cpu()).expect("CPU 0");
@@ -116,18 +116,18 @@ pub fn prepared(id: &str, setting: &Setting) -> Result<Loop, String> {
     })
 }
 
-/// An operation's loop; `None` where it is skipped, which is told.
+/// An operation's loop; `None` if it is skipped, with a message.
 pub fn looped(id: &str, setting: &Setting) -> Option<Loop> {
     prepared(id, setting).map_err(|reason| testing::left_out!("{id}: {reason}")).ok()
 }
 
-/// The processes that this one has started and not collected.
+/// The number of processes that this process has started and not reaped.
 pub fn children() -> Vec<i32> {
     let text = std::fs::read_to_string("/proc/thread-self/children").expect("the kernel lists children");
     text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// What is looked at differs after each iteration from what it was before it: a call that leaves it alone is found out.
+/// The state after each iteration must differ from the state before: a call that changes nothing is detected.
 pub fn changes_each_time(id: &str, at: &[(&str, &str)], look: impl Fn(&Path) -> Option<String>) {
     apart(|scratch| {
         let setting = setting_at(id, scratch, at);

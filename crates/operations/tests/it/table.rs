@@ -38,7 +38,7 @@ fn numbers_and_names_are_each_there_once() {
     assert_eq!(names(every_call()).into_iter().collect::<BTreeSet<_>>().len(), calls.len());
 }
 
-/// The C library's numbers are another source than the table's.
+/// The numbers of the C library are independent of those in the table.
 #[test]
 fn the_table_agrees_with_the_c_library() {
     let table: BTreeMap<&str, i32> = every_call().into_iter().map(|call| (call.name, call.number)).collect();

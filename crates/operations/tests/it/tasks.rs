@@ -1,5 +1,5 @@
-//! Every operation that involves more than one task does its work at every point, or says why it cannot here, and
-//! leaves nothing behind: no child, no System V object, no POSIX queue.
+//! Every operation with more than one task does its work at every point, or says why it cannot here, and leaves nothing behind: no
+//! child, no System V object, no POSIX queue.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use operation::{Failure, Operation, Setting};
 
 use crate::support::{in_a_process, other_cpu};
 
-/// The first operation that other operations of a family are about; a family without it would be tested in vain.
+/// The first operation of each tested family. A family without it would be tested without effect.
 const FAMILIES: [(&str, &str); 6] = [
     ("messages", "pipe.self"),
     ("asynchronous completion", "async.read.plain"),
@@ -17,7 +17,7 @@ const FAMILIES: [(&str, &str); 6] = [
     ("processes", "process.fork"),
 ];
 
-/// Each operation has a process of its own, as in a round, because handlers, masks and namespaces are the process's.
+/// Each operation runs in a separate process, as in a round, because handlers, masks and namespaces belong to the process.
 #[test]
 fn operations_between_tasks_do_their_work_and_leave_nothing() {
     leaving_no_object("tasks", |scratch| {
@@ -27,7 +27,7 @@ fn operations_between_tasks_do_their_work_and_leave_nothing() {
             for operation in family.operations() {
                 let done = in_a_process(|| {
                     perform(operation, scratch);
-                    // SAFETY: asks whether any child is left, without taking its status.
+                    // SAFETY: checks whether any child is left, without reaping it.
                     let left = unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) };
                     assert_eq!(left, -1, "{} left a child behind", operation.id);
                 });
@@ -37,7 +37,7 @@ fn operations_between_tasks_do_their_work_and_leave_nothing() {
     });
 }
 
-/// An operation whose process is killed in the midst of it leaves no object either.
+/// An operation whose process is killed while it runs leaves no object either.
 #[test]
 fn operations_that_are_killed_leave_no_object() {
     leaving_no_object("killed", |scratch| {
@@ -47,7 +47,7 @@ fn operations_that_are_killed_leave_no_object() {
                 let point = operation.points(false).remove(0);
                 let setting = Setting::new(point, scratch.into(), 0, other_cpu(), 1);
                 let _work = operation.set_up(&setting);
-                // SAFETY: ends this thread's process alone, with its objects in use.
+                // SAFETY: ends only this thread's process, while its objects are in use.
                 unsafe { libc::raise(libc::SIGKILL) };
             });
             assert_eq!(killed, Err("it ended with status 0x9".into()), "{id} was not killed");
@@ -55,8 +55,8 @@ fn operations_that_are_killed_leave_no_object() {
     });
 }
 
-/// Runs `work` with a scratch folder, and checks that the same System V objects and POSIX queues are there before and
-/// after. They are counted in a namespace of our own where we may have one, for other programs make some too.
+/// Runs `work` with a scratch folder, and checks that the same System V objects and POSIX queues exist before and after. They are
+/// counted in a separate namespace if that is allowed, because other programs create some too.
 fn leaving_no_object(name: &str, work: impl FnOnce(&Path)) {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&scratch).expect("the target folder can be written");
@@ -72,7 +72,7 @@ fn leaving_no_object(name: &str, work: impl FnOnce(&Path)) {
 }
 
 fn perform(operation: &Operation, scratch: &Path) {
-    // As a round is: what two tasks do on one CPU is nothing they do on two.
+    // As in a round: two tasks on one CPU behave differently from two tasks on two CPUs.
     operation::pin(0).expect("CPU 0 may be used");
     for point in operation.points(false) {
         let setting = Setting::new(point.clone(), scratch.into(), 0, other_cpu(), 1);
@@ -91,8 +91,8 @@ fn perform(operation: &Operation, scratch: &Path) {
     }
 }
 
-/// The System V objects and POSIX queues there are, as text. Queues are seen only where root may mount their file
-/// system, which happens in a namespace of mounts that ends at once.
+/// The existing System V objects and POSIX queues, as text. Queues are visible only if root may mount their file system, which is
+/// done in a mount namespace that ends at once.
 fn objects(scratch: &Path) -> String {
     let mut objects = String::new();
     for kind in ["msg", "sem", "shm"] {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::figure::{Figure, MS, number};
+use super::figure::{MS, PrintedFigure, number};
 use crate::point::Point;
 use crate::term::Term;
 
@@ -51,13 +51,13 @@ pub struct Entry {
     /// The costs that it should consist of.
     pub explained_by: Vec<Term>,
     /// The two costs whose difference it is.
-    pub difference: Option<Difference>,
+    pub difference: Option<PublishedDifference>,
 }
 
 /// A cost that was published as the difference of two others.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Difference {
+pub struct PublishedDifference {
     /// The larger one.
     pub of: String,
     /// The one that is subtracted.
@@ -73,13 +73,13 @@ impl Entry {
 
     /// Nanoseconds from the most exact printed figure, with the uncertainty of its digits. Cycles come first, then the
     /// one of time and rate with more digits.
-    pub(crate) fn quoted(&self, ghz: Option<f64>) -> Option<Figure> {
+    pub(crate) fn quoted(&self, ghz: Option<f64>) -> Option<PrintedFigure> {
         if let Some(text) = &self.cycles {
-            return Some(Figure::cycles(text)?.times(1.0 / ghz?));
+            return Some(PrintedFigure::cycles(text)?.times(1.0 / ghz?));
         }
         let times = [(&self.ns, 1.0), (&self.us, 1e3), (&self.ms, MS)];
-        let time = times.into_iter().find_map(|(text, unit)| Some(Figure::of(text.as_ref()?)?.times(unit)));
-        let rate = self.rate.as_deref().and_then(Figure::of).map(|rate| rate.under(1e9));
+        let time = times.into_iter().find_map(|(text, unit)| Some(PrintedFigure::of(text.as_ref()?)?.times(unit)));
+        let rate = self.rate.as_deref().and_then(PrintedFigure::of).map(|rate| rate.under(1e9));
         match (time, rate) {
             (Some(time), Some(rate)) if rate.open() < time.open() => Some(rate),
             (time, rate) => time.or(rate),
@@ -91,7 +91,7 @@ impl Entry {
         let single = [&self.rate, &self.cpu_ms, &self.delta_ms, &self.block_moves, &self.kbit_s];
         let single = single.into_iter().flatten().find(|text| number(text).is_none_or(|figure| figure <= 0.0));
         let times = [&self.cycles, &self.ns, &self.us, &self.ms];
-        single.or_else(|| times.into_iter().flatten().find(|text| Figure::of(text).is_none()))
+        single.or_else(|| times.into_iter().flatten().find(|text| PrintedFigure::of(text).is_none()))
     }
 
     /// Processor time as printed, in ms.
@@ -100,7 +100,7 @@ impl Entry {
     }
 
     /// Processor time in ns, with the uncertainty of its digits.
-    pub(super) fn processor(&self) -> Option<Figure> {
-        Some(Figure::of(self.cpu_ms.as_deref()?)?.times(MS))
+    pub(super) fn processor(&self) -> Option<PrintedFigure> {
+        Some(PrintedFigure::of(self.cpu_ms.as_deref()?)?.times(MS))
     }
 }

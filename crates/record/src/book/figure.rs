@@ -5,35 +5,35 @@ pub(super) const MS: f64 = 1e6;
 
 /// A figure and the uncertainty of its digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Figure {
+pub(crate) struct PrintedFigure {
     pub(crate) value: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
 }
 
-impl Figure {
+impl PrintedFigure {
     /// `1.36`: half a unit of the last digit to either side.
     ///
     /// `4-5`: several alternatives or a range, from one to the other. It is quoted at the geometric mean, because
     /// books are compared by ratios and both ends have the same ratio to this mean.
-    pub(super) fn of(text: &str) -> Option<Figure> {
+    pub(super) fn of(text: &str) -> Option<PrintedFigure> {
         if let Some((low, high)) = text.split_once('-') {
             let (low, high) = (number(low)?, number(high)?);
-            return (0.0 < low && low <= high).then(|| Figure { value: (low * high).sqrt(), low, high });
+            return (0.0 < low && low <= high).then(|| PrintedFigure { value: (low * high).sqrt(), low, high });
         }
         let (value, open) = (number(text)?, rounding(text));
-        (value > 0.0).then_some(Figure { value, low: value - open, high: value + open })
+        (value > 0.0).then_some(PrintedFigure { value, low: value - open, high: value + open })
     }
 
     /// A whole number of cycles is exact, because a pipeline has no others.
-    pub(super) fn cycles(text: &str) -> Option<Figure> {
-        let figure = Figure::of(text)?;
+    pub(super) fn cycles(text: &str) -> Option<PrintedFigure> {
+        let figure = PrintedFigure::of(text)?;
         let whole = !text.contains(['.', '-']);
-        Some(if whole { Figure { low: figure.value, high: figure.value, ..figure } } else { figure })
+        Some(if whole { PrintedFigure { low: figure.value, high: figure.value, ..figure } } else { figure })
     }
 
-    pub(super) fn times(self, factor: f64) -> Figure {
-        Figure { value: self.value * factor, low: self.low * factor, high: self.high * factor }
+    pub(super) fn times(self, factor: f64) -> PrintedFigure {
+        PrintedFigure { value: self.value * factor, low: self.low * factor, high: self.high * factor }
     }
 
     /// The uncertainty, as a share of the figure.
@@ -42,8 +42,8 @@ impl Figure {
     }
 
     /// `over` divided by the figure.
-    pub(super) fn under(self, over: f64) -> Figure {
-        Figure { value: over / self.value, low: over / self.high, high: over / self.low }
+    pub(super) fn under(self, over: f64) -> PrintedFigure {
+        PrintedFigure { value: over / self.value, low: over / self.high, high: over / self.low }
     }
 }
 
@@ -69,13 +69,13 @@ mod tests {
 
     #[test]
     fn ranges_and_whole_cycles() {
-        assert_eq!(Figure::of("4-9"), Some(Figure { value: 6.0, low: 4.0, high: 9.0 }));
-        assert_eq!(Figure::of("0.5"), Some(Figure { value: 0.5, low: 0.45, high: 0.55 }));
-        assert_eq!(Figure::cycles("4"), Some(Figure { value: 4.0, low: 4.0, high: 4.0 }));
-        assert_eq!(Figure::cycles("4-9"), Figure::of("4-9"));
-        assert_eq!(Figure::cycles("0.5"), Figure::of("0.5"));
+        assert_eq!(PrintedFigure::of("4-9"), Some(PrintedFigure { value: 6.0, low: 4.0, high: 9.0 }));
+        assert_eq!(PrintedFigure::of("0.5"), Some(PrintedFigure { value: 0.5, low: 0.45, high: 0.55 }));
+        assert_eq!(PrintedFigure::cycles("4"), Some(PrintedFigure { value: 4.0, low: 4.0, high: 4.0 }));
+        assert_eq!(PrintedFigure::cycles("4-9"), PrintedFigure::of("4-9"));
+        assert_eq!(PrintedFigure::cycles("0.5"), PrintedFigure::of("0.5"));
         for wrong in ["", "-", "4-", "-4", "9-4", "0", "0-4", "4-5-6", "<4", "1e3", "inf", "1.2.3"] {
-            assert_eq!(Figure::of(wrong), None, "{wrong}");
+            assert_eq!(PrintedFigure::of(wrong), None, "{wrong}");
         }
         assert_eq!((number(".77"), decimals(".77")), (Some(0.77), 2));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::figure::{Figure, MS};
+use super::figure::{MS, PrintedFigure};
 use super::{Book, Entry};
 use crate::cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Switches};
 use crate::point::Point;
@@ -45,7 +45,7 @@ impl Book {
                 // A difference of two rounded figures is as uncertain as both of them together.
                 let reach = |id: &str| self.entry(id)?.quoted(ghz).map(|figure| (figure.high - figure.low) / 2.0);
                 let open = reach(&difference.of)? + reach(&difference.less)?;
-                Figure { low: printed.value - open, high: printed.value + open, ..printed }
+                PrintedFigure { low: printed.value - open, high: printed.value + open, ..printed }
             }
         };
         let gross = match &entry.difference {
@@ -92,11 +92,11 @@ impl Book {
 }
 
 /// The interval of a time minus its processor time. It is as uncertain as the digits of both together.
-fn waiting(time: Figure, cpu: Figure) -> Ends {
+fn waiting(time: PrintedFigure, cpu: PrintedFigure) -> Ends {
     Ends { low: time.low - cpu.high, high: time.high - cpu.low }
 }
 
-fn figures(figure: Figure) -> Figures {
+fn figures(figure: PrintedFigure) -> Figures {
     let value = Nanoseconds(figure.value);
     let (low, high) = (Nanoseconds(figure.low), Nanoseconds(figure.high));
     Figures { best: value, quiet: value, typical: value, low, high }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use analysis::compare::{Comparison, Difference};
+use analysis::compare::{Comparison, DifferingFact};
 use record::units::significant;
 use serde_json::Value;
 
-use super::view::View;
-use crate::grid::{Grid, Kind};
+use super::view::ComparisonView;
+use crate::grid::{Grid, RowKind};
 use crate::text::Style;
 
 /// Items of a list that a cell shows.
@@ -15,16 +15,21 @@ const ITEMS: usize = 4;
 /// Characters in a cell.
 const MOST: usize = 40;
 
-pub(super) fn table(it: &Comparison<'_>, differing: &[Difference], view: &View<'_>, style: Style) -> String {
+pub(super) fn table(
+    it: &Comparison<'_>,
+    differing: &[DifferingFact],
+    view: &ComparisonView<'_>,
+    style: Style,
+) -> String {
     if differing.is_empty() {
         return style.dim("machine and settings are the same") + "\n";
     }
     let mut grid = Grid::new(&format!("<{}", "<".repeat(it.runs.len())));
     let labels = (0..it.runs.len()).map(|place| view.label(place));
-    grid.add(Kind::Heading, ["what differs".to_string()].into_iter().chain(labels).collect());
+    grid.add(RowKind::Heading, ["what differs".to_string()].into_iter().chain(labels).collect());
     for difference in differing {
         let cells = difference.values.iter().enumerate().map(|(place, value)| cell(value, &difference.values, place));
-        grid.add(Kind::Row, [format!("  {}", difference.field)].into_iter().chain(cells).collect());
+        grid.add(RowKind::Row, [format!("  {}", difference.field)].into_iter().chain(cells).collect());
     }
     grid.render(style)
 }

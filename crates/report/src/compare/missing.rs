@@ -2,14 +2,14 @@
 
 use analysis::compare::{Comparison, Only};
 
-use super::view::View;
+use super::view::ComparisonView;
 use crate::text::{Style, in_table, paragraph};
 
 /// Names that a line shows before it only counts.
 const NAMED: usize = 8;
 
 /// Costs that were not compared because their work differs.
-pub(super) fn versions(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
+pub(super) fn versions(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     if it.versions.is_empty() {
         return String::new();
     }
@@ -30,7 +30,7 @@ pub(super) fn versions(it: &Comparison<'_>, view: &View<'_>, style: Style) -> St
 }
 
 /// The costs of each run alone: by family with counts, then the reasons of the other runs.
-pub(super) fn only(it: &Comparison<'_>, view: &View<'_>, style: Style) -> String {
+pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
     for (place, only) in it.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
         let costs = if only.len() == 1 { "cost" } else { "costs" };
@@ -58,7 +58,7 @@ fn by_family<'o, 'a>(only: &'o [Only<'a>]) -> Vec<(&'a str, Vec<&'o Only<'a>>)> 
 }
 
 /// Each reason with its costs.
-fn reasons(only: &[Only<'_>], view: &View<'_>) -> Vec<(String, String)> {
+fn reasons(only: &[Only<'_>], view: &ComparisonView<'_>) -> Vec<(String, String)> {
     let told = only.iter().flat_map(|it| {
         it.skipped.iter().map(move |(run, skip)| {
             let remedy =

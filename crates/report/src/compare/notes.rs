@@ -1,10 +1,10 @@
 //! Notes on a row: doubts of its costs, other names, other estimates, why there is no ratio. They are numbered, shown
 //! once each, and short enough for many rows.
 
-use analysis::compare::{Row, Told};
+use analysis::compare::{ComparisonRow, RatioToBase};
 use record::{Cost, Doubt, Estimate};
 
-use super::view::View;
+use super::view::ComparisonView;
 use crate::footnotes::Footnotes;
 use crate::text::{Style, in_table};
 
@@ -14,13 +14,13 @@ pub(super) struct Notes(Footnotes);
 
 impl Notes {
     /// The numbers of a row's notes, and the name of its partner if it differs.
-    pub(super) fn of(&mut self, row: &Row<'_>, view: &View<'_>) -> String {
+    pub(super) fn of(&mut self, row: &ComparisonRow<'_>, view: &ComparisonView<'_>) -> String {
         let mut texts = doubts(row.base, &view.label(0));
         let mut beside = Vec::new();
         for (place, other) in row.others.iter().enumerate() {
             let Some((cost, against)) = other else { continue };
             texts.extend(doubts(cost, &view.label(place + 1)));
-            if let Told::Untold(why) = &against.ratio {
+            if let RatioToBase::Unknown(why) = &against.ratio {
                 texts.push(why.clone());
             }
             // A published figure is quoted by the only estimate it has.
@@ -51,31 +51,8 @@ impl Notes {
 
 fn doubts(cost: &Cost, label: &str) -> Vec<String> {
     // The row itself says "at most".
-    let told = cost.doubts.iter().filter(|doubt| !matches!(doubt, Doubt::AtMost { .. }) || !cost.holds_zero());
-    told.map(|doubt| format!("{label}: {}", short(doubt))).collect()
-}
-
-/// A doubt without its figures. `howslow show` has them.
-fn short(doubt: &Doubt) -> &'static str {
-    match doubt {
-        Doubt::NeverQuiet => "the core was never undisturbed",
-        Doubt::FewQuiet { .. } => "few quiet batches",
-        Doubt::Wide { .. } => "the interval is wider than was asked for",
-        Doubt::FewRounds { .. } => "few rounds: the interval is a guess, or there is none",
-        Doubt::NegativeNet => "its baseline cost more than the whole",
-        Doubt::AtMost { .. } => "cannot be told from zero",
-        Doubt::Bimodal { .. } => "two groups of samples",
-        Doubt::NonLinear { .. } => "state builds up in the loop",
-        Doubt::FrequencyMoved { .. } => "the clock frequency moved",
-        Doubt::Interrupted { .. } => "other tasks took the CPU",
-        Doubt::RoundLost { .. } => "a round was lost",
-        Doubt::NotCold { .. } => "part of the file was in memory",
-        Doubt::CoarseClock { .. } => "a batch is short for the clock",
-        Doubt::Drift { .. } => "it drifted from the first rounds to the last",
-        Doubt::OwnClock { .. } => "its batches ran at a clock of their own",
-        Doubt::Inherited { doubt, .. } => short(doubt),
-        Doubt::Implausible { .. } => "contradicts another cost of its run",
-    }
+    let shown = cost.doubts.iter().filter(|doubt| !matches!(doubt, Doubt::AtMost { .. }) || !cost.holds_zero());
+    shown.map(|doubt| format!("{label}: {}", doubt.short())).collect()
 }
 
 fn word(estimate: Estimate) -> &'static str {

@@ -1,18 +1,22 @@
 //! The table of ratios.
 
-use analysis::compare::{Against, Comparison, Family, Figure, Mean, Row, Told, Verdict, families, figure, overall};
+use analysis::compare::{
+    Against, ComparedFigure, Comparison, ComparisonRow, FamilyRatio, Mean, RatioToBase, Verdict, families, figure,
+    overall,
+};
 use analysis::statistics::Interval;
 use record::units::{grouped, significant};
 use record::{Cost, CountedIn, Nanoseconds, Run};
 
 use super::notes::Notes;
-use super::view::{Shown, Sort, View};
-use crate::grid::{Grid, Kind};
+use super::view::{ComparisonView, Shown, Sort};
+use crate::grid::{Grid, RowKind};
 use crate::text::{Style, in_table};
 
 /// The rows in the chosen order, and families with their means.
-pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, style: Style) -> String {
-    let mut shown: Vec<&Row<'_>> = it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
+pub(super) fn rows(it: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut Notes, style: Style) -> String {
+    let mut shown: Vec<&ComparisonRow<'_>> =
+        it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
     let table = Table { it, view };
     let mut grid = Grid::new(&table.columns());
     table.clocks(&mut grid);
@@ -23,38 +27,38 @@ pub(super) fn rows(it: &Comparison<'_>, view: &View<'_>, notes: &mut Notes, styl
         Sort::Ratio => shown.sort_by(|one, other| weight(other).total_cmp(&weight(one))),
     }
     if view.sort != Sort::Family {
-        grid.add(Kind::Heading, table.titles(""));
+        grid.add(RowKind::Heading, table.titles(""));
         for row in &shown {
             table.row(row, notes, &mut grid);
         }
-        grid.add(Kind::Heading, table.line("families, geometric means".into(), Vec::new()));
+        grid.add(RowKind::Heading, table.line("families, geometric means".into(), Vec::new()));
         for family in &families {
             table.mean(&format!("  {}", family.name), &family.means, &mut grid);
         }
     }
     if shown.is_empty() && !it.rows.is_empty() {
-        grid.add(Kind::Row, table.line("  nothing differs by more than noise".into(), Vec::new()));
+        grid.add(RowKind::Row, table.line("  nothing differs by more than noise".into(), Vec::new()));
     }
     if it.rows.len() > 1 {
-        grid.add(Kind::Heading, table.line("all".into(), Vec::new()));
+        grid.add(RowKind::Heading, table.line("all".into(), Vec::new()));
         table.mean("  geometric mean", &overall(it), &mut grid);
     }
     grid.render(style)
 }
 
 /// The sort key of a row: its first ratio, or the bound of one. Unknown ratios come last.
-fn weight(row: &Row<'_>) -> f64 {
+fn weight(row: &ComparisonRow<'_>) -> f64 {
     let ratio = row.others.iter().flatten().find_map(|(_, against)| match against.ratio {
-        Told::Times(it) => Some(it.value),
-        Told::AtMost(bound) | Told::AtLeast(bound) => Some(bound),
-        Told::Untold(_) => None,
+        RatioToBase::Times(it) => Some(it.value),
+        RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => Some(bound),
+        RatioToBase::Unknown(_) => None,
     });
     ratio.unwrap_or(-1.0)
 }
 
 struct Table<'t, 'a> {
     it: &'t Comparison<'a>,
-    view: &'t View<'t>,
+    view: &'t ComparisonView<'t>,
 }
 
 impl Table<'_, '_> {
@@ -90,25 +94,31 @@ impl Table<'_, '_> {
     /// below.
     fn clocks(&self, grid: &mut Grid) {
         let Some(clocks) = self.it.clocks.as_ref().filter(|_| self.it.unit.is_none()) else { return };
-        grid.add(Kind::Heading, self.titles("core clock"));
+        grid.add(RowKind::Heading, self.titles("core clock"));
         let cycle = |place: usize| Nanoseconds(clocks.cycle_ns[place]).to_string();
         let mut cells = vec![cycle(0)];
         for (place, ratio) in clocks.ratios().enumerate() {
             cells.extend(self.is_pair().then(|| cycle(place + 1)));
             cells.extend([times(ratio), String::new(), String::new()]);
         }
-        grid.add(Kind::Row, self.line("  one cycle".into(), cells));
+        grid.add(RowKind::Row, self.line("  one cycle".into(), cells));
     }
 
-    fn by_family(&self, shown: &[&Row<'_>], families: &[Family<'_>], notes: &mut Notes, grid: &mut Grid) {
-        let mut rows: std::collections::HashMap<&str, Vec<&Row<'_>>> = std::collections::HashMap::new();
+    fn by_family(
+        &self,
+        shown: &[&ComparisonRow<'_>],
+        families: &[FamilyRatio<'_>],
+        notes: &mut Notes,
+        grid: &mut Grid,
+    ) {
+        let mut rows: std::collections::HashMap<&str, Vec<&ComparisonRow<'_>>> = std::collections::HashMap::new();
         for row in shown {
             rows.entry(row.family()).or_default().push(row);
         }
         for family in families {
             let rows = rows.get(family.name).map_or(&[][..], Vec::as_slice);
             // Without a row of its own, a family is shown by its mean.
-            grid.add(Kind::Heading, self.titles(family.name));
+            grid.add(RowKind::Heading, self.titles(family.name));
             for row in rows {
                 self.row(row, notes, grid);
             }
@@ -118,7 +128,7 @@ impl Table<'_, '_> {
         }
     }
 
-    fn row(&self, row: &Row<'_>, notes: &mut Notes, grid: &mut Grid) {
+    fn row(&self, row: &ComparisonRow<'_>, notes: &mut Notes, grid: &mut Grid) {
         let name = format!("  {} {}", in_table(&row.base.operation), row.base.at.values());
         let mut cells = vec![self.figure(&self.it.runs[0], row.base, row.unit)];
         for (other, run) in row.others.iter().zip(&self.it.runs[1..]) {
@@ -142,9 +152,9 @@ impl Table<'_, '_> {
             (CountedIn::Cycles, None) => format!("{} cycles", grouped(value)),
         };
         match figure(run, cost, unit) {
-            Figure::Told(it) => text(it.value),
-            Figure::AtMost(it) => format!("at most {}", text(it.high)),
-            Figure::Untold(_) => "-".into(),
+            ComparedFigure::Value(it) => text(it.value),
+            ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
+            ComparedFigure::Unknown(_) => "-".into(),
         }
     }
 
@@ -161,7 +171,7 @@ impl Table<'_, '_> {
             cells.push(mean.ratio.map_or_else(String::new, |it| ends(&it)));
             cells.push(of);
         }
-        grid.add(Kind::Aside, self.line(name.into(), cells));
+        grid.add(RowKind::Aside, self.line(name.into(), cells));
     }
 }
 
@@ -169,10 +179,10 @@ impl Table<'_, '_> {
 fn told(against: &Against) -> [String; 3] {
     let verdict = against.verdict.word().to_string();
     match &against.ratio {
-        Told::Times(it) => [times(it.value), ends(it), verdict],
-        Told::AtMost(bound) => [format!("at most {}", times(*bound)), String::new(), verdict],
-        Told::AtLeast(bound) => [format!("at least {}", times(*bound)), String::new(), verdict],
-        Told::Untold(_) => ["-".into(), String::new(), verdict],
+        RatioToBase::Times(it) => [times(it.value), ends(it), verdict],
+        RatioToBase::AtMost(bound) => [format!("at most {}", times(*bound)), String::new(), verdict],
+        RatioToBase::AtLeast(bound) => [format!("at least {}", times(*bound)), String::new(), verdict],
+        RatioToBase::Unknown(_) => ["-".into(), String::new(), verdict],
     }
 }
 
@@ -190,11 +200,11 @@ fn times(value: f64) -> String {
 }
 
 /// A row is coloured as a change only if all its changes have one direction.
-fn kind(row: &Row<'_>) -> Kind {
+fn kind(row: &ComparisonRow<'_>) -> RowKind {
     let verdicts = || row.others.iter().flatten().map(|(_, against)| against.verdict);
     match (verdicts().any(|it| it == Verdict::Slower), verdicts().any(|it| it == Verdict::Faster)) {
-        (true, false) => Kind::Slower,
-        (false, true) => Kind::Faster,
-        _ => Kind::Row,
+        (true, false) => RowKind::Slower,
+        (false, true) => RowKind::Faster,
+        _ => RowKind::Row,
     }
 }

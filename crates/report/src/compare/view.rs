@@ -22,7 +22,7 @@ pub enum Shown {
 
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct ComparisonView<'a> {
     /// The names of the runs as typed.
     pub names: &'a [String],
     /// The order of the rows.
@@ -31,7 +31,7 @@ pub struct View<'a> {
     pub shown: Shown,
 }
 
-impl View<'_> {
+impl ComparisonView<'_> {
     /// A short name of a run: the last part of its path, without the ending.
     pub fn label(&self, place: usize) -> String {
         const MOST: usize = 20;

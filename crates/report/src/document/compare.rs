@@ -3,7 +3,8 @@
 mod missing;
 
 use analysis::compare::{
-    Against, Comparison, Difference, Joint, Mean, Row, Told, Verdict, differences, families, figure, overall,
+    Against, Comparison, ComparisonRow, DifferingFact, Joint, Mean, RatioToBase, Verdict, differences, families,
+    figure, overall,
 };
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
 #[cfg(feature = "schema")]
@@ -270,14 +271,14 @@ impl From<&Joint> for ComparedNoise {
     }
 }
 
-impl From<&Difference> for ComparedFact {
-    fn from(it: &Difference) -> ComparedFact {
+impl From<&DifferingFact> for ComparedFact {
+    fn from(it: &DifferingFact) -> ComparedFact {
         ComparedFact { field: it.field.clone(), values: it.values.clone() }
     }
 }
 
 impl<'a> ComparedRow<'a> {
-    fn of(it: &Comparison<'a>, row: &'a Row<'a>) -> ComparedRow<'a> {
+    fn of(it: &Comparison<'a>, row: &'a ComparisonRow<'a>) -> ComparedRow<'a> {
         let others = row.others.iter().map(|other| other.as_ref().map(|(cost, _)| *cost));
         let costs = std::iter::once(Some(row.base)).chain(others);
         let values = costs.zip(it.runs).map(|(cost, run)| cost.map(|cost| ComparedCost::of(row.unit, run, cost)));
@@ -317,12 +318,12 @@ impl From<&Against> for ComparedAgainst {
     fn from(it: &Against) -> ComparedAgainst {
         let bound = |low, high| Some(RatioFigure { value: None, low, high });
         let (ratio, why) = match &it.ratio {
-            Told::Times(ratio) => (Some(RatioFigure::from(ratio)), ""),
-            Told::AtMost(most) => (bound(None, finite(*most)), BOUND),
-            Told::AtLeast(least) => (bound(finite(*least), None), BOUND),
-            Told::Untold(why) => (None, why.as_str()),
+            RatioToBase::Times(ratio) => (Some(RatioFigure::from(ratio)), ""),
+            RatioToBase::AtMost(most) => (bound(None, finite(*most)), BOUND),
+            RatioToBase::AtLeast(least) => (bound(finite(*least), None), BOUND),
+            RatioToBase::Unknown(why) => (None, why.as_str()),
         };
-        let why = (it.verdict == Verdict::Untold).then(|| why.to_string());
+        let why = (it.verdict == Verdict::Unknown).then(|| why.to_string());
         ComparedAgainst { ratio, verdict: it.verdict.word(), chance: it.chance, why }
     }
 }

@@ -2,7 +2,7 @@
 
 use analysis::derived::{AGREE, Agreement, Derived, EntryShare, Followed};
 use analysis::explain::{Explained, Explanation};
-use analysis::memory::Memory;
+use analysis::memory::MemoryHierarchy;
 use record::{Doubt, Point};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -137,7 +137,7 @@ impl<'a> ExplainDocument<'a> {
         derived: &'a [Derived],
         shares: &'a [EntryShare],
         explanations: &'a [Explanation],
-        memory: Option<&'a Memory>,
+        memory: Option<&'a MemoryHierarchy>,
     ) -> ExplainDocument<'a> {
         ExplainDocument {
             derived: all(derived),

@@ -1,6 +1,6 @@
 //! What a run says of memory: a part of `howslow explain --json`.
 
-use analysis::memory::{Bandwidth, Demand, Level, Limit, Loaded, Memory, Translation, VAX, VAX_RATE};
+use analysis::memory::{Bandwidth, Demand, Level, Limit, Loaded, MemoryHierarchy, Translation, VAX, VAX_RATE};
 use analysis::statistics::Interval;
 use record::Doubt;
 #[cfg(feature = "schema")]
@@ -161,8 +161,8 @@ pub struct MissRate {
     pub reached: bool,
 }
 
-impl<'a> From<&'a Memory> for MemoryDocument<'a> {
-    fn from(it: &'a Memory) -> MemoryDocument<'a> {
+impl<'a> From<&'a MemoryHierarchy> for MemoryDocument<'a> {
+    fn from(it: &'a MemoryHierarchy) -> MemoryDocument<'a> {
         MemoryDocument {
             levels: all(&it.levels.found),
             disagreements: &it.levels.disagreements,

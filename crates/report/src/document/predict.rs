@@ -1,7 +1,7 @@
 //! `howslow predict --json`: everything the page tells, and what it leaves out for width.
 
 use analysis::mix::{Lack, Sum};
-use analysis::predict::{Prediction, Row};
+use analysis::predict::{Prediction, PricedLine};
 use analysis::sums::sum;
 use analysis::whatif::{Supposed, difference};
 use record::{Doubt, Mix, MixLine, Point};
@@ -225,7 +225,7 @@ impl<'a> PredictDocument<'a> {
 }
 
 fn rows(of: &Prediction) -> Vec<PredictedRow<'_>> {
-    let mut rows: Vec<&Row> = of.rows.iter().collect();
+    let mut rows: Vec<&PricedLine> = of.rows.iter().collect();
     rows.sort_by(|one, other| other.total().figure().value.total_cmp(&one.total().figure().value));
     rows.into_iter().map(|row| PredictedRow::of(of, row)).collect()
 }
@@ -251,7 +251,7 @@ impl Together {
 
 impl<'a> PredictedRow<'a> {
     /// Nothing is said of the price of what is lacking.
-    fn of(of: &'a Prediction, row: &'a Row) -> PredictedRow<'a> {
+    fn of(of: &'a Prediction, row: &'a PricedLine) -> PredictedRow<'a> {
         let lacking = of.lacking.iter().any(|(line, _)| *line == row.line);
         PredictedRow {
             operation: &row.line.term.operation,
@@ -298,7 +298,7 @@ impl<'a> SupposedDocument<'a> {
 }
 
 impl<'a> SupposedRow<'a> {
-    fn of(row: &'a Row, changed: &'a Row) -> SupposedRow<'a> {
+    fn of(row: &'a PricedLine, changed: &'a PricedLine) -> SupposedRow<'a> {
         SupposedRow {
             operation: &row.line.term.operation,
             at: row.by.as_ref().map_or(&row.line.term.at, |by| &by.at),

@@ -1,7 +1,6 @@
 //! `howslow study --json`.
 
-use analysis::prefetch::{THERE, Tuning, distance};
-use analysis::study::{Cell, Compared, Figure, Finding, Study, StudyAnswer, TableAnswer, Test};
+use analysis::study::{Cell, ClaimFigure, Compared, Study, StudyAnswer, TableAnswer, Test, TestedClaim};
 use record::Doubt;
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -15,34 +14,6 @@ use super::figure::{RatioFigure, TimeFigure, all, ratio, time};
 pub struct StudiesDocument<'a> {
     /// The studies.
     pub studies: Vec<StudyDocument<'a>>,
-}
-
-/// `howslow study mpe --prefetch`: the paper's arithmetic there, and the tuner here.
-#[derive(Debug, Serialize)]
-pub struct PrefetchStudy<'a> {
-    paper: &'static str,
-    there: PaperPrefetch,
-    prefetch: &'a Tuning,
-}
-
-/// What the paper's arithmetic took and gave.
-#[derive(Debug, Serialize)]
-struct PaperPrefetch {
-    /// A read in ns.
-    latency_ns: f64,
-    /// Bytes a second.
-    consumption: f64,
-    /// Bytes to ask for ahead.
-    distance: f64,
-}
-
-impl<'a> PrefetchStudy<'a> {
-    /// The document.
-    pub fn of(tuning: &'a Tuning) -> PrefetchStudy<'a> {
-        let (latency_ns, consumption) = THERE;
-        let distance = distance(latency_ns, consumption);
-        PrefetchStudy { paper: "mpe", there: PaperPrefetch { latency_ns, consumption, distance }, prefetch: tuning }
-    }
 }
 
 /// One paper's tables and sentences, tested on a run.
@@ -192,8 +163,8 @@ fn cell(cell: &Cell) -> Option<StudyCell<'_>> {
     })
 }
 
-impl<'a> From<&'a Finding> for StudyFinding<'a> {
-    fn from(finding: &'a Finding) -> StudyFinding<'a> {
+impl<'a> From<&'a TestedClaim> for StudyFinding<'a> {
+    fn from(finding: &'a TestedClaim) -> StudyFinding<'a> {
         let share = match finding.test {
             Test::Load { share, .. } => Some(share),
             _ => None,
@@ -222,8 +193,8 @@ impl<'a> From<&'a Finding> for StudyFinding<'a> {
     }
 }
 
-impl<'a> From<&'a Figure> for NamedFigure<'a> {
-    fn from(it: &'a Figure) -> NamedFigure<'a> {
+impl<'a> From<&'a ClaimFigure> for NamedFigure<'a> {
+    fn from(it: &'a ClaimFigure) -> NamedFigure<'a> {
         NamedFigure {
             name: &it.name,
             figure: time(it.figure.as_ref().ok()),

@@ -1,6 +1,6 @@
 //! The pages as people read them, with made-up figures.
 
-use analysis::prefetch::{Beside, axis};
+use analysis::prefetch::{RelativeRate, axis};
 
 use super::*;
 
@@ -20,16 +20,16 @@ fn the_surface_and_its_verdicts() {
         distances.iter().flat_map(|&distance| quantities.iter().map(move |&quantity| Window { distance, quantity }));
     let value =
         |window: &Window| (window.distance.min(8 << 20) as f64).sqrt() * 3e5 + window.quantity.min(1 << 20) as f64;
-    let windows: Vec<_> = all.map(|of| Tried { of, rates: vec![value(&of)] }).collect();
+    let windows: Vec<_> = all.map(|of| MeasuredRates { of, rates: vec![value(&of)] }).collect();
     let best = analysis::prefetch::best(&windows).expect("windows").of;
-    let verdict = |arithmetic, window, ratio: f64| Verdict {
+    let verdict = |arithmetic, window, ratio: f64| FormulaVerdict {
         arithmetic,
         window,
-        beside_best: Beside { ratio, low: ratio - 0.02, high: ratio + 0.01, pairs: 20 },
+        beside_best: RelativeRate { ratio, low: ratio - 0.02, high: ratio + 0.01, pairs: 20 },
         found: Some(ratio >= 0.95),
     };
     let verdicts = vec![verdict("paper", paper, 0.41), verdict("saturation", better, 0.98)];
-    let plain = vec![Tried { of: "mmap".into(), rates: vec![1.2e9] }];
+    let plain = vec![MeasuredRates { of: "mmap".into(), rates: vec![1.2e9] }];
     let page = Tuning {
         path: "/data/big".into(),
         file_bytes: 3_000_000_001,

@@ -2,7 +2,7 @@
 
 use analysis::compare::{Options, Versions, compare, differences};
 use record::{Book, Cost, CountedIn, Doubt, Estimate, Figures, Nanoseconds, Run};
-use report::{Shown, Sort, Style, View};
+use report::{ComparisonView, Shown, Sort, Style};
 
 const HOW: Options = Options { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
@@ -56,7 +56,7 @@ fn changed() -> Run {
 
 fn page(runs: &[Run], names: &[&str], how: &Options, sort: Sort, shown: Shown, style: Style) -> String {
     let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
-    let view = View { names: &names, sort, shown };
+    let view = ComparisonView { names: &names, sort, shown };
     report::comparison(&compare(runs, how), &differences(runs), &view, style).join("\n")
 }
 

@@ -1,7 +1,7 @@
 //! Predictions, what-ifs and factors as people read them: snapshots of a fixed run and of the memo's figures.
 
 use analysis::factors::factors;
-use analysis::predict::{Prediction, State, predict};
+use analysis::predict::{MachineState, Prediction, predict};
 use analysis::statistics::Interval;
 use analysis::whatif::{Change, Supposed, suppose};
 use record::{Book, Mix, Run};
@@ -69,7 +69,8 @@ fn narrow(page: &str) {
 fn a_prediction_beside_what_was_measured() {
     let (mix, run) = (mix(SERVICE), example());
     let prediction = priced(&mix, &run, 0, Some(4200.0));
-    let shown = [Priced { run: &run, prediction: &prediction, supposed: None, state: State::Quiet, otherwise: None }];
+    let shown =
+        [Priced { run: &run, prediction: &prediction, supposed: None, state: MachineState::Quiet, otherwise: None }];
     let page = report::predictions(&mix, &shown, &[], Style::Plain);
     insta::assert_snapshot!("prediction", page);
     narrow(&page);
@@ -94,7 +95,7 @@ fn two_runs_and_what_if() {
             run,
             prediction,
             supposed: suppose(prediction, &supposed).ok(),
-            state: State::Quiet,
+            state: MachineState::Quiet,
             otherwise: None,
         })
         .collect();
@@ -110,7 +111,7 @@ fn what_is_lacking_makes_the_sum_a_least() {
     let prediction = priced(&mix, &run, 0, None);
     let page = report::predictions(
         &mix,
-        &[Priced { run: &run, prediction: &prediction, supposed: None, state: State::Quiet, otherwise: None }],
+        &[Priced { run: &run, prediction: &prediction, supposed: None, state: MachineState::Quiet, otherwise: None }],
         &[],
         Style::Plain,
     );
@@ -124,7 +125,8 @@ fn a_change_in_proportion_is_as_open_as_its_cost() {
     let prediction = priced(&mix, &run, 0, None);
     let supposed = [Supposed { text: "syscall=x0.5".into(), rows: vec![1, 2], change: Change::Times(0.5) }];
     let after = suppose(&prediction, &supposed).ok();
-    let shown = [Priced { run: &run, prediction: &prediction, supposed: after, state: State::Quiet, otherwise: None }];
+    let shown =
+        [Priced { run: &run, prediction: &prediction, supposed: after, state: MachineState::Quiet, otherwise: None }];
     let page = report::predictions(&mix, &shown, &supposed, Style::Plain);
     assert!(page.contains("-418 ns  1.13 times as fast"), "{page}");
     // Both costs are of one run and share its A/A band of 0.6 %: 0.6 % of the 418 ns, not the 1.55 of independent ones.

@@ -32,19 +32,19 @@ fn any_runs() -> impl Strategy<Value = [Run; 2]> {
     })
 }
 
-fn mirrored(ratio: &Told) -> Option<[f64; 3]> {
+fn mirrored(ratio: &RatioToBase) -> Option<[f64; 3]> {
     match ratio {
-        Told::Times(it) => Some([1.0 / it.value, 1.0 / it.high, 1.0 / it.low]),
-        Told::AtMost(bound) | Told::AtLeast(bound) => Some([1.0 / bound; 3]),
-        Told::Untold(_) => None,
+        RatioToBase::Times(it) => Some([1.0 / it.value, 1.0 / it.high, 1.0 / it.low]),
+        RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => Some([1.0 / bound; 3]),
+        RatioToBase::Unknown(_) => None,
     }
 }
 
-fn numbers(ratio: &Told) -> Option<[f64; 3]> {
+fn numbers(ratio: &RatioToBase) -> Option<[f64; 3]> {
     match ratio {
-        Told::Times(it) => Some([it.value, it.low, it.high]),
-        Told::AtMost(bound) | Told::AtLeast(bound) => Some([*bound; 3]),
-        Told::Untold(_) => None,
+        RatioToBase::Times(it) => Some([it.value, it.low, it.high]),
+        RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => Some([*bound; 3]),
+        RatioToBase::Unknown(_) => None,
     }
 }
 
@@ -81,7 +81,7 @@ proptest! {
         prop_assert!(compared.only.iter().all(Vec::is_empty));
         for (_, against) in compared.rows.iter().flat_map(|row| row.others.iter().flatten()) {
             prop_assert!(!against.verdict.is_change(), "{:?}", against);
-            prop_assert!(matches!(&against.ratio, Told::Times(it) if it.value == 1.0) != (against.verdict == Verdict::Untold));
+            prop_assert!(matches!(&against.ratio, RatioToBase::Times(it) if it.value == 1.0) != (against.verdict == Verdict::Unknown));
         }
         prop_assert!(differences(&runs).is_empty());
     }

@@ -10,7 +10,7 @@ use crate::study::table::{Cell, Column, DOUBTS, TableAnswer, figures, shown, tol
 use crate::sums::quotient;
 
 /// A table of the paper with today's methods.
-pub(super) struct Reading {
+pub(super) struct ReadingTable {
     title: &'static str,
     /// The heading of its reads; empty if the file is in memory and the device is not used.
     reads: Option<&'static str>,
@@ -56,8 +56,8 @@ macro_rules! all {
     };
 }
 
-pub(super) const TABLES: &[Reading] = &[
-    Reading {
+pub(super) const TABLES: &[ReadingTable] = &[
+    ReadingTable {
         title: "SL.PUB.SYS, cold",
         reads: Some("reads of SL"),
         methods: &[
@@ -88,7 +88,7 @@ pub(super) const TABLES: &[Reading] = &[
              delta are those of all passes, waiting for a busy CPU included",
         ],
     },
-    Reading {
+    ReadingTable {
         title: "SL.PUB.SYS, prefetch tuned",
         reads: Some("reads of SL, tuned"),
         methods: &[
@@ -106,7 +106,7 @@ pub(super) const TABLES: &[Reading] = &[
             "there 24 pages at a time, 24 ahead; here 2 MiB at a time, 2 MiB ahead, or as much as the advice gives",
         ],
     },
-    Reading {
+    ReadingTable {
         title: "NL.PUB.SYS, cold",
         reads: Some("reads of NL"),
         methods: &[
@@ -132,7 +132,7 @@ pub(super) const TABLES: &[Reading] = &[
         ],
         notes: &["there 64,275 records of 256 bytes, 16 MB; here 16 MiB in today's records of 128 KiB"],
     },
-    Reading {
+    ReadingTable {
         title: "CATALOG.PUB.SYS, warm",
         reads: None,
         methods: &[
@@ -157,15 +157,15 @@ pub(super) const TABLES: &[Reading] = &[
 ];
 
 /// Every method over a file that takes long to read.
-pub(super) const HUGE: &[Reading] = &[
-    Reading {
+pub(super) const HUGE: &[ReadingTable] = &[
+    ReadingTable {
         title: "256 MiB, cold",
         reads: Some("reads of 256 MiB"),
         methods: &[method("", &all!(HUGE_COLD))],
         notes: &[],
     },
-    Reading { title: "256 MiB, warm", reads: None, methods: &[method("", &all!(HUGE_WARM))], notes: &[] },
-    Reading {
+    ReadingTable { title: "256 MiB, warm", reads: None, methods: &[method("", &all!(HUGE_WARM))], notes: &[] },
+    ReadingTable {
         title: "256 MiB, past memory",
         reads: Some("reads past memory"),
         methods: &[method(
@@ -176,7 +176,7 @@ pub(super) const HUGE: &[Reading] = &[
     },
 ];
 
-impl Reading {
+impl ReadingTable {
     /// The costs of a run that it needs.
     pub fn parts(&self) -> impl Iterator<Item = &'static Part> + use<> {
         self.methods.iter().flat_map(|method| method.here)

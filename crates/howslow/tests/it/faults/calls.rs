@@ -9,7 +9,7 @@ use super::{done, measured, run_in, skipped};
 use crate::filter::{errno, filtered, filtered_where};
 use crate::on_disk::{folder, written};
 
-/// Measures these under a filter, readers over a small file.
+/// Measures these operations under a filter, readers on a small file.
 fn under(filter: impl Fn(Command) -> Command, ids: &[&str]) -> Option<Run> {
     let place = folder()?;
     let small = |id: &&str| match id.starts_with("read") {
@@ -23,7 +23,7 @@ fn under(filter: impl Fn(Command) -> Command, ids: &[&str]) -> Option<Run> {
     Some(done(filter(command), place.path()))
 }
 
-/// The advice on a file under a filter.
+/// The advice for a file under a filter.
 fn advised(filter: impl Fn(Command) -> Command) -> Option<serde_json::Value> {
     let place = folder()?;
     let path = written(place.path(), 1 << 20);
@@ -34,7 +34,7 @@ fn advised(filter: impl Fn(Command) -> Command) -> Option<serde_json::Value> {
     Some(serde_json::from_slice(&output.stdout).expect("JSON"))
 }
 
-/// The candidates that were left out, with their reasons, and how many were not.
+/// The candidates that were left out, with their reasons, and the number of the others.
 fn left_out(advice: &serde_json::Value) -> (Vec<(String, String)>, usize) {
     let states = advice["states"].as_array().expect("states");
     let all = states.iter().flat_map(|state| state["candidates"].as_array().expect("candidates"));
@@ -84,7 +84,7 @@ fn a_file_system_that_maps_nothing_is_a_skip() {
     let shared = Some((3, libc::MAP_SHARED as u32));
     let filter = |command| filtered_where(command, libc::SYS_mmap, shared, errno(libc::ENODEV));
     let Some(run) = under(filter, &["read.mmap", "read.pread"]) else { return };
-    skipped(&run, "read.mmap", "maps no files");
+    skipped(&run, "read.mmap", "does not support mapped files");
     measured(&run, "read.pread");
 }
 
@@ -102,7 +102,7 @@ fn advice_that_is_refused_is_a_skip() {
         let advice = advised(filter).expect("a folder");
         let states: Vec<&str> =
             advice["states"].as_array().expect("states").iter().filter_map(|it| it["state"].as_str()).collect();
-        // Without the call that puts a file out of memory, nothing is cold.
+        // Without the call that evicts a file from memory, there are no cold passes.
         let cold = call != libc::SYS_fadvise64;
         assert_eq!(states.contains(&"cold"), cold, "{states:?}");
         assert_eq!(advice["notes"].to_string().contains("cannot be cold"), !cold, "{}", advice["notes"]);

@@ -1,4 +1,4 @@
-//! Where the file changes under its readers, belongs to another, or everything is killed at once.
+//! The file changes while it is read, it belongs to another user, or all processes are killed at once.
 
 use std::fs;
 use std::io::{Read, Seek};
@@ -16,7 +16,7 @@ use record::Doubt;
 use super::{measured, names, run_in, run_of, run_within};
 use crate::on_disk::{file, folder, written};
 
-/// Longer than anything here takes; only a test that fails waits for so long.
+/// Longer than anything here takes; only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until it is so.
@@ -31,20 +31,20 @@ fn until(mut is_so: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// Starts it with its output in a file: a pipe that nobody reads meanwhile would hold it up.
+/// Starts the command with its output in a file, because a pipe that is not read would block it.
 fn started(mut command: Command) -> (Child, fs::File) {
     let output = tempfile::tempfile().expect("a file");
     let running = command.stdout(output.try_clone().expect("a descriptor")).stderr(Stdio::null()).spawn();
     (running.expect("it starts"), output)
 }
 
-/// The run's own file, once it is there.
+/// The run's scratch file, once it exists.
 fn scratch_file(folder: &Path, name: &str) -> Option<PathBuf> {
     let inside = names(folder).into_iter().filter(|name| name.starts_with("howslow-scratch-"));
     inside.flat_map(|scratch| walk(&folder.join(scratch))).find(|path| path.ends_with(name))
 }
 
-/// All files of a folder and of those in it; what goes meanwhile is left out.
+/// All files of a folder and its subfolders. Files that are deleted meanwhile are omitted.
 fn walk(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
@@ -53,7 +53,7 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_scratch_file_that_is_cut_costs_the_rounds_that_meet_it() {
     let Some(place) = folder() else { return };
-    // Three losses in a row end an operation, and what is left alone afterwards is measured.
+    // Three losses in a row end an operation; the rest is measured afterwards.
     const CUTS: usize = 2;
     for (pattern, name) in [
         ("read.mmap.sequential@state=warm,file=16777216,record=131072", "file-16777216"),
@@ -64,7 +64,7 @@ fn a_scratch_file_that_is_cut_costs_the_rounds_that_meet_it() {
         let (mut running, mut output) = started(command);
         let mut cut = 0;
         while running.try_wait().expect("our child").is_none() {
-            // Between two rounds nobody would meet it.
+            // Between two rounds no reader would notice it.
             let found = scratch_file(place.path(), name).filter(|_| cut < CUTS && is_mapped(running.id(), name));
             let opened = found.and_then(|path| fs::File::options().write(true).open(path).ok());
             let is_cut = opened.is_some_and(|file| file.set_len(4096).is_ok());
@@ -80,19 +80,19 @@ fn a_scratch_file_that_is_cut_costs_the_rounds_that_meet_it() {
         let doubts = run.costs.iter().flat_map(|cost| &cost.doubts);
         let lost: Vec<String> =
             doubts.filter(|it| matches!(it, Doubt::RoundLost { .. })).map(ToString::to_string).collect();
-        let says = ["cut short", "not what it was", "bytes, not", "not the one that was written"];
+        let says = ["truncated", "bytes, not", "not the one that was written"];
         assert!(!lost.is_empty() && lost.iter().all(|lost| says.iter().any(|says| lost.contains(says))), "{lost:?}");
         assert_eq!(names(place.path()), ["data"], "left behind");
     }
 }
 
-/// Whether a process or one below it has a file of this name mapped.
+/// True if a process or one of its descendants has a file of this name mapped.
 fn is_mapped(pid: u32, name: &str) -> bool {
     let maps = family(pid).into_iter().filter_map(|pid| fs::read_to_string(format!("/proc/{pid}/maps")).ok());
     maps.into_iter().any(|maps| maps.lines().any(|line| line.ends_with(&format!("/{name}"))))
 }
 
-/// A process and all below it.
+/// A process and all its descendants.
 fn family(pid: u32) -> Vec<u32> {
     let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let children = listed.split_whitespace().filter_map(|child| child.parse().ok());
@@ -100,11 +100,11 @@ fn family(pid: u32) -> Vec<u32> {
 }
 
 fn kill(pid: u32, signal: i32) {
-    // SAFETY: a process that this test started, or one below it.
+    // SAFETY: a process that this test started, or one of its descendants.
     unsafe { libc::kill(pid as libc::pid_t, signal) };
 }
 
-/// A run that has made its file.
+/// A run that has created its file.
 fn reading(place: &Path) -> Child {
     let mut command = run_within("60s", place, &["read.pread@file=16777216,record=131072,state=cold"]);
     command.args(["--rounds", "1000", "--precision", "0.001%"]);
@@ -126,7 +126,7 @@ fn a_killed_run_s_file_is_removed_by_who_is_left() {
 fn a_file_that_nobody_is_left_to_remove_is_swept_at_the_next_start() {
     let Some(place) = folder() else { return };
     let mut running = reading(place.path());
-    // Stopped first, so that none has time to clean up after another.
+    // They are stopped first, so that none can clean up after another.
     let mut all = family(running.id());
     all.iter().for_each(|&pid| kill(pid, libc::SIGSTOP));
     all.extend(family(running.id()));
@@ -160,14 +160,14 @@ fn the_tuner_s_own_file_has_no_name_to_be_left_behind() {
     assert!(names(place.path()).is_empty(), "{:?}", names(place.path()));
 }
 
-/// The command as a user who owns nothing here; `None`, said aloud, where we may not become that.
+/// The command as a user who owns nothing here; `None`, with a message, if this process may not change to that user.
 fn as_nobody(place: &Path, arguments: &[&str]) -> Option<Command> {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
         testing::not_tested!("files of another user; run the tests as root");
         return None;
     }
-    // The folder in which the command was built may be closed to others.
+    // Other users may have no access to the folder in which the command was built.
     let program = place.join("howslow");
     if !program.exists() {
         fs::copy(cargo_bin!("howslow"), &program).expect("copied");

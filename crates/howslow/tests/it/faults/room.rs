@@ -1,4 +1,4 @@
-//! Where there is no room for a file, or no device behind it.
+//! There is no space for a file, or no device behind it.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -10,8 +10,8 @@ use super::{done, measured, run_in, run_of, skip, skipped};
 use crate::filter::{errno, filtered};
 use crate::on_disk::folder;
 
-/// The same command where `folder` is a file system in memory of so many MiB, seen by it alone; the exit status is 99 if
-/// something is left there. `None`, said aloud, where there is no such thing.
+/// The same command with `folder` as a file system in memory of this size in MiB, visible only to the command. The exit status is 99
+/// if something is left there. `None`, with a message, if that is not possible here.
 fn in_memory(command: &Command, folder: &Path, mib: u32) -> Option<Command> {
     const MOUNTED: &str = r#"mount -t tmpfs -o "size=$2m" none "$1" || exit 98; place=$1; shift 2
         "$@"; status=$?; [ -z "$(ls -A "$place" | grep -v '^data$')" ] || exit 99; exit $status"#;
@@ -70,7 +70,7 @@ fn in_memory_warm_readers_and_writers_that_do_not_sync_work() {
     synced.for_each(|skip| assert!(skip.reason.contains("nothing is written when a file is synced"), "{skip:?}"));
 }
 
-/// Where the file system finds room in one piece, and where it has none to find beforehand.
+/// On file systems that allocate space in advance, and on those that cannot.
 #[test]
 fn a_full_disk_is_a_skip_with_its_remedy() {
     let place = tempfile::tempdir().expect("a folder");
@@ -93,9 +93,9 @@ fn a_full_disk_is_a_skip_with_its_remedy() {
                 .unwrap_or_else(|| panic!("{id}: {:?}", run.skipped));
             let says = match (*id, finds_room) {
                 ("write.direct", false) => "in memory (tmpfs)",
-                ("write.fallocate", false) => "does not find room beforehand",
-                // A store cannot be told that there is none.
-                ("write.mmap", false) => "SIGBUS (a mapped file was cut short, could not be read, or had no room",
+                ("write.fallocate", false) => "does not allocate space in advance",
+                // A store cannot report that there is no space.
+                ("write.mmap", false) => "SIGBUS (a mapped file was truncated, could not be read, or had no space",
                 _ => "room",
             };
             assert!(reason.contains(says), "{id}: {reason}");
@@ -109,7 +109,7 @@ fn room_that_is_missed_only_when_pages_are_written_is_a_skip() {
     let Some(place) = folder() else { return };
     let command = run_in(place.path(), &["write.pwrite@file=1048576,record=131072", "loop.empty"]);
     let run = done(filtered(command, libc::SYS_fsync, errno(libc::ENOSPC)), place.path());
-    skipped(&run, "write.pwrite", "no room for a file of 1 MiB");
+    skipped(&run, "write.pwrite", "no space for a file of 1 MiB");
     measured(&run, "loop.empty");
 }
 
@@ -129,7 +129,7 @@ fn a_limit_of_a_file_s_size_is_a_skip_that_names_it() {
     unsafe { command.pre_exec(limit) };
     let run = done(command, place.path());
     for id in ["read.pread", "write.pwrite"] {
-        skipped(&run, id, "a file may have 8 MiB here");
+        skipped(&run, id, "a file may have at most 8 MiB here");
         assert!(skip(&run, id).remedy.contains("ulimit -f"));
     }
     measured(&run, "loop.empty");

@@ -1,4 +1,4 @@
-//! What a command does, counted on the native system: its system calls by strace, its instructions by valgrind.
+//! The work of a command, counted on the native system: its system calls by strace, its instructions by valgrind.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,26 +9,26 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, ensure};
 use operations::timing;
 
-/// One kind of work and how often a command does it.
+/// One kind of work, and how often a command does it.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// As a mix and `howslow run` name it.
+    /// Its name in a mix and for `howslow run`.
     pub name: String,
     pub family: &'static str,
     pub times: f64,
 }
 
-/// All that was counted.
+/// All counts.
 #[derive(Debug)]
 pub(crate) struct Counts {
     pub lines: Vec<Line>,
-    /// Lines of code that were executed at all: those that an instruction cache had to fetch.
+    /// Lines of code that were executed at least once: those that an instruction cache had to fetch.
     pub code: f64,
     /// Calls that no operation times, with their number.
     pub unpriced: Vec<(String, f64)>,
 }
 
-/// What starting and ending a process is made of; it stands in the mix as one line.
+/// The work of starting and ending a process, which is one line in the mix.
 const START_UP: [&str; 2] = ["execve", "exit_group"];
 
 /// Counts both; the command runs once under each of the two.
@@ -62,7 +62,7 @@ fn run(tool: &str, options: &[String], words: &[String], folder: &Path) -> anyho
     Ok(())
 }
 
-/// The table of `strace -c`: share, seconds, each, calls, perhaps errors, name.
+/// The table of `strace -c`: share, seconds, each, calls, optionally errors, name.
 fn calls(words: &[String], folder: &Path) -> anyhow::Result<BTreeMap<String, f64>> {
     let table = folder.join("calls");
     run("strace", &["-c", "-f", "-o", &table.display().to_string()].map(String::from), words, folder)?;
@@ -81,9 +81,9 @@ fn calls(words: &[String], folder: &Path) -> anyhow::Result<BTreeMap<String, f64
     Ok(found)
 }
 
-/// The operation that times a call by itself, at its first point.
+/// The operation that times a call alone, at its first point.
 fn priced_by(call: &str) -> Option<String> {
-    // Of the operations that read, one that gets something.
+    // Of the operations that read, one that returns data.
     if call == "read" {
         return Some("syscall.read.zero".into());
     }
@@ -92,7 +92,7 @@ fn priced_by(call: &str) -> Option<String> {
     Some(format!("{}{point}", operation.id))
 }
 
-/// Instructions by their kinds, as valgrind's callgrind tells them; what it takes for cache misses and mispredictions is a model's.
+/// Instructions by kind, as valgrind's callgrind reports them. Its counts of cache misses and mispredictions come from a model.
 fn instructions(words: &[String], folder: &Path, counts: &mut Counts) -> anyhow::Result<()> {
     let file = folder.join("instructions");
     let out = format!("--callgrind-out-file={}", file.display());
@@ -108,7 +108,7 @@ fn instructions(words: &[String], folder: &Path, counts: &mut Counts) -> anyhow:
     let kinds: BTreeMap<&str, f64> = totals
         .0
         .split_whitespace()
-        // Zeros at the end are left out.
+        // Trailing zeros are omitted.
         .zip(totals.1.split_whitespace().chain(repeat("0")))
         .map(|(kind, count)| Ok((kind, count.parse()?)))
         .collect::<anyhow::Result<_>>()?;
@@ -121,7 +121,7 @@ fn instructions(words: &[String], folder: &Path, counts: &mut Counts) -> anyhow:
     let mut add = |name: &str, times: f64| counts.add(name, "instructions", times);
     add("instruction.load.throughput@width=8", loads);
     add("instruction.store.throughput@width=8", stores);
-    // It is not told which are taken.
+    // It does not report which branches are taken.
     add("instruction.branch.taken", branches / 2.0);
     add("instruction.branch.not.taken", branches / 2.0);
     add("instruction.branch.missed", missed);
@@ -129,7 +129,7 @@ fn instructions(words: &[String], folder: &Path, counts: &mut Counts) -> anyhow:
     add("instruction.call.indirect", through_pointers);
     add("instruction.call", called - through_pointers);
     add("instruction.add.throughput@width=64", others.max(0.0));
-    // Beyond the first level of the data cache these few programs find all they need in the second.
+    // Beyond the first level of the data cache, these small programs find all their data in the second.
     add("memory.load@set=262144", of("D1mr")?);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Four real commands on two systems, the machine and the same machine under an emulator: what each does is counted on the first,
-//! priced by howslow's runs on both, and held against the processor time that the kernel's scheduler tells of both.
+//! Four real commands on two systems, the machine and the same machine under an emulator. The work of each is counted on the first
+//! system, priced by howslow's runs on both, and compared with the processor time that the kernel's scheduler reports on both.
 
 mod counts;
 pub(crate) mod program;
@@ -22,41 +22,41 @@ const EMULATOR: &str = "qemu-x86_64";
 const BUSYBOX: &str = "busybox";
 /// Starting a program that does nothing, as measured on either system.
 const NOTHING: &str = "command: nothing";
-/// What `true` takes beyond all that is priced, by line of code that it executes.
+/// The cost of `true` beyond all that is priced, per line of code that it executes.
 const CODE: &str = "command: code";
 
-/// How much of it.
+/// The size of the experiment.
 pub(crate) struct Extent {
-    /// The commands, of the four.
+    /// The commands, out of the four.
     pub names: Vec<&'static str>,
     /// Lines of the file and files of the tree.
     pub size: usize,
     /// How often each command runs.
     pub times: usize,
-    /// What `howslow run` gets on each system.
+    /// The options of `howslow run` on each system.
     pub options: Vec<String>,
 }
 
 /// One command on both systems, native first.
-pub(crate) struct Told {
+pub(crate) struct CommandOnBoth {
     pub name: &'static str,
     pub sums: [f64; 2],
     pub measured: [Spent; 2],
-    /// What `howslow compare --mix` says.
+    /// The result of `howslow compare --mix`.
     pub compared: Value,
     pub mix: String,
-    /// The part of the sums that is code executed for the first time.
+    /// The share of the sums that is code executed for the first time.
     pub new_code: [f64; 2],
-    /// Counted, but priced on neither system.
+    /// Counted, but without a price on either system.
     pub unpriced: Vec<String>,
 }
 
-/// All of it.
+/// The whole experiment.
 pub(crate) struct Laboratory {
-    pub told: Vec<Told>,
-    /// What `howslow compare` of the two runs says.
+    pub commands: Vec<CommandOnBoth>,
+    /// The result of `howslow compare` for the two runs.
     pub compared: Value,
-    /// A line of code that is executed for the first time, in ns, on both.
+    /// The cost of a line of code that is executed for the first time, in ns, on both systems.
     pub code: [f64; 2],
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn laboratory(extent: &Extent) -> anyhow::Result<Laboratory> {
     let (native_spent, emulated_spent) = all.split_at(native.len());
     let mut counts = native.iter().map(|words| counted(words, folder.path())).collect::<anyhow::Result<Vec<_>>>()?;
     for (counts, spent) in counts.iter_mut().zip(native_spent) {
-        // The only kind of fault that can be counted one by one under the emulator; those of the start are in the start.
+        // The only kind of fault that can be counted one by one under the emulator. Those of the start belong to the start.
         counts.add("page.fault.file", "page faults", (spent.faults - native_spent[0].faults).max(0.0));
     }
     let systems = System::both(program, &folder, &counts, &extent.options)?;
@@ -96,7 +96,7 @@ pub(crate) fn laboratory(extent: &Extent) -> anyhow::Result<Laboratory> {
     conclude(systems, &words, counts, wholes)
 }
 
-/// The names and words of the commands; the first does nothing, the second is `true`, which tells what new code costs.
+/// The names and words of the commands. The first does nothing; the second is `true`, which shows the cost of new code.
 fn commands(folder: &TempDir, extent: &Extent) -> anyhow::Result<Vec<(&'static str, Vec<String>)>> {
     let at = |name: &str| folder.path().join(name);
     let nothing = at("nothing");
@@ -125,14 +125,14 @@ fn commands(folder: &TempDir, extent: &Extent) -> anyhow::Result<Vec<(&'static s
     Ok(all)
 }
 
-/// Where it is: the emulator does not search.
+/// Its path, because the emulator does not search PATH.
 fn busybox() -> anyhow::Result<String> {
     let path = std::env::var_os("PATH").context("no PATH")?;
     let found = std::env::split_paths(&path).map(|folder| folder.join(BUSYBOX)).find(|file| file.exists());
     Ok(found.context("busybox is not in PATH")?.display().to_string())
 }
 
-/// A system's run, which is added to, and its document's place.
+/// A system's run, which grows, and the path of its document.
 struct System {
     run: Run,
     path: PathBuf,
@@ -162,7 +162,7 @@ impl System {
         Ok([measure("native", None)?, measure("emulated", Some(EMULATOR))?])
     }
 
-    /// Adds what was timed beside the run.
+    /// Adds what was timed separately to the run.
     fn add(&mut self, name: &str, ns: f64) -> anyhow::Result<()> {
         let mut cost: Cost = self.run.costs.first().context("an empty run")?.clone();
         (cost.operation, cost.group) = (name.into(), "commands".into());
@@ -186,7 +186,12 @@ impl System {
 }
 
 /// One mix on both systems.
-fn told(systems: &[System; 2], name: &'static str, mix: &str, measured: [Spent; 2]) -> anyhow::Result<Told> {
+fn measure_command(
+    systems: &[System; 2],
+    name: &'static str,
+    mix: &str,
+    measured: [Spent; 2],
+) -> anyhow::Result<CommandOnBoth> {
     let file = systems[0].path.with_file_name(format!("{name}.toml"));
     fs::write(&file, mix)?;
     let whole = |place: usize| format!("--measured={}={:.0}ns", systems[place].path.display(), measured[place].ns);
@@ -195,7 +200,7 @@ fn told(systems: &[System; 2], name: &'static str, mix: &str, measured: [Spent; 
     let predicted = howslow(systems, &["predict", &file, "--on"], &wholes)?;
     let compared = howslow(systems, &["compare", "--mix", &file], &wholes)?;
     let sum = |place: usize| predicted["predictions"][place]["total_ns"].as_f64().context("a prediction without a sum");
-    Ok(Told {
+    Ok(CommandOnBoth {
         name,
         sums: [sum(0)?, sum(1)?],
         measured,
@@ -206,7 +211,7 @@ fn told(systems: &[System; 2], name: &'static str, mix: &str, measured: [Spent; 
     })
 }
 
-/// What it says as JSON of both systems.
+/// Its JSON results for both systems.
 fn howslow(systems: &[System; 2], arguments: &[&str], more: &[String]) -> anyhow::Result<Value> {
     let [native, emulated] = systems;
     let mut command = Command::new(&native.program);
@@ -225,31 +230,31 @@ fn conclude(
     for (system, wholes) in systems.iter_mut().zip(wholes) {
         system.add(NOTHING, wholes[0].ns)?;
     }
-    let mut laboratory = Laboratory { told: Vec::new(), compared: Value::Null, code: [0.0; 2] };
+    let mut laboratory = Laboratory { commands: Vec::new(), compared: Value::Null, code: [0.0; 2] };
     laboratory.compared = howslow(&systems, &["compare"], &[])?;
     for (place, ((name, _), mut counts)) in words.iter().zip(counts).enumerate().skip(1) {
         let (priced, lacking): (Vec<Line>, Vec<Line>) =
             counts.lines.drain(..).partition(|line| systems.iter().all(|system| system.has(line)));
         let of_code = Line { name: CODE.into(), family: "new code", times: counts.code };
         let mix = mix(name, &priced, (place > 1).then_some(&of_code));
-        let mut told = told(&systems, name, &mix, [wholes[0][place], wholes[1][place]])?;
+        let mut command = measure_command(&systems, name, &mix, [wholes[0][place], wholes[1][place]])?;
         let lacking = lacking.into_iter().map(|line| (line.name, line.times));
-        told.unpriced = lacking.chain(counts.unpriced).map(|(name, times)| format!("{times} x {name}")).collect();
+        command.unpriced = lacking.chain(counts.unpriced).map(|(name, times)| format!("{times} x {name}")).collect();
         if place > 1 {
-            told.new_code = laboratory.code.map(|each| each * counts.code);
+            command.new_code = laboratory.code.map(|each| each * counts.code);
         } else {
             for (side, system) in systems.iter_mut().enumerate() {
-                let rest = (told.measured[side].ns - told.sums[side]).max(0.0);
+                let rest = (command.measured[side].ns - command.sums[side]).max(0.0);
                 laboratory.code[side] = rest / counts.code;
                 system.add(CODE, laboratory.code[side])?;
             }
         }
-        laboratory.told.push(told);
+        laboratory.commands.push(command);
     }
     Ok(laboratory)
 }
 
-/// The mix as its file has it.
+/// The mix in the form of its file.
 fn mix(name: &str, lines: &[Line], code: Option<&Line>) -> String {
     let start = Line { name: NOTHING.into(), family: "start", times: 1.0 };
     let mut text = format!("name = \"{name}\"\nunit = \"command\"\nsource = \"strace, valgrind, /proc\"\n");

@@ -9,8 +9,8 @@ pub(crate) fn target(architecture: &str) -> String {
     format!("{architecture}-unknown-linux-musl")
 }
 
-/// The static program for this architecture, built once by the profile that the workspace has for it; `None` where
-/// there is no Rust library to build it with.
+/// The static program for this architecture, built once with the profile that the workspace has for it; `None` if there is no Rust
+/// standard library for it.
 pub(crate) fn program(architecture: &'static str) -> Option<&'static Path> {
     static BUILT: [OnceLock<Option<PathBuf>>; 2] = [const { OnceLock::new() }; 2];
     let place = usize::from(architecture != "x86_64");
@@ -30,7 +30,7 @@ fn build(target: &str) -> Option<PathBuf> {
         return None;
     }
     let mut build = Command::new(env!("CARGO"));
-    // What cargo tells tests about their own build would make this one another.
+    // The variables that cargo sets for tests would change this build.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" {
             build.env_remove(name);
@@ -43,7 +43,7 @@ fn build(target: &str) -> Option<PathBuf> {
         .output()
         .expect("cargo");
     assert!(output.status.success(), "{target}: {}", String::from_utf8_lossy(&output.stderr));
-    // Cargo alone knows where its folder is.
+    // Only cargo knows its folder.
     let messages = String::from_utf8_lossy(&output.stdout);
     let mut executables = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;

@@ -1,5 +1,5 @@
-//! What a command takes, told by the kernel's scheduler and not by howslow: processor time and page faults of whole runs.
-//! Processor time, because the commands wait for nothing, and whoever else keeps the machine busy is not in it.
+//! The cost of a command as the kernel's scheduler reports it, independent of howslow: processor time and page faults of whole runs.
+//! It is processor time because the commands wait for nothing, and because it does not include other programs on the machine.
 
 use std::fs::read_to_string;
 use std::path::Path;
@@ -8,23 +8,23 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, ensure};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// One command over its runs.
+/// The measurements of one command over its runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
-    /// The lowest tenth of its processor time in ns ends here: as howslow's own figures it is to be free of what other programs on the
-    /// machine do to the caches and the clock.
+    /// The tenth percentile of its processor time in ns: like howslow's own figures it should not contain what other programs do to
+    /// the caches and the clock.
     pub ns: f64,
-    /// The median, which tells how far that is from certain.
+    /// The median, whose distance from that shows the uncertainty.
     pub median_ns: f64,
-    /// Page faults the kernel served, of the median run.
+    /// Page faults of the median run.
     pub faults: f64,
 }
 
-/// Turns that the commands take, so that none of them alone meets a busy minute.
+/// The number of turns that the commands take, so that a busy minute does not hit only one of them.
 const TURNS: usize = 4;
 
-/// Runs every command so many times in this folder. As howslow measures operations, one after another of the same, after one that only
-/// brings what it needs into the caches.
+/// Runs every command this number of times in this folder. Like howslow's measurement of operations, the runs of one command follow
+/// each other, after one run that only loads the caches.
 pub(crate) fn spent(commands: &[Vec<String>], folder: &Path, times: usize) -> anyhow::Result<Vec<Spent>> {
     let mut runs = vec![Vec::new(); commands.len()];
     for _ in 0..TURNS {
@@ -45,7 +45,7 @@ fn told(mut runs: Vec<(f64, f64)>) -> Spent {
     Spent { ns: runs[runs.len() / 10].0, median_ns: runs[runs.len() / 2].0, faults: faults[faults.len() / 2] }
 }
 
-/// Processor time in ns and page faults of one run: read when it has ended and before it is buried.
+/// Processor time in ns and page faults of one run, read after it has ended and before it is reaped.
 fn once(words: &[String], folder: &Path) -> anyhow::Result<(f64, f64)> {
     let (program, arguments) = words.split_first().context("no command")?;
     let mut command = Command::new(program);
@@ -58,7 +58,7 @@ fn once(words: &[String], folder: &Path) -> anyhow::Result<(f64, f64)> {
     ensure!(status.success(), "{status}");
     let (scheduled, stat) = (scheduled.context("the kernel tells no processor time (schedstat)")?, stat?);
     let ns: f64 = scheduled.split_whitespace().next().context("an empty schedstat")?.parse()?;
-    // Behind the name, which may hold anything: state, parent, group, session, terminal, its group, flags, minor faults.
+    // After the name, which may contain anything: state, parent, group, session, terminal, its group, flags, minor faults.
     let (_, fields) = stat.rsplit_once(')').context("a stat without a name")?;
     Ok((ns, fields.split_whitespace().nth(7).context("a short stat")?.parse()?))
 }

@@ -1,5 +1,5 @@
-//! A text file sorted in a buffer smaller than the file. The way of our own is the plain one: sort as much as the buffer
-//! holds, write it out as a run, then merge all runs by a heap of their next lines. GNU sort does the same as a process.
+//! A text file sorted in a buffer smaller than the file. The method here is the plain one: sort as much as the buffer
+//! holds, write it out as a run, then merge all runs with a heap of their next lines. GNU sort does the same in a process.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,20 +10,20 @@ use std::process::{Command, Stdio};
 
 use operation::{Failure, Loop, Setting, repeat};
 
-/// Bytes in a line, its end included.
+/// The bytes of a line, including its end.
 pub(super) const LINE: usize = 80;
 /// Lines in the file: 4 MB.
 const LINES: usize = 50_000;
 /// Memory to sort in: eight runs.
 const BUFFER: usize = 512 << 10;
-/// Memory for each run that is merged, so that all together have the buffer's.
+/// Memory for each run during the merge; all together have the size of the buffer.
 const MERGED: usize = BUFFER / 8;
 
 const PROGRAM: &str = "/usr/bin/sort";
 
 type Line = [u8; LINE];
 
-/// A file of lines and where it goes, sorted.
+/// A file of lines, and the file for the sorted output.
 struct Task {
     folder: PathBuf,
     input: PathBuf,
@@ -47,7 +47,7 @@ impl Task {
         Ok(Task { folder, input, output, checksum })
     }
 
-    /// Fails unless the output is all lines of the input in order, and takes it away.
+    /// Fails unless the output contains all lines of the input in order. Removes the output.
     fn verify(&self) -> Result<(), Failure> {
         let sorted = std::fs::read(&self.output)?;
         std::fs::remove_file(&self.output)?;
@@ -56,23 +56,23 @@ impl Task {
         if lines.len() == LINES && rest.is_empty() && lines.is_sorted() && checksum == self.checksum {
             return Ok(());
         }
-        Err(Failure::wrong("the file written is not the lines read, in order"))
+        Err(Failure::wrong("the output does not contain the lines of the input in order"))
     }
 }
 
-/// FNV-1a, of 64 bits.
+/// FNV-1a, 64 bits.
 fn hash(line: &[u8]) -> u64 {
     line.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3))
 }
 
-/// The loop that sorts the file by `sort` and looks at what it made.
+/// The loop that sorts the file with `sort` and checks the output.
 fn sorting(task: Task, sort: impl Fn(&Task) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let task = std::rc::Rc::new(task);
     let checked = std::rc::Rc::clone(&task);
     Ok(repeat(move || sort(&task)).unrolled(LINES as u64).at_most(1).skip_warmup().verify(move |_| checked.verify()))
 }
 
-/// The loop that sorts by runs and a merge of our own.
+/// The loop that sorts with the runs and the merge of this file.
 pub(super) fn by_merge(setting: &Setting) -> Result<Loop, Failure> {
     sorting(Task::new(setting)?, |task| {
         let runs = runs(task)?;
@@ -81,7 +81,7 @@ pub(super) fn by_merge(setting: &Setting) -> Result<Loop, Failure> {
     })
 }
 
-/// Writes the input as sorted runs of a buffer each.
+/// Writes the input as sorted runs, each of one buffer.
 fn runs(task: &Task) -> Result<Vec<PathBuf>, Failure> {
     let mut input = File::open(&task.input)?;
     let mut buffer = vec![0; BUFFER / LINE * LINE];
@@ -99,7 +99,7 @@ fn runs(task: &Task) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// Reads until the buffer is full or the file at its end; the number of bytes read.
+/// Reads until the buffer is full or the file ends. Returns the number of bytes read.
 fn fill(file: &mut File, buffer: &mut [u8]) -> Result<usize, Failure> {
     let mut filled = 0;
     loop {
@@ -134,7 +134,7 @@ fn next_line(reader: &mut impl Read) -> Result<Option<Line>, Failure> {
     }
 }
 
-/// The loop that runs GNU sort on the file, in the same memory, its lines compared byte by byte.
+/// The loop that runs GNU sort on the file, with the same memory. Lines are compared byte by byte.
 pub(super) fn by_gnu(setting: &Setting) -> Result<Loop, Failure> {
     is_gnu(PROGRAM)?;
     sorting(Task::new(setting)?, |task| {
@@ -150,13 +150,13 @@ pub(super) fn by_gnu(setting: &Setting) -> Result<Loop, Failure> {
     })
 }
 
-/// Skips unless the program is GNU's: others take other options and sort in other ways.
+/// Skips unless the program is GNU's: other programs have other options and methods.
 fn is_gnu(program: &str) -> Result<(), Failure> {
     let said = Command::new(program).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
     if said.is_ok_and(|said| said.stdout.starts_with(b"sort (GNU coreutils)")) {
         return Ok(());
     }
-    Err(Failure::skip(format!("{program} is not there, or not GNU sort"), "install GNU coreutils"))
+    Err(Failure::skip(format!("{program} is not installed, or is not GNU sort"), "install GNU coreutils"))
 }
 
 #[cfg(test)]

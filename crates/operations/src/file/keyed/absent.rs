@@ -1,4 +1,4 @@
-//! What stands for the readers of SQLite files in a program that was built without SQLite.
+//! Replaces the readers of SQLite files in a program that was built without SQLite.
 
 use operation::{Failure, Loop, Setting};
 

@@ -5,13 +5,13 @@ use operation::Setting;
 /// Bytes in a record.
 pub(super) const BYTES: u64 = 80;
 
-/// A record: its key and nine words more.
+/// A record: its key and nine more words.
 pub(super) type Record = [u64; 10];
 
-/// Records in the file that is put out of memory.
+/// Records in the file that is evicted from memory.
 pub(super) const COLD_RECORDS: u64 = 100_000;
 
-/// As many records as this point asks for, in the order written: their keys are random.
+/// The number of records that this point asks for, in the order in which they are written. Their keys are random.
 pub(super) fn records(setting: &Setting) -> Vec<Record> {
     let count = if setting.point().number("records").is_some() { setting.number("records") } else { COLD_RECORDS };
     let mut random = fastrand::Rng::with_seed(setting.seed());
@@ -22,7 +22,7 @@ pub(super) fn sum(record: &[u64]) -> u64 {
     record.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }
 
-/// The sum of the words that these bytes are.
+/// The sum of these bytes as words.
 #[inline(always)]
 pub(super) fn sum_of_bytes(bytes: &[u8]) -> u64 {
     bytes.as_chunks().0.iter().fold(0, |sum: u64, word| sum.wrapping_add(u64::from_ne_bytes(*word)))

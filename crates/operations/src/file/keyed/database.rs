@@ -1,5 +1,5 @@
-//! Records in an SQLite file: a table of them in the order written, and an index of their keys, as a keyed file is a file of
-//! records and a file of keys. It is opened to be read only, with SQLite's own settings.
+//! Records in an SQLite file: a table in the order in which they were written, and an index of their keys, just as a keyed
+//! file consists of a file of records and a file of keys. It is opened read-only, with SQLite's default settings.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -18,10 +18,10 @@ const BY_KEY: &str = "SELECT key, rest FROM records WHERE key = ?1";
 const FROM_KEY: &str = "SELECT key, rest FROM records WHERE key >= ?1 ORDER BY key";
 const FROM_NUMBER: &str = "SELECT key, rest FROM records WHERE rowid >= ?1 ORDER BY rowid";
 
-/// Random keys looked up one after another, and again from the first: far more than the pages SQLite keeps.
+/// Random keys that are looked up in a cycle: far more than the pages that SQLite caches.
 const WANTED: usize = 16_384;
 
-/// The loop that reads records by their numbers in the order written.
+/// The loop that reads records by their numbers, in the order in which they were written.
 pub(super) fn written(setting: &Setting) -> Result<Loop, Failure> {
     let records = records(setting);
     let connection = opened(&made(setting, &records)?)?;
@@ -38,7 +38,7 @@ pub(super) fn in_order(setting: &Setting) -> Result<Loop, Failure> {
     Ok(scanning(connection, FROM_KEY, places, &records))
 }
 
-/// The loop that looks up random keys, in a transaction each or all in one.
+/// The loop that looks up random keys, each in its own transaction or all in one.
 pub(super) fn at_random(setting: &Setting) -> Result<Loop, Failure> {
     let records = records(setting);
     let connection = opened(&made(setting, &records)?)?;
@@ -61,12 +61,12 @@ pub(super) fn at_random(setting: &Setting) -> Result<Loop, Failure> {
     .verify(move |times| cycle.hold(times, result.replace(0))))
 }
 
-/// The loop that looks up one key each time in a file that was put out of memory before.
+/// The loop that looks up one key each time in a file that was evicted from memory before.
 pub(super) fn cold(setting: &Setting) -> Result<Loop, Failure> {
     let records = records(setting);
     let path = made(setting, &records)?;
     let file = File::open(&path)?;
-    // Pages that are yet to be written cannot be put out of memory.
+    // Pages that are still to be written cannot be evicted.
     file.sync_all()?;
     let (keys, mut cycle) = wanted(setting, &records);
     let connection = Rc::new(RefCell::new(opened(&path)?));
@@ -83,7 +83,7 @@ pub(super) fn cold(setting: &Setting) -> Result<Loop, Failure> {
     })
     .at_most(1)
     .before(move |_| {
-        // SQLite keeps pages of its own; a new connection has none but what preparing the statement needs.
+        // SQLite caches pages itself. A new connection has cached only those that preparing the statement needs.
         *fresh.borrow_mut() = opened(&path)?;
         fresh.borrow().prepare_cached(BY_KEY).map_err(failed)?;
         residence::put_out_of_memory(&file)
@@ -93,15 +93,15 @@ pub(super) fn cold(setting: &Setting) -> Result<Loop, Failure> {
     Ok(looking)
 }
 
-/// Random keys, and what their records add up to.
+/// Random keys, and the sum of their records.
 fn wanted(setting: &Setting, records: &[Record]) -> (Vec<i64>, Cycle) {
     let mut random = fastrand::Rng::with_seed(!setting.seed());
     let wanted: Vec<&Record> = (0..WANTED).map(|_| &records[random.usize(0..records.len())]).collect();
     (wanted.iter().map(|record| key(record)).collect(), Cycle::new(wanted.iter().map(|record| sum(*record))))
 }
 
-/// The loop that reads row after row of a statement, after the last again the first; every batch goes on where the one
-/// before ended, at the next of `places`. `records` are the rows.
+/// The loop that reads the rows of a statement in a cycle. Every batch continues where the one before ended, at the next of
+/// `places`. `records` are the rows.
 fn scanning(connection: Connection, statement: &'static str, places: Vec<i64>, records: &[Record]) -> Loop {
     let mut cycle = Cycle::new(records.iter().map(|record| sum(record)));
     let total = Rc::new(Cell::new(0_u64));
@@ -126,7 +126,7 @@ fn scanning(connection: Connection, statement: &'static str, places: Vec<i64>, r
     .verify(move |times| cycle.hold(times, result.replace(0)))
 }
 
-/// What the words of a row's record add up to.
+/// The sum of the words of a row's record.
 #[inline(always)]
 fn words(row: &Row) -> Result<u64, rusqlite::Error> {
     let key: i64 = row.get_ref(0)?.as_i64()?;
@@ -137,7 +137,7 @@ fn key(record: &Record) -> i64 {
     record[0] as i64
 }
 
-/// Makes the file. How is no matter: nobody times it.
+/// Creates the file. The method does not matter, because it is not timed.
 fn made(setting: &Setting, records: &[Record]) -> Result<PathBuf, Failure> {
     let path = setting.scratch().join("keyed");
     let mut connection = Connection::open(&path).map_err(failed)?;

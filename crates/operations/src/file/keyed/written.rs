@@ -1,4 +1,4 @@
-//! Records of a plain file in the order written, by a system call for each or through a buffer.
+//! Records of a plain file in the order in which they were written, by a system call for each or through a buffer.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -43,7 +43,7 @@ pub(super) fn buffered(setting: &Setting) -> Result<Loop, Failure> {
     }))
 }
 
-/// The records and a file of them, at its beginning.
+/// The records, and a file of them that is positioned at its beginning.
 fn written(setting: &Setting) -> Result<(Vec<Record>, File), Failure> {
     let path = setting.scratch().join("records");
     let records = records(setting);
@@ -52,7 +52,7 @@ fn written(setting: &Setting) -> Result<(Vec<Record>, File), Failure> {
     Ok((records, File::open(path)?))
 }
 
-/// The loop that has `next` read one record after another, the first again after so many, and adds up their words.
+/// The loop in which `next` reads the records in a cycle of this length and adds up their words.
 fn summed(
     records: &[Record],
     mut next: impl FnMut(&mut [u8; BYTES as usize], usize) -> Result<(), Failure> + 'static,

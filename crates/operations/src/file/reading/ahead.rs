@@ -1,9 +1,9 @@
-//! Asking for what will be read, ahead of reading it: the arithmetic that methods with a window share.
+//! Requesting data before it is read: the arithmetic that methods with a window share.
 
 use operation::{Failure, Setting};
 
-/// A window that moves over the file: all bytes up to `ahead` beyond the record to be read have been asked for, in
-/// pieces of `quantity` bytes (the paper `mpe`, postscript: the distance is the latency times the rate of consumption).
+/// A window that moves over the file: all bytes up to `ahead` beyond the current record have been requested, in pieces of
+/// `quantity` bytes (the paper `mpe`, postscript: the distance is the latency times the rate of consumption).
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     ahead: u64,
@@ -13,19 +13,20 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// As the axes `ahead` and `quantity` say; without a quantity, as much as the window holds. With `ahead` 0 nothing
-    /// is asked for.
+    /// As the axes `ahead` and `quantity` say. Without a quantity, the whole window is one piece. With `ahead` 0 nothing is
+    /// requested.
     pub fn of(setting: &Setting, length: u64) -> Ahead {
         Ahead::new(setting.number("ahead"), setting.number("quantity"), length)
     }
 
-    /// Of these bytes, over a file or a stretch of `length`; a quantity of 0 means as much as the window holds.
+    /// A window of these bytes over a file or a part of `length` bytes. A quantity of 0 means that the whole window is one
+    /// piece.
     pub fn new(ahead: u64, quantity: u64, length: u64) -> Ahead {
         let quantity = match quantity {
             0 => ahead,
             quantity => quantity,
         };
-        // Pieces of whole pages, since a mapping takes no others.
+        // The pieces are whole pages, because a mapping accepts no others.
         let page = rustix::param::page_size() as u64;
         Ahead { ahead, quantity: quantity.next_multiple_of(page).max(page), length, asked: 0 }
     }
@@ -35,7 +36,7 @@ impl Ahead {
         self.asked = 0;
     }
 
-    /// Asks for what the window takes in by the time the record at `offset` is read.
+    /// Requests the part of the window that has been reached when the record at `offset` is read.
     #[inline(always)]
     pub fn reach(
         &mut self,

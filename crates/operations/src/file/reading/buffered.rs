@@ -1,4 +1,4 @@
-//! Readers through a library's buffer, for which records smaller than it are cheap.
+//! Readers through a library's buffer, which makes records smaller than the buffer cheap.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};

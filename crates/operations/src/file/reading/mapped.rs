@@ -1,5 +1,5 @@
-//! Readers that map the file and touch it. A pass maps, reads and unmaps: pages that are mapped cannot be put out of
-//! memory, and programs pay for the mapping too.
+//! Readers that map the file and access it. A pass maps, reads and unmaps, because mapped pages cannot be evicted, and
+//! because programs pay for the mapping too.
 
 use std::rc::Rc;
 
@@ -8,15 +8,15 @@ use operation::{Failure, Loop, Operation, Setting, word};
 use rustix::mm::{Advice, MapFlags};
 
 use super::ahead::Ahead;
-use super::order::Plan;
+use super::order::VisitPlan;
 use super::pass::summing;
-use super::source::Source;
+use super::source::SourceFile;
 use super::sum::sum;
-use super::view::View;
+use super::view::MappedView;
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, FILE, MIB, READ, RECORD, STATE};
 use crate::file::residence;
 
-/// Address space enough for any file of today; the pages are the page cache's, not the round's.
+/// Enough address space for any current file. Its pages are in the page cache and do not count for the round.
 const MAPPED: Operation = Operation { memory: 1 << 46, ..READ };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -29,14 +29,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| each_pass(setting, MapFlags::SHARED, None),
         ..MAPPED
     },
-    // What is left once the mapping is there.
+    // The part that remains once the mapping exists.
     Operation {
         id: "read.mmap.kept",
-        summary: "add up a file record by record through a mapping that is kept, its pages touched before",
+        summary: "add up a file record by record through a mapping that stays, with all pages present",
         axes: &[word("state", &[Word("warm")]), RECORD, FILE],
         prepare: |setting| {
             summing(setting, |source, plan| {
-                let view = View::of(source, MapFlags::SHARED)?;
+                let view = MappedView::of(source, MapFlags::SHARED)?;
                 Ok(move || Ok(sum_of(&view, plan)))
             })
         },
@@ -54,10 +54,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Sequential)),
         ..MAPPED
     },
-    // One page a read: the paper's mapped access, and the slowest, hence over the middle file.
+    // One page per read: the paper's mapped access, and the slowest method, which is why it uses the middle file.
     Operation {
         id: "read.mmap.random",
-        summary: "map a file, advise MADV_RANDOM, which reads each page for itself, add it up, unmap it",
+        summary: "map a file, advise MADV_RANDOM (each page is read separately), add it up, unmap it",
         aliases: &["Memory Mapped"],
         axes: &[STATE, RECORD, FILE.headline(&[operation::Value::Number(16 * MIB)])],
         prepare: |setting| each_pass(setting, MapFlags::SHARED, Some(Advice::Random)),
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.mmap.ahead",
-        summary: "map a file, add it up with MADV_WILLNEED for what the window takes in, unmap it",
+        summary: "map a file, add it up with MADV_WILLNEED ahead by a window, unmap it",
         aliases: &["Memory Mapped & FreadSeek"],
         axes: AHEAD,
         has_point: AHEAD_POINTS,
@@ -75,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let mut window = Ahead::of(setting, plan.length);
                 tried(source, Some(Advice::WillNeed))?;
                 Ok(move || {
-                    let view = View::new(&file, (0, plan.length), MapFlags::SHARED)?;
+                    let view = MappedView::new(&file, (0, plan.length), MapFlags::SHARED)?;
                     window.restart();
                     let mut total = 0_u64;
                     for offset in plan.offsets() {
@@ -96,7 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let file = Rc::new(source.open_with(rustix::fs::OFlags::empty())?);
                 in_huge_pages(source)?;
                 Ok(move || {
-                    let view = View::new(&*file, (0, plan.length), MapFlags::SHARED)?;
+                    let view = MappedView::new(&*file, (0, plan.length), MapFlags::SHARED)?;
                     view.advise(Advice::LinuxHugepage, 0, plan.length as usize)?;
                     Ok(sum_of(&view, plan))
                 })
@@ -112,7 +112,7 @@ fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Resu
         let file = source.open_with(rustix::fs::OFlags::empty())?;
         tried(source, advice)?;
         Ok(move || {
-            let view = View::new(&file, (0, plan.length), flags)?;
+            let view = MappedView::new(&file, (0, plan.length), flags)?;
             if let Some(advice) = advice {
                 view.advise(advice, 0, plan.length as usize)?;
             }
@@ -121,22 +121,22 @@ fn each_pass(setting: &Setting, flags: MapFlags, advice: Option<Advice>) -> Resu
     })
 }
 
-/// Maps the file and advises its first page once: what is refused is refused before anything is timed.
-fn tried(source: &Source, advice: Option<Advice>) -> Result<(), Failure> {
-    let view = View::of(source, MapFlags::SHARED)?;
+/// Maps the file and advises its first page once, so that a refusal occurs before anything is timed.
+fn tried(source: &SourceFile, advice: Option<Advice>) -> Result<(), Failure> {
+    let view = MappedView::of(source, MapFlags::SHARED)?;
     advice.map_or(Ok(()), |advice| view.advise(advice, 0, rustix::param::page_size()))
 }
 
-/// Reads the file into memory in huge pages, if its system has them.
+/// Reads the file into memory in huge pages, if its file system has them.
 ///
 /// # Errors
-/// A skip where less than half of it is in huge pages then.
-fn in_huge_pages(source: &Source) -> Result<(), Failure> {
+/// A skip if less than half of it is in huge pages afterwards.
+fn in_huge_pages(source: &SourceFile) -> Result<(), Failure> {
     let left = residence::evict(&source.file)?;
-    let view = View::of(source, MapFlags::SHARED)?;
+    let view = MappedView::of(source, MapFlags::SHARED)?;
     let none = |reason: String| Failure::skip(reason, "a file system with large folios, and a file of 4 MiB or more");
     view.advise(Advice::LinuxHugepage, 0, view.length)
-        .map_err(|error| none(format!("this kernel takes no advice on huge pages: {error}")))?;
+        .map_err(|error| none(format!("this kernel accepts no advice on huge pages: {error}")))?;
     sum(view.bytes());
     let huge = view.huge_bytes()?;
     if left.resident == 0 && huge * 2 >= view.length {
@@ -145,7 +145,7 @@ fn in_huge_pages(source: &Source) -> Result<(), Failure> {
     Err(none(format!("the kernel mapped {} KiB of {} KiB by huge pages", huge >> 10, view.length >> 10)))
 }
 
-/// All records' sum, in the plan's order.
-fn sum_of(view: &View, plan: Plan) -> u64 {
+/// The sum of all records, in the plan's order.
+fn sum_of(view: &MappedView, plan: VisitPlan) -> u64 {
     plan.offsets().fold(0, |total, offset| total.wrapping_add(sum(view.record(plan, offset))))
 }

@@ -1,5 +1,5 @@
-//! Calls that move a file's bytes past the program: they cannot be summed, so they are counted. The null device takes
-//! them without a look, which leaves what it costs to bring them.
+//! Calls that move a file's bytes without passing them to the program. They cannot be summed, so they are counted. The null
+//! device does not read them, so that only the cost of fetching them is left.
 
 use std::os::fd::OwnedFd;
 
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 
 use super::READ;
-use super::order::Plan;
+use super::order::VisitPlan;
 use super::pass::{Reader, counting};
 use super::source::within_limit;
 
@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             counting(setting, |source, plan| {
                 let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
                 let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-                // A pipe that holds a record takes it in one call; where it may not be so large, it takes several.
+                // A pipe that can hold a record takes it in one call; if it cannot be that large, it takes several.
                 let _ = fcntl_setpipe_size(&writer, plan.record as usize);
                 let move_all = SpliceFlags::MOVE;
                 Ok(move || {
@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 struct Copier {
     file: OwnedFd,
     copy: OwnedFd,
-    plan: Plan,
+    plan: VisitPlan,
 }
 
 impl Copier {
@@ -90,10 +90,10 @@ impl Copier {
         some(
             moved.map_err(|error| match error {
                 Errno::NOSPC | Errno::DQUOT => {
-                    Failure::skip("no room for a copy of the file", "free some, or set TMPDIR to a folder with more")
+                    Failure::skip("no space for a copy of the file", "free some, or set TMPDIR to a folder with more")
                 }
                 Errno::XDEV => {
-                    Failure::skip("this kernel copies no ranges between file systems", "TMPDIR on the file's")
+                    Failure::skip("this kernel does not copy ranges between file systems", "TMPDIR on the file's")
                 }
                 error => error.into(),
             })?,
@@ -120,11 +120,11 @@ fn null_device() -> Result<OwnedFd, Failure> {
     Ok(open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Fails where nothing moved: the loop would never end.
+/// Fails if nothing was moved, because the loop would never end.
 #[inline(always)]
 fn some(moved: usize, place: u64) -> Result<usize, Failure> {
     match moved {
-        0 => Err(Failure::wrong(format!("nothing came at {place}: the file was cut short"))),
+        0 => Err(Failure::wrong(format!("nothing was read at {place}: the file was truncated"))),
         moved => Ok(moved),
     }
 }

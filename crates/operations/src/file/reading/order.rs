@@ -1,16 +1,16 @@
-//! The order in which a pass visits the records of a file. Nothing here grows with the file.
+//! The order in which a pass visits the records of a file. Its memory does not grow with the file.
 
 use operation::{Failure, Setting};
 
-/// Records between two visited one after the other, in strides: far enough that no readahead of this kernel reaches.
+/// The distance in records between two consecutive visits of a strided pass: beyond any readahead of this kernel.
 const STRIDE: u64 = 64;
 
 /// What a pass visits, each record once.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct VisitPlan {
     /// Bytes of the file.
     pub length: u64,
-    /// Bytes of a record; the last may be shorter.
+    /// Bytes of a record. The last record may be shorter.
     pub record: u64,
     order: Order,
 }
@@ -23,12 +23,12 @@ enum Order {
     Random { seed: u64 },
 }
 
-impl Plan {
+impl VisitPlan {
     /// As the point says, over a file of `length` bytes; without the axis `order`, from beginning to end.
     ///
     /// # Errors
-    /// A record of no or of odd length: what is summed are words.
-    pub fn of(setting: &Setting, length: u64) -> Result<Plan, Failure> {
+    /// A record whose length is zero or not a multiple of a word, because words are summed.
+    pub fn of(setting: &Setting, length: u64) -> Result<VisitPlan, Failure> {
         let order = match setting.word("order") {
             "" | "sequential" => Order::Sequential,
             "reverse" => Order::Reverse,
@@ -36,35 +36,35 @@ impl Plan {
             "random" => Order::Random { seed: setting.seed() },
             other => return Err(Failure::wrong(format!("there is no order '{other}'"))),
         };
-        Plan::new(length, setting.number("record"), order)
+        VisitPlan::new(length, setting.number("record"), order)
     }
 
-    /// Records of so many bytes in random order.
+    /// Records of this size in random order.
     ///
     /// # Errors
-    /// As [`Plan::of`].
-    pub fn random(length: u64, record: u64, seed: u64) -> Result<Plan, Failure> {
-        Plan::new(length, record, Order::Random { seed })
+    /// As [`VisitPlan::of`].
+    pub fn random(length: u64, record: u64, seed: u64) -> Result<VisitPlan, Failure> {
+        VisitPlan::new(length, record, Order::Random { seed })
     }
 
-    fn new(length: u64, record: u64, order: Order) -> Result<Plan, Failure> {
+    fn new(length: u64, record: u64, order: Order) -> Result<VisitPlan, Failure> {
         if record == 0 || !record.is_multiple_of(8) {
             return Err(Failure::skip(format!("records of {record} bytes cannot be summed"), "a multiple of 8 bytes"));
         }
-        Ok(Plan { length, record, order })
+        Ok(VisitPlan { length, record, order })
     }
 
-    /// Whether the records come from beginning to end.
+    /// True if the records are in sequential order.
     pub fn is_sequential(&self) -> bool {
         matches!(self.order, Order::Sequential)
     }
 
-    /// Records of the file.
+    /// The number of records in the file.
     pub fn records(&self) -> u64 {
         self.length.div_ceil(self.record)
     }
 
-    /// Bytes of the record at this offset.
+    /// The bytes of the record at this offset.
     #[inline]
     pub fn length_at(&self, offset: u64) -> usize {
         self.record.min(self.length - offset) as usize
@@ -79,10 +79,10 @@ impl Plan {
 
 /// The offsets of one pass.
 pub struct Offsets {
-    plan: Plan,
+    plan: VisitPlan,
     records: u64,
     visited: u64,
-    /// Where the order's own arithmetic stands.
+    /// The state of the order's own arithmetic.
     place: u64,
     mask: u64,
 }
@@ -107,7 +107,7 @@ impl Iterator for Offsets {
 }
 
 impl Offsets {
-    /// Every 64th record, then every 64th from the second on, and so forth.
+    /// Every 64th record, then every 64th beginning with the second, and so on.
     fn stride(&mut self) -> u64 {
         let record = self.place;
         let next = record + STRIDE;
@@ -115,9 +115,9 @@ impl Offsets {
         record
     }
 
-    /// A walk over all numbers below the next power of two that visits each once (a linear congruential generator of
-    /// full period: Hull and Dobell, 1962), its bits mixed by steps that can be undone; numbers beyond the last
-    /// record are passed over, fewer than there are records.
+    /// A sequence that visits each number below the next power of two once (a linear congruential generator of full period:
+    /// Hull and Dobell, 1962). Its bits are mixed by invertible steps. Numbers beyond the last record are skipped; they are
+    /// fewer than the records.
     fn shuffled(&mut self, seed: u64) -> u64 {
         loop {
             self.place = self.place.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(seed | 1) & self.mask;
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn offsets(order: Order, length: u64, record: u64) -> Vec<u64> {
-        Plan { length, record, order }.offsets().collect()
+        VisitPlan { length, record, order }.offsets().collect()
     }
 
     #[test]
@@ -166,8 +166,11 @@ mod tests {
 
     #[test]
     fn the_last_record_may_be_shorter() {
-        let plan = Plan { length: 100, record: 80, order: Order::Sequential };
+        let plan = VisitPlan { length: 100, record: 80, order: Order::Sequential };
         assert_eq!((plan.records(), plan.length_at(0), plan.length_at(80)), (2, 80, 20));
-        assert_eq!(Plan { length: 64 << 30, record: 8, order: Order::Reverse }.offsets().next(), Some((64 << 30) - 8));
+        assert_eq!(
+            VisitPlan { length: 64 << 30, record: 8, order: Order::Reverse }.offsets().next(),
+            Some((64 << 30) - 8)
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! One pass over the file, from the state that the point names, with every method alike: the file is put out of memory
-//! or into it before, proven to be so, read, and its sum held to the one known.
+//! One pass over the file, from the state that the point names, in the same way for every method: the file is evicted from
+//! memory or loaded into it, this is verified, then the file is read and its sum compared with the known one.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,18 +7,18 @@ use std::rc::Rc;
 use operation::{Doubts, Failure, Loop, Setting};
 use record::Doubt;
 
-use super::order::Plan;
-use super::source::Source;
+use super::order::VisitPlan;
+use super::source::SourceFile;
 use crate::file::residence;
 
-/// A method of reading a file, set up and ready.
+/// A method of reading a file, ready to use.
 pub(crate) trait Reader {
-    /// What must happen before a pass and is no part of it.
+    /// What must happen before a pass and is not part of it.
     fn before(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Reads every record once; returns the sum of all bytes.
+    /// Reads every record once. Returns the sum of all bytes.
     fn pass(&mut self) -> Result<u64, Failure>;
 }
 
@@ -31,26 +31,26 @@ impl<Pass: FnMut() -> Result<u64, Failure>> Reader for Pass {
 /// The loop of a reader that sums what it reads.
 pub(crate) fn summing<R: Reader + 'static>(
     setting: &Setting,
-    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+    open: impl FnOnce(&SourceFile, VisitPlan) -> Result<R, Failure>,
 ) -> Result<Loop, Failure> {
     looped(setting, |source| source.sum, open)
 }
 
-/// The loop of a reader that moves the bytes past the program, which can only count them.
+/// The loop of a reader that moves the bytes without passing them to the program, and can only count them.
 pub(crate) fn counting<R: Reader + 'static>(
     setting: &Setting,
-    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+    open: impl FnOnce(&SourceFile, VisitPlan) -> Result<R, Failure>,
 ) -> Result<Loop, Failure> {
     looped(setting, |source| source.length, open)
 }
 
 fn looped<R: Reader + 'static>(
     setting: &Setting,
-    expected: fn(&Source) -> u64,
-    open: impl FnOnce(&Source, Plan) -> Result<R, Failure>,
+    expected: fn(&SourceFile) -> u64,
+    open: impl FnOnce(&SourceFile, VisitPlan) -> Result<R, Failure>,
 ) -> Result<Loop, Failure> {
-    let source = Source::of(setting)?;
-    let plan = Plan::of(setting, source.length)?;
+    let source = SourceFile::of(setting)?;
+    let plan = VisitPlan::of(setting, source.length)?;
     let state = State::of(setting, &source)?;
     let reader = Rc::new(RefCell::new(open(&source, plan)?));
     setting.count_reads(&source.file);
@@ -74,27 +74,27 @@ fn looped<R: Reader + 'static>(
     Ok(if cold { passes.skip_warmup().at_most(1) } else { passes })
 }
 
-/// Where the file is when a pass begins.
+/// The state of the file when a pass begins.
 enum State {
-    /// On its device alone.
+    /// Only on its device.
     Cold(Doubts),
-    /// In memory, all of it.
+    /// All of it in memory.
     Warm,
 }
 
 impl State {
-    fn of(setting: &Setting, source: &Source) -> Result<State, Failure> {
+    fn of(setting: &Setting, source: &SourceFile) -> Result<State, Failure> {
         match setting.word("state") {
             "cold" if residence::lives_in_memory(&source.file) => Err(Failure::skip(
-                "the scratch folder is in memory (tmpfs), so that no file in it can be put out of memory",
+                "the scratch folder is in memory (tmpfs), so no file in it can be evicted from memory",
                 "set TMPDIR to a folder on a disk",
             )),
             "cold" => {
-                // A count that does not see the pages there are cannot prove that there are none.
+                // A count that does not see existing pages cannot prove that there are none.
                 source.read_through()?;
                 match residence::resident(&source.file)?.resident {
                     0 => Err(Failure::skip(
-                        "the kernel counts none of a file's pages that have just been read",
+                        "the kernel reports none of a file's pages in memory, although they have just been read",
                         "set TMPDIR to a folder on a local disk",
                     )),
                     _ => Ok(State::Cold(setting.doubts())),
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    fn restore(&self, source: &Source) -> Result<(), Failure> {
+    fn restore(&self, source: &SourceFile) -> Result<(), Failure> {
         match self {
             State::Cold(doubts) => {
                 let left = residence::evict(&source.file)?;
@@ -119,8 +119,8 @@ impl State {
     }
 }
 
-/// Brings all of the file into memory. A page or two may go again while others need memory: hence more than one try.
-fn fill(source: &Source) -> Result<(), Failure> {
+/// Loads all of the file into memory. A few pages may be evicted again while others need memory, hence several tries.
+fn fill(source: &SourceFile) -> Result<(), Failure> {
     const TRIES: u32 = 5;
     let mut cached = residence::resident(&source.file)?;
     for _ in 0..TRIES {

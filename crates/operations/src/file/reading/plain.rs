@@ -1,4 +1,4 @@
-//! Readers that call for each record: `read`, `pread`, `preadv2`, and the same with advice or past the page cache.
+//! Readers with one call per record: `read`, `pread`, `preadv2`, and the same with advice or with direct access.
 
 use std::num::NonZeroU64;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -8,9 +8,9 @@ use rustix::fs::{Advice, OFlags, SeekFrom, fadvise, seek};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2, read};
 
 use super::ahead::Ahead;
-use super::order::Plan;
+use super::order::VisitPlan;
 use super::pass::{Reader, summing};
-use super::source::{Source, whole};
+use super::source::{SourceFile, whole};
 use super::sum::{Take, sum};
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ, THE_SUM};
 use crate::kit::block::Block;
@@ -32,10 +32,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..READ
     },
-    // What is in memory already comes without waiting; only what is not is read as usual.
+    // What is already in memory comes without waiting; only the rest is read in the usual way.
     Operation {
         id: "read.preadv2",
-        summary: "read a file record by record and add it up: preadv2 that will not wait, and again in full where it must",
+        summary: "read a file record by record and add it up: preadv2 that does not wait (RWF_NOWAIT), and pread where it would have to",
         prepare: |setting| {
             let (at_once, waited) = (setting.tally("at once"), setting.tally("waited"));
             summing(setting, |source, plan| {
@@ -71,14 +71,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.readahead",
-        summary: "read a file record by record and add it up: pread, with readahead for what the window takes in",
+        summary: "read a file record by record and add it up: pread, with readahead ahead by a window",
         aliases: &["FreadDir & FreadSeek"],
         calls: &["readahead"],
         axes: AHEAD,
         has_point: AHEAD_POINTS,
         prepare: |setting| {
             with_window(setting, |file, offset, length| {
-                // SAFETY: the call takes no pointer; the descriptor is open.
+                // SAFETY: the call takes no pointer, and the descriptor is open.
                 match unsafe { libc::readahead(file.as_raw_fd(), offset as libc::off64_t, length) } {
                     0 => Ok(()),
                     _ => Err(Failure::last_os_error()),
@@ -102,7 +102,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.fadvise.ahead",
-        summary: "read a file record by record and add it up: pread, with posix_fadvise WILLNEED for what the window takes in",
+        summary: "read a file record by record and add it up: pread, with posix_fadvise WILLNEED ahead by a window",
         aliases: &["FreadDir & FreadSeek"],
         axes: AHEAD,
         has_point: AHEAD_POINTS,
@@ -114,10 +114,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ..READ
     },
     DIRECT,
-    // A device is told one place of the memory, not one for each page.
+    // The device needs one memory address, not one for each page.
     Operation {
         id: "read.direct.huge",
-        summary: "read a file record by record and add it up: pread past the page cache into memory of huge pages",
+        summary: "read a file record by record and add it up: pread bypassing the page cache into memory of huge pages",
         explained_by: &[term(1.0, "read.direct").same(&["state", "order", "record", "file"])],
         prepare: |setting| {
             let block = Block::huge(setting.number("record") as usize)?;
@@ -129,7 +129,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 pub(super) const BY_READ: Operation = Operation {
     id: "read.read",
-    summary: "read a file record by record and add it up: read, with lseek before each where the order is another",
+    summary: "read a file record by record and add it up: read, with lseek before each unless the order is sequential",
     aliases: &["Fread"],
     axes: ANY_ORDER,
     has_point: ANY_ORDER_POINTS,
@@ -138,10 +138,10 @@ pub(super) const BY_READ: Operation = Operation {
     ..READ
 };
 
-/// Past the page cache, so that the file's being in it means nothing.
+/// Bypasses the page cache, so that it does not matter whether the file is in it.
 pub(super) const DIRECT: Operation = Operation {
     id: "read.direct",
-    summary: "read a file record by record and add it up: pread past the page cache (O_DIRECT)",
+    summary: "read a file record by record and add it up: pread bypassing the page cache (O_DIRECT)",
     axes: DIRECT_ANY_ORDER,
     has_point: DIRECT_POINTS,
     explained_by: &[term(1.0, "read.direct.unused").same(&["state", "order", "record", "file"]), THE_SUM],
@@ -152,8 +152,8 @@ pub(super) const DIRECT: Operation = Operation {
     ..READ
 };
 
-/// Calls `read` for each record and hands it to `take`.
-pub(super) fn by_read(source: &Source, plan: Plan, take: Take) -> Result<impl Reader + use<>, Failure> {
+/// Calls `read` for each record and passes the record to `take`.
+pub(super) fn by_read(source: &SourceFile, plan: VisitPlan, take: Take) -> Result<impl Reader + use<>, Failure> {
     let file = source.open_with(OFlags::empty())?;
     let mut block = Block::new(plan.record as usize);
     Ok(move || {
@@ -167,20 +167,20 @@ pub(super) fn by_read(source: &Source, plan: Plan, take: Take) -> Result<impl Re
     })
 }
 
-/// Reads each record by `get`, which returns how many bytes came, and returns the sum of all.
+/// Reads each record by `get`, which returns the number of bytes read. Returns the sum of all.
 #[inline(always)]
 pub(super) fn each_record(
-    plan: Plan,
+    plan: VisitPlan,
     block: &mut Block,
     get: impl FnMut(&mut [u8], u64) -> Result<usize, Failure>,
 ) -> Result<u64, Failure> {
     each_record_into(plan, block, sum, get)
 }
 
-/// The same, each record handed to `take`.
+/// The same, but passes each record to `take`.
 #[inline(always)]
 fn each_record_into(
-    plan: Plan,
+    plan: VisitPlan,
     block: &mut Block,
     take: Take,
     mut get: impl FnMut(&mut [u8], u64) -> Result<usize, Failure>,
@@ -194,17 +194,17 @@ fn each_record_into(
     Ok(total)
 }
 
-/// Calls `pread` past the page cache for each record, into this block, and hands it to `take`.
+/// Calls `pread` with direct access for each record, into this block, and passes the record to `take`.
 pub(super) fn past_the_cache(
-    source: &Source,
-    plan: Plan,
+    source: &SourceFile,
+    plan: VisitPlan,
     (mut block, take): (Block, Take),
 ) -> Result<impl Reader + use<>, Failure> {
     let file = direct(source, plan)?;
     Ok(move || {
         let mut total = 0_u64;
         for offset in plan.offsets() {
-            // Always a whole record, which the end of the file cuts: lengths must be whole blocks.
+            // Always a whole record, which the end of the file truncates, because lengths must be whole blocks.
             let record = &mut *block.bytes();
             let length = plan.length_at(offset);
             whole(length, pread(&file, &mut *record, offset)?, offset)?;
@@ -214,11 +214,11 @@ pub(super) fn past_the_cache(
     })
 }
 
-/// The file, open for reads past the page cache.
+/// The file, open for direct reads.
 ///
 /// # Errors
-/// A skip where its system has no such reads, or none of this length.
-pub(super) fn direct(source: &Source, plan: Plan) -> Result<OwnedFd, Failure> {
+/// A skip if its file system has no direct reads, or none of this length.
+pub(super) fn direct(source: &SourceFile, plan: VisitPlan) -> Result<OwnedFd, Failure> {
     let refused = |error: Errno| match error {
         Errno::INVAL | Errno::OPNOTSUPP => Failure::skip(
             format!("this file system has no direct reads of {} bytes", plan.record),
@@ -231,7 +231,7 @@ pub(super) fn direct(source: &Source, plan: Plan) -> Result<OwnedFd, Failure> {
     Ok(file)
 }
 
-/// `pread` of each record, the window asked for before by `ask`.
+/// `pread` of each record, after `ask` has requested the window.
 fn with_window(
     setting: &Setting,
     ask: impl Fn(&OwnedFd, u64, usize) -> Result<(), Failure> + 'static,
@@ -240,7 +240,7 @@ fn with_window(
         let file = source.open_with(OFlags::empty())?;
         let mut block = Block::new(plan.record as usize);
         let mut window = Ahead::of(setting, plan.length);
-        // What is refused is refused before anything is timed.
+        // A refusal occurs here, before anything is timed.
         ask(&file, 0, rustix::param::page_size())?;
         Ok(move || {
             window.restart();

@@ -1,4 +1,4 @@
-//! Readers by io_uring: so many records asked for at a time, each summed when it comes, in whatever order they come.
+//! Readers by io_uring: a number of records in flight at a time, each summed when it arrives, in any order.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use io_uring::{IoUring, opcode, squeue, types};
 use operation::{Failure, Loop, Need, Operation, Setting, term};
 use rustix::fs::OFlags;
 
-use super::order::Plan;
+use super::order::VisitPlan;
 use super::pass::{Reader, summing};
 use super::plain::direct;
 use super::source::whole;
@@ -18,7 +18,7 @@ use crate::kit::ring::{build, register, ring};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PLAIN,
-    // Nothing is looked up or locked per read.
+    // Nothing is looked up or locked for each read.
     Operation {
         id: "read.uring.registered",
         summary: "read a file and add it up: io_uring with file and buffers registered",
@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..READ
     },
-    // No call to ask: a thread of the kernel on another CPU watches the ring, and we watch for what comes.
+    // No system call to submit: a kernel thread on another CPU polls the ring, and this task polls for completions.
     Operation {
         id: "read.uring.polled",
         summary: "read a file and add it up: io_uring whose kernel thread on another CPU polls for requests (SQPOLL)",
@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 pub(super) const PLAIN: Operation = Operation {
     id: "read.uring",
-    summary: "read a file and add it up: io_uring, so many records asked for at a time",
+    summary: "read a file and add it up: io_uring with several records in flight",
     axes: DEEP,
     has_point: DEEP_POINTS,
     explained_by: &[term(1.0, "read.uring.unused").same(&["state", "depth", "order", "record", "file"]), THE_SUM],
@@ -55,7 +55,7 @@ pub(super) const PLAIN: Operation = Operation {
 
 pub(super) const DIRECT: Operation = Operation {
     id: "read.uring.direct",
-    summary: "read a file and add it up: io_uring past the page cache (O_DIRECT), so many records at a time",
+    summary: "read a file and add it up: io_uring bypassing the page cache (O_DIRECT), with several records in flight",
     axes: DEEP_DIRECT,
     has_point: DEEP_POINTS,
     explained_by: &[
@@ -66,12 +66,12 @@ pub(super) const DIRECT: Operation = Operation {
     ..READ
 };
 
-/// A ring by which a file is read whose records are handed to `take`.
-pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: Plan, take: Take) -> Result<Ring, Failure> {
+/// A ring that reads a file and passes its records to `take`.
+pub(super) fn asked(setting: &Setting, file: OwnedFd, plan: VisitPlan, take: Take) -> Result<Ring, Failure> {
     Ring::new(ring(2 * depth(setting))?, file, depth(setting), (plan, take))
 }
 
-/// Milliseconds that the kernel's thread polls on after the last request: the fewest there are.
+/// How many milliseconds the kernel's thread continues to poll after the last request: the minimum.
 const AWAKE: u32 = 1;
 
 fn polled(setting: &Setting) -> Result<Loop, Failure> {
@@ -84,47 +84,47 @@ fn polled(setting: &Setting) -> Result<Loop, Failure> {
     })
 }
 
-/// Bytes asked for before the kernel is told of them, while there is more to add up: a device must not stand still until
-/// all that came at once is added up, and small records must not take a call each.
+/// The bytes requested before the kernel is notified, while there are completions to process. The device must not stand
+/// still until all completions have been summed, and small records must not need a call each.
 const AT_ONCE: u64 = 64 << 10;
 
-/// Requests under way at most.
+/// The most requests in flight.
 fn depth(setting: &Setting) -> u32 {
     setting.number("depth").clamp(1, 4096) as u32
 }
 
-/// A ring and a place to read into for each request under way. The ring is dropped first, before what it reads into.
+/// A ring, and a buffer for each request in flight. The ring is dropped before the buffers that it reads into.
 pub(super) struct Ring {
     ring: IoUring,
     file: OwnedFd,
     places: Vec<Place>,
-    plan: Plan,
+    plan: VisitPlan,
     take: Take,
     registered: bool,
     polls: bool,
 }
 
-/// Where one record comes to lie.
+/// The buffer of one record.
 struct Place {
     block: Block,
-    /// Which one that is.
+    /// Which record it is.
     offset: u64,
 }
 
 impl Ring {
-    fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (Plan, Take)) -> Result<Ring, Failure> {
+    fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (VisitPlan, Take)) -> Result<Ring, Failure> {
         let places = (0..depth).map(|_| Place { block: Block::new(plan.record as usize), offset: 0 }).collect();
         Ok(Ring { ring, file, places, plan, take, registered: false, polls: false })
     }
 
-    /// Tells the kernel the file and the places beforehand.
+    /// Registers the file and the buffers with the kernel.
     fn registered(mut self) -> Result<Ring, Failure> {
         let vector = |place: &mut Place| {
             let bytes = place.block.bytes();
             libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
         };
         let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
-        // SAFETY: the places stay where they are until the ring is gone.
+        // SAFETY: the buffers stay where they are until the ring is dropped.
         unsafe { register(&self.ring, &self.file, &vectors) }?;
         Ok(Ring { registered: true, ..self })
     }
@@ -134,7 +134,7 @@ impl Ring {
         let place = &mut self.places[index];
         place.offset = offset;
         let bytes = place.block.bytes();
-        // Direct reads are of whole blocks; the end of the file cuts the last.
+        // Direct reads are of whole blocks; the end of the file truncates the last one.
         let (start, length) = (bytes.as_mut_ptr(), bytes.len() as u32);
         let request = match self.registered {
             true => opcode::ReadFixed::new(types::Fixed(0), start, length, index as u16).offset(offset).build(),
@@ -145,16 +145,16 @@ impl Ring {
 
     fn push(&mut self, request: &squeue::Entry) -> Result<(), Failure> {
         loop {
-            // SAFETY: the place that the request names stays, and nobody looks at it before the request is complete.
+            // SAFETY: the buffer of the request stays, and nothing accesses it before the request is complete.
             if unsafe { self.ring.submission().push(request) }.is_ok() {
                 return Ok(());
             }
-            // The kernel's thread has yet to say that the places of earlier requests are free again.
+            // The kernel's thread has yet to report that the slots of earlier requests are free again.
             self.ring.submit()?;
         }
     }
 
-    /// Hands over what is in the ring, and waits until something has come.
+    /// Submits the requests in the ring and waits until one is complete.
     fn wait(&mut self) -> Result<(), Failure> {
         if !self.polls {
             self.ring.submit_and_wait(1)?;
@@ -167,7 +167,7 @@ impl Ring {
         Ok(())
     }
 
-    /// What came into one place.
+    /// The record that arrived in one buffer.
     fn come(&mut self, index: usize, result: i32) -> Result<u64, Failure> {
         let Place { block, offset } = &mut self.places[index];
         if result < 0 {
@@ -175,13 +175,13 @@ impl Ring {
         }
         let length = self.plan.length_at(*offset);
         whole(length, result as usize, *offset)?;
-        // The kernel wrote it behind the compiler's back.
+        // The kernel wrote it without the compiler's knowledge.
         Ok((self.take)(&std::hint::black_box(block.bytes())[..length]))
     }
 }
 
 impl Reader for Ring {
-    /// The kernel's thread is asleep before anything is timed that is not its work.
+    /// Waits until the kernel's thread sleeps, before anything else is timed.
     fn before(&mut self) -> Result<(), Failure> {
         while self.polls && !self.ring.submission().need_wakeup() {
             std::thread::sleep(Duration::from_micros(100));
@@ -196,7 +196,7 @@ impl Reader for Ring {
         let mut total = Ok(0_u64);
         let mut unsent = 0;
         loop {
-            // After a failure nothing more is asked for, but what is under way writes into our memory still.
+            // After a failure nothing more is requested, but requests in flight still write into the buffers.
             while total.is_ok() && !free.is_empty() {
                 let Some(offset) = offsets.next() else { break };
                 let index = free.pop().unwrap_or_default();

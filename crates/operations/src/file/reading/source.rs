@@ -1,4 +1,4 @@
-//! The file that is read: a scratch file of a run's own, made once for all its rounds, or a file of the user's.
+//! The file that is read: a scratch file of the run, created once for all its rounds, or a file of the user.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,30 +13,30 @@ use rustix::io::Errno;
 use super::sum::{sum, sum_of_first, word};
 use crate::file::residence::{self, FileError};
 
-/// Bytes written, or summed outside the timing, in one call.
+/// Bytes written in one call, or summed outside the timed region.
 const CHUNK: usize = 1 << 20;
 
-/// A file of the user's, for the readers to read instead of one of their own: an operation's `argument`.
+/// A file of the user, which the readers read instead of a scratch file: an operation's `argument`.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct UserFile {
     path: PathBuf,
     length: u64,
     sum: u64,
 }
 
-impl Given {
-    /// Reads the file once, for the sum that every reader is held to.
+impl UserFile {
+    /// Reads the file once, for the sum that every reader is checked against.
     ///
     /// # Errors
-    /// When it is missing, no regular file, unreadable or empty.
-    pub fn read(path: &Path) -> Result<Given, FileError> {
+    /// If it is missing, not a regular file, unreadable or empty.
+    pub fn read(path: &Path) -> Result<UserFile, FileError> {
         let file = residence::open(path)?;
         let length = residence::length(&file)?;
         if length == 0 {
             return Err(FileError::Empty { path: path.into() });
         }
         let sum = sum_of(&file, length).map_err(|error| FileError::Call { call: "pread", error })?;
-        Ok(Given { path: path.into(), length, sum })
+        Ok(UserFile { path: path.into(), length, sum })
     }
 
     /// Bytes of the file.
@@ -46,54 +46,54 @@ impl Given {
 }
 
 /// An open file and what is known of it.
-pub(crate) struct Source {
-    /// To be read.
+pub(crate) struct SourceFile {
+    /// Open for reading.
     pub file: OwnedFd,
-    /// Its name, for who opens it in a way of his own.
+    /// Its name, for callers that open the file themselves.
     pub path: PathBuf,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u64,
-    /// What the bytes add up to.
+    /// The sum of its bytes.
     pub sum: u64,
 }
 
-impl Source {
-    /// The user's file, or one of as many bytes as the axis `file` says.
-    pub fn of(setting: &Setting) -> Result<Source, Failure> {
-        if let Ok(Given { path, length, sum }) = setting.argument::<Given>() {
+impl SourceFile {
+    /// The user's file, or one with the number of bytes that the axis `file` says.
+    pub fn of(setting: &Setting) -> Result<SourceFile, Failure> {
+        if let Ok(UserFile { path, length, sum }) = setting.argument::<UserFile>() {
             let file = residence::open(path)?;
-            return Ok(Source { file, path: path.clone(), length: *length, sum: *sum });
+            return Ok(SourceFile { file, path: path.clone(), length: *length, sum: *sum });
         }
         let length = setting.number("file");
         if length == 0 || !length.is_multiple_of(8) {
             return Err(Failure::skip(
-                format!("a file of {length} bytes is not made of words"),
+                format!("a file of {length} bytes does not consist of whole words"),
                 "a multiple of 8 bytes",
             ));
         }
         let path = setting.shared().join(format!("file-{length}"));
-        // One that somebody cut costs the round that met it, not those after.
+        // If the file was truncated, only the round that detects it is lost.
         if std::fs::metadata(&path).map(|it| it.len()).ok() != Some(length) {
             make(&path, length)?;
         }
-        Ok(Source { file: residence::open(&path)?, path, length, sum: sum_of_first(length / 8) })
+        Ok(SourceFile { file: residence::open(&path)?, path, length, sum: sum_of_first(length / 8) })
     }
 
-    /// The same file, opened with further flags.
+    /// The same file, opened with additional flags.
     pub fn open_with(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
         rustix::fs::open(&self.path, OFlags::RDONLY | OFlags::CLOEXEC | flags, Mode::empty())
     }
 
-    /// Reads all of it, so that it is in memory.
+    /// Reads all of it, which loads it into memory.
     pub fn read_through(&self) -> Result<(), Failure> {
         match sum_of(&self.file, self.length)? == self.sum {
             true => Ok(()),
-            false => Err(Failure::wrong("the file is not what it was: it was changed or cut while it was measured")),
+            false => Err(Failure::wrong("the file was changed or truncated while it was measured")),
         }
     }
 }
 
-/// Makes the file under another name and renames it when it is whole and on its device.
+/// Creates the file under another name, and renames it when it is complete and on its device.
 fn make(path: &Path, length: u64) -> Result<(), Failure> {
     within_limit(length)?;
     let unfinished = path.with_extension("unfinished");
@@ -105,39 +105,39 @@ fn make(path: &Path, length: u64) -> Result<(), Failure> {
     })
 }
 
-/// Fails where a file of so many bytes is beyond this process' limit: to write it would end the process (SIGXFSZ).
+/// Fails if a file of this size exceeds this process's limit: writing it would end the process (SIGXFSZ).
 ///
 /// # Errors
 /// A skip that names the limit.
 pub(crate) fn within_limit(length: u64) -> Result<(), Failure> {
     match rustix::process::getrlimit(rustix::process::Resource::Fsize).current {
         Some(most) if most < length => Err(Failure::skip(
-            format!("a file may have {} here, and {} are wanted", Bytes(most), Bytes(length)),
+            format!("a file may have at most {} here, and needs {}", Bytes(most), Bytes(length)),
             "raise the limit: ulimit -f unlimited",
         )),
         _ => Ok(()),
     }
 }
 
-/// What a full device is to whoever wanted a file of so many bytes in `folder`.
+/// The failure that a full device causes for a file of this size in `folder`.
 fn no_room(error: &std::io::Error, length: u64, folder: &Path) -> Option<Failure> {
     let full = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG));
     let reason = || format!("no room for a file of {} in {}", Bytes(length), folder.display());
     full.then(|| Failure::skip(reason(), "free some, or set TMPDIR to a folder with more"))
 }
 
-/// A file of so many bytes in `folder` that has no name, whole and on its device: it is gone when nobody has it open any
-/// more, however that comes. Others open it by its descriptor's place in `/proc`.
+/// A file of this size in `folder` without a name, complete and on its device. It disappears when nothing has it open any
+/// more, whatever ends the processes. Others open it through its descriptor's path in `/proc`.
 ///
 /// # Errors
-/// A skip where there is no room for it.
+/// A skip if there is no space for it.
 pub fn unnamed(folder: &Path, length: u64) -> Result<File, Failure> {
     within_limit(length)?;
     let failed = |error: std::io::Error| no_room(&error, length, folder).unwrap_or_else(|| error.into());
     let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
     let file = match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => File::from(file),
-        // Some file systems have none without a name from the start.
+        // Some file systems have no files without a name.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {
             let path = folder.join(format!("howslow-{}", std::process::id()));
             let file = File::options().read(true).write(true).create_new(true).open(&path).map_err(failed)?;
@@ -152,7 +152,7 @@ pub fn unnamed(folder: &Path, length: u64) -> Result<File, Failure> {
 }
 
 fn write_words(mut file: File, length: u64) -> std::io::Result<()> {
-    // In one piece where the file system can, and refused at once where there is no room.
+    // Contiguous if the file system can, and refused at once if there is no space.
     match fallocate(&file, FallocateFlags::empty(), 0, length) {
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
         Err(error) => return Err(error.into()),
@@ -182,14 +182,14 @@ fn sum_of(file: &OwnedFd, length: u64) -> std::io::Result<u64> {
     Ok(total)
 }
 
-/// Reads exactly so many bytes.
+/// Reads exactly this number of bytes.
 fn read_at(file: &OwnedFd, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
     let mut done = 0;
     while done < bytes.len() {
         match rustix::io::pread(file, &mut bytes[done..], offset + done as u64) {
             Ok(0) => {
                 let at = offset + done as u64;
-                return Err(std::io::Error::other(format!("the file ends after {at} bytes: it was cut short")));
+                return Err(std::io::Error::other(format!("the file ends after {at} bytes: it was truncated")));
             }
             Ok(more) => done += more,
             Err(Errno::INTR) => {}
@@ -199,10 +199,10 @@ fn read_at(file: &OwnedFd, bytes: &mut [u8], offset: u64) -> std::io::Result<()>
     Ok(())
 }
 
-/// Fails unless a record came whole; `returned` bytes came.
+/// Fails unless the whole record was read; `returned` bytes were.
 ///
 /// # Errors
-/// A record that did not.
+/// A record that was not.
 #[inline(always)]
 pub fn whole(wanted: usize, returned: usize, offset: u64) -> Result<(), Failure> {
     if returned == wanted { Ok(()) } else { Err(cut(wanted, returned, offset)) }
@@ -211,6 +211,6 @@ pub fn whole(wanted: usize, returned: usize, offset: u64) -> Result<(), Failure>
 #[cold]
 fn cut(wanted: usize, returned: usize, offset: u64) -> Failure {
     Failure::wrong(format!(
-        "only {returned} of {wanted} bytes came at {offset}: the file was cut short, or a signal came"
+        "only {returned} of {wanted} bytes were read at {offset}: the file was truncated, or a signal arrived"
     ))
 }

@@ -1,17 +1,17 @@
-//! What every reader does with what it reads: the sum of all bytes as 64-bit words. One routine for all, as fast as the
-//! processor's vectors allow, so that methods differ by how the bytes come. A record of 128 KiB, on Granite Rapids: SSE2 58
-//! GB/s, AVX2 101, which more sums or two streams do not better, AVX-512 122. The last is left out: processors that lower
-//! their clock for it do so for the copying in the kernel too.
+//! The work of every reader on what it reads: the sum of all bytes as 64-bit words. All use one routine, which is as fast
+//! as the processor's vector instructions allow, so that methods differ only in how the bytes arrive. A record of 128 KiB
+//! on Granite Rapids: SSE2 58 GB/s, AVX2 101 (more partial sums or two streams do not improve it), AVX-512 122. AVX-512 is
+//! left out, because processors that lower their clock for it also lower it for the copying in the kernel.
 
 /// What a reader does with a record: [`sum`], or less.
 pub(crate) type Take = fn(&[u8]) -> u64;
 
-/// The sum of a record's bytes, taken as 64-bit words; a last part of a word counts as if zeroes followed it.
+/// The sum of a record's bytes as 64-bit words. An incomplete last word is padded with zeroes.
 #[inline]
 pub fn sum(record: &[u8]) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has what the routine was compiled for.
+        // SAFETY: the processor has the feature that the routine was compiled for.
         return unsafe { sum_by_wide_vectors(record) };
     }
     sum_of_words(record)
@@ -35,7 +35,7 @@ fn sum_of_words(record: &[u8]) -> u64 {
     sum.wrapping_add(u64::from_ne_bytes(last))
 }
 
-/// The word at this place of a file that the readers read: no two alike, and their sum is known without reading them.
+/// The word at this place of a file that the readers read. All words differ, and their sum is known without reading them.
 #[inline]
 pub(crate) fn word(place: u64) -> u64 {
     (place + 1).wrapping_mul(STEP)

@@ -1,6 +1,6 @@
-//! Readers that leave what they read alone, as benchmarks of disks do. Beside the same readers that add it up they tell what
-//! using the data costs: more than adding up what is near, since a device or another CPU has just written it, and the next
-//! request finds it in this one's caches.
+//! Readers that do not touch what they read, as disk benchmarks do. The difference to the readers that add it up is the
+//! cost of using the data. It is higher than adding up data in the cache, because a device or another CPU has just written
+//! the data, and the next request finds it in this CPU's caches.
 
 use operation::Operation;
 use rustix::fs::OFlags;
@@ -13,7 +13,7 @@ use crate::kit::block::Block;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "read.read.unused",
-        summary: "read a file record by record and leave the bytes alone: read",
+        summary: "read a file record by record without using the bytes: read",
         explained_by: &[],
         aliases: &[],
         prepare: |setting| counting(setting, |source, plan| by_read(source, plan, length)),
@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.direct.unused",
-        summary: "read a file record by record and leave the bytes alone: pread past the page cache (O_DIRECT)",
+        summary: "read a file record by record without using the bytes: pread bypassing the page cache (O_DIRECT)",
         explained_by: &[],
         prepare: |setting| {
             let block = Block::new(setting.number("record") as usize);
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.uring.unused",
-        summary: "read a file and leave the bytes alone: io_uring, so many records asked for at a time",
+        summary: "read a file without using the bytes: io_uring with several records in flight",
         explained_by: &[],
         prepare: |setting| {
             counting(setting, |source, plan| asked(setting, source.open_with(OFlags::empty())?, plan, length))
@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "read.uring.direct.unused",
-        summary: "read a file and leave the bytes alone: io_uring past the page cache (O_DIRECT), so many records at a time",
+        summary: "read a file without using the bytes: io_uring bypassing the page cache (O_DIRECT), with several records in flight",
         explained_by: &[],
         prepare: |setting| counting(setting, |source, plan| asked(setting, direct(source, plan)?, plan, length)),
         ..ring::DIRECT

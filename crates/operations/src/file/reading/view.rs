@@ -1,4 +1,4 @@
-//! A file's bytes through a mapping that is only read.
+//! A file's bytes through a read-only mapping.
 
 use std::ffi::c_void;
 use std::os::fd::AsFd;
@@ -8,75 +8,77 @@ use operation::Failure;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-use super::order::Plan;
-use super::source::Source;
-use crate::kit::huge::{Kind, huge_bytes};
+use super::order::VisitPlan;
+use super::source::SourceFile;
+use crate::kit::huge::{MemoryKind, huge_bytes};
 
-/// A mapped stretch of a file; dropping it unmaps it.
-pub struct View {
+/// A mapped part of a file; dropping it unmaps it.
+pub struct MappedView {
     start: *mut c_void,
     /// Its bytes.
     pub length: usize,
 }
 
-impl View {
+impl MappedView {
     /// `length` bytes from `offset` on, a multiple of the page.
     ///
     /// # Errors
-    /// A skip where the file system maps no files.
-    pub fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<View, Failure> {
+    /// A skip if the file system does not support mappings.
+    pub fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<MappedView, Failure> {
         let length = length as usize;
-        // SAFETY: the kernel chooses the place, so that the mapping replaces nothing.
+        // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
         let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, offset) }.map_err(not_mapped)?;
-        Ok(View { start, length })
+        Ok(MappedView { start, length })
     }
 
     /// All of the source.
-    pub(super) fn of(source: &Source, flags: MapFlags) -> Result<View, Failure> {
-        View::new(&source.file, (0, source.length), flags)
+    pub(super) fn of(source: &SourceFile, flags: MapFlags) -> Result<MappedView, Failure> {
+        MappedView::new(&source.file, (0, source.length), flags)
     }
 
-    /// All of it. Should the file be cut meanwhile, a touch beyond its end ends the process by SIGBUS, which costs the
-    /// round, or the process made for a pass, and nothing else.
+    /// All of it. If the file is truncated meanwhile, an access beyond its end ends the process by SIGBUS. This costs only
+    /// the round, or the process created for a pass.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the range is mapped and readable as long as `self` lives; nobody writes the file while it is measured.
+        // SAFETY: the range is mapped and readable as long as `self` lives; nothing writes the file while it is measured.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
     }
 
     /// The record at `offset`.
     #[inline(always)]
-    pub(super) fn record(&self, plan: Plan, offset: u64) -> &[u8] {
+    pub(super) fn record(&self, plan: VisitPlan, offset: u64) -> &[u8] {
         &self.bytes()[offset as usize..][..plan.length_at(offset)]
     }
 
-    /// Gives the kernel this advice on so many bytes from `offset` on, as far as they are mapped.
+    /// Gives the kernel this advice on this number of bytes from `offset` on, as far as they are mapped.
     ///
     /// # Errors
-    /// An advice that the kernel refuses.
+    /// The error of advice that the kernel rejects.
     pub fn advise(&self, advice: Advice, offset: u64, length: usize) -> Result<(), Failure> {
         let length = length.min(self.length.saturating_sub(offset as usize));
-        // SAFETY: the range lies in this mapping; none of these advices changes what it holds.
+        // SAFETY: the range lies in this mapping; none of these advices changes its content.
         Ok(unsafe { madvise(self.start.wrapping_byte_add(offset as usize), length, advice) }?)
     }
 
-    /// Bytes of it that the processor's tables map by huge pages.
+    /// The bytes of it that the page tables map by huge pages.
     pub(super) fn huge_bytes(&self) -> Result<usize, Failure> {
-        huge_bytes(self.start, Kind::OfFile)
+        huge_bytes(self.start, MemoryKind::OfFile)
     }
 }
 
-/// Why a file is not mapped.
+/// Why a file cannot be mapped.
 pub(crate) fn not_mapped(error: Errno) -> Failure {
     match error {
-        Errno::NODEV => Failure::skip("this file system maps no files", "a file on another file system"),
+        Errno::NODEV => {
+            Failure::skip("this file system does not support mapped files", "a file on another file system")
+        }
         error => error.into(),
     }
 }
 
-impl Drop for View {
+impl Drop for MappedView {
     fn drop(&mut self) {
-        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak it.
+        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
         let _ = unsafe { munmap(self.start, self.length) };
     }
 }

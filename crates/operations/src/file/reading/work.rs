@@ -8,10 +8,10 @@ use super::{FILE, READ, RECORD};
 use crate::kit::block::Block;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // The readers' own work, without a file: what each of them contains beside its method.
+    // The readers' own work, without a file: what each of them contains in addition to its method.
     Operation {
         id: "read.sum",
-        summary: "add up one record again and again, for as many bytes as the file would have; nothing is read",
+        summary: "add up one record repeatedly, up to the number of bytes of the file; nothing is read",
         axes: &[RECORD, FILE],
         has_point: |_| true,
         quoted: Estimate::Quiet,

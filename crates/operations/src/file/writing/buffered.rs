@@ -1,4 +1,4 @@
-//! Writers through a library's buffer, for which records smaller than it are cheap.
+//! Writers through a library's buffer, which makes records smaller than the buffer cheap.
 
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};

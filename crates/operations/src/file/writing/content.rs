@@ -1,20 +1,20 @@
-//! What is written: words of which no two in a file are alike, and none like the one that a pass before left in its place,
-//! so that a record missed, repeated or left as it was is seen.
+//! The written data: all words of a file differ, and differ from what the pass before left in the same place, so that a
+//! missed, repeated or unchanged record is detected.
 
 use crate::file::reading::sum::word;
 use crate::kit::block::Block;
 
-/// An odd number without pattern, other than the one between the words of a record: 2^64 over the square root of two.
+/// An odd number without pattern, different from the one between the words of a record: 2^64 over the square root of two.
 const STEP: u64 = 0xB504_F333_F9DE_6485;
 
-/// A record, made in place out of the one before it: one addition a word.
+/// A record, computed in place from the one before it with one addition per word.
 pub(crate) struct Content {
     block: Block,
     number: u64,
 }
 
 impl Content {
-    /// The record with number 0, of so many bytes.
+    /// The record with number 0, with this number of bytes.
     pub fn new(length: usize) -> Content {
         let mut block = Block::new(length.next_multiple_of(8));
         let words = block.bytes().as_chunks_mut::<8>().0;
@@ -32,18 +32,18 @@ impl Content {
         bytes
     }
 
-    /// The record made last.
+    /// The latest record.
     pub fn made(&self) -> &[u8] {
         &self.block
     }
 }
 
-/// Adds to every word, as fast as the processor's vectors allow.
+/// Adds to every word, as fast as the processor's vector instructions allow.
 #[inline]
 fn add(bytes: &mut [u8], more: u64) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has what the routine was compiled for.
+        // SAFETY: the processor has the feature that the routine was compiled for.
         return unsafe { add_by_wide_vectors(bytes, more) };
     }
     add_to_words(bytes, more);

@@ -1,4 +1,4 @@
-//! What all writers do that is no writing: making what is written.
+//! The work of all writers that is not writing: generating the data.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,16 +10,16 @@ use record::Estimate;
 use super::content::Content;
 use super::{DEPTH, FILE, KIB, MIB, WRITE};
 
-/// Every record of the writers.
+/// Every record size of the writers.
 const RECORD: Axis = bytes("record", &[Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
     .headline(&[Number(256), Number(128 * KIB)]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // A term of every writer: it has the axes of theirs that it depends on.
+    // A term of every writer: it has those of their axes that it depends on.
     Operation {
         id: "write.generate",
         version: 1,
-        summary: "make record after record in so many places, for as many bytes as the file would have; nothing is written",
+        summary: "generate the records in this many buffers, up to the number of bytes of the file; nothing is written",
         axes: &[DEPTH, RECORD, FILE],
         quoted: Estimate::Quiet,
         waits: |_| false,
@@ -29,13 +29,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The places, and how many passes there were.
+/// The buffers, and the number of passes.
 struct Making {
     places: Vec<Content>,
     passes: u64,
 }
 
-/// The loop of passes that have `make` make each record; after each batch the last ones must be what they are to be.
+/// The loop of passes in which `make` generates each record. After each batch the latest records are checked.
 fn making(setting: &Setting, make: impl Fn(&mut Content, u64) + 'static) -> Loop {
     let record = setting.number("record").max(1);
     let records = setting.number("file").div_ceil(record);
@@ -58,7 +58,7 @@ fn making(setting: &Setting, make: impl Fn(&mut Content, u64) + 'static) -> Loop
         let mut wanted = Content::new(record as usize);
         for number in records - depth..records {
             if places[(number % depth) as usize].made() != wanted.record(*passes * records + number) {
-                return Err(Failure::wrong("a record is not the one that was to be made"));
+                return Err(Failure::wrong("a record is not the expected one"));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! A writer that hands its memory to a pipe and the pipe's pages to the file.
+//! A writer that moves its memory into a pipe, and the pipe's pages into the file.
 
 use operation::Operation;
 use rustix::fs::OFlags;
@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         writing(setting, |target| {
             let (file, plan) = (target.open_with(OFlags::empty())?, target.plan());
             let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-            // A pipe that holds a record takes it in one call; where it may not be so large, it takes several.
+            // A pipe that can hold a record takes it in one call; if it cannot be that large, it takes several.
             let _ = fcntl_setpipe_size(&writer, plan.record as usize);
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {

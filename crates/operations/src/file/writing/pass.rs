@@ -1,16 +1,16 @@
-//! One pass that writes the whole file, from the state that the point names, with every method alike; what it left is
-//! read back after the timing.
+//! One pass that writes the whole file, from the state that the point names, in the same way for every method. The file is
+//! read back outside the timed region.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use operation::{DeviceWrites, Failure, Loop, Setting, Tally};
 
-use super::target::Target;
+use super::target::WrittenFile;
 
-/// A method of writing a file, set up and ready.
+/// A method of writing a file, ready to use.
 pub(crate) trait Writer {
-    /// Whether it writes past the page cache.
+    /// True if it bypasses the page cache.
     const PAST_MEMORY: bool = false;
 
     /// Writes every record once, with the content of this pass.
@@ -23,7 +23,7 @@ impl<Pass: FnMut(u64) -> Result<(), Failure>> Writer for Pass {
     }
 }
 
-/// A writer past the page cache.
+/// A writer that bypasses the page cache.
 pub(crate) struct Direct<W>(pub W);
 
 impl<W: Writer> Writer for Direct<W> {
@@ -37,8 +37,8 @@ impl<W: Writer> Writer for Direct<W> {
 /// What the parts of the loop share.
 struct State<W> {
     writer: W,
-    target: Target,
-    /// How many passes there were.
+    target: WrittenFile,
+    /// The number of passes so far.
     passes: u64,
     device: Option<DeviceWrites>,
     device_writes: Tally,
@@ -48,9 +48,9 @@ struct State<W> {
 /// The loop of a writer.
 pub(crate) fn writing<W: Writer + 'static>(
     setting: &Setting,
-    open: impl FnOnce(&Target) -> Result<W, Failure>,
+    open: impl FnOnce(&WrittenFile) -> Result<W, Failure>,
 ) -> Result<Loop, Failure> {
-    let target = Target::of(setting)?;
+    let target = WrittenFile::of(setting)?;
     let state = Rc::new(RefCell::new(State {
         writer: open(&target)?,
         passes: 0,
@@ -83,6 +83,6 @@ pub(crate) fn writing<W: Writer + 'static>(
         }
         state.target.verify(state.passes)
     });
-    // The file after a pass is not the file before it.
+    // The file after a pass differs from the file before it.
     Ok(passes.skip_warmup().at_most(1))
 }

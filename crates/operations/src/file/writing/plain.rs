@@ -1,4 +1,4 @@
-//! Writers that call for each record: `write`, `pwrite`, the same past the page cache or with room asked for first.
+//! Writers with one call per record: `write`, `pwrite`, the same with direct access, or with space allocated first.
 
 use std::os::fd::OwnedFd;
 
@@ -8,14 +8,14 @@ use rustix::io::{Errno, pwrite, write};
 
 use super::content::Content;
 use super::pass::{Direct, writing};
-use super::target::{Target, refused, wrote};
+use super::target::{WrittenFile, refused, wrote};
 use super::{ANY, ANY_POINTS, DIRECT_POINTS, FILE, RECORD, SYNC, WRITE, is_usual_sync};
-use crate::file::reading::order::Plan;
+use crate::file::reading::order::VisitPlan;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "write.write",
-        summary: "write a file record by record: write, with lseek before each where the order is another",
+        summary: "write a file record by record: write, with lseek before each unless the order is sequential",
         axes: ANY,
         has_point: ANY_POINTS,
         prepare: |setting| {
@@ -43,10 +43,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| writing(setting, |target| Ok(by_pwrite(target.open_with(OFlags::empty())?, target.plan()))),
         ..WRITE
     },
-    // The room is found in one piece, and the writes only fill it.
+    // The space is allocated at once, and the writes only fill it.
     Operation {
         id: "write.fallocate",
-        summary: "find room for a new file by fallocate, then write it record by record: pwrite",
+        summary: "allocate a new file by fallocate, then write it record by record: pwrite",
         axes: &[SYNC, RECORD, FILE],
         has_point: |point| ANY_POINTS(point) && is_usual_sync(point),
         prepare: |setting| {
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 Ok(move |pass| {
                     fallocate(&file, FallocateFlags::empty(), 0, plan.length).map_err(|error| match error {
                         Errno::OPNOTSUPP | Errno::NOSYS => Failure::skip(
-                            "this file system does not find room beforehand",
+                            "this file system does not allocate space in advance",
                             "a file system with fallocate",
                         ),
                         error => refused(error, plan.length),
@@ -68,10 +68,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 3,
         ..WRITE
     },
-    // Past the page cache.
+    // Bypasses the page cache.
     Operation {
         id: "write.direct",
-        summary: "write a file record by record: pwrite past the page cache (O_DIRECT)",
+        summary: "write a file record by record: pwrite bypassing the page cache (O_DIRECT)",
         axes: ANY,
         has_point: DIRECT_POINTS,
         prepare: |setting| {
@@ -81,21 +81,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-fn by_pwrite(file: OwnedFd, plan: Plan) -> impl FnMut(u64) -> Result<(), Failure> {
+fn by_pwrite(file: OwnedFd, plan: VisitPlan) -> impl FnMut(u64) -> Result<(), Failure> {
     let mut content = Content::new(plan.record as usize);
     move |pass| each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset))
 }
 
-/// Writes each record by `put`, which returns how many bytes went.
+/// Writes each record by `put`, which returns the number of bytes written.
 #[inline(always)]
 pub(super) fn each_record(
-    plan: Plan,
+    plan: VisitPlan,
     content: &mut Content,
     pass: u64,
     mut put: impl FnMut(&[u8], u64) -> Result<usize, Errno>,
 ) -> Result<(), Failure> {
     for offset in plan.offsets() {
-        let record = &content.record(Target::number(plan, pass, offset))[..plan.length_at(offset)];
+        let record = &content.record(WrittenFile::number(plan, pass, offset))[..plan.length_at(offset)];
         let written = put(record, offset).map_err(|error| refused(error, plan.length))?;
         wrote(record.len(), written, offset)?;
     }

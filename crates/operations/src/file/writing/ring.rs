@@ -1,4 +1,4 @@
-//! Writers by io_uring: so many records handed over at a time, each made in a place of its own.
+//! Writers by io_uring: a number of records in flight at a time, each generated in its own buffer.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -9,22 +9,22 @@ use rustix::io::Errno;
 
 use super::content::Content;
 use super::pass::{Direct, Writer, writing};
-use super::target::{Target, refused, wrote};
+use super::target::{WrittenFile, refused, wrote};
 use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, MAKING_DEEP, WRITE};
-use crate::file::reading::order::Plan;
+use crate::file::reading::order::VisitPlan;
 use crate::kit::ring::{register, ring};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "write.uring",
-        summary: "write a file: io_uring, so many records handed over at a time",
+        summary: "write a file: io_uring with several records in flight",
         axes: DEEP,
         terms: MAKING_DEEP,
         has_point: DEEP_POINTS,
         prepare: |setting| writing(setting, |target| Ring::new(setting, target, OFlags::empty())),
         ..WRITE
     },
-    // Nothing is looked up or locked per write.
+    // Nothing is looked up or locked for each write.
     Operation {
         id: "write.uring.registered",
         summary: "write a file: io_uring with file and buffers registered",
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "write.uring.direct",
-        summary: "write a file: io_uring past the page cache (O_DIRECT), so many records at a time",
+        summary: "write a file: io_uring bypassing the page cache (O_DIRECT), with several records in flight",
         axes: DEEP,
         terms: MAKING_DEEP,
         has_point: DEEP_DIRECT_POINTS,
@@ -45,23 +45,23 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// A ring and a place to write from for each request under way. The ring is dropped first, before what it writes from.
+/// A ring, and a buffer for each request in flight. The ring is dropped before the buffers that it writes from.
 struct Ring {
     ring: IoUring,
     file: OwnedFd,
     places: Vec<Place>,
-    plan: Plan,
+    plan: VisitPlan,
     registered: bool,
 }
 
-/// Where one record lies until it is written.
+/// The buffer of one record.
 struct Place {
     content: Content,
     offset: u64,
 }
 
 impl Ring {
-    fn new(setting: &Setting, target: &Target, flags: OFlags) -> Result<Ring, Failure> {
+    fn new(setting: &Setting, target: &WrittenFile, flags: OFlags) -> Result<Ring, Failure> {
         let depth = setting.number("depth").clamp(1, 4096) as u32;
         let plan = target.plan();
         let place = || Place { content: Content::new(plan.record as usize), offset: 0 };
@@ -69,23 +69,23 @@ impl Ring {
         Ok(Ring { ring: ring(depth)?, file: target.open_with(flags)?, places, plan, registered: false })
     }
 
-    /// Tells the kernel the file and the places beforehand.
+    /// Registers the file and the buffers with the kernel.
     fn registered(mut self) -> Result<Ring, Failure> {
         let vector = |place: &mut Place| {
             let bytes = place.content.record(0);
             libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
         };
         let vectors: Vec<libc::iovec> = self.places.iter_mut().map(vector).collect();
-        // SAFETY: the places stay where they are until the ring is gone.
+        // SAFETY: the buffers stay where they are until the ring is dropped.
         unsafe { register(&self.ring, &self.file, &vectors) }?;
         Ok(Ring { registered: true, ..self })
     }
 
-    /// Makes the record at `offset` in a place and puts the request to write it into the ring.
+    /// Generates the record at `offset` in a buffer, and puts the request to write it into the ring.
     fn ask(&mut self, index: usize, pass: u64, offset: u64) -> Result<(), Failure> {
         let place = &mut self.places[index];
         place.offset = offset;
-        let bytes = &place.content.record(Target::number(self.plan, pass, offset))[..self.plan.length_at(offset)];
+        let bytes = &place.content.record(WrittenFile::number(self.plan, pass, offset))[..self.plan.length_at(offset)];
         let (start, length) = (bytes.as_ptr(), bytes.len() as u32);
         let request = match self.registered {
             true => opcode::WriteFixed::new(types::Fixed(0), start, length, index as u16).offset(offset).build(),
@@ -95,12 +95,12 @@ impl Ring {
     }
 
     fn push(&mut self, request: &squeue::Entry) -> Result<(), Failure> {
-        // SAFETY: the place that the request names stays, and nobody changes it before the request is complete.
+        // SAFETY: the buffer of the request stays, and nothing changes it before the request is complete.
         let pushed = unsafe { self.ring.submission().push(request) };
-        pushed.map_err(|_| Failure::wrong("the ring has less room than requests under way"))
+        pushed.map_err(|_| Failure::wrong("the ring has fewer entries than requests in flight"))
     }
 
-    /// Fails unless the record of this place went whole.
+    /// Fails unless the whole record of this buffer was written.
     fn gone(&self, index: usize, result: i32) -> Result<(), Failure> {
         let offset = self.places[index].offset;
         if result < 0 {
@@ -117,7 +117,7 @@ impl Writer for Ring {
         let mut gone = Vec::with_capacity(free.len());
         let mut end = Ok(());
         loop {
-            // After a failure nothing more is handed over, but what is under way reads our memory still.
+            // After a failure nothing more is submitted, but requests in flight still read the buffers.
             while end.is_ok() && !free.is_empty() {
                 let Some(offset) = offsets.next() else { break };
                 let index = free.pop().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The file that is written: a scratch file of the round's own, new or old when a pass begins, and looked at when it ends.
+//! The file that is written: a scratch file of the round, new or old when a pass begins, and checked when it ends.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
@@ -9,56 +9,56 @@ use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftru
 use rustix::io::{Errno, pwrite};
 
 use super::content::Content;
-use crate::file::reading::order::Plan;
+use crate::file::reading::order::VisitPlan;
 use crate::file::reading::source::{whole, within_limit};
 use crate::file::residence;
 use crate::file::stream::last_errno;
 
-/// A scratch file and what is to become of it.
-pub(crate) struct Target {
-    /// Open for reading and writing, to be synced, cut and looked at.
+/// A scratch file and how it is to be written.
+pub(crate) struct WrittenFile {
+    /// Open for reading and writing, to be synced, truncated and checked.
     pub file: OwnedFd,
     path: PathBuf,
-    plan: Plan,
-    /// Whether a pass begins with an empty file, else with one whose blocks are all there.
+    plan: VisitPlan,
+    /// True if a pass begins with an empty file; otherwise all its blocks exist.
     pub is_new: bool,
     policy: Policy,
 }
 
-/// When the device must have what was written.
+/// When the data must be on the device.
 #[derive(Clone, Copy)]
 pub(crate) enum Policy {
-    /// Whenever the kernel likes.
+    /// Whenever the kernel writes it.
     Never,
-    /// When the pass ends, by this call for all of it.
+    /// When the pass ends, by this call for the whole file.
     AtEnd(fn(&OwnedFd) -> Result<(), Errno>),
     /// When each call returns.
     EachCall,
-    /// When the pass ends; the writer sees to it.
+    /// When the pass ends; the writer takes care of it.
     ByWriter,
 }
 
 impl Policy {
-    /// Whether the device has everything when the pass ends.
+    /// True if the device has everything when the pass ends.
     fn waits(self) -> bool {
         !matches!(self, Policy::Never)
     }
 }
 
-impl Target {
-    /// Makes the file as the point says.
+impl WrittenFile {
+    /// Creates the file as the point says.
     ///
     /// # Errors
-    /// A skip where there is no room for it, or where syncing it means nothing.
-    pub fn of(setting: &Setting) -> Result<Target, Failure> {
+    /// A skip if there is no space for it, or if syncing it means nothing.
+    pub fn of(setting: &Setting) -> Result<WrittenFile, Failure> {
         let length = setting.number("file");
         if length == 0 || !length.is_multiple_of(8) {
             return Err(Failure::skip(
-                format!("a file of {length} bytes is not made of words"),
+                format!("a file of {length} bytes does not consist of whole words"),
                 "a multiple of 8 bytes",
             ));
         }
-        let plan = Plan::of(setting, length)?;
+        let plan = VisitPlan::of(setting, length)?;
         within_limit(length)?;
         let path = setting.scratch().join("written");
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
@@ -67,8 +67,8 @@ impl Target {
         if policy.waits() && residence::lives_in_memory(&file) {
             return Err(in_memory("nothing is written when a file is synced"));
         }
-        let target = Target { file, path, plan, is_new: setting.word("over") != "old", policy };
-        // Room is proven before anything is timed: a store through a mapping could not be told that there is none.
+        let target = WrittenFile { file, path, plan, is_new: setting.word("over") != "old", policy };
+        // Space is verified before anything is timed, because a store through a mapping cannot report that there is none.
         match fallocate(&target.file, FallocateFlags::empty(), 0, length) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
             Err(error) => return Err(target.refused(error)),
@@ -80,20 +80,20 @@ impl Target {
     }
 
     /// What the point says of the records.
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> VisitPlan {
         self.plan
     }
 
-    /// The number of the record at this offset in this pass; the content follows from it.
+    /// The number of the record at this offset in this pass, from which its content follows.
     #[inline(always)]
-    pub fn number(plan: Plan, pass: u64, offset: u64) -> u64 {
+    pub fn number(plan: VisitPlan, pass: u64, offset: u64) -> u64 {
         pass.wrapping_mul(plan.records()).wrapping_add(offset / plan.record)
     }
 
-    /// The file as a writer opens it, with further flags.
+    /// The file as a writer opens it, with additional flags.
     ///
     /// # Errors
-    /// A skip where its system has no such writes.
+    /// A skip if its file system does not support such writes.
     pub fn open_with(&self, flags: OFlags) -> Result<OwnedFd, Failure> {
         if flags.contains(OFlags::DIRECT) && residence::lives_in_memory(&self.file) {
             return Err(in_memory("no write goes past memory"));
@@ -106,7 +106,7 @@ impl Target {
         })
     }
 
-    /// Where direct writes of records of this length are refused.
+    /// The skip for direct writes of this record length that are refused.
     fn not_direct(&self) -> Failure {
         Failure::skip(
             format!("this file system has no direct writes of {} bytes", self.plan.record),
@@ -114,13 +114,13 @@ impl Target {
         )
     }
 
-    /// What the failure of a write means.
+    /// The failure that the error of a write means.
     pub fn refused(&self, error: Errno) -> Failure {
         refused(error, self.plan.length)
     }
 
-    /// Brings the file into the state in which a pass begins, nothing of it waiting to be written; `past_memory` writers
-    /// find none of it in memory.
+    /// Brings the file into the state in which a pass begins, with nothing waiting to be written. For `past_memory` writers
+    /// none of it is in memory.
     pub fn restore(&self, past_memory: bool) -> Result<(), Failure> {
         if self.is_new {
             ftruncate(&self.file, 0)?;
@@ -128,7 +128,7 @@ impl Target {
         if residence::lives_in_memory(&self.file) {
             return Ok(());
         }
-        // Where room is found only when pages are written, this is who hears that there is none.
+        // If space is allocated only when pages are written, this call reports that there is none.
         fsync(&self.file).map_err(|error| self.refused(error))?;
         if past_memory {
             residence::evict(&self.file)?;
@@ -136,7 +136,7 @@ impl Target {
         Ok(())
     }
 
-    /// The last part of a pass: what the point says of the device.
+    /// The last part of a pass: what the point requires of the device.
     #[inline(always)]
     pub fn finish(&self) -> Result<(), Failure> {
         match self.policy {
@@ -145,7 +145,7 @@ impl Target {
         }
     }
 
-    /// Looks at what the pass left: the length, the content, and that nothing synced waits to be written.
+    /// Checks what the pass left: the length, the content, and that nothing synced waits to be written.
     pub fn verify(&self, pass: u64) -> Result<(), Failure> {
         let waiting = residence::resident(&self.file)?.dirty;
         if self.policy.waits() && waiting.is_some_and(|dirty| dirty > 0) {
@@ -160,7 +160,7 @@ impl Target {
         for offset in (0..self.plan.length).step_by(self.plan.record as usize) {
             let length = self.plan.length_at(offset);
             whole(length, rustix::io::pread(&self.file, &mut found[..length], offset)?, offset)?;
-            if found[..length] != content.record(Target::number(self.plan, pass, offset))[..length] {
+            if found[..length] != content.record(WrittenFile::number(self.plan, pass, offset))[..length] {
                 return Err(Failure::wrong(format!("the record at {offset} is not the one that was written")));
             }
         }
@@ -171,7 +171,7 @@ impl Target {
     fn fill(&self) -> Result<(), Failure> {
         let mut content = Content::new(self.plan.record as usize);
         for offset in (0..self.plan.length).step_by(self.plan.record as usize) {
-            let record = &content.record(Target::number(self.plan, 0, offset))[..self.plan.length_at(offset)];
+            let record = &content.record(WrittenFile::number(self.plan, 0, offset))[..self.plan.length_at(offset)];
             let written = pwrite(&self.file, record, offset).map_err(|error| self.refused(error))?;
             wrote(record.len(), written, offset)?;
         }
@@ -191,11 +191,10 @@ fn policy_of(word: &str) -> Result<Policy, Failure> {
     })
 }
 
-/// Writes all pages of the file to its device and waits for that, and for no more: no metadata, no order to the device
-/// to keep them.
+/// Writes all pages of the file to its device and waits for that only: no metadata, and no flush of the device's cache.
 fn range(file: &OwnedFd) -> Result<(), Errno> {
     let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-    // SAFETY: the call takes no pointer; the descriptor is open.
+    // SAFETY: the call takes no pointer, and the descriptor is open.
     match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, all) } {
         0 => Ok(()),
         _ => Err(last_errno()),
@@ -206,29 +205,29 @@ fn in_memory(what: &str) -> Failure {
     Failure::skip(format!("the scratch folder is in memory (tmpfs): {what}"), "set TMPDIR to a folder on a disk")
 }
 
-/// What the failure of a write means for a file of so many bytes.
+/// The failure that the error of a write means, for a file of this size.
 pub(crate) fn refused(error: Errno, length: u64) -> Failure {
     match error {
         Errno::NOSPC | Errno::DQUOT | Errno::FBIG => Failure::skip(
-            format!("no room for a file of {} in the scratch folder", Bytes(length)),
+            format!("no space for a file of {} in the scratch folder", Bytes(length)),
             "free some, or set TMPDIR to a folder with more",
         ),
         error => error.into(),
     }
 }
 
-/// Fails unless a record went whole; `written` bytes went.
+/// Fails unless the whole record was written; `written` bytes were.
 #[inline(always)]
 pub(crate) fn wrote(wanted: usize, written: usize, offset: u64) -> Result<(), Failure> {
     if written == wanted { Ok(()) } else { Err(less(wanted, written, offset)) }
 }
 
-/// A write stops short where the room ends; the next one would say so.
+/// A write stops short where the space ends; the next one would report it.
 #[cold]
 fn less(wanted: usize, written: usize, offset: u64) -> Failure {
     Failure::skip(
         format!(
-            "only {written} of {wanted} bytes could be written at {offset}: there is no more room, or a signal came"
+            "only {written} of {wanted} bytes could be written at {offset}: there is no more space, or a signal arrived"
         ),
         "free some, or set TMPDIR to a folder with more",
     )

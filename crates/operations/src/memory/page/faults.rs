@@ -6,14 +6,14 @@ use std::rc::Rc;
 
 use operation::Failure;
 
-/// What may fault around a batch that is not part of it: the first use of a page of code, stack or results.
+/// The most faults around a batch that are not part of it: the first use of a page of code, stack or results.
 pub(crate) const STRAY: u64 = 16;
 
 /// Counts this thread's page faults that read nothing from a device.
 #[derive(Clone, Default)]
-pub(crate) struct Faults(Rc<Cell<u64>>);
+pub(crate) struct FaultCounter(Rc<Cell<u64>>);
 
-impl Faults {
+impl FaultCounter {
     pub(crate) fn start(&self) -> Result<(), Failure> {
         self.0.set(minor_faults()?);
         Ok(())
@@ -34,11 +34,11 @@ impl Faults {
 
 fn minor_faults() -> Result<u64, Failure> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the structure is there to be written.
+    // SAFETY: the structure is valid to write.
     if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } != 0 {
         return Err(Failure::last_os_error());
     }
-    // SAFETY: all zeroes is a valid value, and the call has written over them.
+    // SAFETY: all zeroes is a valid value, and the call has overwritten them.
     let usage = unsafe { usage.assume_init() };
     Ok(usage.ru_minflt as u64)
 }

@@ -1,6 +1,6 @@
-//! Where the frame of a fault comes from. A program's new memory is frames that nobody has touched for long: the kernel
-//! clears them beyond the core's own caches. Frames given back a moment ago are the next that the kernel hands out, and lie
-//! in these caches still: a third to a half of the cost.
+//! Where the frame of a fault comes from. A program's new memory consists of frames that were not touched for long, and the
+//! kernel clears them in memory beyond the core's private caches. Frames that were just freed are the next that the kernel
+//! hands out. They are still in these caches, which saves a third to a half of the cost.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,35 +13,36 @@ use rustix::param::page_size;
 use crate::kit::huge::HUGE;
 use crate::kit::mapping::{Mapping, base_pages_only};
 
-/// Frames out of new memory, or those that the batch before gave back.
+/// Frames of new memory, or frames that the batch before freed.
 pub(crate) const FRAMES: Axis = word("frames", &[Word("fresh"), Word("recycled")]).headline(&[Word("fresh")]);
 
-/// The point of frames that were in use a moment ago.
+/// The point whose frames were in use a moment ago.
 pub(crate) const RECYCLED: &[(&str, operation::Value<&str>)] = &[("frames", Word("recycled"))];
 
-/// Bytes of a supply, where memory allows: a round's batches seldom take more.
+/// The bytes of a supply, if memory allows: the batches of a round seldom use more.
 const SUPPLY: usize = 128 << 20;
 
-/// The least that a supply works with.
+/// The smallest usable supply.
 const LEAST: usize = ASIDE + (16 << 20);
 
-/// Bytes of it that are touched first and that no batch gets: the frames that ended rounds have just given back, which are
-/// handed out before all others. Eight times what a core's own caches hold; with 64 and 256 MiB the faults cost the same.
+/// The bytes that are touched first and that no batch uses: they absorb the frames that ended rounds have just freed, which
+/// are handed out before all others. Eight times the size of a core's private caches. With 64 and with 256 MiB the faults
+/// cost the same.
 const ASIDE: usize = 16 << 20;
 
-/// The pages a supply is made of.
+/// The pages that a supply consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pages {
+pub(crate) enum FramePages {
     Base,
     Huge,
 }
 
-/// New memory, of which batch after batch takes a stretch that nothing was given back for. When it is used up, all of it
-/// is given back at once, between two batches, and the next one begins with setting frames aside again.
+/// New memory. Every batch takes a stretch of it, and nothing is freed meanwhile. When it is used up, all of it is freed at
+/// once, between two batches, and the next supply begins by setting frames aside again.
 pub(crate) struct Supply {
-    pages: Pages,
+    pages: FramePages,
     mapping: Mapping,
-    /// Where the batch's stretch begins, and where the next one will.
+    /// The beginning of the batch's stretch, and of the next one.
     start: usize,
     next: usize,
     end: usize,
@@ -49,33 +50,33 @@ pub(crate) struct Supply {
 
 impl Supply {
     /// # Errors
-    /// A skip where there is too little memory, or where huge pages are unknown.
-    pub(crate) fn new(pages: Pages) -> Result<Supply, Failure> {
+    /// A skip if there is too little memory, or if the kernel has no huge pages.
+    pub(crate) fn new(pages: FramePages) -> Result<Supply, Failure> {
         Supply::of(pages, room()?)
     }
 
-    fn of(pages: Pages, bytes: usize) -> Result<Supply, Failure> {
+    fn of(pages: FramePages, bytes: usize) -> Result<Supply, Failure> {
         let mapping = Mapping::anonymous(bytes + HUGE)?;
         match pages {
-            Pages::Base => base_pages_only(&mapping)?,
-            Pages::Huge => {
+            FramePages::Base => base_pages_only(&mapping)?,
+            FramePages::Huge => {
                 mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?
             }
         }
         let first = mapping.first_huge();
-        let step = if pages == Pages::Base { page_size() } else { HUGE };
+        let step = if pages == FramePages::Base { page_size() } else { HUGE };
         (first..first + ASIDE).step_by(step).for_each(|offset| mapping.write(offset));
         let next = first + ASIDE;
         Ok(Supply { pages, mapping, start: next, next, end: first + bytes })
     }
 
-    /// Moves on to a stretch of so many bytes that were never touched.
+    /// Moves on to a stretch of this number of bytes that were never touched.
     ///
     /// # Errors
-    /// When a batch asks for more than there is.
+    /// If a batch asks for more than the supply holds.
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), Failure> {
         if self.next + bytes > self.end {
-            // The old one goes first: there may be memory for one only.
+            // The old supply is freed first, because there may be memory for only one.
             self.mapping = Mapping::anonymous(HUGE)?;
             *self = Supply::new(self.pages)?;
         }
@@ -99,16 +100,16 @@ impl Supply {
     }
 }
 
-/// Whether the kernel has given the pages asked for. Before it has, base pages in the place of huge ones are a skip; once it
-/// has they cost a round, for memory that lies in small pieces now may be put together later.
+/// True once the kernel has given pages of the requested size. Before that, base pages instead of huge ones are a skip.
+/// After it they cost a round, because memory that is fragmented now may be defragmented later.
 #[derive(Clone, Default)]
-pub(crate) struct Given(Rc<Cell<bool>>);
+pub(crate) struct GivenPages(Rc<Cell<bool>>);
 
-impl Given {
-    /// The first touches; some of them may find free memory in small pieces.
+impl GivenPages {
+    /// The first touches. Some of them may find only fragmented memory.
     ///
     /// # Errors
-    /// A skip where all do.
+    /// A skip if all do.
     pub(crate) fn first(&self, touching: &mut Loop) -> Result<(), Failure> {
         const TRIES: u32 = 4;
         let mut tried = touching.perform(1);
@@ -121,7 +122,7 @@ impl Given {
         tried
     }
 
-    /// What was found after a batch, as a skip or as the loss of a round.
+    /// The failure found after a batch: a skip, or the loss of a round.
     pub(crate) fn judged(&self, found: Result<(), Failure>) -> Result<(), Failure> {
         match found {
             Err(Failure::Skip { reason, .. }) if self.0.get() => Err(Failure::wrong(reason)),
@@ -130,7 +131,7 @@ impl Given {
     }
 }
 
-/// Bytes that a supply may have: an eighth of what is free here and of what the cgroup allows.
+/// The bytes that a supply may use: an eighth of what is free and of what the cgroup allows.
 fn room() -> Result<usize, Failure> {
     let machine = machine::describe();
     let said = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -153,10 +154,10 @@ pub(crate) mod tests {
     use std::os::unix::fs::FileExt;
 
     use super::*;
-    use crate::memory::page::faults::Faults;
+    use crate::memory::page::faults::FaultCounter;
 
-    /// The frame behind an address, by the kernel's own table (`/proc/self/pagemap`, bits 0 to 54); `None` where it does not
-    /// tell, which it does to root alone.
+    /// The frame behind an address, from `/proc/self/pagemap` (bits 0 to 54). `None` if the kernel hides it, which it does
+    /// from all users but root.
     pub(crate) fn frame_of(address: usize) -> Option<u64> {
         let map = std::fs::File::open("/proc/self/pagemap").ok()?;
         let mut entry = [0; 8];
@@ -172,19 +173,19 @@ pub(crate) mod tests {
         }
     }
 
-    /// Batch after batch takes one fault a page and frames that no batch before had, until the supply is used up.
+    /// Each batch takes one fault per page and frames that no batch before had, until the supply is used up.
     #[test]
     fn no_page_of_a_supply_is_given_back_and_taken_again() {
         let page = page_size();
-        let mut supply = Supply::of(Pages::Base, LEAST).expect("memory");
-        let faults = Faults::default();
+        let mut supply = Supply::of(FramePages::Base, LEAST).expect("memory");
+        let faults = FaultCounter::default();
         let (mut frames, mut pages) = (BTreeSet::new(), 0);
         for _ in 0..16 {
             supply.take(256 * page).expect("a stretch");
             faults.start().expect("a count");
             (0..256).for_each(|turn| supply.write(turn * page));
             faults.check(256).expect("a fault for each page");
-            // Touched again they fault no more: they are all there.
+            // A second touch does not fault, because all pages are there.
             faults.start().expect("a count");
             (0..256).for_each(|turn| supply.read(turn * page));
             assert!(faults.taken().expect("a count") < 16);
@@ -200,7 +201,7 @@ pub(crate) mod tests {
     #[test]
     fn base_pages_for_huge_ones_are_a_skip_at_first_and_a_lost_round_later() {
         let answers = |mut answers: Vec<bool>| {
-            let given = Given::default();
+            let given = GivenPages::default();
             let judge = given.clone();
             let touching = Loop::new(|_| Ok(())).verify(move |_| {
                 judge.judged(match answers.pop() {
@@ -219,8 +220,8 @@ pub(crate) mod tests {
 
     #[test]
     fn a_supply_that_is_used_up_is_followed_by_another() {
-        let mut supply = Supply::of(Pages::Base, LEAST).expect("memory");
-        let faults = Faults::default();
+        let mut supply = Supply::of(FramePages::Base, LEAST).expect("memory");
+        let faults = FaultCounter::default();
         for _ in 0..20 {
             supply.take(1 << 20).expect("a stretch");
             faults.start().expect("a count");

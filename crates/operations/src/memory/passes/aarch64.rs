@@ -1,4 +1,4 @@
-//! Passes by NEON, pairs of registers stored past the caches, and the instruction that zeroes a block.
+//! Passes by NEON, stores of register pairs that bypass the caches, and the instruction that zeroes a block.
 
 use std::arch::asm;
 use std::cell::Cell;
@@ -9,13 +9,13 @@ pub(in super::super) fn fastest() -> Passes {
     Passes { sum_near: sum, sum_far: sum, fill_near: fill, fill_far: fill_ahead, fill_streaming, copy_streaming, clear }
 }
 
-/// What this processor has.
+/// The register kinds that this processor has.
 #[cfg(test)]
 pub(super) fn every() -> Vec<Passes> {
     vec![fastest()]
 }
 
-/// Waits until stores past the caches are where others see them.
+/// Waits until stores that bypass the caches are visible to other CPUs.
 #[inline]
 pub(in super::super) fn settle() {
     // SAFETY: a barrier changes nothing.
@@ -28,7 +28,7 @@ fn prefetch(line: *const Cell<u64>) {
     unsafe { asm!("prfm pldl1keep, [{}]", in(reg) line, options(nostack, preserves_flags)) };
 }
 
-/// Two streams side by side; the compiler makes each one of vectors.
+/// Two streams side by side. The compiler makes vector code of each.
 fn sum(words: &[Cell<u64>]) -> u64 {
     let (one, other) = words.split_at(words.len() / 2);
     one.iter().zip(other).fold(0, |total, (one, other)| total.wrapping_add(one.get()).wrapping_add(other.get()))
@@ -36,7 +36,7 @@ fn sum(words: &[Cell<u64>]) -> u64 {
 
 fn fill_streaming(words: &[Cell<u64>], value: u64) {
     for line in words.chunks_exact(LINE_WORDS) {
-        // SAFETY: stores 64 bytes, which the chunk has; they are cells.
+        // SAFETY: stores 64 bytes, the size of the chunk, which consists of cells.
         unsafe {
             asm!("dup v0.2d, {value}", "stnp q0, q0, [{line}]", "stnp q0, q0, [{line}, #32]",
                 value = in(reg) value, line = in(reg) line.as_ptr(), out("v0") _, options(nostack, preserves_flags));
@@ -53,7 +53,7 @@ fn copy_streaming(from: &[Cell<u64>], to: &[Cell<u64>]) {
             let lines = from[part.clone()].chunks_exact(LINE_WORDS).zip(to[part].chunks_exact(LINE_WORDS));
             for (from, to) in lines {
                 prefetch(from.as_ptr().wrapping_add(AHEAD_WORDS));
-                // SAFETY: loads and stores 64 bytes, which both chunks have; they are cells.
+                // SAFETY: loads and stores 64 bytes, the size of both chunks, which consist of cells.
                 unsafe {
                     asm!("ldp q0, q1, [{from}]", "ldp q2, q3, [{from}, #32]",
                         "stnp q0, q1, [{to}]", "stnp q2, q3, [{to}, #32]",
@@ -65,20 +65,20 @@ fn copy_streaming(from: &[Cell<u64>], to: &[Cell<u64>]) {
     }
 }
 
-/// Clears block by block by `dc zva`; word by word where the processor does not allow it here, or has blocks that do
-/// not divide the words.
+/// Clears block by block with `dc zva`. Clears word by word if this processor forbids the instruction, or if its block size
+/// does not divide the length.
 fn clear(words: &[Cell<u64>], _: u64) {
     let about: u64;
     // SAFETY: reads a register that every program may read.
     unsafe { asm!("mrs {}, dczid_el0", out(reg) about, options(nomem, nostack, preserves_flags)) };
-    // Bit 4 forbids it; the lower ones hold the logarithm of a block's words of 4 bytes.
+    // Bit 4 forbids it. The lower bits hold the logarithm of a block's size in words of 4 bytes.
     let block = (4_usize << (about & 15)) / size_of::<u64>();
     let first = words.as_ptr() as usize;
     if about & 16 != 0 || block == 0 || words.len() % block != 0 || first % (block * size_of::<u64>()) != 0 {
         return fill(words, 0);
     }
     for block in words.chunks_exact(block) {
-        // SAFETY: zeroes the block that the address lies in, which is the chunk; it is of cells.
+        // SAFETY: zeroes the block that contains the address, which is the chunk and consists of cells.
         unsafe { asm!("dc zva, {}", in(reg) block.as_ptr(), options(nostack, preserves_flags)) };
     }
 }

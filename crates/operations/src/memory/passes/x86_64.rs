@@ -10,23 +10,23 @@ pub(in super::super) fn fastest() -> Passes {
     every().pop().unwrap_or(sse2::PASSES)
 }
 
-/// What this processor has, the widest last.
+/// The register kinds that this processor has, the widest last.
 pub(super) fn every() -> Vec<Passes> {
     let mut every = vec![sse2::PASSES];
     if std::arch::is_x86_feature_detected!("avx2") {
         every.push(avx2::PASSES);
         if std::arch::is_x86_feature_detected!("avx512f") {
-            // Registers of half a line ask twice for each, which prefetchers follow better (docs/MEMORY.md).
+            // Registers of half a line access each line twice, which prefetchers follow better (docs/MEMORY.md).
             every.push(Passes { sum_far: avx2::PASSES.sum_far, ..avx512::PASSES });
         }
     }
     every
 }
 
-/// Waits until stores past the caches are where others see them.
+/// Waits until stores that bypass the caches are visible to other CPUs.
 #[inline]
 pub(in super::super) fn settle() {
-    // SAFETY: every processor of this architecture has it.
+    // SAFETY: every processor of this architecture has the instruction.
     unsafe { _mm_sfence() };
 }
 
@@ -36,7 +36,7 @@ fn prefetch(line: *const Cell<u64>) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
 }
 
-/// Clears by the string store, which modern processors do a line at a time.
+/// Clears by the string store, which modern processors execute a line at a time.
 fn clear(words: &[Cell<u64>], _: u64) {
     // SAFETY: writes exactly the bytes of the words, which are cells; the direction flag is clear by the ABI.
     unsafe {
@@ -45,7 +45,7 @@ fn clear(words: &[Cell<u64>], _: u64) {
     }
 }
 
-/// The loops for one kind of register: how many words it holds, and the instructions on it.
+/// The loops for one register kind: the number of words it holds, and its instructions.
 macro_rules! by {
     ($name:ident, $feature:literal, $words:literal, $zero:ident, $all:ident, $add:ident, $load:ident, $stream:ident) => {
         mod $name {
@@ -54,10 +54,10 @@ macro_rules! by {
             pub(super) const PASSES: Passes =
                 Passes { sum_near: sum, sum_far: sum, fill_near, fill_far, fill_streaming, copy_streaming, clear };
 
-            /// Registers that four lines fill.
+            /// The number of registers that four lines fill.
             const FOUR_LINES: usize = 4 * LINE_WORDS / $words;
 
-            /// Two streams side by side, each with sums enough to wait for none.
+            /// Two streams side by side, each with enough partial sums that no add waits for another.
             #[target_feature(enable = $feature)]
             fn sum(words: &[Cell<u64>]) -> u64 {
                 let (one, other) = words.split_at(words.len() / 2);
@@ -66,14 +66,15 @@ macro_rules! by {
                 for (one, other) in turns {
                     for (part, sums) in [one, other].iter().zip(&mut sums) {
                         for (words, sum) in part.chunks_exact($words).zip(sums) {
-                            // SAFETY: the chunk is as long as the register, aligned because regions and pieces are.
+                            // SAFETY: the chunk has the length of the register, and is aligned because regions and pieces
+                            // are.
                             let register = unsafe { $load(words.as_ptr().cast()) };
                             *sum = $add(*sum, register);
                         }
                     }
                 }
                 let total = sums.iter().flatten().fold($zero(), |total, sum| $add(total, *sum));
-                // SAFETY: a register is as many words, and every pattern of bits is a number.
+                // SAFETY: a register has the size of this number of words, and every bit pattern is a valid number.
                 let words: [u64; $words] = unsafe { std::mem::transmute(total) };
                 words.iter().fold(0, |total, word| total.wrapping_add(*word))
             }
@@ -92,7 +93,7 @@ macro_rules! by {
             fn fill_streaming(words: &[Cell<u64>], value: u64) {
                 let value = $all(value as i64);
                 for register in words.chunks_exact($words) {
-                    // SAFETY: the chunk is as long as the register, aligned because regions and pieces are.
+                    // SAFETY: the chunk has the length of the register, and is aligned because regions and pieces are.
                     unsafe { $stream(register.as_ptr().cast_mut().cast(), value) };
                 }
             }
@@ -110,11 +111,13 @@ macro_rules! by {
                         }
                         let mut held = [$zero(); FOUR_LINES];
                         for (register, words) in held.iter_mut().zip(from.chunks_exact($words)) {
-                            // SAFETY: the chunk is as long as the register, aligned because regions and pieces are.
+                            // SAFETY: the chunk has the length of the register, and is aligned because regions and pieces
+                            // are.
                             *register = unsafe { $load(words.as_ptr().cast()) };
                         }
                         for (register, words) in held.iter().zip(to.chunks_exact($words)) {
-                            // SAFETY: the chunk is as long as the register, aligned because regions and pieces are.
+                            // SAFETY: the chunk has the length of the register, and is aligned because regions and pieces
+                            // are.
                             unsafe { $stream(words.as_ptr().cast_mut().cast(), *register) };
                         }
                     }

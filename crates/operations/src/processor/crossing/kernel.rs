@@ -1,5 +1,5 @@
-//! The kernel: system calls that take 0 to 6 arguments and do next to nothing with them, but do succeed. Each count is
-//! another call, because the kernel's entry saves the same registers however many of them it is asked to look at.
+//! The kernel: system calls that take 0 to 6 arguments, do almost nothing with them, and succeed. Each number is another
+//! call, because the kernel's entry saves the same registers whatever number of arguments the call has.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::kit::loops::tried;
 
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "crossing.call",
-    summary: "a system call of so many arguments: getppid, umask, clock_getres, getresuid, rt_sigprocmask, prctl, futex",
+    summary: "a system call with this many arguments: getppid, umask, clock_getres, getresuid, rt_sigprocmask, prctl, futex",
     aliases: &["wall-crossing"],
     axes: &[ARGUMENTS],
     explained_by: &[term(1.0, "crossing.procedure").same(&["arguments"])],
@@ -33,24 +33,24 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     ..CROSSING
 }];
 
-/// The call `$name` with exactly these arguments, so that no register is loaded that the call does not take.
+/// The call `$name` with exactly these arguments. No register is loaded that the call does not take.
 macro_rules! enter {
     ($by:ident $name:ident $(, $argument:expr)*) => {{
-        // SAFETY: pointers among the arguments are to memory of the loop's own that is as large as the call says.
+        // SAFETY: pointers among the arguments are to memory that the loop owns and that has the size the call expects.
         unsafe { raw::$by(Sysno::$name as usize $(, $argument as usize)*) }
     }};
 }
 
-/// Tells the parent's id.
+/// Returns the parent's id.
 fn with_none() -> Loop {
     let parent = std::os::unix::process::parent_id() as usize;
     repeat(move || exactly(parent, enter!(syscall0 getppid)))
 }
 
-/// Exchanges the mask of new files' permissions, and answers what it was.
+/// Exchanges the mask of permissions of new files. Returns the previous one.
 fn with_one() -> Loop {
     let (mut next, mut last) = (0o77, 0o22);
-    // What it is before nobody told.
+    // The value before the first exchange.
     enter!(syscall1 umask, last);
     repeat(move || {
         let before = enter!(syscall1 umask, next);
@@ -60,17 +60,17 @@ fn with_one() -> Loop {
     })
 }
 
-/// Tells a clock's step.
+/// Returns a clock's resolution.
 fn with_two() -> Loop {
     let mut step = Box::new([0_i64; 2]);
     repeat(move || {
         step[1] = 0;
         exactly(0, enter!(syscall2 clock_getres, libc::CLOCK_MONOTONIC, step.as_mut_ptr()))?;
-        if *step == [0, 0] { Err(Failure::wrong("the clock has no step")) } else { Ok(()) }
+        if *step == [0, 0] { Err(Failure::wrong("the clock has no resolution")) } else { Ok(()) }
     })
 }
 
-/// Tells whose process this is, in three words.
+/// Returns the ids of this process in three words.
 fn with_three() -> Loop {
     let own = rustix::process::getuid().as_raw();
     let mut users = Box::new([!own; 3]);
@@ -82,20 +82,20 @@ fn with_three() -> Loop {
     })
 }
 
-/// Holds off no signal more than is held off, and tells which those are.
+/// Blocks no additional signal, and returns those that are blocked.
 fn with_four() -> Loop {
     let (none, mut before) = (Box::new(0_u64), Box::new(!0_u64));
     repeat(move || {
         *before = !0;
         let (add, told) = (std::ptr::from_ref(&*none), std::ptr::from_mut(&mut *before));
         exactly(0, enter!(syscall4 rt_sigprocmask, libc::SIG_BLOCK, add, told, size_of::<u64>()))?;
-        if *before == !0 { Err(Failure::wrong("the mask was not told")) } else { Ok(()) }
+        if *before == !0 { Err(Failure::wrong("the mask was not returned")) } else { Ok(()) }
     })
 }
 
-/// Tells whether this process may gain privileges, once it has seen that the other four arguments are zero.
+/// Returns whether this process may gain privileges, after a check that the other four arguments are zero.
 fn with_five() -> Result<Loop, Failure> {
-    // SAFETY: asks for a flag of this process.
+    // SAFETY: reads a flag of this process.
     let may_not = match unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) } {
         -1 => return Err(Failure::last_os_error()),
         flag => flag as usize,
@@ -103,9 +103,10 @@ fn with_five() -> Result<Loop, Failure> {
     Ok(repeat(move || exactly(may_not, enter!(syscall5 prctl, libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))))
 }
 
-/// Adds one to a word, and wakes one task that sleeps at another and one that sleeps at this, of which there are none.
+/// Adds one to a word, and wakes one task that sleeps on another word and one that sleeps on this one. There are none.
 fn with_six() -> Loop {
-    /// Add (1, in the highest four bits) one (from bit 12), then wake where it was (0, from bit 24) zero.
+    /// The operation: add (1, in the highest four bits) one (from bit 12), then wake if the old value was (0, from bit 24)
+    /// zero.
     const ADD_ONE: u32 = 1 << 28 | 1 << 12;
     let words = Rc::new(RefCell::new(Box::new([0_u32; 2])));
     let counted = Rc::clone(&words);

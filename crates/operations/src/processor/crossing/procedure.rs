@@ -1,4 +1,5 @@
-//! Crossings within a program: to a procedure, to one that saves all it must, and by a shared object's linkage table.
+//! Crossings within a program: to a procedure, to one that saves all registers it must, and through a shared object's
+//! linkage table.
 
 use operation::{Operation, Value, count, term};
 
@@ -7,7 +8,7 @@ use super::{ARGUMENTS, CROSSING, text, words};
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "crossing.procedure",
-        summary: "call a procedure of this program, which adds its arguments up, and return from it",
+        summary: "call a procedure of this program, which adds up its arguments, and return from it",
         axes: &[ARGUMENTS],
         terms: text::OF_A_TURN,
         prepare: |setting| text::procedure(words(setting), setting.number("arguments")),
@@ -22,11 +23,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| Ok(text::sequence(words(setting))),
         ..CROSSING
     },
-    // The stub is that of the processor's ABI, so that a program without a dynamic linker measures the same instructions;
-    // and a program whose calls are all bound at its start has no other work at a call.
+    // The stub is that of the processor's ABI, so that a program without a dynamic linker measures the same instructions. A
+    // program whose calls are all bound at its start does no other work at a call.
     Operation {
         id: "crossing.shared",
-        summary: "call a procedure as one of a shared object is: by a stub that jumps by a table of addresses",
+        summary: "call a procedure as in a shared object: through a stub that jumps through a table of addresses",
         axes: &[count("arguments", &[Value::Number(0), Value::Number(2), Value::Number(3), Value::Number(6)])],
         terms: text::OF_A_TURN,
         explained_by: &[term(1.0, "crossing.procedure").same(&["arguments"])],

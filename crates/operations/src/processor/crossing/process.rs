@@ -1,5 +1,5 @@
-//! A call into another process and back: words and an answer in memory that both share, and a futex that each sleeps at
-//! until it is its turn.
+//! A call into another process and back: words and an answer in shared memory, and a futex on which each process sleeps
+//! until its turn.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -13,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // Each of the two enters the kernel to wake the other and to sleep.
     Operation {
         id: "crossing.process",
-        summary: "leave words in memory shared with a partner process, wake it, and sleep until it has added them up and answered",
+        summary: "write words to memory shared with a partner process, wake it, and sleep until it has added them up and answered",
         version: 2,
         axes: &[partner("distance", &[Value::Word("same"), Value::Word("other")]), FEW_ARGUMENTS],
         explained_by: &[term(4.0, "crossing.call").at(&[("arguments", Value::Number(0))])],
@@ -35,7 +35,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let waits = pauses.clone();
             let turns = repeat(move || {
                 let _alive = &partner;
-                // Another sum each time, so that no answer is an earlier one's; without words there is none to tell by.
+                // The sum differs each time, so that no earlier answer is taken for this one. Without words this check is
+                // not possible.
                 given[0] = given[0].wrapping_add(1) & 0xffff;
                 let mut wanted = 1;
                 for (place, word) in desk.words.iter().zip(&given[..count]) {
@@ -57,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What both processes see. All but the turn belongs to whose turn it is.
+/// What both processes share. All but the turn belongs to the process whose turn it is.
 #[derive(Default)]
 struct Desk {
     turn: AtomicU32,

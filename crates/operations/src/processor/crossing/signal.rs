@@ -1,4 +1,4 @@
-//! A signal to oneself that brings words along: the value sent with it is their address, as POSIX means it to be used.
+//! A signal to the same task that carries words: its value is their address, the use that POSIX intends.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ],
         at_least: &["crossing.call"],
         prepare: |setting| {
-            // Lets the signal through, which whoever started us may have held off.
+            // Unblocks the signal, which the process that started us may have blocked.
             install_counter(libc::SIGUSR1)?;
             let handler = add_up as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
             install_with(libc::SIGUSR1, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
@@ -51,10 +51,11 @@ struct Parcel {
     words: [u64; MOST],
 }
 
-/// What the handler has answered so far. It is given nothing of its process's own, so it adds to a global.
+/// The sum of the handler's answers. A handler has no argument for it, so the sum is global.
 static SUM: AtomicU64 = AtomicU64::new(0);
 
-/// What goes with the signal: the structure siginfo with the code `SI_QUEUE`, and the value after the sender's ids.
+/// The information sent with the signal: the structure siginfo with the code `SI_QUEUE`, and the value after the sender's
+/// ids.
 #[inline(always)]
 fn information(value: u64) -> [u64; 16] {
     let mut information = [0; 16];
@@ -65,13 +66,13 @@ fn information(value: u64) -> [u64; 16] {
 }
 
 extern "C" fn add_up(_signal: c_int, information: *mut libc::siginfo_t, _context: *mut c_void) {
-    // SAFETY: a handler with SA_SIGINFO is given the information that came with its signal.
+    // SAFETY: a handler with SA_SIGINFO receives the information of its signal.
     let information = unsafe { &*information };
     // SAFETY: the signal was queued with a value, which this reads.
     let value = unsafe { information.si_value() };
-    // SAFETY: nobody but the loop above sends this thread this signal, and its parcel outlives the sending.
+    // SAFETY: only the loop above sends this signal to this thread, and its parcel outlives the sending.
     let parcel = unsafe { &*value.sival_ptr.cast::<Parcel>() };
-    // The handlers run one after another in one thread, so that nothing need be locked.
+    // The handlers run one after another in one thread, so no locked instruction is needed.
     let sum = SUM.load(Ordering::Relaxed).wrapping_add(answer(&parcel.words, parcel.count));
     SUM.store(sum, Ordering::Relaxed);
 }

@@ -1,5 +1,5 @@
-//! The procedures called within this program, as assembly: what a compiler could see through, it would call seldom,
-//! pass less to, or not call at all.
+//! The called procedures of this program, in assembly. A compiler that sees a procedure's content could call it less often,
+//! pass less to it, or inline it.
 
 use std::arch::{global_asm, naked_asm};
 use std::cell::Cell;
@@ -12,7 +12,7 @@ use super::{MOST, added_up, answer, no_such_count};
 /// Calls per turn of the loop.
 pub(super) const CALLS: u64 = 16;
 
-/// A statement `CALLS` times over.
+/// A statement repeated `CALLS` times.
 macro_rules! sixteen_times {
     (@four $does:expr) => {
         $does;
@@ -32,7 +32,7 @@ pub(super) use sixteen_times;
 /// What the loop adds to each call.
 pub(super) const OF_A_TURN: &[TermOf] = &[term(1.0 / CALLS as f64, "loop.empty")];
 
-/// What begins a procedure: where compilers put one, and never across a line, whatever else is linked.
+/// The beginning of a procedure: aligned as compilers do it, and never across a cache line, whatever else is linked.
 macro_rules! begins {
     ($name:ident) => {
         concat!(
@@ -49,14 +49,14 @@ macro_rules! begins {
     };
 }
 
-/// What ends it.
+/// The end of a procedure.
 macro_rules! ends {
     ($name:ident) => {
         concat!(".size ", stringify!($name), ", . - ", stringify!($name))
     };
 }
 
-/// A procedure that returns one more than the sum of the first so many argument registers.
+/// A procedure that returns one more than the sum of its arguments.
 #[cfg(target_arch = "x86_64")]
 macro_rules! add_up {
     ($name:ident $count:literal) => {
@@ -76,7 +76,7 @@ macro_rules! add_up {
     };
 }
 
-/// A procedure that returns one more than the sum of the first so many argument registers.
+/// A procedure that returns one more than the sum of its arguments.
 #[cfg(target_arch = "aarch64")]
 macro_rules! add_up {
     ($name:ident $count:literal) => {
@@ -96,7 +96,7 @@ macro_rules! add_up {
     };
 }
 
-/// An entry of a procedure linkage table whose address is known already (System V ABI of x86-64, figure 5.2).
+/// An entry of a procedure linkage table whose address is already resolved (System V ABI of x86-64, figure 5.2).
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump_by {
     ($name:ident $table:ident) => {
@@ -104,7 +104,7 @@ macro_rules! jump_by {
     };
 }
 
-/// An entry of a procedure linkage table whose address is known already (ELF for the Arm 64-bit architecture, PLT).
+/// An entry of a procedure linkage table whose address is already resolved (ELF for the Arm 64-bit architecture, PLT).
 #[cfg(target_arch = "aarch64")]
 macro_rules! jump_by {
     ($name:ident $table:ident) => {
@@ -120,7 +120,7 @@ macro_rules! jump_by {
     };
 }
 
-/// Procedures by their number of arguments, the same behind a stub, and the loops that call either.
+/// Procedures by their number of arguments, the same behind a stub, and the loops that call them.
 macro_rules! procedures {
     ($($count:literal $procedure:ident $stub:ident $table:ident ($($argument:ident),*);)*) => {
         $(
@@ -137,7 +137,7 @@ macro_rules! procedures {
             static $table: unsafe extern "C" fn($($argument: u64),*) -> u64 = $procedure;
         )*
 
-        /// Calls the procedure that takes so many arguments.
+        /// Calls the procedure with this number of arguments.
         pub(super) fn procedure(words: [u64; MOST], count: u64) -> Result<Loop, Failure> {
             match count {
                 $($count => Ok(turns(words, $count, |[$($argument,)* ..]| $procedure($(opaque(*$argument)),*))),)*
@@ -145,7 +145,7 @@ macro_rules! procedures {
             }
         }
 
-        /// Calls the stub of the procedure that takes so many arguments.
+        /// Calls the stub of the procedure with this number of arguments.
         pub(super) fn shared(words: [u64; MOST], count: u64) -> Result<Loop, Failure> {
             match count {
                 $($count => Ok(turns(words, $count, |[$($argument,)* ..]| $stub($(opaque(*$argument)),*))),)*
@@ -165,12 +165,12 @@ procedures! {
     6 howslow_procedure_six howslow_stub_six TABLE_OF_SIX (a, b, c, d, e, f);
 }
 
-/// Calls the procedure that saves and restores everything.
+/// Calls the procedure that saves and restores all registers.
 pub(super) fn sequence(words: [u64; MOST]) -> Loop {
     turns(words, 1, |[first, ..]| saving(opaque(*first)))
 }
 
-/// A loop of `CALLS` calls a turn, each given the same words, that adds their answers up.
+/// A loop of `CALLS` calls per turn, each with the same words. It adds up the answers.
 #[inline(always)]
 pub(super) fn turns(words: [u64; MOST], count: usize, call: impl Fn(&[u64; MOST]) -> u64 + 'static) -> Loop {
     let sum = Rc::new(Cell::new(0));
@@ -187,7 +187,7 @@ pub(super) fn turns(words: [u64; MOST], count: usize, call: impl Fn(&[u64; MOST]
     Loop::new(run).verify(verify).unrolled(CALLS)
 }
 
-/// One more than its argument, by way of a frame and of every register that a procedure must leave as it was.
+/// One more than its argument, through a frame and through every register that a procedure must preserve.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 extern "C" fn saving(value: u64) -> u64 {
@@ -200,7 +200,7 @@ extern "C" fn saving(value: u64) -> u64 {
         "push r14",
         "push r15",
         "sub rsp, 256",
-        // A register of its own for each step, and a line of the frame for each second one.
+        // Each step uses another register, and each second step another line of the frame.
         "lea rbx, [rdi + 1]",
         "mov [rsp], rbx",
         "mov r12, [rsp]",
@@ -223,7 +223,7 @@ extern "C" fn saving(value: u64) -> u64 {
     )
 }
 
-/// One more than its argument, by way of a frame and of every register that a procedure must leave as it was.
+/// One more than its argument, through a frame and through every register that a procedure must preserve.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 extern "C" fn saving(value: u64) -> u64 {
@@ -240,7 +240,7 @@ extern "C" fn saving(value: u64) -> u64 {
         "stp d12, d13, [sp, #128]",
         "stp d14, d15, [sp, #144]",
         "sub sp, sp, #256",
-        // A register of its own for each step, and a line of the frame for each second one.
+        // Each step uses another register, and each second step another line of the frame.
         "add x19, x0, #1",
         "str x19, [sp]",
         "ldr x20, [sp]",

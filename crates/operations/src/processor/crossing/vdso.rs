@@ -1,5 +1,5 @@
-//! The vDSO: code of the kernel's that it maps into every process, to be called without entering the kernel. Found as
-//! the dynamic linker finds it, because a static program has none.
+//! The vDSO: kernel code that is mapped into every process and called without entering the kernel. It is found as the
+//! dynamic linker finds it, because a static program has no dynamic linker.
 
 use operation::{Failure, Operation, Value, repeat, term};
 
@@ -7,8 +7,8 @@ use super::CROSSING;
 use super::text::{CALLS, OF_A_TURN, sixteen_times};
 use crate::kit::check::exactly;
 
-/// What the kernel calls the procedure that tells a clock's step: it reads one word of the page shared with the kernel,
-/// and unlike reading a clock it needs no counter of the processor.
+/// The kernel's name of the procedure that returns a clock's resolution. It reads one word of the page shared with the
+/// kernel and, unlike reading a clock, needs no counter of the processor.
 const PROCEDURE: &str = if cfg!(target_arch = "aarch64") { "__kernel_clock_getres" } else { "__vdso_clock_getres" };
 
 /// Its type.
@@ -24,16 +24,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
         let absent = |what: &str| Failure::skip(what, "a kernel, or an emulator, that maps a vDSO with clock_getres");
         let image = Image::here().ok_or_else(|| absent("there is no vDSO in this process"))?;
         let address = image.procedure(PROCEDURE).ok_or_else(|| absent("the vDSO has no clock_getres"))?;
-        // SAFETY: the vDSO's own table says that a procedure of this name is there, and the kernel fixes its type.
+        // SAFETY: the vDSO's own table lists a procedure with this name, and the kernel fixes its type.
         let ask = unsafe { std::mem::transmute::<*const u8, ClockGetres>(address) };
         let mut step = Box::new(libc::timespec { tv_sec: 0, tv_nsec: 0 });
         let turns = repeat(move || {
             *step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             let mut refused = 0;
-            // SAFETY: it writes one timespec, and gets a valid one to write to.
+            // SAFETY: it writes one timespec, and receives a valid one.
             sixteen_times!(refused |= unsafe { ask(libc::CLOCK_MONOTONIC, &mut *step) });
             exactly(0, refused as usize)?;
-            if step.tv_sec > 0 || step.tv_nsec > 0 { Ok(()) } else { Err(Failure::wrong("the clock has no step")) }
+            if step.tv_sec > 0 || step.tv_nsec > 0 {
+                Ok(())
+            } else {
+                Err(Failure::wrong("the clock has no resolution"))
+            }
         });
         Ok(turns.unrolled(CALLS))
     },
@@ -55,21 +59,21 @@ const STRINGS: u64 = 5;
 const SYMBOLS: u64 = 6;
 
 impl Image {
-    /// The one that the kernel says it has mapped.
+    /// The vDSO that the kernel reports to have mapped.
     fn here() -> Option<Image> {
-        // SAFETY: asks for a number that this process was started with.
+        // SAFETY: reads a number that this process was started with.
         let start = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } as *const u8;
         if start.is_null() {
             return None;
         }
-        // SAFETY: the kernel maps whole pages, of which the first begins with the headers, and never unmaps them.
+        // SAFETY: the kernel maps whole pages, the first of which begins with the headers, and never unmaps them.
         let first = unsafe { std::slice::from_raw_parts(start, 4096) };
         let (base, length) = extent(first)?;
-        // SAFETY: the headers say that so much is loaded.
+        // SAFETY: the headers say that this number of bytes is loaded.
         Some(Image { bytes: unsafe { std::slice::from_raw_parts(start, length) }, base })
     }
 
-    /// Where this procedure begins.
+    /// The address of this procedure.
     fn procedure(&self, name: &str) -> Option<*const u8> {
         let dynamic = segments(self.bytes).into_iter().find(|segment| segment.kind == DYNAMIC)?;
         let dynamic = self.offset(dynamic.address)?;
@@ -77,7 +81,7 @@ impl Image {
         let entries: Vec<(u64, u64)> = entries.take_while(|(tag, _)| *tag != 0).collect();
         let entry = |wanted| self.offset(entries.iter().find(|(tag, _)| *tag == wanted)?.1);
         let (symbols, strings) = (entry(SYMBOLS)?, entry(STRINGS)?);
-        // Linkers put the strings behind the symbols; nothing else tells how many there are without hashing.
+        // Linkers put the strings behind the symbols. Without hashing, nothing else tells the number of symbols.
         let wanted = [name.as_bytes(), b"\0"].concat();
         let mut all = (symbols..strings).step_by(SYMBOL);
         let symbol = all.find(|&at| {
@@ -89,7 +93,7 @@ impl Image {
         self.bytes.get(offset..).map(<[u8]>::as_ptr)
     }
 
-    /// Where an address of the file is in the image; a loader may have made it an address of this process.
+    /// The offset in the image of an address of the file. A loader may have relocated it to an address of this process.
     fn offset(&self, address: u64) -> Option<usize> {
         let start = self.bytes.as_ptr() as u64;
         let base = if address >= start { start } else { self.base };
@@ -97,7 +101,7 @@ impl Image {
     }
 }
 
-/// The lowest address of the file, and how many bytes are loaded from there.
+/// The lowest address of the file, and the number of bytes loaded from there.
 fn extent(first: &[u8]) -> Option<(u64, usize)> {
     if !first.starts_with(b"\x7fELF\x02\x01") {
         return None;
@@ -115,7 +119,7 @@ struct Segment {
     size: u64,
 }
 
-/// The program headers, as far as they are within these bytes.
+/// The program headers, as far as they lie within these bytes.
 fn segments(bytes: &[u8]) -> Vec<Segment> {
     let count = bytes.get(56..58).and_then(|it| it.try_into().ok()).map_or(0, u16::from_le_bytes);
     let start = long(bytes, 32).and_then(|start| usize::try_from(start).ok()).unwrap_or(usize::MAX);
@@ -126,12 +130,12 @@ fn segments(bytes: &[u8]) -> Vec<Segment> {
     (0..count).map_while(header).collect()
 }
 
-/// Four bytes as a number; `None` where they are not there.
+/// Four bytes as a number; `None` if they are missing.
 fn int(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// Eight bytes as a number; `None` where they are not there.
+/// Eight bytes as a number; `None` if they are missing.
 fn long(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at.checked_add(8)?)?.try_into().ok().map(u64::from_le_bytes)
 }

@@ -1,5 +1,5 @@
-//! Loads and stores within the first cache: how soon a value is there, how many are under way at a time, and what it costs
-//! where an access is not as the processor likes it.
+//! Loads and stores within the first-level cache: the latency of a value, the number in flight at a time, and the cost of
+//! accesses that the processor handles slowly.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,20 +13,20 @@ use super::{CHAIN, PURE};
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.load.latency",
-        summary: "load the address of the next load, by how an address is formed",
+        summary: "load the address of the next load, for each addressing form",
         axes: &[text::MODE],
         prepare: |setting| ring(named(setting.word("mode"), text::LOAD_CHAINS)?, setting.word("mode")),
         ..PURE
     },
     Operation {
         id: "instruction.load.throughput",
-        summary: "load so many bytes, none waiting for another",
+        summary: "load this many bytes, none waiting for another",
         axes: &[text::WIDTH],
         prepare: |setting| {
             let width = setting.number("width");
             let way = text::LOADS.iter().find(|way| way.0 == width.to_string());
             let (_, needs, from, turns) =
-                way.ok_or_else(|| Failure::wrong(format!("no load is {width} bytes wide")))?;
+                way.ok_or_else(|| Failure::wrong(format!("there is no load of {width} bytes")))?;
             super::feature::require(needs)?;
             loads(*turns, width, 0, *from)
         },
@@ -42,14 +42,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.load.unaligned",
-        summary: "load eight bytes that lie across nothing, two lines of the cache, or two pages",
+        summary: "load eight bytes within a cache line, across two lines, or across two pages",
         axes: &[CROSSING],
         prepare: |setting| loads(text::LOAD, 8, offset(setting), 0),
         ..PURE
     },
     Operation {
         id: "instruction.store.throughput",
-        summary: "store so many bytes",
+        summary: "store this many bytes",
         aliases: &["sta"],
         axes: &[text::WIDTH],
         prepare: |setting| stores(at_width(setting, text::STORES)?, setting.number("width"), 0),
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.store.unaligned",
-        summary: "store eight bytes across nothing, two lines of the cache, or two pages",
+        summary: "store eight bytes within a cache line, across two lines, or across two pages",
         axes: &[CROSSING],
         prepare: |setting| stores(text::STORE, 8, offset(setting)),
         ..PURE
@@ -68,7 +68,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "pair of instructions",
         aliases: &["stpbp"],
         prepare: |_| {
-            let block = Block::new();
+            let block = AccessBlock::new();
             let wanted = block.address(0) + 8;
             kept(text::STORE_POINTER, block, move |block, after| after[LANES - 1] == wanted && block.word(0) == wanted)
         },
@@ -76,13 +76,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.forward.latency",
-        summary: "store so many bytes and load them again, each pair waiting for the one before",
+        summary: "store this many bytes and load them again, each pair waiting for the one before",
         per: "store and load",
         axes: &[FORWARDED],
         prepare: |setting| {
             let mask = low(setting.number("width"));
             let turns = at_width(setting, text::FORWARDS)?;
-            kept(turns, Block::new(), move |block, after| {
+            kept(turns, AccessBlock::new(), move |block, after| {
                 (after[0] ^ FIRST) & mask == 0 && (block.word(0) ^ FIRST) & mask == 0
             })
         },
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "two stores and load",
         prepare: |_| {
             let doubled = (FIRST & low(4)) * 0x1_0000_0001;
-            kept(text::FORWARD_BLOCKED, Block::new(), move |block, after| {
+            kept(text::FORWARD_BLOCKED, AccessBlock::new(), move |block, after| {
                 after[0] == doubled && block.word(0) == doubled
             })
         },
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "instruction.push.pop",
         summary: "push a register on the stack and pop it, each pair waiting for the one before",
         per: "push and pop",
-        prepare: |_| kept(text::PUSH_POP, Block::new(), |_, after| after[0] == FIRST),
+        prepare: |_| kept(text::PUSH_POP, AccessBlock::new(), |_, after| after[0] == FIRST),
         ..PURE
     },
 ];
@@ -113,22 +113,22 @@ const FORWARDED: Axis = count("width", &[Value::Number(1), Value::Number(8), Val
 
 const CROSSING: Axis = word("crossing", &[Value::Word("none"), Value::Word("line"), Value::Word("page")]);
 
-/// What the lanes begin with.
+/// The initial values of the lanes.
 const FIRST: u64 = OPERAND;
 
 /// Words of the memory accessed: two pages.
 const WORDS: usize = 1024;
 
-/// The memory accessed; its address is kept in texts, so it must not move.
+/// The memory accessed. Its address is kept in assembly text, so it must not move.
 #[repr(C, align(4096))]
-pub(super) struct Block([Cell<u64>; WORDS]);
+pub(super) struct AccessBlock([Cell<u64>; WORDS]);
 
-impl Block {
-    pub(super) fn new() -> Rc<Block> {
-        Rc::new(Block([const { Cell::new(0) }; WORDS]))
+impl AccessBlock {
+    pub(super) fn new() -> Rc<AccessBlock> {
+        Rc::new(AccessBlock([const { Cell::new(0) }; WORDS]))
     }
 
-    /// The address of a byte of it, by which texts access it.
+    /// The address of one of its bytes, for accesses by assembly text.
     pub(super) fn address(&self, byte: u64) -> u64 {
         self.0.as_ptr().expose_provenance() as u64 + byte
     }
@@ -149,12 +149,12 @@ impl Block {
     }
 }
 
-/// The lowest so many bytes of a word.
+/// The lowest bytes of a word, this number of them.
 fn low(bytes: u64) -> u64 {
     if bytes < 8 { (1 << (8 * bytes)) - 1 } else { u64::MAX }
 }
 
-/// The turns of this name; a skip where the processor lacks them.
+/// The turns with this name; a skip if the processor lacks them.
 fn named(name: &str, ways: &[Way]) -> Result<Turns, Failure> {
     let Some((_, needs, turns)) = ways.iter().find(|way| way.0 == name) else {
         return Err(Failure::wrong(format!("there is no access by {name}")));
@@ -167,7 +167,7 @@ fn at_width(setting: &Setting, ways: &[Way]) -> Result<Turns, Failure> {
     named(&setting.number("width").to_string(), ways)
 }
 
-/// Where an access begins.
+/// The offset at which an access begins.
 fn offset(setting: &Setting) -> u64 {
     match setting.word("crossing") {
         "line" => 60,
@@ -176,17 +176,18 @@ fn offset(setting: &Setting) -> u64 {
     }
 }
 
-/// Places of a ring of pointers: a number that no count of a turn's loads is a multiple of.
+/// Places in a ring of pointers. No number of loads per turn is a multiple of it.
 const RING: usize = 7;
 
 /// Words from one place of the ring to the next, more than a line.
 const APART: usize = 17;
 
-/// The loop of loads, each of which gives the next one's address, around a ring of places.
+/// The loop of loads around a ring of places. Each load gives the address of the next.
 pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
-    let block = Block::new();
+    let block = AccessBlock::new();
     let base = block.address(0);
-    // What a chain holds when it is about to load from a place, and where in the block that load then looks.
+    // For each place: the value that a chain holds before it loads from there, and the offset in the block that the load
+    // then uses.
     let values: Vec<u64> = (0..RING as u64)
         .map(|place| match mode {
             "scaled" | "extended" => place * APART as u64,
@@ -219,18 +220,18 @@ pub(super) fn ring(turns: Turns, mode: &str) -> Result<Loop, Failure> {
     Ok(looped.unrolled(CHAIN))
 }
 
-/// The loop of loads of `width` bytes from `offset` on; the second lane's value is from so many bytes further on.
+/// The loop of loads of `width` bytes from `offset` on. The second lane's value comes from this number of bytes further on.
 pub(super) fn loads(turns: Turns, width: u64, offset: u64, from: u64) -> Result<Loop, Failure> {
-    let block = Block::new();
+    let block = AccessBlock::new();
     (0..WORDS).for_each(|index| block.set(index, OPERAND.wrapping_mul(index as u64 + 2)));
     let wanted = block.bytes(offset + from, width.min(8));
     at(turns, block, offset, move |_, after| after[1] == wanted)
 }
 
-/// The loop of stores of `width` bytes from `offset` on; the last is of the last lane.
+/// The loop of stores of `width` bytes from `offset` on. The last one stores the last lane.
 pub(super) fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Failure> {
     let width = width.min(8);
-    at(turns, Block::new(), offset, move |block, after| {
+    at(turns, AccessBlock::new(), offset, move |block, after| {
         let stored = block.bytes(offset, width) == after[LANES - 1] & low(width) && after[LANES - 1] != 0;
         (0..WORDS).for_each(|index| block.set(index, 0));
         stored
@@ -240,25 +241,25 @@ pub(super) fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Fail
 /// The loop of turns on the beginning of a block.
 fn kept(
     turns: Turns,
-    block: Rc<Block>,
-    right: impl Fn(&Block, &[u64; LANES]) -> bool + 'static,
+    block: Rc<AccessBlock>,
+    right: impl Fn(&AccessBlock, &[u64; LANES]) -> bool + 'static,
 ) -> Result<Loop, Failure> {
     at(turns, block, 0, right)
 }
 
-/// The loop of turns on a block from `offset` on, of which `right` says whether they did their work.
+/// The loop of turns on a block from `offset` on. `right` says whether they did their work.
 fn at(
     turns: Turns,
-    block: Rc<Block>,
+    block: Rc<AccessBlock>,
     offset: u64,
-    right: impl Fn(&Block, &[u64; LANES]) -> bool + 'static,
+    right: impl Fn(&AccessBlock, &[u64; LANES]) -> bool + 'static,
 ) -> Result<Loop, Failure> {
     let operands = [block.address(offset), 0];
     let looped = lanes::checked(turns, [FIRST; LANES], operands, move |_, _, after| {
         if right(&block, after) {
             return Ok(());
         }
-        Err(Failure::wrong("what was loaded or stored is not what it must be"))
+        Err(Failure::wrong("the loaded or stored value is wrong"))
     });
     Ok(looped.unrolled(CHAIN))
 }

@@ -1,4 +1,4 @@
-//! The instructions on integers that stand for all others in a headline run: add, multiply and divide.
+//! The integer instructions that represent all others in a headline run: add, multiply and divide.
 
 use operation::{Operation, term};
 
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "divide a full integer by a 20-bit one, each waiting for the one before",
         axes: &[WIDTH],
         headline: true,
-        // The dividend is made large again after each divide, by an `or` that the chain waits for as for an add.
+        // The dividend is made large again after each divide, by an `or` for which the chain waits as for an add.
         terms: &[term(1.0, "instruction.add.latency").same(&["width"])],
         prepare: |setting| lanes::latency(setting, |_| &text::DIVIDE, integer::quotient),
         ..PURE

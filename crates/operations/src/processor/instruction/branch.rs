@@ -8,10 +8,10 @@ use operation::{Axis, Failure, Loop, Operation, Value, count, opaque, repeat, te
 use super::{BRANCHES, CALLS, text};
 use crate::kit::baseline::DEFAULT;
 
-/// Words of branch directions, a mebibyte of them: no predictor remembers eight million directions.
+/// Words of branch directions, one mebibyte: no predictor remembers eight million directions.
 const DIRECTION_WORDS: usize = 1 << 17;
 
-/// Every second branch taken, each always the same way.
+/// Every second branch is taken; each branch always goes the same way.
 const PREDICTABLE: u64 = 0x5555_5555_5555_5555;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.branch.predicted",
-        summary: "a conditional branch that goes the way it always went, with the shift that decides it",
+        summary: "a conditional branch that always goes the same way, with the shift that decides it",
         per: "branch",
         headline: true,
         terms: &[term(1.0 / BRANCHES as f64, "loop.empty")],
@@ -41,10 +41,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.branch.missed",
-        summary: "a conditional branch predicted wrongly, beyond what it costs predicted rightly",
+        summary: "what a mispredicted conditional branch costs more than a correctly predicted one",
         per: "misprediction",
         headline: true,
-        // Of random directions any predictor gets half right, so two branches contain one misprediction.
+        // Any predictor gets half of the random directions right, so two branches contain one misprediction.
         terms: &[term(2.0, "instruction.branch.predicted"), term(2.0 / BRANCHES as f64, "loop.empty")],
         prepare: |setting| {
             let mut random = fastrand::Rng::with_seed(setting.seed());
@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// Branches whose directions repeat.
 pub(crate) const HISTORY: &[Operation] = &[Operation {
     id: "instruction.branch.history",
-    summary: "a conditional branch, with the shift that decides it, whose random directions repeat after so many branches",
+    summary: "a conditional branch, with the shift that decides it, whose random directions repeat after this many branches",
     per: "branch",
     axes: &[PERIOD],
     terms: &[term(1.0 / BRANCHES as f64, "loop.empty")],
@@ -76,9 +76,9 @@ const PERIOD: Axis = count(
     &[Value::Number(64), Value::Number(512), Value::Number(4096), Value::Number(32768), Value::Number(1 << 18)],
 );
 
-/// The loop of branches that go by the bits of `directions`, whose length is a power of two; it counts those that
-/// were not taken. Each batch goes on where the one before ended: from the beginning again, a predictor of today learns
-/// the first hundred thousand directions by heart, and a misprediction seemed to cost 38 % less in shorter batches.
+/// The loop of branches that follow the bits of `directions`, whose length is a power of two. It counts the branches not
+/// taken. Each batch continues where the one before ended: if every batch began at the same place, a current predictor
+/// would learn the first hundred thousand directions, and a misprediction seemed to cost 38 % less in shorter batches.
 fn branches(directions: Vec<u64>) -> Result<Loop, Failure> {
     let directions: Rc<[u64]> = directions.into();
     let table = Rc::clone(&directions);
@@ -90,7 +90,8 @@ fn branches(directions: Vec<u64>) -> Result<Loop, Failure> {
         let mut count = 0;
         let mut word = table[start & mask];
         for index in start..start + times as usize {
-            // Fetched a turn ahead, so that no branch waits for memory; opaque, or the compiler fetches it later.
+            // Fetched one turn ahead, so that no branch waits for memory. Hidden from the compiler, which would fetch it
+            // later.
             let next = opaque(table[(index + 1) & mask]);
             count = text::branch(word, count);
             word = next;

@@ -1,16 +1,16 @@
-//! Instructions on floating-point numbers and on vectors: what each makes of its lane. No number becomes denormal,
-//! infinite or zero on the way: products come back to where they began, sums count up in small steps.
+//! Instructions on floating-point numbers and on vectors: the effect of each on its lane. No number becomes denormal,
+//! infinite or zero: products return to their start, and sums grow in small steps.
 
 use std::ops::{Add, Div, Mul};
 
 use operation::{Axis, Operation, TermOf, Value, term, word};
 
 use super::lanes::repeated;
-use super::vectors::{self, Float, Lanes, Model, Packed, Vector};
+use super::vectors::{self, Float, Lanes, NumberModel, Packed, Vector};
 use super::{PURE, text};
 
-/// One row gives a floating-point instruction's latency and throughput: the id, what it does, what of the latency is
-/// not the instruction's own, its text in single and double precision, its operands and its model.
+/// One row gives a floating-point instruction's latency and throughput: the id, the summary, the part of the latency that
+/// is not the instruction's own, its text in single and double precision, its operands and its model.
 macro_rules! floats {
     ($($id:literal, $summary:literal, $terms:expr, $text:expr, $operands:expr, $model:ident;)+) => {
         &[$(
@@ -83,20 +83,20 @@ pub(crate) const VECTORS: &[Operation] = packed! {
         |start, [one, other, _], count| repeated(start, count / 2, |value| shuffled(shuffled(value, one), other));
 };
 
-/// Two orders of eight bytes; one after the other moves seven of them on by one place, so that what began is there again
-/// only after a multiple of seven, which no batch's count of turns alone makes it.
+/// Two orders of eight bytes. Applying both moves seven of the bytes on by one place, so that the start returns only after
+/// a multiple of seven, which the count of turns of a batch alone does not make.
 const ORDERS: [u64; 3] = [0x0001_0203_0405_0607, 0x0007_0102_0304_0506, 0];
 
 /// Up by three, down by two, and times one.
 pub(super) const STEPS: [f64; 3] = [3.0, -2.0, 1.0];
 
-/// A factor with bits everywhere, and what undoes it.
+/// A factor with bits everywhere, and its inverse.
 const FACTORS: [f64; 3] = [1.234_567_890_123, 1.0 / 1.234_567_890_123, 1.0];
 
-/// Roots tend to its square.
+/// Roots converge to its square.
 const REFILL: [f64; 3] = [FACTORS[0], FACTORS[0], 1.0];
 
-/// A root tends to 1, so each is made less round by a product, which the chain waits for.
+/// A root converges to 1, so a product makes each value less round. The chain waits for the product.
 const AND_A_PRODUCT: &[TermOf] = &[term(1.0, "instruction.float.multiply.latency").same(&["precision", "vector"])];
 
 pub(super) const PRECISION: Axis = word("precision", &[Value::Word("single"), Value::Word("double")]);
@@ -133,8 +133,8 @@ impl Number for f64 {
 pub(super) const fn of(
     (single, double): (&'static [Vector], &'static [Vector]),
     operands: [f64; 3],
-    in_single: Model<f32>,
-    in_double: Model<f64>,
+    in_single: NumberModel<f32>,
+    in_double: NumberModel<f64>,
 ) -> Float {
     Float { single, double, operands, in_single, in_double }
 }

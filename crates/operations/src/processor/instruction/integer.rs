@@ -1,4 +1,5 @@
-//! Instructions on integers in registers: what each makes of its lane, and the rows of those that are no headline.
+//! Instructions on integers in registers: the effect of each on its lane, and the rows of those that are not in the
+//! headline.
 
 use operation::{Operation, Value, count};
 
@@ -33,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = instructions! {
         |_| &text::LEADING, |case| case.repeated(|value| u64::from(value.leading_zeros()));
 };
 
-/// Those of x86-64, as it has them.
+/// Those that x86-64 has.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const OWN: &[Operation] = instructions! {
     "instruction.address", "form an address of two registers, or of two registers and a constant (lea)",
@@ -45,37 +46,37 @@ pub(crate) const OWN: &[Operation] = instructions! {
         |_| &text::DIVIDE_WIDE, remainder;
 };
 
-/// The register's full width alone.
+/// Only the register's full width.
 const FULL: operation::Axis = count("width", &[Value::Number(64)]);
 
 /// The terms of an address.
 #[cfg(target_arch = "x86_64")]
 const PARTS: operation::Axis = count("parts", &[Value::Number(2), Value::Number(3)]);
 
-/// The operand added so often.
+/// The operand added this number of times.
 pub(super) fn sum(case: &Case) -> u64 {
     case.narrowed(case.start.wrapping_add(case.operands[0].wrapping_mul(case.count)))
 }
 
-/// Multiplied by the operand so often.
+/// Multiplied by the operand this number of times.
 pub(super) fn product(case: &Case) -> u64 {
     case.narrowed(case.start.wrapping_mul(power(case.operands[0], case.count)))
 }
 
-/// Divided by the divisor so often, and each time given the operand's bits. It settles within three steps, because each
-/// step divides what it was wrong by.
+/// Divided by the divisor this number of times, with the operand's bits set each time. The value settles within three
+/// steps, because each step divides its error by the divisor.
 pub(super) fn quotient(case: &Case) -> u64 {
     let [refill, divisor] = case.operands;
     case.repeated(|value| (value / divisor) | refill)
 }
 
-/// Rotated to the right by 13 so often.
+/// Rotated to the right by 13, this number of times.
 fn rotated(case: &Case) -> u64 {
     case.start.rotate_right((case.count % 64 * 13 % 64) as u32)
 }
 
-/// The remainder by the first operand of 2^64 times the value plus the second, so often: twice as often is the same map
-/// of multiplier and addend after itself.
+/// The remainder modulo the first operand of 2^64 times the value plus the second operand, this number of times. Twice the
+/// number of times is the same map with multiplier and addend applied to themselves.
 #[cfg(target_arch = "x86_64")]
 fn remainder(case: &Case) -> u64 {
     let modulus = u128::from(case.operands[0]);

@@ -1,16 +1,16 @@
-//! The loop around integer instructions: one dependent chain, or several beside one another, each in a register of its
-//! own (a lane), and the check of what each lane must hold in the end. Knows no instruction.
+//! The loop around integer instructions: one dependent chain, or several side by side, each in a register of its own (a
+//! lane), and the check of each lane's final value. It knows no instruction.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use operation::{Failure, Loop, Setting, opaque};
 
-/// Instructions per turn of a loop. Enough that a processor that runs the loop's own two instructions after them, not
-/// beside them, adds less than half a percent; few enough for the smallest cache of decoded instructions.
+/// Instructions per turn of a loop. Large enough that a processor that runs the loop's own two instructions after them, not
+/// beside them, adds less than half a percent; small enough for the smallest cache of decoded instructions.
 pub(super) const CHAIN: u64 = 256;
 
-/// Lanes of a throughput: more than any processor of today needs to keep its multipliers and adders busy.
+/// Lanes of a throughput: more than any current processor needs to keep its multipliers and adders busy.
 pub(super) const LANES: usize = 8;
 
 /// Does `times` turns (not 0) of `CHAIN` instructions, the same number on each lane, with the operands.
@@ -29,41 +29,41 @@ pub(super) struct Text {
 
 /// An instruction at every width.
 pub(super) struct Widths {
-    /// On 32 bits; nothing where only the other is measured.
+    /// On 32 bits; `None` if only the other width is measured.
     pub(super) narrow: Option<Text>,
     /// On 64 bits.
     pub(super) wide: Text,
-    /// The processor's feature without which there is no such instruction; empty where every processor has it.
+    /// The feature of the processor that the instruction needs; empty if every processor has it.
     pub(super) needs: &'static str,
 }
 
-/// What a lane has been through.
+/// The history of a lane, for its model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
-    /// What it held before.
+    /// Its value before.
     pub(super) start: u64,
     /// The operands, of `width` bits.
     pub(super) operands: [u64; 2],
     /// Bits of the operands and the lane.
     pub(super) width: u64,
-    /// Instructions.
+    /// The number of instructions.
     pub(super) count: u64,
 }
 
 impl Case {
-    /// What is left of `value` in the lane's width.
+    /// The part of `value` in the lane's width.
     pub(super) fn narrowed(&self, value: u64) -> u64 {
         if self.width < 64 { value & ((1 << self.width) - 1) } else { value }
     }
 
-    /// What the lane holds when each instruction makes of it what `step` says.
+    /// The final value of the lane if each instruction changes it as `step` says.
     pub(super) fn repeated(&self, step: impl Fn(u64) -> u64) -> u64 {
         repeated(self.start, self.count, step)
     }
 }
 
-/// What `count` steps make of `start`. Where the values come to repeat, and those of all chains without a closed form
-/// do, the rest is not stepped through.
+/// The result of `count` steps from `start`. If the values repeat, as those of all chains without a closed form do, the
+/// rest of the steps is skipped.
 pub(super) fn repeated<T: Copy + PartialEq>(start: T, count: u64, step: impl Fn(T) -> T) -> T {
     let (mut value, mut done) = (start, 0);
     let (mut mark, mut marked) = (value, 0);
@@ -81,31 +81,31 @@ pub(super) fn repeated<T: Copy + PartialEq>(start: T, count: u64, step: impl Fn(
     value
 }
 
-/// What a lane must hold in the end.
-pub(super) type Model = fn(&Case) -> u64;
+/// The expected final value of a lane.
+pub(super) type LaneModel = fn(&Case) -> u64;
 
-/// What lanes begin with, and are added to and multiplied by: odd, with bits everywhere.
+/// The initial values of lanes, also used as addends and factors: odd, with bits everywhere.
 pub(super) const OPERAND: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A six-digit prime; a quotient by it keeps 12 bits of a dividend of 32 bits, and 44 of a full one.
+/// A six-digit prime. A quotient by it keeps 12 bits of a 32-bit dividend, and 44 of a 64-bit one.
 pub(super) const DIVISOR: u64 = 1_000_003;
 
-/// What text a setting asks for.
+/// The text that a setting asks for.
 pub(super) type Choose = fn(&Setting) -> &'static Widths;
 
 /// The loop of a dependent chain.
-pub(super) fn latency(setting: &Setting, choose: Choose, model: Model) -> Result<Loop, Failure> {
+pub(super) fn latency(setting: &Setting, choose: Choose, model: LaneModel) -> Result<Loop, Failure> {
     let (text, width) = at_width(setting, choose(setting))?;
     Ok(chains(text.latency, 1, width, model))
 }
 
 /// The loop of independent chains.
-pub(super) fn throughput(setting: &Setting, choose: Choose, model: Model) -> Result<Loop, Failure> {
+pub(super) fn throughput(setting: &Setting, choose: Choose, model: LaneModel) -> Result<Loop, Failure> {
     let (text, width) = at_width(setting, choose(setting))?;
     Ok(chains(text.throughput, LANES, width, model))
 }
 
-/// The text at the setting's width, that of 64 bits where it has no such axis; a skip where the processor lacks it.
+/// The text at the setting's width, or that of 64 bits if it has no such axis; a skip if the processor lacks it.
 fn at_width<'a>(setting: &Setting, widths: &'a Widths) -> Result<(&'a Text, u64), Failure> {
     super::feature::require(widths.needs)?;
     match (&widths.narrow, setting.number("width")) {
@@ -115,8 +115,8 @@ fn at_width<'a>(setting: &Setting, widths: &'a Widths) -> Result<(&'a Text, u64)
     }
 }
 
-/// The loop of turns on so many lanes, each of which must come to hold what the model says.
-pub(super) fn chains(turns: Turns, used: usize, width: u64, model: Model) -> Loop {
+/// The loop of turns on this number of lanes. Each lane must end with the value that the model gives.
+pub(super) fn chains(turns: Turns, used: usize, width: u64, model: LaneModel) -> Loop {
     let case = Case { start: 0, operands: [0; 2], width, count: 0 };
     let operands = [OPERAND, DIVISOR].map(|operand| case.narrowed(opaque(operand)));
     let starts = std::array::from_fn(|lane| case.narrowed(OPERAND.rotate_left(lane as u32)) >> 1);
@@ -133,8 +133,8 @@ pub(super) fn chains(turns: Turns, used: usize, width: u64, model: Model) -> Loo
     .unrolled(CHAIN)
 }
 
-/// The loop of turns on lanes that begin with `starts`; `check` is given the turns of a batch and the lanes before and
-/// after it. Whoever makes the turns known has checked that the processor has the instruction and that the operands
+/// The loop of turns on lanes that begin with `starts`. `check` receives the turns of a batch and the lanes before and
+/// after it. The function that builds the turns has checked that the processor has the instruction and that the operands
 /// suit it.
 pub(super) fn checked(
     turns: Turns,
@@ -148,7 +148,7 @@ pub(super) fn checked(
     let run = move |times: u64| {
         let mut values = lanes.get();
         if times > 0 {
-            // SAFETY: the caller has checked what the turns need, and there is a turn to do.
+            // SAFETY: the caller has checked what the turns need, and there is at least one turn.
             unsafe { turns(times, &mut values, operands) };
         }
         lanes.set(values);

@@ -1,4 +1,4 @@
-//! Atomics, fences, clocks, jumps: instructions that are no part of a chain, and say otherwise that they were done.
+//! Atomics, fences, clocks and jumps: instructions that are not part of a chain, and prove in another way that they ran.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, word};
 use rustix::thread::{futex, sched_yield};
 
-use super::access::Block;
+use super::access::AccessBlock;
 use super::feature::require;
 use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.branch.indirect",
-        summary: "jump to one of so many places in random order, with the load and the sum that choose it",
+        summary: "jump to one of this many places in random order, with the load and the sum that choose it",
         per: "jump",
         axes: &[TARGETS],
         prepare: jumps,
@@ -51,19 +51,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.atomic.add",
-        summary: "add to memory atomically, no other CPU at it",
+        summary: "add to memory atomically, without contention",
         prepare: |_| adds(text::ATOMICS_NEED, text::ATOMIC_ADD),
         ..PURE
     },
     Operation {
         id: "instruction.atomic.exchange",
-        summary: "exchange a register for memory atomically, no other CPU at it",
+        summary: "exchange a register and memory atomically, without contention",
         prepare: |_| exchanges(text::ATOMICS_NEED, text::ATOMIC_EXCHANGE),
         ..PURE
     },
     Operation {
         id: "instruction.atomic.compare",
-        summary: "replace memory's value by the next atomically if it is still the one known, no other CPU at it",
+        summary: "replace a value in memory atomically if it is the expected one (compare and exchange), without contention",
         prepare: |_| compares(text::ATOMICS_NEED, text::ATOMIC_COMPARE),
         ..PURE
     },
@@ -97,13 +97,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.pause",
-        summary: "pause, as a loop does that waits for another CPU",
+        summary: "pause, as loops do that wait for another CPU",
         prepare: |_| counted(&text::PAUSE, |_, _| true),
         ..PURE
     },
     Operation {
         id: "instruction.encoding",
-        summary: "do nothing, by an instruction of so many bytes",
+        summary: "do nothing, by an instruction of this many bytes",
         axes: &[text::LENGTH],
         prepare: |setting| counted(named(&setting.number("length").to_string(), text::LENGTHS)?, |_, _| true),
         ..PURE
@@ -114,7 +114,7 @@ const TARGETS: Axis = count("targets", &[Value::Number(1), Value::Number(2), Val
 
 pub(super) const ELSEWHERE: Axis = partner("distance", &[Value::Word("other")]);
 
-/// A count that must be another.
+/// The error for a wrong count.
 pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
     if count == wanted {
         return Ok(());
@@ -122,14 +122,14 @@ pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
     Err(Failure::wrong(format!("{what}: {count} instead of {wanted}")))
 }
 
-/// The turns of this name.
+/// The turns with this name.
 fn named(name: &str, all: &'static [Counted]) -> Result<&'static Counted, Failure> {
     let found = all.iter().find(|counted| counted.0 == name);
     found.ok_or_else(|| Failure::wrong(format!("there is no instruction for {name}")))
 }
 
-/// The loop of turns that count themselves in the first lane, and what must not happen in the second. What they read is
-/// in the third; `right` is given what it was before a batch and after.
+/// The loop of turns that count themselves in the first lane, and count in the second what must not happen. The value they
+/// read is in the third lane; `right` receives its value before and after a batch.
 fn counted((_, needs, each, turns): &'static Counted, right: fn(u64, u64) -> bool) -> Result<Loop, Failure> {
     require(needs)?;
     let looped = lanes::checked(*turns, [0; LANES], [0; 2], move |times, before, after| {
@@ -143,7 +143,7 @@ fn counted((_, needs, each, turns): &'static Counted, right: fn(u64, u64) -> boo
     Ok(looped.unrolled(*each))
 }
 
-/// Jumps of a sequence, in no order; it is gone through again and again, and too long to be known by heart.
+/// Jumps of a sequence, in random order. It is repeated, and too long for a predictor to learn.
 const SEQUENCE: usize = 1 << 16;
 
 fn jumps(setting: &Setting) -> Result<Loop, Failure> {
@@ -169,7 +169,7 @@ pub(super) fn adds(needs: &str, turns: Turns) -> Result<Loop, Failure> {
     })
 }
 
-/// The loop of atomic exchanges, which an odd number leaves exchanged.
+/// The loop of atomic exchanges. An odd number leaves the values exchanged.
 pub(super) fn exchanges(needs: &str, turns: Turns) -> Result<Loop, Failure> {
     atomic(needs, turns, !OPERAND, |times, before, after| {
         let (one, other) = if times % 2 == 1 { (before.1, before.0) } else { before };
@@ -177,7 +177,7 @@ pub(super) fn exchanges(needs: &str, turns: Turns) -> Result<Loop, Failure> {
     })
 }
 
-/// The loop of atomic replacements of a value by the next.
+/// The loop of atomic replacements (compare and exchange) of a value by the next one.
 pub(super) fn compares(needs: &str, turns: Turns) -> Result<Loop, Failure> {
     atomic(needs, turns, OPERAND, |times, before, after| {
         let wanted = before.0.wrapping_add(times * text::ATOMICS);
@@ -185,7 +185,7 @@ pub(super) fn compares(needs: &str, turns: Turns) -> Result<Loop, Failure> {
     })
 }
 
-/// The loop of an atomic on a word that begins as `word`; `right` is given the turns and (lane, word) before and after.
+/// The loop of an atomic on a word that begins as `word`. `right` receives the turns and (lane, word) before and after.
 fn atomic(
     needs: &str,
     turns: Turns,
@@ -193,7 +193,7 @@ fn atomic(
     right: fn(u64, (u64, u64), (u64, u64)) -> bool,
 ) -> Result<Loop, Failure> {
     require(needs)?;
-    let block = Block::new();
+    let block = AccessBlock::new();
     block.set(0, word);
     let mut held = word;
     let operands = [block.address(0), DIVISOR];
@@ -201,12 +201,12 @@ fn atomic(
         let reached = (after[0], block.word(0));
         let done = right(times, (before[0], held), reached);
         held = reached.1;
-        if done { Ok(()) } else { Err(Failure::wrong("the atomic did not make of memory what it must")) }
+        if done { Ok(()) } else { Err(Failure::wrong("memory does not hold the value that the atomic must leave")) }
     });
     Ok(looped.unrolled(text::ATOMICS))
 }
 
-/// What both sides of a contended word see: each in a line of its own.
+/// What both sides of a contended word share, each part in its own cache line.
 #[derive(Default)]
 #[repr(C, align(128))]
 struct Line<T>(T);
@@ -214,32 +214,32 @@ struct Line<T>(T);
 #[derive(Default)]
 struct Contended {
     word: Line<AtomicU64>,
-    /// Whether the partner shall add; it sleeps between batches.
+    /// True if the partner should add. It sleeps between batches.
     playing: Line<AtomicU32>,
-    /// Whether it does.
+    /// True while it adds.
     adding: AtomicU32,
     /// Turns it has done.
     done: AtomicU64,
 }
 
 impl Contended {
-    /// Adds like the other side, a turn at a time, while told to.
+    /// Adds like the other side, one turn at a time, while it should.
     fn play(&self, turns: Turns, address: u64) -> Result<(), Failure> {
         let mut lanes = [0; LANES];
         loop {
             while self.playing.0.load(Ordering::Acquire) == 0 {
                 self.adding.store(0, Ordering::Release);
-                // Whatever ends the sleep, the word says whether to go on.
+                // The sleep may end for any reason; the word says whether to continue.
                 let _ = futex::wait(&self.playing.0, futex::Flags::empty(), 0, None);
             }
             self.adding.store(1, Ordering::Release);
-            // SAFETY: the address is of the word that both sides add to, and there is a turn to do.
+            // SAFETY: the address is that of the word that both sides add to, and there is at least one turn.
             unsafe { turns(1, &mut lanes, [address, DIVISOR]) };
             self.done.fetch_add(1, Ordering::Release);
         }
     }
 
-    /// Has the partner add, or stop, and waits until it does.
+    /// Makes the partner add, or stop, and waits until it does.
     fn tell(&self, playing: u32) -> Result<(), Failure> {
         self.playing.0.store(playing, Ordering::Release);
         futex::wake(&self.playing.0, futex::Flags::empty(), 1)?;
@@ -250,7 +250,8 @@ impl Contended {
     }
 }
 
-/// The loop of atomic adds while a partner on another CPU adds to the same word; both sides' adds must be in its sum.
+/// The loop of atomic adds while a partner on another CPU adds to the same word. The sum must contain the adds of both
+/// sides.
 pub(super) fn contended(setting: &Setting, needs: &str, turns: Turns) -> Result<Loop, Failure> {
     require(needs)?;
     let board = Rc::new(Shared::new(Contended::default())?);

@@ -1,4 +1,4 @@
-//! Every instruction does what its model says, and a model that says something else is found out.
+//! Every instruction does what its model says, and a wrong model is detected.
 
 use operation::{Failure, Setting};
 use record::Point;
@@ -64,7 +64,7 @@ fn the_dividend_stays_large() {
     }
 }
 
-/// So many points that a machine's speed is not told by a few of its instructions.
+/// The number of points: so many that no few instructions decide a machine's speed.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn x86_64_has_a_hundred_and_twenty_points() {
@@ -72,7 +72,7 @@ fn x86_64_has_a_hundred_and_twenty_points() {
     assert!(points >= 120, "{points} points");
 }
 
-/// The same of the other architecture, which has fewer widths of vectors and lengths of instructions.
+/// The same for the other architecture, which has fewer vector widths and instruction lengths.
 #[cfg(target_arch = "aarch64")]
 #[test]
 fn aarch64_has_a_hundred_points() {
@@ -80,7 +80,7 @@ fn aarch64_has_a_hundred_points() {
     assert!(points >= 100, "{points} points");
 }
 
-/// None but those that always were: a headline run must not grow with the catalogue.
+/// Only those that were always in it: a headline run must not grow with the catalogue.
 #[test]
 fn six_points_are_headline() {
     let points: usize =

@@ -1,5 +1,5 @@
-//! The loop around floating-point and vector instructions: like that around integers, but lanes are vector registers.
-//! Knows no instruction.
+//! The loop around floating-point and vector instructions: like that around integers, but lanes are vector registers. It
+//! knows no instruction.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -8,18 +8,18 @@ use operation::{Failure, Loop, Setting};
 
 use super::feature::require;
 
-/// Lanes of a throughput. Of x86-64, two instructions may begin in each cycle, and a result takes up to six; of aarch64,
+/// Lanes of a throughput. On x86-64, two instructions may begin in each cycle, and a result takes up to six; on aarch64,
 /// four may begin, and a result takes up to five.
 pub(super) const LANES: usize = if cfg!(target_arch = "x86_64") { 12 } else { 24 };
 
-/// Instructions per turn of the loop: as many on every lane, and an even number.
+/// Instructions per turn of the loop: the same even number on every lane.
 pub(super) const CHAIN: u64 = 240;
 
-/// Turns of a batch: so few that sums of small integers are exact in single precision.
+/// Turns of a batch: few enough that sums of small integers are exact in single precision.
 const MOST: u64 = 1 << 15;
 
-/// What the registers hold: the lanes, and three operands. Instructions on a lane take the first and the second operand
-/// in turn.
+/// The content of the registers: the lanes, and three operands. Instructions on a lane take the first and the second
+/// operand in turn.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Registers {
@@ -31,44 +31,44 @@ pub(super) struct Registers {
 ///
 /// # Safety
 /// The processor has the instruction.
-pub(super) type Turns = unsafe fn(times: u64, registers: &mut Registers);
+pub(super) type NumberTurns = unsafe fn(times: u64, registers: &mut Registers);
 
-/// An instruction on one kind of register.
+/// An instruction on one register kind.
 pub(super) struct Vector {
-    /// The kind, as the axis `vector` has it.
+    /// The kind, as it is called on the axis `vector`.
     pub(super) name: &'static str,
-    /// The processor's feature without which there is no such instruction.
+    /// The feature of the processor that the instruction needs.
     pub(super) needs: &'static str,
     /// Bytes of the register it works on.
     pub(super) bytes: usize,
     /// The turns on the first lane alone.
-    pub(super) latency: Turns,
+    pub(super) latency: NumberTurns,
     /// The turns on all lanes.
-    pub(super) throughput: Turns,
+    pub(super) throughput: NumberTurns,
 }
 
-/// What becomes of a number: what `count` instructions with three operands make of `start`.
-pub(super) type Model<T> = fn(start: T, operands: [T; 3], count: u64) -> T;
+/// A number's model: the result of `count` instructions with three operands from `start`.
+pub(super) type NumberModel<T> = fn(start: T, operands: [T; 3], count: u64) -> T;
 
 /// An instruction on floating-point numbers.
 pub(super) struct Float {
-    /// On single precision.
+    /// In single precision.
     pub(super) single: &'static [Vector],
-    /// On double precision.
+    /// In double precision.
     pub(super) double: &'static [Vector],
     pub(super) operands: [f64; 3],
-    pub(super) in_single: Model<f32>,
-    pub(super) in_double: Model<f64>,
+    pub(super) in_single: NumberModel<f32>,
+    pub(super) in_double: NumberModel<f64>,
 }
 
 /// An instruction on vectors of 64-bit integers.
 pub(super) struct Packed {
     pub(super) vectors: &'static [Vector],
     pub(super) operands: [u64; 3],
-    pub(super) model: Model<u64>,
+    pub(super) model: NumberModel<u64>,
 }
 
-/// Which of an instruction's turns are timed.
+/// Which turns of an instruction are timed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lanes {
     One,
@@ -101,8 +101,8 @@ pub(super) fn packed(setting: &Setting, packed: &'static Packed, lanes: Lanes) -
     Ok(chains(turns, lanes, bytes, filled(start, packed.operands), packed.model))
 }
 
-/// The turns at the setting's vector and the bytes they change; a skip where the processor lacks them.
-fn chosen(setting: &Setting, vectors: &'static [Vector], lanes: Lanes) -> Result<(Turns, usize), Failure> {
+/// The turns at the setting's vector, and the number of bytes they change; a skip if the processor lacks them.
+fn chosen(setting: &Setting, vectors: &'static [Vector], lanes: Lanes) -> Result<(NumberTurns, usize), Failure> {
     let wanted = setting.word("vector");
     let Some(vector) = vectors.iter().find(|vector| vector.name == wanted) else {
         return Err(Failure::wrong(format!("the instruction has no text for {wanted}")));
@@ -111,15 +111,15 @@ fn chosen(setting: &Setting, vectors: &'static [Vector], lanes: Lanes) -> Result
     Ok((if lanes == Lanes::One { vector.latency } else { vector.throughput }, vector.bytes))
 }
 
-/// Registers full of the same numbers, of which two narrower ones may fill a word.
+/// Registers filled with the same numbers. Two narrower numbers may fill a word.
 fn filled(start: impl Fn(usize) -> u64, operands: [u64; 3]) -> Registers {
     Registers { lanes: std::array::from_fn(|lane| [start(lane); 8]), operands: operands.map(|operand| [operand; 8]) }
 }
 
-/// The loop of turns on these registers, set anew for each batch, each number of which must come to be what the model
-/// says.
+/// The loop of turns on these registers, which are set anew for each batch. Each number must end with the value that the
+/// model gives.
 fn chains(
-    turns: Turns,
+    turns: NumberTurns,
     lanes: Lanes,
     bytes: usize,
     starts: Registers,
@@ -131,7 +131,7 @@ fn chains(
     let run = move |times: u64| {
         let mut values = starts;
         if times > 0 {
-            // SAFETY: `chosen` has found that the processor has the instruction, and there is a turn to do.
+            // SAFETY: `chosen` has checked that the processor has the instruction, and there is at least one turn.
             unsafe { turns(times, &mut values) };
         }
         registers.set(values);
@@ -142,7 +142,7 @@ fn chains(
         for lane in 0..used {
             let operands = starts.operands.map(|operand| operand[0]);
             let wanted = model(starts.lanes[lane][0], operands, times * (CHAIN / used as u64));
-            // Of a scalar in single precision the upper half of the word is not its own.
+            // The upper half of the word is not part of a scalar in single precision.
             let own = if bytes == 4 { u64::from(u32::MAX) } else { u64::MAX };
             let words = &ended.lanes[lane][..bytes.div_ceil(8)];
             if let Some(word) = words.iter().find(|&&word| (word ^ wanted) & own != 0) {

@@ -1,4 +1,4 @@
-//! POSIX aio: the C library's threads read for us; completion is waited for, or told by a signal.
+//! POSIX aio: threads of the C library read; completion is awaited, or reported by a signal.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use super::{READ, check, zeros};
 use crate::kit::mask::Mask;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // Asked for and waited for by two calls of the C library.
+    // Submitted and awaited by two calls of the C library.
     Operation {
         id: "async.read.posix",
         summary: "read one byte of /dev/zero by POSIX aio (aio_read, aio_suspend), which a thread of the C library does",
@@ -26,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..READ
     },
-    // Without the waiting of `async.read.posix`, and with a signal, its handler and the return from it instead.
+    // Without the wait of `async.read.posix`, but with a signal, its handler and the return from it.
     Operation {
         id: "async.read.signal",
         summary: "read one byte of /dev/zero by POSIX aio, asleep until a signal's handler has run at its completion",
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut request = Request::new(libc::SIGEV_SIGNAL)?;
             let signals = Mask::hold_off(SIGNAL_OF_COMPLETION)?;
             let handler = complete as extern "C" fn(c_int) as libc::sighandler_t;
-            // SAFETY: the handler does nothing but one atomic store.
+            // SAFETY: the handler does only one atomic store.
             if unsafe { libc::signal(SIGNAL_OF_COMPLETION, handler) } == libc::SIG_ERR {
                 return Err(Failure::last_os_error());
             }
@@ -52,17 +52,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The signal that tells of a completion.
+/// The signal that reports a completion.
 const SIGNAL_OF_COMPLETION: c_int = libc::SIGUSR1;
 
-/// Whether its handler has run. A handler is given nothing of its process's own.
+/// True once its handler has run. A handler has no argument for it, so this is global.
 static COMPLETED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn complete(_signal: c_int) {
     COMPLETED.store(true, Ordering::Relaxed);
 }
 
-/// A request and its byte, at places that do not move while it is under way.
+/// A request and its byte, at addresses that do not change while it is in progress.
 struct Request {
     control: Box<aiocb>,
     byte: Box<[u8; 1]>,
@@ -70,7 +70,7 @@ struct Request {
 }
 
 impl Request {
-    /// A read of one byte, told of as `notify` says.
+    /// A read of one byte whose completion is reported as `notify` says.
     fn new(notify: c_int) -> Result<Request, Failure> {
         let device = zeros()?;
         let mut byte = Box::new([1]);
@@ -87,7 +87,7 @@ impl Request {
     #[inline]
     fn ask(&mut self) -> Result<(), Failure> {
         self.byte[0] = 1;
-        // SAFETY: the request and its byte stay in place until it has completed, which every caller waits for.
+        // SAFETY: the request and its byte stay in place until it has completed, which every caller awaits.
         if unsafe { libc::aio_read(&mut *self.control) } == 0 { Ok(()) } else { Err(Failure::last_os_error()) }
     }
 
@@ -114,7 +114,7 @@ impl Request {
         }
         // SAFETY: the request has completed, and its result is taken once.
         let length = unsafe { libc::aio_return(&mut *self.control) };
-        // The thread wrote it behind the compiler's back.
+        // The thread wrote it without the compiler's knowledge.
         check(length as i64, *std::hint::black_box(&self.byte[0]))
     }
 
@@ -126,7 +126,7 @@ impl Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
-        // A request under way would write into memory that is gone.
+        // A request in progress would write into freed memory.
         while self.state() == libc::EINPROGRESS {
             std::thread::yield_now();
         }

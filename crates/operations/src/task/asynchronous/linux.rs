@@ -1,5 +1,5 @@
 //! Linux aio: the kernel's older interface (`io_submit`, `io_getevents`). A read that need not wait is done while it is
-//! asked for; so is this one, which is why a device without a disk serves.
+//! submitted. So is this one, which is why a device without a disk will do.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -11,7 +11,7 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // Asked for and waited for by two system calls.
+    // Submitted and awaited by two system calls.
     Operation {
         id: "async.read.linux",
         version: 2,
@@ -66,7 +66,7 @@ struct Event {
     second_result: i64,
 }
 
-/// A request and its byte, at places that do not move.
+/// A request and its byte, at addresses that do not change.
 struct Request {
     control: Box<Control>,
     byte: Box<[u8; 1]>,
@@ -88,7 +88,7 @@ impl Request {
     }
 }
 
-/// The kernel's record of requests under way.
+/// The kernel's context of requests in progress.
 struct Context {
     id: c_ulong,
 }
@@ -97,7 +97,7 @@ impl Context {
     fn new() -> Result<Context, Failure> {
         const REQUESTS: c_long = 1;
         let mut id: c_ulong = 0;
-        // SAFETY: the place for the context is valid to write, and zero as the call wants it.
+        // SAFETY: the context is valid to write, and zero as the call requires.
         match unsafe { libc::syscall(libc::SYS_io_setup, REQUESTS, &mut id) } {
             0 => Ok(Context { id }),
             _ => Err(Failure::last_os_error()),
@@ -108,7 +108,7 @@ impl Context {
     fn submit(&self, request: &mut Request) -> Result<(), Failure> {
         request.byte[0] = 1;
         let mut list: [*mut Control; 1] = [&mut *request.control];
-        // The request stays in place, as does its byte, until its event has come.
+        // The request and its byte stay in place until its event has arrived.
         exactly(1, call!(io_submit, self.id, 1, &mut list)?)
     }
 
@@ -123,7 +123,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: the context is ours; the call waits for requests under way.
+        // SAFETY: the context is ours; the call waits for requests in progress.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.id) };
     }
 }

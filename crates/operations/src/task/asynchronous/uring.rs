@@ -1,4 +1,4 @@
-//! io_uring: reads asked for in batches through memory shared with the kernel.
+//! io_uring: reads submitted in batches through memory shared with the kernel.
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -13,18 +13,18 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::ring::{build, ring};
 
-/// Reads asked for by one call.
+/// Reads submitted by one call.
 const BATCH: Axis = count("batch", &[Value::Number(1), Value::Number(8), Value::Number(64), Value::Number(512)]);
 
-/// The same, where its ends say enough.
+/// The same, for operations for which the smallest and the largest number say enough.
 const FEWER: Axis = count("batch", &[Value::Number(1), Value::Number(64)]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    // One call asks for a batch of reads and waits for them all.
+    // One call submits a batch of reads and waits for all of them.
     Operation {
         id: "async.read.ring",
         version: 2,
-        summary: "read one byte of /dev/zero by io_uring, so many reads asked and waited for by one call",
+        summary: "read one byte of /dev/zero by io_uring, this many reads submitted and awaited by one call",
         aliases: &["QIO/WTSE", "QIOW"],
         calls: &["io_uring_enter"],
         axes: &[BATCH],
@@ -36,11 +36,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..READ
     },
-    // Nothing is looked up or locked per read.
+    // Nothing is looked up or locked for each read.
     Operation {
         id: "async.read.ring.registered",
         version: 2,
-        summary: "read one byte of /dev/zero by io_uring, file and buffer registered, so many reads by one call",
+        summary: "read one byte of /dev/zero by io_uring, file and buffer registered, this many reads by one call",
         axes: &[FEWER],
         explained_by: &[term(1.0, "async.read.ring").same(&["batch"])],
         prepare: |setting| {
@@ -50,7 +50,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
         ..READ
     },
-    // No call at all: a thread of the kernel on another CPU watches the ring, and we watch for its completions.
+    // No system call at all: a kernel thread on another CPU polls the ring, and this task polls for completions.
     Operation {
         id: "async.read.ring.polled",
         summary: "read one byte of /dev/zero by io_uring whose kernel thread on another CPU polls for requests (SQPOLL)",
@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let mut builder = IoUring::builder();
             builder.setup_sqpoll(AWAKE).setup_sqpoll_cpu(setting.other_cpu()?);
-            // The kernel's thread may complete a batch before it has said that the batch's places are free again.
+            // The kernel's thread may complete a batch before it has reported that the batch's slots are free again.
             let mut batch = Batch::new(setting, build(builder, 2 * entries(setting))?)?;
             batch.register()?;
             Ok(batch.watched_for())
@@ -69,20 +69,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Milliseconds that the kernel's thread polls on after the last request: longer than any pause in a batch, and the fewest there are, for
-/// it would run beside the clock's checks between batches.
+/// How many milliseconds the kernel's thread continues to poll after the last request. It must be longer than any pause in
+/// a batch, and as short as possible, because between batches the thread would run during the checks of the clock.
 const AWAKE: u32 = 1;
 
 /// `IORING_ENTER_GETEVENTS` of the kernel's `linux/io_uring.h`.
 const GET_EVENTS: u32 = 1;
 
-/// As many as a batch has.
+/// The size of a batch.
 fn entries(setting: &Setting) -> u32 {
     setting.number("batch") as u32
 }
 
-/// A ring, and a batch of reads that is asked for again and again. The bytes stay in place; the ring is dropped first,
-/// before what it reads into.
+/// A ring, and a batch of reads that is submitted repeatedly. The bytes stay in place. The ring is dropped before the bytes
+/// that it reads into.
 struct Batch {
     ring: IoUring,
     requests: Vec<squeue::Entry>,
@@ -96,23 +96,23 @@ impl Batch {
         Ok(Batch { ring, requests: Vec::with_capacity(bytes.len()), bytes, device: zeros()? })
     }
 
-    /// Makes the requests, each for a byte of its own.
+    /// Creates the requests, each for a separate byte.
     fn fill(&mut self, request: impl Fn(i32, *mut u8) -> squeue::Entry) {
         let device = self.device.as_raw_fd();
         self.requests.extend(self.bytes.iter_mut().map(|byte| request(device, byte)));
     }
 
-    /// Tells the kernel the file and the bytes beforehand, and makes the requests refer to that.
+    /// Registers the file and the bytes with the kernel, and changes the requests to refer to them.
     fn register(&mut self) -> Result<(), Failure> {
         self.ring.submitter().register_files(&[self.device.as_raw_fd()])?;
         let bytes = libc::iovec { iov_base: self.bytes.as_mut_ptr().cast(), iov_len: self.bytes.len() };
-        // SAFETY: the bytes stay in place until the ring is gone.
+        // SAFETY: the bytes stay in place until the ring is dropped.
         unsafe { self.ring.submitter().register_buffers(&[bytes]) }?;
         self.fill(|_, byte| opcode::ReadFixed::new(types::Fixed(0), byte, 1, 0).build());
         Ok(())
     }
 
-    /// The loop in which one call asks for the batch and waits for it.
+    /// The loop in which one call submits the batch and waits for it.
     fn waited_for(self) -> Loop {
         let reads = self.requests.len();
         let batch = Rc::new(RefCell::new(self));
@@ -132,8 +132,8 @@ impl Batch {
         batches.verify(move |_| after.borrow().complete(reads)).unrolled(reads as u64)
     }
 
-    /// The loop in which nobody is called. The kernel's thread is awake from the batch's beginning on, and asleep again
-    /// before anything else is timed.
+    /// The loop without system calls. The kernel's thread is awake from the beginning of the batch, and asleep again before
+    /// anything else is timed.
     fn watched_for(self) -> Loop {
         let reads = self.requests.len() as u64;
         let batch = Rc::new(RefCell::new(self));
@@ -152,15 +152,15 @@ impl Batch {
         batches.unrolled(reads)
     }
 
-    /// Asks for the batch and waits for all of it, by the call itself: the library looks at the ring's flags first, which
-    /// only other kinds of rings set, and goes by the C library.
+    /// Submits the batch and waits for all of it, with the system call itself: the library first checks the ring's flags,
+    /// which only other kinds of rings set, and goes through the C library.
     #[inline(always)]
     fn enter(&self) -> Result<(), Failure> {
         let reads = self.requests.len();
         exactly(reads, call!(io_uring_enter, self.ring.as_raw_fd(), reads, reads, GET_EVENTS, 0, 0)?)
     }
 
-    /// Asks for the batch and watches for its completion; wakes the kernel's thread if that is asleep.
+    /// Submits the batch and polls for its completion. Wakes the kernel's thread if it is asleep.
     fn round(&mut self) -> Result<(), Failure> {
         self.prepare()?;
         self.ring.submit()?;
@@ -172,21 +172,21 @@ impl Batch {
         self.complete(completed)
     }
 
-    /// Puts the batch into the ring, its bytes unread.
+    /// Puts the batch into the ring, with its bytes reset.
     #[inline]
     fn prepare(&mut self) -> Result<(), Failure> {
         self.bytes.fill(1);
         self.push()
     }
 
-    /// Moves the tail of the ring by the batch: plain loads, and one store that releases. Nothing is locked.
+    /// Advances the tail of the ring by the batch: plain loads, and one release store. No locked instruction.
     #[inline(always)]
     fn push(&mut self) -> Result<(), Failure> {
-        // SAFETY: the bytes that the requests refer to stay in place, and the batch is waited for before they are used.
+        // SAFETY: the bytes that the requests refer to stay in place, and the batch is awaited before they are used.
         unsafe { self.ring.submission().push_multiple(&self.requests) }.map_err(|_| Failure::wrong("the ring is full"))
     }
 
-    /// Takes the completions that are there and checks each; returns how many there were.
+    /// Takes the completions that are there and checks each. Returns their number.
     #[inline]
     fn collect(&mut self) -> Result<usize, Failure> {
         let mut completed = 0;
@@ -200,7 +200,7 @@ impl Batch {
     /// Checks that the whole batch was read.
     #[inline]
     fn complete(&self, completed: usize) -> Result<(), Failure> {
-        // The kernel wrote them behind the compiler's back.
+        // The kernel wrote them without the compiler's knowledge.
         let read = std::hint::black_box(&self.bytes).iter().all(|&byte| byte == 0);
         let all = completed == self.requests.len();
         if read && all { Ok(()) } else { Err(Failure::wrong("not all bytes were read")) }

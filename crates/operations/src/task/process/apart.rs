@@ -1,5 +1,5 @@
-//! Children that run on another CPU than their parent, where the scheduler puts them: how a process of a user, which may
-//! use every CPU, finds its children. Everywhere else here they run on the parent's CPU.
+//! Children that run on another CPU than their parent, placed there by the scheduler, as it happens to a user's process
+//! that may use every CPU. Elsewhere in this family children run on the parent's CPU.
 
 use std::rc::Rc;
 
@@ -14,8 +14,8 @@ use crate::kit::program::do_nothing;
 /// Where the children run.
 pub(crate) const OTHER: Axis = partner("distance", &[Value::Word("other")]);
 
-/// What all of them are. The same on one CPU is said to explain them: what is left is what another CPU adds, or saves
-/// where parent and child work at the same time.
+/// The defaults. Each is explained by the same operation on one CPU: the residual is what another CPU adds, or saves where
+/// parent and child work at the same time.
 const APART: Operation = Operation { per: "process", axes: &[OTHER], ..DEFAULT };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "process.clone.apart",
-        summary: "run nothing on another CPU in a child with a stack of its own in this process's memory, wait for it (clone, wait)",
+        summary: "run nothing on another CPU in a child that shares this process's memory, with its own stack, wait for it (clone, wait)",
         explained_by: &[term(1.0, "process.clone")],
         prepare: |setting| {
             let places = Places::new(setting)?;

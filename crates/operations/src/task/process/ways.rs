@@ -1,4 +1,4 @@
-//! The ways of starting a process, of whatever size, in whatever namespaces, and programs of either kind.
+//! The ways of starting a process: of any size, in any namespaces, and with either kind of program.
 
 use std::ffi::CString;
 
@@ -11,7 +11,7 @@ use crate::kit::baseline::DEFAULT;
 use crate::kit::child::{Start, in_child, start_and_end};
 use crate::kit::process::{execute, fork, wait_for};
 
-/// A child that has come and gone.
+/// A child that is started, ends, and is reaped.
 const CHILD: Operation = Operation { per: "process", ..DEFAULT };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "process.vfork",
-        summary: "lend this process's memory to a child that ends at once, wait for it (vfork, wait)",
+        summary: "start a child that shares this process's memory and ends at once, wait for it (vfork, wait)",
         calls: if cfg!(target_arch = "x86_64") { &["vfork"] } else { &[] },
         prepare: |_| {
             #[cfg(target_arch = "x86_64")]
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             #[cfg(not(target_arch = "x86_64"))]
             let (number, flags) = (Sysno::clone, (CLONE_VM | CLONE_VFORK | SIGCHLD) as usize);
             Ok(repeat(move || {
-                // SAFETY: the child writes no memory, and this process is held until it is gone.
+                // SAFETY: the child writes no memory, and this process is suspended until it has ended.
                 wait_for(unsafe { start_and_end(number, [flags, 0], Sysno::exit_group) }?)
             }))
         },
@@ -62,14 +62,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "process.clone",
-        summary: "run nothing in a child with a stack of its own in this process's memory, wait for it (clone, wait)",
+        summary: "start and end a child that shares this process's memory, with its own stack, wait for it (clone, wait)",
         calls: &["clone", "exit"],
         prepare: |_| Ok(in_child(0, || Ok(()))),
         ..CHILD
     },
     Operation {
         id: "process.clone3",
-        summary: "lend this process's memory to a child that ends at once, wait for it (clone3, wait)",
+        summary: "start a child that shares this process's memory and ends at once, wait for it (clone3, wait)",
         calls: &["clone3", "exit_group"],
         prepare: |_| {
             let start = Box::new(Start {
@@ -99,13 +99,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ],
         )],
         patience: 30.0,
-        // The kernel makes and takes down most kinds with the help of threads of its own.
+        // The kernel creates and removes most kinds with the help of kernel threads.
         waits: |point| point.word("kind") != Some("none"),
         prepare: |setting| {
             let kind = kind(setting.word("kind"))?;
             let mut start = Box::new(Start { flags: kind, exit_signal: SIGCHLD as u64, ..Start::default() });
             if clone3(&start).and_then(wait_for).is_err() {
-                // Who may not make this kind alone may within a namespace of users.
+                // A user that may not create this kind directly may do so within a user namespace.
                 start.flags = kind | libc::CLONE_NEWUSER as u64;
             }
             crate::kit::loops::tried(repeat(move || wait_for(clone3(&start)?)).at_most(NAMESPACES)).map_err(refused)
@@ -126,10 +126,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Namespaces that one batch makes: the kernel takes them down later, in the background.
+/// Namespaces created in one batch. The kernel removes them later, in the background.
 const NAMESPACES: u64 = 32;
 
-/// The flag of this kind of namespace.
+/// The flag for this kind of namespace.
 fn kind(name: &str) -> Result<u64, Failure> {
     /// `CLONE_NEWTIME` of linux/sched.h, known to clone3 only.
     const NEW_TIME: c_int = 0x80;
@@ -143,7 +143,7 @@ fn kind(name: &str) -> Result<u64, Failure> {
         "net" => libc::CLONE_NEWNET,
         "cgroup" => libc::CLONE_NEWCGROUP,
         "time" => NEW_TIME,
-        other => return Err(Failure::wrong(format!("no kind of namespace is called {other}"))),
+        other => return Err(Failure::wrong(format!("there is no namespace kind {other}"))),
     };
     Ok(flag as u64)
 }
@@ -157,26 +157,26 @@ fn refused(failure: Failure) -> Failure {
     }
 }
 
-/// Starts a child as `start` says, which ends at once.
+/// Starts a child as `start` says. The child ends at once.
 fn clone3(start: &Start) -> Result<i32, Failure> {
     let arguments = [std::ptr::from_ref(start) as usize, size_of::<Start>()];
-    // SAFETY: what it is told is valid to read; the child has the memory to itself or is waited for, and writes none.
+    // SAFETY: the arguments are valid to read; the child has the memory to itself or is waited for, and writes none.
     unsafe { start_and_end(Sysno::clone3, arguments, Sysno::exit_group) }
 }
 
-/// Maps so much memory in base pages and touches all of it; it goes with this process.
+/// Maps this much memory in base pages and touches all of it. It is freed with this process.
 fn touch(bytes: u64) -> Result<(), Failure> {
     let free = rustix::system::sysinfo();
     if bytes > (free.freeram as u64 * u64::from(free.mem_unit)) / 2 {
         return Err(Failure::skip("not enough memory is free", "free memory, or raise the container's limit"));
     }
     let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+    // SAFETY: the kernel chooses a free address, so no existing mapping is replaced.
     let memory = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes as usize, access, MapFlags::PRIVATE) }?;
-    // SAFETY: the mapping is whole and our own. A kernel without huge pages refuses, which is as well.
+    // SAFETY: the mapping is whole and owned here. A kernel without huge pages rejects the advice, which does not matter.
     let _ = unsafe { madvise(memory, bytes as usize, Advice::LinuxNoHugepage) };
     for page in (0..bytes as usize).step_by(rustix::param::page_size()) {
-        // SAFETY: the offset is within the mapping, which nobody else knows of.
+        // SAFETY: the offset is within the mapping, to which no reference exists.
         let byte = unsafe { memory.cast::<u8>().add(page) };
         // SAFETY: as above, and writable.
         unsafe { byte.write(1) };

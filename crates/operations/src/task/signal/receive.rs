@@ -1,4 +1,4 @@
-//! Every means of receiving a signal; all are sent by the thread to itself, by tgkill.
+//! Every means of receiving a signal. All signals are sent by the thread to itself, by tgkill.
 
 use std::ffi::{c_int, c_void};
 
@@ -23,7 +23,7 @@ const RECORD: usize = 128;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "signal.receive.siginfo",
-        summary: "send a signal to oneself and have a handler run that is told all about it (SA_SIGINFO)",
+        summary: "send a signal to this thread and run its handler, which receives the signal's information (SA_SIGINFO)",
         prepare: |_| {
             let handler = count_informed as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
             install_with(libc::SIGUSR1, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.receive.altstack",
-        summary: "send a signal to oneself and have its handler run on a stack of its own (SA_ONSTACK)",
+        summary: "send a signal to this thread and run its handler on an alternate stack (SA_ONSTACK)",
         prepare: |_| {
             let stack = vec![0_u64; STACK_WORDS];
             exactly(0, call!(sigaltstack, &[stack.as_ptr() as usize, 0, STACK_WORDS * 8], 0)?)?;
@@ -51,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.receive.sigwaitinfo",
-        summary: "send a signal to oneself that is held off, and collect it (rt_sigtimedwait)",
+        summary: "send a blocked signal to this thread, and collect it (rt_sigtimedwait)",
         calls: &["rt_sigtimedwait"],
         prepare: |_| {
             let signals = [hold_off()?];
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.receive.signalfd",
-        summary: "send a signal to oneself that is held off, and read it from a descriptor (signalfd)",
+        summary: "send a blocked signal to this thread, and read it from a descriptor (signalfd)",
         prepare: |_| {
             let signals = [hold_off()?];
             let descriptor = owned(call!(signalfd4, -1, &signals, 8, libc::SFD_CLOEXEC)?);
@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.receive.sigsuspend",
-        summary: "send a signal to oneself that is held off, and let it through while waiting (rt_sigsuspend)",
+        summary: "send a blocked signal to this thread, and unblock it while waiting (rt_sigsuspend)",
         calls: &["rt_sigsuspend"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -94,8 +94,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Holds off the signal of this family; returns it as a mask. It is not left ignored by whoever started us, for then
-/// it would never arrive.
+/// Blocks the signal of this family. Returns it as a mask. Also installs its handler, because the process that started us may
+/// have it ignored, and then it would never arrive.
 fn hold_off() -> Result<u64, Failure> {
     install_counter(libc::SIGUSR1)?;
     change_mask(libc::SIG_BLOCK, bit(libc::SIGUSR1))?;

@@ -1,4 +1,4 @@
-//! Every means of sending a signal; all are sent to this process itself and run the same handler.
+//! Every means of sending a signal. All are sent to this process and run the same handler.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -13,14 +13,14 @@ use crate::kit::handler::{HANDLED, Thread, bit, change_mask, count_one, counted,
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::tried;
 
-/// A signal sent, its handler run and returned from.
+/// A signal that is sent and handled, including the return from the handler.
 const SIGNAL: Operation =
     Operation { per: "signal", version: 2, explained_by: &[term(1.0, "signal.deliver")], ..DEFAULT };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "signal.send.kill",
-        summary: "send this process a signal and have its handler run (kill)",
+        summary: "send this process a signal and run its handler (kill)",
         calls: &["kill"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.tkill",
-        summary: "send this thread a signal by the old call and have its handler run (tkill)",
+        summary: "send this thread a signal by the old call and run its handler (tkill)",
         calls: &["tkill"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.sigqueue",
-        summary: "send this process a signal with a value and have its handler run (rt_sigqueueinfo)",
+        summary: "send this process a signal with a value and run its handler (rt_sigqueueinfo)",
         calls: &["rt_sigqueueinfo"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.tgsigqueue",
-        summary: "send this thread a signal with a value and have its handler run (rt_tgsigqueueinfo)",
+        summary: "send this thread a signal with a value and run its handler (rt_tgsigqueueinfo)",
         calls: &["rt_tgsigqueueinfo"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -66,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.pidfd",
-        summary: "send this process a signal by its descriptor and have its handler run (pidfd_send_signal)",
+        summary: "send this process a signal by its descriptor and run its handler (pidfd_send_signal)",
         calls: &["pidfd_send_signal"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
@@ -98,14 +98,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "signal.send.fault",
-        summary: "read memory that may not be read, and have a handler step over it (SIGSEGV)",
+        summary: "read memory that may not be read, and let a handler skip the instruction (SIGSEGV)",
         explained_by: &[],
         prepare: |_| {
             let handler = step_over as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
             install_with(libc::SIGSEGV, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
             change_mask(libc::SIG_UNBLOCK, bit(libc::SIGSEGV))?;
             let nothing = std::ptr::null_mut();
-            // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+            // SAFETY: the kernel chooses a free address, so no existing mapping is replaced.
             let forbidden = unsafe { mmap_anonymous(nothing, 4096, ProtFlags::empty(), MapFlags::PRIVATE) }? as usize;
             tried(counted(repeat(move || {
                 fault(forbidden);
@@ -116,7 +116,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What goes with a queued signal: the structure siginfo with the code `SI_QUEUE`.
+/// The information sent with a queued signal: the structure siginfo with the code `SI_QUEUE`.
 fn information() -> [i32; 32] {
     let mut information = [0; 32];
     information[0] = libc::SIGUSR1;
@@ -124,7 +124,7 @@ fn information() -> [i32; 32] {
     information
 }
 
-/// Bytes of the one instruction that [`fault`] reads by.
+/// Bytes of the one instruction with which [`fault`] reads.
 #[cfg(target_arch = "x86_64")]
 const INSTRUCTION: i64 = 2;
 #[cfg(target_arch = "aarch64")]
@@ -132,21 +132,21 @@ const INSTRUCTION: u64 = 4;
 
 #[inline(always)]
 fn fault(address: usize) {
-    // SAFETY: `mov eax, [rax]` faults and is stepped over; were it not, it would only read.
+    // SAFETY: `mov eax, [rax]` faults and is skipped; if it did not fault, it would only read.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::arch::asm!(".byte 0x8b, 0x00", inlateout("rax") address => _, options(nostack));
     }
-    // SAFETY: the load faults and is stepped over; were it not, it would only read.
+    // SAFETY: the load faults and is skipped; if it did not fault, it would only read.
     #[cfg(target_arch = "aarch64")]
     unsafe {
         std::arch::asm!("ldr w0, [x0]", inlateout("x0") address => _, options(nostack));
     }
 }
 
-/// Counts, and goes on behind the instruction that faulted.
+/// Counts, and continues behind the instruction that faulted.
 extern "C" fn step_over(_signal: c_int, _information: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: a handler with SA_SIGINFO is given its context, which nobody else looks at meanwhile.
+    // SAFETY: a handler with SA_SIGINFO receives its context, which nothing else accesses meanwhile.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,4 +1,4 @@
-//! Calls on files: attributes that change, names that are made and not deleted, writes of the device.
+//! Calls on files: attributes that change, names that are created and not deleted, writes of the device.
 
 use std::ffi::CString;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use crate::support::{apart, changes_each_time, looped, points, prepared, setting
 fn attribute(scratch: &Path) -> Option<String> {
     let path = CString::new(scratch.join("file").as_os_str().as_encoded_bytes()).expect("a path");
     let mut value = [0_u8; 64];
-    // SAFETY: the strings end in zeros, and there is room for the length told.
+    // SAFETY: the strings end in zeros, and the buffer has the given length.
     let length =
         unsafe { libc::getxattr(path.as_ptr(), c"user.howslow".as_ptr(), value.as_mut_ptr().cast(), value.len()) };
     (length > 0).then(|| format!("{:?}", &value[..length as usize]))
@@ -35,7 +35,7 @@ fn files_get_another_owner_or_group_each_time() {
     }
 }
 
-/// When the kernel last changed anything about the file, which it says at every change that it carries out.
+/// When the kernel last changed the file's attributes, which it records at every change that it carries out.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn calls_on_attributes_change_the_file() {
@@ -54,7 +54,7 @@ fn calls_on_attributes_change_the_file() {
     ];
     for id in IDS {
         changes_each_time(id, &[], |scratch| {
-            // Longer than the step of the clock that files are marked by.
+            // Longer than the resolution of the clock for file times.
             std::thread::sleep(Duration::from_millis(12));
             let file = std::fs::metadata(scratch.join("file")).ok()?;
             Some(format!("{} {}", file.ctime(), file.ctime_nsec()))
@@ -62,7 +62,7 @@ fn calls_on_attributes_change_the_file() {
     }
 }
 
-/// A name deleted in a round makes the next one dearer on some file systems.
+/// A name deleted in a round makes the next one more expensive on some file systems.
 #[test]
 fn names_that_are_made_stay_until_the_round_ends() {
     let ids = ["mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "link", "linkat", "creat"];
@@ -77,13 +77,13 @@ fn names_that_are_made_stay_until_the_round_ends() {
             let folders = std::fs::read_dir(scratch).expect("the scratch folder").flatten();
             let names = folders.flat_map(|folder| std::fs::read_dir(folder.path()).expect("a folder").flatten());
             let made = names.filter(|name| name.file_name().as_encoded_bytes().starts_with(b"new")).count();
-            // One to try it, and all the others.
+            // One for the trial, and all others.
             assert_eq!(made, 1 + 1 + 5 + 16, "{id}: names that are there");
         });
     }
 }
 
-/// Writes that the device of this file has done; `None` where the kernel does not count them.
+/// The number of writes that this file's device has done; `None` if the kernel does not count them.
 fn writes(of: &Path) -> Option<u64> {
     let device = std::fs::metadata(of).ok()?.dev();
     let (major, minor) = (libc::major(device), libc::minor(device));

@@ -1,10 +1,10 @@
-//! Calls that sleep and timers: how much too late the kernel may wake, whether it slept, and what is armed.
+//! Calls that sleep, and timers: how late the kernel may wake, whether the task slept, and which timers are armed.
 
 use std::time::Duration;
 
 use crate::support::{apart, looped, setting_at};
 
-/// How often this process gave its CPU up.
+/// How often this process has released its CPU voluntarily.
 fn sleeps() -> u64 {
     // SAFETY: all bits zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -31,7 +31,8 @@ fn what_sleeps_has_the_slack_it_says_and_sleeps_each_time() {
                     work.perform(TIMES).expect("sleeps");
                     sleeps() - before
                 };
-                // Who is interrupted for so long just before finds the time over; on a busy host that is often so.
+                // If the task is interrupted for that long just before the call, the time is already over. On a busy host that is
+                // frequent.
                 let most = (0..TRIES).map(|_| slept()).find(|slept| *slept >= TIMES / 4);
                 assert!(most.is_some(), "{id} slept less than {} times of {TIMES}, {TRIES} times over", TIMES / 4);
             });
@@ -39,7 +40,7 @@ fn what_sleeps_has_the_slack_it_says_and_sleeps_each_time() {
     }
 }
 
-/// How often the timers of this process have rung unheard, and how many of its descriptors are timers.
+/// How many expiries of this process's timers were not handled, and how many of its descriptors are timers.
 fn rung() -> (u64, usize) {
     let descriptors = std::fs::read_dir("/proc/self/fdinfo").expect("the kernel tells of descriptors").flatten();
     let infos: Vec<String> = descriptors.filter_map(|entry| std::fs::read_to_string(entry.path()).ok()).collect();
@@ -61,7 +62,7 @@ fn near_timers_ring_soon_and_far_ones_do_not() {
     }
 }
 
-/// The kernel does not arm a timer that signals nothing: it only notes when it would ring.
+/// The kernel does not arm a timer that signals nothing: it only records when it would expire.
 #[test]
 fn armed_timers_are_of_the_kind_that_is_armed() {
     for (id, at) in [("pair.timer", &[("expiry", "near")][..]), ("call.timer_gettime", &[])] {

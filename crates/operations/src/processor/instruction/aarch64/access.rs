@@ -1,4 +1,4 @@
-//! The loads and stores of aarch64. The first operand is the address of memory of the operation's own, so that every
+//! The loads and stores of aarch64. The first operand is the address of memory that the operation owns, so that every
 //! access through it is to that memory.
 
 use std::arch::asm;
@@ -23,10 +23,10 @@ macro_rules! vector_chain {
     };
 }
 
-/// How an access is made: its name on the axis, the feature it needs, its turns.
+/// How an access is done: its name on the axis, the feature it needs, its turns.
 pub(in super::super) type Way = (&'static str, &'static str, Turns);
 
-/// How an address is formed; `before` and `after` also change the register that holds it, `pair` loads two registers.
+/// How an address is formed. `before` and `after` also change the register that holds it; `pair` loads two registers.
 pub(in super::super) const MODE: Axis = word(
     "mode",
     &[
@@ -47,7 +47,7 @@ pub(in super::super) const WIDTH: Axis = count(
     &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8), Value::Number(16), Value::Number(32)],
 );
 
-/// Loads whose address is the value loaded before, by what is added to it.
+/// Loads whose address is the value loaded before, by the form of the address.
 pub(in super::super) const LOAD_CHAINS: &[Way] = &[
     ("base", "", chain!("ldr \\value, [\\value]")),
     ("offset", "", chain!("ldr \\value, [\\value, #64]")),
@@ -60,10 +60,10 @@ pub(in super::super) const LOAD_CHAINS: &[Way] = &[
     ("pair", "", chain!("ldp \\value, x16, [\\value]")),
 ];
 
-/// A pointer loaded from where the value points, and what it points to.
+/// A pointer that is loaded from where the value points, and its target.
 pub(in super::super) const LOAD_INDIRECT: Turns = chain!("ldr \\value, [\\value, #64]; ldr \\value, [\\value]");
 
-/// Loads of eight words of a line; the value in the second lane is from the last.
+/// Loads of eight words of a line. The value in the second lane is from the last.
 macro_rules! eight {
     ($load:literal, $kind:literal) => {
         turns!(
@@ -85,8 +85,8 @@ macro_rules! eight {
     };
 }
 
-/// Loads by their width: its name, the feature needed, the byte from which the second lane's value comes, the turns.
-/// Those of a turn's group are of different words of a line, because a processor may be slow at several of one.
+/// Loads by their width: the name, the feature needed, the byte from which the second lane's value comes, the turns. The
+/// loads of one group are of different words of a line, because several loads of one word may be slow.
 pub(in super::super) const LOADS: &[(&str, &str, u64, Turns)] = &[
     ("1", "", 56, eight!("ldrb ", "w")),
     ("2", "", 56, eight!("ldrh ", "w")),
@@ -128,7 +128,7 @@ pub(in super::super) const STORES: &[Way] = &[
     ("32", "", vector!("stp q0, q0, [\\operand]")),
 ];
 
-/// An address formed and stored.
+/// An address that is formed and stored.
 pub(in super::super) const STORE_POINTER: Turns = beside!("add \\value, \\operand, #8; str \\value, [\\operand]");
 
 /// A store and a load of the same bytes, by their width.
@@ -138,17 +138,17 @@ pub(in super::super) const FORWARDS: &[Way] = &[
     ("16", "", vector_chain!("str q0, [\\operand]; ldr q0, [\\operand]")),
 ];
 
-/// A load of what two stores wrote, which few store buffers hand on.
+/// A load of what two stores wrote, which few store buffers forward.
 pub(in super::super) const FORWARD_BLOCKED: Turns =
     chain!("str w8, [\\operand]; str w8, [\\operand, #4]; ldr \\value, [\\operand]");
 
 /// The stack pointer stays a multiple of 16.
 pub(in super::super) const PUSH_POP: Turns = chain!("str \\value, [sp, #-16]!; ldr \\value, [sp], #16");
 
-/// Pushes and pops of pairs per turn; odd, so that what two exchanges undo is seen.
+/// Pushes and pops of pairs per turn. The number is odd, because two exchanges cancel.
 pub(in super::super) const PAIRS: u64 = 63;
 
-/// Two registers pushed in one order and popped in the other.
+/// Two registers, pushed in one order and popped in the other.
 pub(in super::super) const PUSH_PAIR: Turns =
     turns!(PAIRS, "x8", "x1", "x2", [""], [""], "stp \\value, x9, [sp, #-16]!; ldp x9, \\value, [sp], #16");
 

@@ -1,16 +1,15 @@
-//! The atomics of aarch64: as one instruction, which processors have since Armv8.1 (LSE), and as a loop that reserves
-//! memory, changes it and tries again if another CPU came between. Each orders all accesses before and after it, as
-//! those of x86-64 do.
+//! The atomics of aarch64: as one instruction (Armv8.1, LSE), and as a loop that reserves memory, changes it and tries
+//! again if another CPU intervened. Each orders all accesses before and after it, as those of x86-64 do.
 
 use std::arch::asm;
 
 use super::super::lanes::{LANES, Turns};
 use super::turns::turns;
 
-/// The feature without which there are no atomics of one instruction.
+/// The feature that atomics of one instruction need.
 pub(in super::super) const ATOMICS_NEED: &str = "lse";
 
-/// Atomics per turn; odd, so that what two exchanges undo is seen.
+/// Atomics per turn. The number is odd, because two exchanges cancel.
 pub(in super::super) const ATOMICS: u64 = 63;
 
 macro_rules! atomic {
@@ -21,10 +20,10 @@ macro_rules! atomic {
 
 /// The second operand added to memory.
 pub(in super::super) const ATOMIC_ADD: Turns = atomic!(".arch_extension lse", "ldaddal \\other, x16, [\\operand]");
-/// The value exchanged for memory's.
+/// The value exchanged with memory.
 pub(in super::super) const ATOMIC_EXCHANGE: Turns =
     atomic!(".arch_extension lse", "swpal \\value, \\value, [\\operand]");
-/// Memory raised by one from the value it is known to have.
+/// Memory incremented from a known value.
 pub(in super::super) const ATOMIC_COMPARE: Turns =
     atomic!(".arch_extension lse", "add x17, \\value, #1; casal \\value, x17, [\\operand]; mov \\value, x17");
 

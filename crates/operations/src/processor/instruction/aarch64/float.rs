@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use operation::{Axis, Value, word};
 
-use super::super::vectors::{CHAIN, LANES, Registers, Turns, Vector};
+use super::super::vectors::{CHAIN, LANES, NumberTurns, Registers, Vector};
 
 pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Value::Word("scalar"), Value::Word("128")]);
 pub(in super::super) const FLOATS_BESIDE: Axis = FLOAT_CHAINS;
@@ -12,11 +12,11 @@ pub(in super::super) const PACKED_CHAINS: Axis = word("vector", &[Value::Word("1
 pub(in super::super) const PACKED_BESIDE: Axis = PACKED_CHAINS;
 
 /// The turns of an instruction: its text, `$pairs` times with each of the operands 24 and 25, on every register of
-/// `$values`. In the text `\value` and `\operand` are numbers of registers; 26 is the third operand's, 27 is free.
+/// `$values`. In the text `\value` and `\operand` are register numbers; 26 is the third operand's, 27 is free.
 macro_rules! turns {
     ($pairs:expr, $values:literal, $($line:expr),+) => {{
         /// # Safety
-        /// As [`Turns`] says.
+        /// As [`NumberTurns`] says.
         unsafe fn turns(times: u64, registers: &mut Registers) {
             // SAFETY: the text writes only registers named here and the lanes pointed to, and jumps only within itself.
             unsafe {
@@ -24,7 +24,7 @@ macro_rules! turns {
                     ".irp number, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26",
                     "ldr q\\number, [x1, #64 * \\number]",
                     ".endr",
-                    // Of a macro's text, not of a repetition within one, is `\\()` left to end a name before a dot.
+                    // In a macro's own text (not in a repetition within one), `\\()` ends a name before a dot.
                     ".macro step value, operand",
                     $($line,)+
                     ".endm",
@@ -48,7 +48,7 @@ macro_rules! turns {
                 );
             }
         }
-        turns as Turns
+        turns as NumberTurns
     }};
 }
 
@@ -64,7 +64,7 @@ macro_rules! beside {
     };
 }
 
-/// An instruction on one kind of register: the name of the kind, the bytes worked on, the text.
+/// An instruction on one register kind: the name of the kind, the bytes worked on, the text.
 macro_rules! vector {
     ($name:literal, $bytes:literal, $line:expr) => {
         Vector { name: $name, needs: "", bytes: $bytes, latency: chain!($line), throughput: beside!($line) }
@@ -136,8 +136,8 @@ pub(in super::super) const FLOAT_ROOT: Precisions = (
     ],
 );
 
-/// A vector's sum is where its addend was, so a chain through its factor goes from the lane to v27 and back, and each
-/// finds the operand there, put there by a copy that waits for nothing.
+/// A vector's sum replaces its addend, so a chain through its factor goes from the lane to v27 and back. Each instruction
+/// finds the operand there, put there by a copy that does not wait.
 macro_rules! fused {
     ($suffix:literal) => {
         Vector {
@@ -173,7 +173,7 @@ pub(in super::super) const FLOAT_FMA: Precisions = (
     &[vector!("scalar", 8, "fmadd d\\value, d\\value, d26, d\\operand"), fused!(".2d")],
 );
 
-/// The operand times the third, added to the lane: the sum that dot products wait for.
+/// The operand times the third operand, added to the lane: the sum that dot products wait for.
 pub(in super::super) const FLOAT_ACCUMULATE: Precisions = (
     &[
         vector!("scalar", 4, "fmadd s\\value, s\\operand, s26, s\\value"),
@@ -187,7 +187,7 @@ pub(in super::super) const FLOAT_ACCUMULATE: Precisions = (
 
 pub(in super::super) const PACKED_ADD: &[Vector] =
     &[vector!("128", 16, "add v\\value\\().2d, v\\value\\().2d, v\\operand\\().2d")];
-/// Of the lane it takes the lower eight bytes, and of its product these are what the next multiplies the same way.
+/// It takes the lower eight bytes of the lane. The next one takes the same bytes of its product.
 pub(in super::super) const PACKED_MULTIPLY: &[Vector] =
     &[vector!("128", 8, "umull v\\value\\().2d, v\\value\\().2s, v\\operand\\().2s")];
 pub(in super::super) const PACKED_SHUFFLE: &[Vector] =

@@ -1,11 +1,11 @@
-//! Operations that only aarch64 has: the integer instructions of its own, pairs on the stack, accesses in order, atomics
-//! made of two accesses, and clearing memory by blocks of the cache.
+//! Operations that only aarch64 has: its own integer instructions, pairs on the stack, ordered accesses, atomics made of
+//! two accesses, and clearing memory by cache blocks.
 
 use std::arch::asm;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, size, term};
 
-use super::access::{self, Block};
+use super::access::{self, AccessBlock};
 use super::float::{PRECISION, STEPS, of, stepped};
 use super::lanes::{self, LANES, OPERAND, Text, Turns, Widths};
 use super::text::turns::{beside, chain, turns, wide};
@@ -17,9 +17,9 @@ const ADDRESS: Widths = wide!("add \\value, \\value, \\operand, lsl #3");
 const SHIFTED: Widths = wide!("add \\value, \\value, \\operand, lsl #12");
 const MULTIPLY_ADD: Widths = wide!("madd \\value, \\operand, \\other, \\value");
 const MULTIPLY_HIGH: Widths = wide!("umulh \\value, \\value, \\operand; orr \\value, \\value, \\operand");
-/// There and back, as nothing is left to see of two in the same register.
+/// A swap and its reverse, because two swaps of the same register cancel.
 const REVERSE: Widths = wide!("rbit x16, \\value", "rbit \\value, x16");
-/// Raised by one, because the flags say that two are equal.
+/// Incremented by one, because the flags say that two values are equal.
 const SELECT: Widths = Widths {
     narrow: None,
     wide: Text {
@@ -37,7 +37,7 @@ const SELECT: Widths = Widths {
     needs: "",
 };
 
-/// The integer instructions of aarch64, as it has them.
+/// The integer instructions that aarch64 has.
 pub(crate) const INTEGERS: &[Operation] = instructions! {
     "instruction.address", "add a register times eight to a register, as an array's addresses are formed",
         &[],
@@ -56,23 +56,24 @@ pub(crate) const INTEGERS: &[Operation] = instructions! {
         |_| &SELECT, |case| added(case, 1);
 };
 
-/// What is added so often.
+/// What is added this number of times.
 fn added(case: &lanes::Case, summand: u64) -> u64 {
     case.start.wrapping_add(summand.wrapping_mul(case.count))
 }
 
-/// The upper half of the product with the operand, so often, and each time given the operand's bits.
+/// The upper half of the product with the operand, this number of times. Each time the operand's bits are set.
 fn upper(case: &lanes::Case) -> u64 {
     let factor = case.operands[0];
     case.repeated(|value| ((u128::from(value) * u128::from(factor)) >> 64) as u64 | factor)
 }
 
-/// The other operations of aarch64 alone.
+/// The other operations that only aarch64 has.
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.multiply.high.latency",
         summary: "multiply two registers to the upper half of the product (umulh), each waiting for the one before",
-        // Its bits are set again after each, lest it vanish, by an `or` that the chain waits for as for an add.
+        // Its bits are set again after each instruction, or the value would vanish, by an `or` for which the chain waits as
+        // for an add.
         terms: &[term(1.0, "instruction.add.latency").at(&[("width", Value::Number(64))])],
         prepare: |setting| lanes::latency(setting, |_| &MULTIPLY_HIGH, upper),
         ..PURE
@@ -85,7 +86,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.float.accumulate.latency",
-        summary: "multiply floating-point numbers and add a third in one, which is the sum of the one before",
+        summary: "multiply two floating-point numbers and add a third in one instruction, where the third is the sum of the one before",
         axes: &[PRECISION, text::FLOAT_CHAINS],
         prepare: |setting| {
             let float = const { &of(text::FLOAT_ACCUMULATE, STEPS, stepped, stepped) };
@@ -120,21 +121,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.exclusive.add",
-        summary: "add to memory atomically by a load and a store that are tried again if another came between (ldaxr, stlxr)",
+        summary: "add to memory atomically by a load and a store that are retried if another CPU intervened (ldaxr, stlxr)",
         per: "load and store",
         prepare: |_| special::adds("", text::EXCLUSIVE_ADD),
         ..PURE
     },
     Operation {
         id: "instruction.exclusive.exchange",
-        summary: "exchange a register for memory atomically by a load and a store (ldaxr, stlxr)",
+        summary: "exchange a register and memory atomically by a load and a store (ldaxr, stlxr)",
         per: "load and store",
         prepare: |_| special::exchanges("", text::EXCLUSIVE_EXCHANGE),
         ..PURE
     },
     Operation {
         id: "instruction.exclusive.compare",
-        summary: "replace memory's value if it is still the one known by a load and a store (ldaxr, stlxr)",
+        summary: "compare and exchange a value in memory by a load and a store (ldaxr, stlxr)",
         per: "load and store",
         prepare: |_| special::compares("", text::EXCLUSIVE_COMPARE),
         ..PURE
@@ -150,7 +151,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "instruction.zero",
-        summary: "clear so many bytes, a block of the cache by each instruction (dc zva)",
+        summary: "clear this many bytes, one cache block per instruction (dc zva)",
         axes: &[CLEARED],
         moves: |point| point.number("size").unwrap_or(0),
         prepare: zeros,
@@ -160,7 +161,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 const CLEARED: Axis = size(&[Value::Number(64), Value::Number(512), Value::Number(4096)]);
 
-/// The loop of pushed and popped pairs, which an odd number of exchanges leaves exchanged.
+/// The loop of pushed and popped pairs. An odd number of exchanges leaves them exchanged.
 fn pairs() -> Result<Loop, Failure> {
     let starts = std::array::from_fn(|lane| OPERAND.rotate_left(lane as u32));
     let looped = lanes::checked(text::PUSH_PAIR, starts, [0; 2], |times, before, after| {
@@ -168,7 +169,7 @@ fn pairs() -> Result<Loop, Failure> {
         if (after[0], after[1]) == (one, other) {
             return Ok(());
         }
-        Err(Failure::wrong("what was popped is not what was pushed"))
+        Err(Failure::wrong("the popped values are not those that were pushed"))
     });
     Ok(looped.unrolled(text::PAIRS))
 }
@@ -179,7 +180,7 @@ fn zeros(setting: &Setting) -> Result<Loop, Failure> {
     if size % unit != 0 {
         return Err(Failure::skip(format!("the processor clears {unit} bytes at a time"), ""));
     }
-    let block = Block::new();
+    let block = AccessBlock::new();
     let words = size as usize / 8;
     (0..words).for_each(|index| block.set(index, OPERAND));
     let cleared = block.clone();
@@ -199,16 +200,16 @@ fn zeros(setting: &Setting) -> Result<Loop, Failure> {
     }))
 }
 
-/// Bytes that one instruction clears; a skip where it is forbidden.
+/// Bytes that one instruction clears; a skip if it is forbidden.
 fn cleared_at_a_time() -> Result<u64, Failure> {
-    /// What forbids it.
+    /// The bit that forbids it.
     const PROHIBITED: u64 = 1 << 4;
     let says: u64;
-    // SAFETY: the register is every program's to read.
+    // SAFETY: every program may read the register.
     unsafe { asm!("mrs {says}, dczid_el0", says = out(reg) says, options(nomem, nostack)) };
     if says & PROHIBITED != 0 {
         return Err(Failure::skip("the kernel forbids dc zva", ""));
     }
-    // The register holds the logarithm of the words of four bytes.
+    // The register holds the logarithm of the number of 4-byte words.
     Ok(4 << (says & 15))
 }

@@ -1,4 +1,4 @@
-//! The other instructions of aarch64: fences, clocks, calls and jumps, the one instruction of every length there is.
+//! The other instructions of aarch64: fences, clocks, calls and jumps, and its only instruction length.
 
 use std::arch::asm;
 
@@ -8,14 +8,14 @@ use super::super::lanes::{LANES, Turns};
 use super::super::{CALLS, CHAIN};
 use super::turns::turns;
 
-/// So many copies of a text, and then one count of the turn in the first lane.
+/// This number of copies of a text, and then one count of the turn in the first lane.
 macro_rules! counted {
     ($copies:expr, $line:literal) => {
         turns!($copies, "x8", "x1", "x2", [""], ["add x8, x8, #1"], $line)
     };
 }
 
-/// What a word on an axis stands for: copies per turn, and the turns, which count themselves in the first lane.
+/// The meaning of a word on an axis: copies per turn, and the turns, which count themselves in the first lane.
 pub(in super::super) type Counted = (&'static str, &'static str, u64, Turns);
 
 pub(in super::super) const FENCE_SUMMARY: &str = "order earlier loads (dmb ishld), stores (dmb ishst) or both (dmb ish) \
@@ -34,16 +34,16 @@ pub(in super::super) const FENCES: &[Counted] = &[
 
 pub(in super::super) const CLOCK_SUMMARY: &str =
     "read the generic timer's count, plainly (cntvct_el0) or after all earlier instructions (isb)";
-/// What is read is left in the third lane.
+/// The value read is left in the third lane.
 pub(in super::super) const CLOCKS: &[Counted] = &[
     ("plain", "", 64, counted!(64, "mrs x10, cntvct_el0")),
     ("ordered", "", 64, counted!(64, "isb; mrs x10, cntvct_el0")),
 ];
 
-/// So dear, as the kernel answers, that few make a turn.
+/// The kernel emulates it, so it is expensive and a turn has few.
 pub(in super::super) const IDENTIFY: Counted = ("", "cpuid", 4, counted!(4, "mrs x10, midr_el1"));
 pub(in super::super) const IDENTIFY_SUMMARY: &str =
-    "ask the processor what it is (midr_el1); the kernel answers, which is what it costs";
+    "read the processor's identity (midr_el1); the kernel answers, which is its cost";
 
 pub(in super::super) const PAUSE: Counted = ("", "", 16, counted!(16, "yield"));
 
@@ -51,19 +51,19 @@ pub(in super::super) const PAUSE: Counted = ("", "", 16, counted!(16, "yield"));
 pub(in super::super) const LENGTH: Axis = count("length", &[Value::Number(4)]);
 pub(in super::super) const LENGTHS: &[Counted] = &[("4", "", CHAIN, counted!(CHAIN, "nop"))];
 
-/// A branch that is taken skips a count in the second lane; the places it goes to are apart.
+/// A taken branch skips a count in the second lane. The targets are apart.
 pub(in super::super) const TAKEN: Counted =
     ("", "", CHAIN, counted!(CHAIN, "cmp x16, x16; b.eq 33f; add x9, x9, #1; .p2align 4; 33:"));
 
-/// A branch that is not taken would skip all the others, and the count of the turn.
+/// If this branch were taken, it would skip all the others and the count of the turn.
 pub(in super::super) const NOT_TAKEN: Counted = ("", "", CHAIN, counted!(CHAIN, "cmp x16, x16; b.ne 22b"));
 
-/// Calls of the procedure that a register points to; it counts itself in the first lane.
+/// Calls of the procedure that a register points to. The procedure counts itself in the first lane.
 pub(in super::super) const CALL_INDIRECT: Turns =
     turns!(CALLS, "x8", "x1", "x2", ["adr x16, 44f"], ["b 55f; 44: add x8, x8, #1; ret; 55:"], "blr x16");
 
-/// One jump to the place that the next byte of a sequence names (the first operand is where the sequence is, the second
-/// its length less one, the second lane how far it is done); each place adds its number, counted from one, to the
+/// One jump to the place that the next byte of a sequence names. The first operand is the address of the sequence, the
+/// second its length less one, the second lane the position in it. Each place adds its number, counted from one, to the
 /// first lane.
 pub(in super::super) const JUMP_INDIRECT: Turns = turns!(
     1,

@@ -28,11 +28,11 @@ pub(super) const SHIFT: Widths = wide!("lsl \\value, \\value, #3", "lsr \\value,
 pub(super) const ROTATE: Widths = wide!("ror \\value, \\value, #13");
 pub(super) const MULTIPLY: Widths = both!("mul \\value, \\value, \\operand");
 pub(super) const DIVIDE: Widths = both!("udiv \\value, \\value, \\other; orr \\value, \\value, \\operand");
-/// There and back: a processor may rename the register instead of copying it.
+/// A move and its reverse: a processor may rename the register instead of copying it.
 pub(super) const MOVE: Widths = wide!("mov x16, \\value", "mov \\value, x16");
-/// Only vectors' ones are counted: there, each byte's, their sum, and back.
+/// Only vector registers count ones: a move there, a count per byte, their sum, and a move back.
 pub(super) const COUNT: Widths = wide!("fmov d0, \\value; cnt v0.8b, v0.8b; addv b0, v0.8b; fmov \\value, d0");
-/// Only zeros above are counted, so the register is turned round first.
+/// Only leading zeros are counted, so the bits are reversed first.
 pub(super) const TRAILING: Widths = wide!("rbit \\value, \\value; clz \\value, \\value");
 pub(super) const LEADING: Widths = wide!("clz \\value, \\value");
 pub(super) const CONVERT: Widths = wide!("scvtf d0, \\value; fcvtzs \\value, d0");
@@ -40,7 +40,8 @@ pub(super) const CONVERT: Widths = wide!("scvtf d0, \\value; fcvtzs \\value, d0"
 /// Calls an empty procedure `CALLS` times.
 #[inline(always)]
 pub(super) fn call() {
-    // SAFETY: the procedure takes and returns nothing, and whatever a procedure may change is declared changed.
+    // SAFETY: the procedure takes and returns nothing, and all registers that a procedure may change are declared as
+    // changed.
     unsafe {
         asm!(".rept {n}", "bl {procedure}", ".endr", n = const CALLS, procedure = sym procedure, clobber_abi("C"));
     }
@@ -49,7 +50,7 @@ pub(super) fn call() {
 /// Returns.
 extern "C" fn procedure() {}
 
-/// Branches by each bit of `word`, the lowest first; returns `count` raised by the branches not taken (the zeros).
+/// Branches on each bit of `word`, the lowest first. Returns `count` plus the number of branches not taken (the zeros).
 #[inline(always)]
 pub(super) fn branch(mut word: u64, mut count: u64) -> u64 {
     // SAFETY: the text reads and writes only the two registers named, and jumps only within itself.

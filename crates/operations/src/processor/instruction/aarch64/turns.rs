@@ -1,9 +1,9 @@
-//! The loops that repeat the text of an instruction: on one lane, each waiting for the one before, or on all of them.
+//! The loops that repeat the text of an instruction: on one lane, where each waits for the one before, or on all lanes.
 
-/// The turns of an instruction: its text, one line for each instruction of the class, `$copies` times on every register
-/// of `$values` in turn. In the text `\value` is the lane's register, `\operand` and `\other` are the operands'; x16,
-/// x17, x30, v0 to v7 and v10 to v17 are free to use. `$head` comes before all turns, `$tail` ends each. The loop's own
-/// instructions leave the flags alone.
+/// The turns of an instruction: its text, one line for each instruction of the class, `$copies` times on every register of
+/// `$values` in turn. In the text `\value` is the lane's register, `\operand` and `\other` are the operands'; x16, x17,
+/// x30, v0 to v7 and v10 to v17 are free to use. `$head` comes before all turns, `$tail` ends each one. The loop's own
+/// instructions do not change the flags.
 macro_rules! turns {
     ($copies:expr, $values:literal, $operand:literal, $other:literal,
         [$head:literal], [$tail:literal], $($line:expr),+) => {{
@@ -60,7 +60,7 @@ macro_rules! narrow_beside {
     };
 }
 
-/// An instruction at both widths, by one text; several lines are as many instructions of its class.
+/// An instruction at both widths, by one text. Several lines are that number of instructions of its class.
 macro_rules! both {
     ($($line:expr),+) => {
         Widths {

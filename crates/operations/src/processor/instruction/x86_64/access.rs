@@ -1,5 +1,5 @@
-//! The loads and stores of x86-64, and its atomics. The first operand is the address of memory of the operation's own,
-//! so that every access through it is to that memory.
+//! The loads and stores of x86-64, and its atomics. The first operand is the address of memory that the operation owns, so
+//! that every access through it is to that memory.
 
 use std::arch::asm;
 
@@ -16,14 +16,15 @@ macro_rules! on {
     };
 }
 
-/// Instructions on xmm0 or the wider register it is part of; `$head` fills it from the second lane, `$tail` takes it there.
+/// Instructions on xmm0 or the wider register that contains it. `$head` fills it from the second lane, `$tail` stores it
+/// there.
 macro_rules! vector {
     ($head:literal, $tail:literal, $($line:literal)+) => {
         turns!(CHAIN, "r8", "rax" & "rdx", "r8", "rcx", "rdi", [$head], [$tail], $($line)+)
     };
 }
 
-/// How an access is made: its name on the axis, the feature it needs, its turns.
+/// How an access is done: its name on the axis, the feature it needs, its turns.
 pub(in super::super) type Way = (&'static str, &'static str, Turns);
 
 /// How an address is formed: as it is, with a constant, with a register, with a register times eight.
@@ -36,7 +37,7 @@ pub(in super::super) const WIDTH: Axis = count(
     &[Value::Number(1), Value::Number(4), Value::Number(8), Value::Number(16), Value::Number(32), Value::Number(64)],
 );
 
-/// Loads whose address is the value loaded before, by what is added to it.
+/// Loads whose address is the value loaded before, by the form of the address.
 pub(in super::super) const LOAD_CHAINS: &[Way] = &[
     ("base", "", chain!("mov \\value, [\\value]")),
     ("offset", "", chain!("mov \\value, [\\value + 64]")),
@@ -44,13 +45,13 @@ pub(in super::super) const LOAD_CHAINS: &[Way] = &[
     ("scaled", "", chain!("mov \\value, [\\operand + 8 * \\value]")),
 ];
 
-/// A pointer loaded from where the value points, and what it points to.
+/// A pointer that is loaded from where the value points, and its target.
 pub(in super::super) const LOAD_INDIRECT: Turns = chain!("mov \\value, [\\value + 64]; mov \\value, [\\value]");
 
-/// The eight loads of a turn's group are of eight words of a line: two loads in one cycle of the same word, or of words at
-/// the same place in their lines, wait for one another (Golden Cove).
+/// The eight loads of one group are of eight words of a line: two loads in one cycle of the same word, or of words at the
+/// same place in their lines, wait for one another (Golden Cove).
 ///
-/// Loads by their width: its name, the feature needed, the byte from which the second lane's value comes, the turns.
+/// Loads by their width: the name, the feature needed, the byte from which the second lane's value comes, the turns.
 pub(in super::super) const LOADS: &[(&str, &str, u64, Turns)] = &[
     (
         "1",
@@ -117,7 +118,7 @@ pub(in super::super) const STORES: &[Way] = &[
     ("64", "avx512f", vector!("vmovq xmm0, r15", "", "vmovups [\\operand], zmm0")),
 ];
 
-/// An address formed and stored.
+/// An address that is formed and stored.
 pub(in super::super) const STORE_POINTER: Turns = beside!("lea \\value, [\\operand + 8]; mov [\\operand], \\value");
 
 /// A store and a load of the same bytes, by their width.
@@ -141,7 +142,7 @@ pub(in super::super) const FORWARDS: &[Way] = &[
     ),
 ];
 
-/// A load of what two stores wrote, which no store buffer hands on.
+/// A load of what two stores wrote, which no store buffer forwards.
 pub(in super::super) const FORWARD_BLOCKED: Turns =
     chain!("mov [\\operand], eax; mov [\\operand + 4], eax; mov \\value, [\\operand]");
 
@@ -150,7 +151,7 @@ pub(in super::super) const PUSH_POP: Turns = chain!("push \\value; pop \\value")
 /// Every processor has atomics.
 pub(in super::super) const ATOMICS_NEED: &str = "";
 
-/// Atomics per turn; odd, so that what two exchanges undo is seen.
+/// Atomics per turn. The number is odd, because two exchanges cancel.
 pub(in super::super) const ATOMICS: u64 = 63;
 
 macro_rules! atomic {
@@ -161,8 +162,8 @@ macro_rules! atomic {
 
 /// The second operand added to memory.
 pub(in super::super) const ATOMIC_ADD: Turns = atomic!("lock add [\\operand], \\other");
-/// The value exchanged for memory's.
+/// The value exchanged with memory.
 pub(in super::super) const ATOMIC_EXCHANGE: Turns = atomic!("xchg [\\operand], \\value");
-/// Memory raised by one from the value it is known to have.
+/// Memory incremented from a known value.
 pub(in super::super) const ATOMIC_COMPARE: Turns =
     atomic!("lea rdx, [\\value + 1]; lock cmpxchg [\\operand], rdx; mov \\value, rdx");

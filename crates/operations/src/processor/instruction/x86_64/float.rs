@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use operation::{Axis, Value, word};
 
-use super::super::vectors::{CHAIN, LANES, Registers, Turns, Vector};
+use super::super::vectors::{CHAIN, LANES, NumberTurns, Registers, Vector};
 
 pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", &[Value::Word("scalar"), Value::Word("256")]);
 pub(in super::super) const FLOATS_BESIDE: Axis =
@@ -14,12 +14,12 @@ pub(in super::super) const PACKED_BESIDE: Axis =
     word("vector", &[Value::Word("128"), Value::Word("256"), Value::Word("512")]);
 
 /// The turns of an instruction: its text, `$pairs` times with each of the operands 13 and 14, on every register of
-/// `$values`. In the text `\value` and `\operand` are numbers of registers; 15 is the third operand's. All are loaded
-/// and stored by `$load` as the registers `$kind`, `$after` leaves the processor as it was.
+/// `$values`. In the text `\value` and `\operand` are register numbers; 15 is the third operand's. All are loaded and
+/// stored by `$load` as the registers `$kind`. `$after` restores the processor's state.
 macro_rules! turns {
     ($pairs:expr, $values:literal, $load:literal, $kind:literal, $after:literal, $line:expr) => {{
         /// # Safety
-        /// As [`Turns`] says.
+        /// As [`NumberTurns`] says.
         unsafe fn turns(times: u64, registers: &mut Registers) {
             // SAFETY: the text writes only registers named here and the lanes pointed to, and jumps only within itself.
             unsafe {
@@ -48,11 +48,11 @@ macro_rules! turns {
                 );
             }
         }
-        turns as Turns
+        turns as NumberTurns
     }};
 }
 
-/// An instruction on one kind of register: the name of the kind, the feature, the bytes worked on, how it is loaded.
+/// An instruction on one register kind: the name of the kind, the feature, the bytes worked on, the load instruction.
 macro_rules! vector {
     ($name:literal, $needs:expr, $bytes:literal, $load:literal, $kind:literal, $after:literal, $line:expr) => {
         Vector {
@@ -65,7 +65,7 @@ macro_rules! vector {
     };
 }
 
-/// An instruction by its SSE name, that of its AVX form, and the form's operands, in one precision (`ss`, `ps`).
+/// An instruction by its SSE name, its AVX name, and the operands of the AVX form, in one precision (`ss`, `ps`).
 macro_rules! precision {
     ($bytes:literal, $scalar:expr, $wide:expr, $widest:expr, $needs:literal) => {
         &[

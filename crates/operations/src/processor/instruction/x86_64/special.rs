@@ -8,7 +8,7 @@ use super::super::lanes::{LANES, Turns};
 use super::super::{CALLS, CHAIN};
 use super::turns::turns;
 
-/// So many copies of a text, and then one count of the turn in the first lane.
+/// This number of copies of a text, and then one count of the turn in the first lane.
 macro_rules! counted {
     ($copies:expr, $line:literal) => {
         counted!($copies, ["inc r8"], $line)
@@ -18,7 +18,7 @@ macro_rules! counted {
     };
 }
 
-/// What a word on an axis stands for: copies per turn, and the turns, which count themselves in the first lane.
+/// The meaning of a word on an axis: copies per turn, and the turns, which count themselves in the first lane.
 pub(in super::super) type Counted = (&'static str, &'static str, u64, Turns);
 
 pub(in super::super) const FENCE_SUMMARY: &str =
@@ -33,7 +33,7 @@ pub(in super::super) const FENCES: &[Counted] = &[
 
 pub(in super::super) const CLOCK_SUMMARY: &str =
     "read the time-stamp counter, plainly (rdtsc) or after all earlier instructions (rdtscp)";
-/// What is read is left in the third lane.
+/// The value read is left in the third lane.
 pub(in super::super) const CLOCKS: &[Counted] = &[
     ("plain", "", 64, counted!(64, ["mov r10, rax; inc r8"], "rdtsc")),
     // It puts the CPU's number into rcx.
@@ -41,8 +41,8 @@ pub(in super::super) const CLOCKS: &[Counted] = &[
 ];
 
 pub(in super::super) const IDENTIFY_SUMMARY: &str =
-    "ask the processor what it is (cpuid); in a guest the hypervisor answers, which is what it then costs";
-/// It changes rbx and rcx as well. So dear in a guest that few make a turn.
+    "read the processor's identity (cpuid); in a guest the hypervisor answers, which is then its cost";
+/// It also changes rbx and rcx. It is so expensive in a guest that a turn has few.
 pub(in super::super) const IDENTIFY: Counted = (
     "",
     "",
@@ -61,7 +61,7 @@ pub(in super::super) const LENGTH: Axis = count(
     &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8), Value::Number(11), Value::Number(15)],
 );
 
-/// Instructions that do nothing, in so many bytes.
+/// Instructions that do nothing, by their number of bytes.
 pub(in super::super) const LENGTHS: &[Counted] = &[
     ("1", "", CHAIN, counted!(CHAIN, "nop")),
     ("2", "", CHAIN, counted!(CHAIN, ".byte 0x66, 0x90")),
@@ -76,14 +76,14 @@ pub(in super::super) const LENGTHS: &[Counted] = &[
     ),
 ];
 
-/// A branch that is taken skips a count in the second lane; the places it goes to are apart.
+/// A taken branch skips a count in the second lane. The targets are apart.
 pub(in super::super) const TAKEN: Counted =
     ("", "", CHAIN, counted!(CHAIN, "cmp edx, edx; je 33f; inc r9; .p2align 4; 33:"));
 
-/// A branch that is not taken would skip all the others, and the count of the turn.
+/// If this branch were taken, it would skip all the others and the count of the turn.
 pub(in super::super) const NOT_TAKEN: Counted = ("", "", CHAIN, counted!(CHAIN, "cmp edx, edx; jne 22b"));
 
-/// Calls of the procedure that a register points to; it counts itself in the first lane.
+/// Calls of the procedure that a register points to. The procedure counts itself in the first lane.
 pub(in super::super) const CALL_INDIRECT: Turns = turns!(
     CALLS,
     "r8",
@@ -96,8 +96,8 @@ pub(in super::super) const CALL_INDIRECT: Turns = turns!(
     ".p2align 3; call rdx"
 );
 
-/// One jump to the place that the next byte of a sequence names (the first operand is where the sequence is, the second
-/// its length less one, the second lane how far it is done); each place adds its number, counted from one, to the
+/// One jump to the place that the next byte of a sequence names. The first operand is the address of the sequence, the
+/// second its length less one, the second lane the position in it. Each place adds its number, counted from one, to the
 /// first lane.
 pub(in super::super) const JUMP_INDIRECT: Turns = turns!(
     1,
@@ -112,16 +112,16 @@ pub(in super::super) const JUMP_INDIRECT: Turns = turns!(
     "movzx edx, byte ptr [\\operand + r9]; inc r9; and r9, \\other; shl edx, 4; add rdx, rax; jmp rdx"
 );
 
-/// Copies bytes; the addresses are of as many bytes of one's own.
+/// Copies bytes. Both addresses are of memory of that length that the caller owns.
 #[inline(always)]
 pub(in super::super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the caller owns what both addresses begin.
+    // SAFETY: the caller owns the memory at both addresses.
     unsafe { asm!("rep movsb", inout("rcx") bytes => _, inout("rsi") from => _, inout("rdi") to => _) };
 }
 
 /// Fills bytes.
 #[inline(always)]
 pub(in super::super) unsafe fn fill(to: *mut u8, bytes: usize, value: u8) {
-    // SAFETY: the caller owns what the address begins.
+    // SAFETY: the caller owns the memory at the address.
     unsafe { asm!("rep stosb", inout("rcx") bytes => _, inout("rdi") to => _, in("al") value) };
 }

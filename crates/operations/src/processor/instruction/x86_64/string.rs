@@ -14,7 +14,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.string.copy",
         version: 2,
-        summary: "copy so many bytes by one instruction (rep movsb) to a place so far behind a multiple of 64",
+        summary: "copy this many bytes by one instruction (rep movsb) to an address this far behind a multiple of 64",
         axes: &[STRING, OFFSET],
         moves: |point| point.number("size").unwrap_or(0),
         prepare: copies,
@@ -23,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "instruction.string.fill",
         version: 2,
-        summary: "fill so many bytes by one instruction (rep stosb) at a place so far behind a multiple of 64",
+        summary: "fill this many bytes by one instruction (rep stosb) at an address this far behind a multiple of 64",
         axes: &[STRING, OFFSET],
         moves: |point| point.number("size").unwrap_or(0),
         prepare: fills,
@@ -33,22 +33,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 const STRING: Axis = size(&[Value::Number(64), Value::Number(512), Value::Number(4096)]);
 
-/// 16 is what an allocation of a C library gives.
+/// The allocator of a C library gives 16.
 const OFFSET: Axis =
     count("offset", &[Value::Number(0), Value::Number(1), Value::Number(16)]).headline(&[Value::Number(0)]);
 
-/// Where the target begins within its page, the source beginning with one: so far that no load of a small copy shares the
-/// low twelve bits of its address with a store just made.
+/// The place of the target within its page; the source begins at a page boundary. It is far enough that no load of a small
+/// copy has the low twelve address bits of a recent store.
 const APART: usize = 2048;
 
-/// What strings are made of.
+/// The letter that strings consist of.
 const LETTER: u8 = 0x5A;
 
 /// The loop of string copies.
 fn copies(setting: &Setting) -> Result<Loop, Failure> {
     let (source, target) = places(setting);
     Ok(strings(target, move |target| {
-        // SAFETY: both are as long as the source.
+        // SAFETY: both have the length of the source.
         unsafe { text::copy(source.as_ptr(), target.as_mut_ptr(), source.len()) }
     }))
 }
@@ -57,18 +57,18 @@ fn copies(setting: &Setting) -> Result<Loop, Failure> {
 fn fills(setting: &Setting) -> Result<Loop, Failure> {
     let (_, target) = places(setting);
     Ok(strings(target, |target| {
-        // SAFETY: the target is so long.
+        // SAFETY: the target has that length.
         unsafe { text::fill(target.as_mut_ptr(), target.len(), LETTER) }
     }))
 }
 
-/// A source full of letters, and a target, each where the point says.
+/// A source filled with the letter, and a target, each at the place that the point says.
 fn places(setting: &Setting) -> (Block, Block) {
     let offset = APART + setting.number("offset") as usize;
     (Block::of(LETTER, setting.size()), Block::behind(offset, setting.size()))
 }
 
-/// The loop of one such instruction after the other; each batch must leave nothing but letters.
+/// The loop of one such instruction after another. Each batch must leave only letters.
 fn strings(mut target: Block, one: impl Fn(&mut Block) + 'static) -> Loop {
     target.fill(0);
     let target = Rc::new(RefCell::new(target));
@@ -81,7 +81,7 @@ fn strings(mut target: Block, one: impl Fn(&mut Block) + 'static) -> Loop {
     Loop::new(run).verify(move |_| filled(&mut reached.borrow_mut()))
 }
 
-/// Whether every byte is the letter; they are cleared for the next batch.
+/// True if every byte is the letter. Clears them for the next batch.
 fn filled(bytes: &mut [u8]) -> Result<(), Failure> {
     let wrong = bytes.iter().filter(|byte| **byte != LETTER).count() as u64;
     bytes.fill(0);

@@ -1,5 +1,5 @@
-//! The integer instructions of x86-64, and its calls and branches. Operands are registers: an add of a constant may be
-//! done away with before it reaches an adder (Golden Cove and later), and then measures nothing.
+//! The integer instructions of x86-64, and its calls and branches. Operands are registers: a processor may eliminate an add
+//! of a constant before it reaches an adder (Golden Cove and later), and then the operation would measure nothing.
 
 use std::arch::asm;
 
@@ -25,18 +25,18 @@ pub(super) const SHIFT: Widths = wide!("", "shl \\value, 3" "shr \\value, 3");
 pub(super) const ROTATE: Widths = wide!("", "ror \\value, 13");
 pub(super) const MULTIPLY: Widths = both!("imul \\value, \\operand");
 pub(super) const ADDRESS_TWO: Widths = wide!("", "lea \\value, [\\value + \\operand]");
-/// Forth and back by a constant, so that the sum is that of two parts.
+/// An add and a subtraction of a constant, so that the sum consists of two parts.
 pub(super) const ADDRESS_THREE: Widths =
     wide!("", "lea \\value, [\\value + \\operand + 16]" "lea \\value, [\\value + \\operand - 16]");
-/// There and back: a processor may rename the register instead of copying it.
+/// A move and its reverse: a processor may rename the register instead of copying it.
 pub(super) const MOVE: Widths = wide!("", "mov rdx, \\value" "mov \\value, rdx");
 pub(super) const COUNT: Widths = wide!("popcnt", "popcnt \\value, \\value");
 pub(super) const TRAILING: Widths = wide!("bmi1", "tzcnt \\value, \\value");
 pub(super) const LEADING: Widths = wide!("lzcnt", "lzcnt \\value, \\value");
-/// The register is cleared first, which costs nothing, because the conversion would wait for what it held.
+/// The register is cleared first, at no cost, because the conversion would wait for its previous content.
 pub(super) const CONVERT: Widths = wide!("", "pxor xmm0, xmm0; cvtsi2sd xmm0, \\value; cvttsd2si \\value, xmm0");
 
-/// Of independent divides each takes its dividend to rax, which the processor renames.
+/// Each of several independent divides takes its dividend to rax, which the processor renames.
 pub(super) const DIVIDE: Widths = Widths {
     narrow: Some(Text {
         latency: narrow_chain!("xor edx, edx; div \\other; or eax, \\operand"),
@@ -49,7 +49,7 @@ pub(super) const DIVIDE: Widths = Widths {
     needs: "",
 };
 
-/// The remainder is the next dividend's upper half, so that no quotient is too large for its register.
+/// The remainder is the upper half of the next dividend, so that no quotient is too large for its register.
 pub(super) const DIVIDE_WIDE: Widths = Widths {
     narrow: None,
     wide: Text {
@@ -62,7 +62,8 @@ pub(super) const DIVIDE_WIDE: Widths = Widths {
 /// Calls an empty procedure `CALLS` times.
 #[inline(always)]
 pub(super) fn call() {
-    // SAFETY: the procedure takes and returns nothing, and whatever a procedure may change is declared changed.
+    // SAFETY: the procedure takes and returns nothing, and all registers that a procedure may change are declared as
+    // changed.
     unsafe {
         asm!(".rept {n}", "call {procedure}", ".endr", n = const CALLS, procedure = sym procedure, clobber_abi("C"));
     }
@@ -71,7 +72,7 @@ pub(super) fn call() {
 /// Returns.
 extern "C" fn procedure() {}
 
-/// Branches by each bit of `word`, the lowest first; returns `count` raised by the branches not taken (the zeros).
+/// Branches on each bit of `word`, the lowest first. Returns `count` plus the number of branches not taken (the zeros).
 #[inline(always)]
 pub(super) fn branch(mut word: u64, mut count: u64) -> u64 {
     // SAFETY: the text reads and writes only the two registers named and the flags, and jumps only within itself.

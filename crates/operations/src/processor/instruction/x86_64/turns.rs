@@ -1,8 +1,8 @@
-//! The loops that repeat the text of an instruction: on one lane, each waiting for the one before, or on all of them.
+//! The loops that repeat the text of an instruction: on one lane, where each waits for the one before, or on all lanes.
 
-/// The turns of an instruction: its text, one line for each instruction of the class, `$copies` times on every register
-/// of `$values` in turn. In the text `\value` is the lane's register, `\operand` and `\other` are the operands'; xmm0
-/// and `$free` are free to use. The first lane is in `$first`. `$head` comes before all turns, `$tail` ends each.
+/// The turns of an instruction: its text, one line for each instruction of the class, `$copies` times on every register of
+/// `$values` in turn. In the text `\value` is the lane's register, `\operand` and `\other` are the operands'; xmm0 and
+/// `$free` are free to use. The first lane is in `$first`. `$head` comes before all turns, `$tail` ends each one.
 macro_rules! turns {
     ($copies:expr, $first:tt, $($free:tt)&+, $values:literal, $operand:literal, $other:literal,
         [$head:literal], [$tail:literal], $($line:literal)+) => {{
