@@ -57,16 +57,16 @@ const PAGE: Value<&str> = Value::Number(4096);
 const LARGE: Value<&str> = Value::Number(65536);
 
 /// The size of each message, where every mechanism is to be compared with.
-const SIZE: Axis = size(&[RSX, BLOCK, PAGE, LARGE]).headline(&[RSX]);
+const SIZE: Axis = size(&[RSX, BLOCK, PAGE, LARGE]).headline(&[RSX]).within(1, 64 << 10);
 
 /// The size of each message that fits one datagram or one message of a queue as large as is usually allowed.
-const SIZE_OF_ONE: Axis = size(&[RSX, BLOCK, PAGE]).headline(&[RSX]);
+const SIZE_OF_ONE: Axis = size(&[RSX, BLOCK, PAGE]).headline(&[RSX]).within(1, 4096);
 
 /// The size of each message, where it is copied in another way than elsewhere.
-const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]);
+const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]).within(1, 4096);
 
 /// The size of each message, where another mechanism that copies in the same way shows what is between.
-const ENDS: Axis = size(&[RSX, LARGE]);
+const ENDS: Axis = size(&[RSX, LARGE]).within(1, 64 << 10);
 
 /// Bytes that what is copied to begins behind a multiple of 64: 16 is what an allocation of a C library gives.
 const OFFSET: Axis = count("offset", &[Value::Number(0), Value::Number(16)]).headline(&[Value::Number(0)]);
@@ -74,7 +74,7 @@ const OFFSET: Axis = count("offset", &[Value::Number(0), Value::Number(16)]).hea
 const ALIGNED: &[(&str, Value<&str>)] = &[("offset", Value::Number(0))];
 
 /// The size of each message, where another mechanism with the same path of data shows the rest.
-const SMALL: Axis = size(&[RSX]);
+const SMALL: Axis = size(&[RSX]).within(1, 4096);
 
 /// What all round trips are that belong to the headline run. Since version 2 messages lie where [`Block`] says.
 const ROUNDTRIP: Operation = Operation { per: "round trip", version: 2, headline: true, ..DEFAULT };

@@ -24,15 +24,20 @@ use crate::kit::scratch::{new_file, on_a_device, scratch};
 /// Bytes of a block, of the file, and of each write that filled it: a file system that can keeps what came in one write in
 /// one piece of memory (a large folio), which it finds, locks and marks at once.
 const BLOCKS: &[Axis] = &[
-    size(&[Number(4 << 10), Number(64 << 10)]).headline(&[Number(4 << 10)]),
-    bytes("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]),
+    size(&[Number(4 << 10), Number(64 << 10)]).headline(&[Number(4 << 10)]).in_steps(8, 8, NEAR),
+    bytes("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]).in_steps(
+        4 << 10,
+        NEAR,
+        256 << 20,
+    ),
     FILLED,
 ];
 
 /// Up to a large folio of every size: where a page is overwritten ext4 looks at every block of its folio, 4 KiB each.
 pub(crate) const FILLED: Axis =
     bytes("filled", &[Number(4 << 10), Number(128 << 10), Number(1 << 20), Number(2 << 20)])
-        .headline(&[Number(128 << 10)]);
+        .headline(&[Number(128 << 10)])
+        .in_steps(4 << 10, 4 << 10, 2 << 20);
 
 /// A file that the core's own cache holds, one that it does not, and one that few shared ones do; the second also filled
 /// in smaller and in larger pieces.
@@ -42,7 +47,7 @@ const OF_BLOCKS: fn(&Point) -> bool =
 /// The axes by which a file is the same.
 const SAME: &[&str] = &["size", "file", "filled"];
 
-const CREATED: &[Axis] = &[size(&[Number(0), Number(10 << 10)]).headline(&[Number(0)])];
+const CREATED: &[Axis] = &[size(&[Number(0), Number(10 << 10)]).headline(&[Number(0)]).within(0, 1 << 20)];
 
 /// Bytes of a file that the core's own cache holds. Larger ones lie in the shared cache or beyond, by what others leave of it.
 const NEAR: u64 = 512 << 10;
@@ -199,7 +204,8 @@ pub(crate) fn in_pieces(setting: &Setting, size: usize, (length, piece): (usize,
     let file = new_file(&scratch(setting)?)?;
     let bytes: Vec<u8> = pattern(setting, size).into_iter().cycle().take(piece + size).collect();
     for offset in (0..length).step_by(piece) {
-        // A piece may be smaller than a block.
+        // A piece may be smaller than a block, and the last one is smaller where the file is no multiple of it.
+        let piece = piece.min(length - offset);
         let from = offset % size;
         exactly(piece, pwrite(&file, &bytes[from..from + piece], offset as u64)?)?;
     }

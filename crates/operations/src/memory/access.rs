@@ -199,7 +199,8 @@ const COPIED: Axis = size(&[
     Value::Number(16 * MIB),
     Value::Number(64 * MIB),
 ])
-.headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)]);
+.headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)])
+.in_steps(8, 8, 256 * MIB);
 
 /// Powers of two, as the chase needs them.
 const CHASED: Axis = bytes(
@@ -218,7 +219,8 @@ const CHASED: Axis = bytes(
         Value::Number(64 * MIB),
         Value::Number(256 * MIB),
     ],
-);
+)
+.in_powers(4 * KIB, 1024 * MIB);
 
 /// One within each level of most machines of today, and beyond the last.
 const CHASED_HEADLINE: &[Value<&str>] = &[
@@ -239,13 +241,16 @@ const PASSED: Axis = bytes(
         Value::Number(256 * MIB),
     ],
 )
-.headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)]);
+.headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)])
+.in_powers(4 * KIB, 1024 * MIB);
 
 /// Beyond the core's own caches, and beyond most shared ones.
-const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)]);
+const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)])
+    .in_powers(128 * KIB, 1024 * MIB);
 
 /// A core's own cache, the shared one, and memory.
-const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)]);
+const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)])
+    .in_powers(128 * KIB, 512 * MIB);
 
 const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
 
@@ -266,7 +271,8 @@ const LOADS: Axis = word(
 const TRANSLATED: Axis = count(
     "pages",
     &[Value::Number(32), Value::Number(256), Value::Number(1024), Value::Number(4096), Value::Number(16384)],
-);
+)
+.in_powers(2, 65536);
 
 const PAGES: Axis = word("in", &[Value::Word("base"), Value::Word("huge")]);
 

@@ -22,7 +22,8 @@ use crate::kit::scratch::{new_file, scratch};
 use faults::Faults;
 use frames::{FRAMES, Given, Pages, RECYCLED, Supply};
 
-const MAPPED: &[Axis] = &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)])];
+const MAPPED: &[Axis] =
+    &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)]).in_steps(4 << 10, 4 << 10, 64 << 20)];
 
 /// Pages touched from one dropping of them to the next: a batch of 100 µs and more. Those that are cleared or copied stay
 /// within the core's own cache, where a fault costs the same whatever other tenants do with the shared one.
