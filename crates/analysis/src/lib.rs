@@ -16,6 +16,7 @@
 pub mod answer;
 pub mod compare;
 pub mod components;
+pub mod crossover;
 pub mod derived;
 pub mod doctor;
 pub mod estimate;

@@ -1,6 +1,6 @@
 //! `howslow list`: all operations.
 
-use operation::{Item, Need};
+use operation::{Axis, Item, Need};
 use record::Bytes;
 use report::Listed;
 
@@ -35,6 +35,7 @@ fn listed(items: Vec<Item>) -> Vec<Listed> {
                 summary: operation.summary.into(),
                 per: operation.per.into(),
                 points: vec![point],
+                free: operation.axes.iter().filter_map(free).collect(),
                 headline: operation.headline,
                 like: operation.aliases.iter().map(ToString::to_string).collect(),
                 needs: operation.needs.iter().map(need).collect(),
@@ -42,6 +43,11 @@ fn listed(items: Vec<Item>) -> Vec<Listed> {
         }
     }
     all
+}
+
+/// An axis that takes numbers of the user's own, with its bounds.
+fn free(axis: &Axis) -> Option<String> {
+    Some(format!("{} {}", axis.name, axis.bounds?.told(axis.unit)))
 }
 
 fn need(need: &Need) -> String {

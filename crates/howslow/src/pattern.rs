@@ -1,8 +1,10 @@
 //! Patterns: which operations, at which points, the text of a pattern selects.
 
-use operation::{Item, Operation};
-use record::Point;
+use std::collections::BTreeSet;
+
+use operation::{Item, Operation, Refused};
 use record::units::bytes_of;
+use record::{Point, Value};
 
 use crate::output::Misuse;
 
@@ -13,7 +15,22 @@ pub(crate) struct Pattern {
     id: glob::Pattern,
     /// The operation that times the system call with this name, if the name has no other meaning.
     timing: Vec<&'static str>,
-    at: Vec<(String, glob::Pattern)>,
+    at: Vec<Wanted>,
+}
+
+/// What the point must be on one axis.
+#[derive(Debug)]
+struct Wanted {
+    axis: String,
+    value: glob::Pattern,
+    /// The number that was typed, which may be one of the user's own.
+    number: Option<u64>,
+}
+
+impl Wanted {
+    fn is_met(&self, point: &Point) -> bool {
+        point.0.get(&self.axis).is_some_and(|at| self.value.matches(&at.to_string()))
+    }
 }
 
 impl Pattern {
@@ -29,8 +46,9 @@ impl Pattern {
         for choice in point.into_iter().flat_map(|point| point.split(',')) {
             let pair = choice.split_once('=').filter(|(axis, value)| !axis.is_empty() && !value.is_empty());
             let (axis, value) = pair.ok_or_else(|| bad("a point is AXIS=VALUE,..., such as @size=64".into()))?;
-            let bytes = bytes_of(value).map(|bytes| bytes.to_string());
-            at.push((axis.to_string(), glob(bytes.as_deref().unwrap_or(value))?));
+            let number = bytes_of(value).or_else(|| value.parse().ok());
+            let value = glob(number.map(|number| number.to_string()).as_deref().unwrap_or(value))?;
+            at.push(Wanted { axis: axis.to_string(), value, number });
         }
         let mut pattern = Pattern { text: text.into(), id: glob(id)?, timing: Vec::new(), at };
         if !operations::all().any(|operation| pattern.names(operation.id)) {
@@ -74,9 +92,7 @@ impl Pattern {
     }
 
     fn means_point(&self, point: &Point) -> bool {
-        let meets =
-            |axis: &str, wanted: &glob::Pattern| point.0.get(axis).is_some_and(|at| wanted.matches(&at.to_string()));
-        self.at.iter().all(|(axis, wanted)| meets(axis, wanted))
+        self.at.iter().all(|wanted| wanted.is_met(point))
     }
 
     /// The points of an operation that it selects. Axes that it does not name take their headline values, or all values.
@@ -84,13 +100,36 @@ impl Pattern {
         if !self.means_id(operation.id) {
             return Vec::new();
         }
+        let own: Vec<(&Wanted, u64)> = self.own(operation).collect();
         let headline = operation.points(true);
         let usual = |point: &Point| {
-            let free = point.0.iter().filter(|(axis, _)| !self.at.iter().any(|(spoken, _)| spoken == *axis));
+            let free = point.0.iter().filter(|(axis, _)| !self.at.iter().any(|spoken| spoken.axis == **axis));
             free.into_iter().all(|(axis, value)| headline.iter().any(|usual| usual.0.get(axis) == Some(value)))
         };
-        let all = operation.points(false).into_iter();
-        all.filter(|point| self.means_point(point) && (full || usual(point))).collect()
+        let taken = operation.points(false).into_iter().filter(|point| full || usual(point)).map(|point| {
+            own.iter().fold(point, |point, (wanted, number)| {
+                let unit = operation.axis(&wanted.axis).map(|axis| axis.unit).unwrap_or_default();
+                point.with(&wanted.axis, Value::Number(*number).in_unit(unit))
+            })
+        });
+        let mut points: Vec<Point> = taken.filter(|point| self.means_point(point)).collect();
+        let mut known = BTreeSet::new();
+        points.retain(|point| known.insert(point.clone()));
+        points
+    }
+
+    /// The numbers of the user's own that it says, on axes of this operation that take them.
+    fn own<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = (&'a Wanted, u64)> {
+        self.at.iter().filter_map(|wanted| {
+            let (axis, number) = (operation.axis(&wanted.axis)?, wanted.number?);
+            let listed = axis.values.contains(&Value::Number(number));
+            (!listed && axis.takes(number).is_ok()).then_some((wanted, number))
+        })
+    }
+
+    /// Why the first of the numbers that it says is none of this operation.
+    fn refused(&self, operation: &Operation) -> Option<Refused> {
+        self.at.iter().find_map(|wanted| operation.axis(&wanted.axis)?.takes(wanted.number?).err())
     }
 
     fn matches_nothing(&self) -> Misuse {
@@ -103,6 +142,15 @@ impl Pattern {
                     format!("no operation is called '{text}'; {}`howslow list` shows all", nearest(self.id.as_str()))
                 }
             }),
+            [operations @ ..]
+                if operations.iter().any(|it| matches!(self.refused(it), Some(Refused::Outside { .. }))) =>
+            {
+                let each = operations.iter().find_map(|it| match self.refused(it) {
+                    Some(why @ Refused::Outside { .. }) => Some(format!("{}: {why}", it.id)),
+                    _ => None,
+                });
+                Misuse(each.unwrap_or_default())
+            }
             [operation, ..] => {
                 let points: Vec<String> = operation.points(false).iter().map(Point::to_string).collect();
                 let shown = match points.len() {
@@ -131,7 +179,9 @@ pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misu
     let mut items = Vec::new();
     for operation in operations::all() {
         let meant: Vec<Point> = patterns.iter().flat_map(|pattern| pattern.points(operation, full)).collect();
-        let points = operation.points(false).into_iter().filter(|point| meant.contains(point));
+        let listed = operation.points(false);
+        let own: BTreeSet<Point> = meant.iter().filter(|point| !listed.contains(point)).cloned().collect();
+        let points = listed.into_iter().filter(|point| meant.contains(point)).chain(own);
         items.extend(points.map(|point| Item { operation, point }));
     }
     Ok(items)
@@ -172,7 +222,7 @@ pub(crate) fn nearest_of(wanted: &str, mut names: Vec<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use operation::{Value, size, word};
+    use operation::{size, word};
 
     use super::*;
 
@@ -205,6 +255,35 @@ mod tests {
         assert_eq!(meant("pipe@size=*,distance=same", false).len(), 3);
         assert!(meant("pipe@size=2", true).is_empty());
         assert!(meant("pipe@tasks=2", true).is_empty());
+    }
+
+    #[test]
+    fn a_number_of_the_user_s_own_is_a_point_within_the_bounds_of_its_axis() {
+        const FREE: Operation = Operation {
+            axes: &[
+                PIPE.axes[0],
+                size(&[Value::Number(1), Value::Number(64)]).headline(&[Value::Number(64)]).in_steps(4, 4, 4096),
+            ],
+            has_point: |point| point.word("distance") == Some("same") || point.number("size") == Some(1),
+            ..PIPE
+        };
+        let points = |text: &str| -> Vec<String> {
+            let pattern = Pattern::parse(text).expect("a pattern");
+            pattern.points(&FREE, false).iter().map(Point::to_string).collect()
+        };
+        assert_eq!(points("pipe@size=100"), ["@distance=same,size=100", "@distance=other,size=100"]);
+        assert_eq!(points("pipe@size=1KiB,distance=same"), ["@distance=same,size=1024"]);
+        assert_eq!(points("pipe@size=64"), ["@distance=same,size=64"], "its own points are as they were");
+        for outside in ["pipe@size=8192", "pipe@size=6", "pipe@size=0", "pipe@distance=7", "pipe@tasks=4"] {
+            assert!(points(outside).is_empty(), "{outside}");
+        }
+        let pattern = Pattern::parse("pipe@size=8192").expect("a pattern");
+        let why = pattern.refused(&FREE).expect("refused").to_string();
+        assert!(why.contains("from 4 B to 4 KiB"), "{why}");
+        assert!(
+            FREE.admits(&Point::default().with("distance", Value::Word("other".into())).with("size", Value::Number(8)))
+        );
+        assert!(!FREE.admits(&Point::default().with("size", Value::Number(8))), "an axis is missing");
     }
 
     #[test]

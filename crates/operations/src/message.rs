@@ -58,16 +58,16 @@ const PAGE: Value<&str> = Value::Number(4096);
 const LARGE: Value<&str> = Value::Number(65536);
 
 /// The size of each message, for mechanisms that all others are compared with.
-const SIZE: Axis = size(&[RSX, BLOCK, PAGE, LARGE]).headline(&[RSX]);
+const SIZE: Axis = size(&[RSX, BLOCK, PAGE, LARGE]).headline(&[RSX]).within(1, 64 << 10);
 
 /// The size of each message that fits one datagram, or one message of a queue with the usual limits.
-const SIZE_OF_ONE: Axis = size(&[RSX, BLOCK, PAGE]).headline(&[RSX]);
+const SIZE_OF_ONE: Axis = size(&[RSX, BLOCK, PAGE]).headline(&[RSX]).within(1, 4096);
 
 /// The size of each message, for mechanisms that copy in another way than the others.
-const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]);
+const SIZE_OF_TWO: Axis = size(&[RSX, PAGE]).within(1, 4096);
 
 /// The size of each message, where another mechanism that copies in the same way shows the sizes between.
-const ENDS: Axis = size(&[RSX, LARGE]);
+const ENDS: Axis = size(&[RSX, LARGE]).within(1, 64 << 10);
 
 /// The destination of a copy begins this number of bytes behind a multiple of 64. The allocator of a C library gives 16.
 const OFFSET: Axis = count("offset", &[Value::Number(0), Value::Number(16)]).headline(&[Value::Number(0)]);
@@ -75,7 +75,7 @@ const OFFSET: Axis = count("offset", &[Value::Number(0), Value::Number(16)]).hea
 const ALIGNED: &[(&str, Value<&str>)] = &[("offset", Value::Number(0))];
 
 /// The size of each message, where another mechanism with the same data path shows the other sizes.
-const SMALL: Axis = size(&[RSX]);
+const SMALL: Axis = size(&[RSX]).within(1, 4096);
 
 /// Defaults of the round trips that belong to the headline run. Since version 2 messages lie where [`Block`] says.
 const ROUNDTRIP: Operation = Operation { per: "round trip", version: 2, headline: true, ..DEFAULT };

@@ -24,6 +24,8 @@ pub struct Listed {
     pub per: String,
     /// Every point of a full run, or the points asked for.
     pub points: Vec<Point>,
+    /// The axes that also take numbers of the user's own, with their bounds: `size from 1 B to 64 KiB`.
+    pub free: Vec<String>,
     /// True if plain `howslow` measures it.
     pub headline: bool,
     /// The papers' names for it.
@@ -85,6 +87,7 @@ pub fn list(operations: &[Listed], style: Style) -> String {
             vec![format!("{star} {}", listed.operation), listed.per.clone(), listed.summary.clone()],
         );
         let mut asides = axes(&listed.points);
+        asides.extend(listed.free.iter().map(|free| format!("or any {free}")));
         if !listed.needs.is_empty() {
             asides.push(format!("needs {}", listed.needs.join(", ")));
         }

@@ -44,7 +44,8 @@ pub(crate) struct MeasureArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Ids, families or globs, optionally at a point: memory.copy, pipe, 'syscall.*', 'pipe.*@size=4KiB,distance=other';
-    /// or a system call: openat2
+    /// a number of your own within the bounds that `howslow list` tells: poll.poll@descriptors=10000; or a system call:
+    /// openat2
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
     /// At every point, not only the headline ones; without patterns: every operation

@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         summary: "sort an array of this many new random 64-bit numbers; cost per number",
         per: "number",
-        axes: &[BY, count("numbers", &[Number(1_000)])],
+        axes: &[BY, count("numbers", &[Number(1_000)]).within(2, 1_000_000)],
         moves: |_| 8,
         terms: OWN_LOOP,
         prepare: |setting| prepared::<u64>(setting, setting.number("numbers")),
@@ -52,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "sort an array of this many new records of 80 bytes by their first 8 bytes; cost per record",
         aliases: &["SORT", "HPSORT"],
         per: "record",
-        axes: &[BY, count("records", &[Number(1_000), Number(10_000)])],
+        axes: &[BY, count("records", &[Number(1_000), Number(10_000)]).within(2, 100_000)],
         // Ten thousand of them, with the memory that some sorts need in addition, fill the private caches of a core.
         follows_clock: |point| point.number("records") == Some(1_000),
         moves: |_| 80,

@@ -24,15 +24,20 @@ use crate::kit::scratch::{new_file, on_a_device, scratch};
 /// The bytes of a block, of the file, and of each write that filled it. A file system that supports large folios keeps the
 /// data of one write in one contiguous piece of memory, which it looks up, locks and marks once.
 const BLOCKS: &[Axis] = &[
-    size(&[Number(4 << 10), Number(64 << 10)]).headline(&[Number(4 << 10)]),
-    bytes("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]),
+    size(&[Number(4 << 10), Number(64 << 10)]).headline(&[Number(4 << 10)]).in_steps(8, 8, NEAR),
+    bytes("file", &[Number(NEAR), Number(4 << 20), Number(64 << 20)]).headline(&[Number(4 << 20)]).in_steps(
+        4 << 10,
+        NEAR,
+        256 << 20,
+    ),
     FILLED,
 ];
 
 /// Sizes up to a large folio: when a page is overwritten, ext4 looks at every 4 KiB block of its folio.
 pub(crate) const FILLED: Axis =
     bytes("filled", &[Number(4 << 10), Number(128 << 10), Number(1 << 20), Number(2 << 20)])
-        .headline(&[Number(128 << 10)]);
+        .headline(&[Number(128 << 10)])
+        .in_steps(4 << 10, 4 << 10, 2 << 20);
 
 /// A file that fits the private cache of a core, one that does not, and one that few shared caches hold; the second also
 /// filled in smaller and in larger pieces.
@@ -42,7 +47,7 @@ const OF_BLOCKS: fn(&Point) -> bool =
 /// The axes that determine the file.
 const SAME: &[&str] = &["size", "file", "filled"];
 
-const CREATED: &[Axis] = &[size(&[Number(0), Number(10 << 10)]).headline(&[Number(0)])];
+const CREATED: &[Axis] = &[size(&[Number(0), Number(10 << 10)]).headline(&[Number(0)]).within(0, 1 << 20)];
 
 /// The bytes of a file that fits the private cache of a core. Larger ones lie in the shared cache or beyond, depending on
 /// the other users of that cache.
@@ -200,7 +205,8 @@ pub(crate) fn in_pieces(setting: &Setting, size: usize, (length, piece): (usize,
     let file = new_file(&scratch(setting)?)?;
     let bytes: Vec<u8> = pattern(setting, size).into_iter().cycle().take(piece + size).collect();
     for offset in (0..length).step_by(piece) {
-        // A piece may be smaller than a block.
+        // A piece may be smaller than a block, and the last one is smaller where the file is no multiple of it.
+        let piece = piece.min(length - offset);
         let from = offset % size;
         exactly(piece, pwrite(&file, &bytes[from..from + piece], offset as u64)?)?;
     }

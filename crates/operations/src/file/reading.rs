@@ -45,10 +45,14 @@ const ORDER: Axis = word("order", &[Word("sequential"), Word("reverse"), Word("s
     .headline(&[Word("sequential")]);
 /// Bytes requested at a time.
 const RECORD: Axis = bytes("record", &[Number(80), Number(256), Number(4 * KIB), Number(128 * KIB), Number(MIB)])
-    .headline(&[Number(128 * KIB)]);
+    .headline(&[Number(128 * KIB)])
+    .in_steps(8, 8, 16 * MIB);
+/// The same of whole blocks of a device.
+const BLOCKS: Axis = RECORD.in_steps(4 * KIB, 4 * KIB, 16 * MIB);
 /// Bytes of the file.
-const FILE: Axis =
-    bytes("file", &[Number(SMALL), Number(16 * MIB), Number(LARGE), Number(256 * MIB)]).headline(&[Number(256 * MIB)]);
+const FILE: Axis = bytes("file", &[Number(SMALL), Number(16 * MIB), Number(LARGE), Number(256 * MIB)])
+    .headline(&[Number(256 * MIB)])
+    .in_steps(4 * KIB, 64 * KIB, 1024 * MIB);
 
 /// Bytes requested beyond those read.
 const DISTANCE: Axis =
@@ -57,7 +61,8 @@ const DISTANCE: Axis =
 const QUANTITY: Axis =
     bytes("quantity", &[Number(4 * KIB), Number(512 * KIB), Number(2 * MIB)]).headline(&[Number(2 * MIB)]);
 /// Requests in flight.
-const DEPTH: Axis = count("depth", &[Number(1), Number(4), Number(16), Number(64)]).headline(&[Number(16)]);
+const DEPTH: Axis =
+    count("depth", &[Number(1), Number(4), Number(16), Number(64)]).headline(&[Number(16)]).within(1, 256);
 
 /// The axes of methods with a window. Points: the usual window for every file, other windows for the large one, and for the
 /// paper's files also its first window: four records ahead, one page at a time.
@@ -77,13 +82,13 @@ const AHEAD_POINTS: fn(&Point) -> bool = |point| {
 };
 
 /// The axes of reads that bypass the page cache. It does not matter to them whether the file is in it.
-const DIRECT_ANY_ORDER: &[Axis] = &[COLD, ORDER, RECORD, FILE];
+const DIRECT_ANY_ORDER: &[Axis] = &[COLD, ORDER, BLOCKS, FILE];
 const DIRECT_POINTS: fn(&Point) -> bool = |point| ANY_ORDER_POINTS(point) && is_blocks(point);
 const COLD: Axis = word("state", &[Word("cold")]);
 
 /// The axes of rings: every depth for sequential and random order, the other orders at the usual depth.
 const DEEP: &[Axis] = &[STATE, DEPTH, ORDER, RECORD, FILE];
-const DEEP_DIRECT: &[Axis] = &[COLD, DEPTH, ORDER, RECORD, FILE];
+const DEEP_DIRECT: &[Axis] = &[COLD, DEPTH, ORDER, BLOCKS, FILE];
 const DEEP_POINTS: fn(&Point) -> bool = |point| {
     let deep = match point.word("order") {
         Some("sequential") => point.number("file") == Some(256 * MIB) && point.number("record") == Some(128 * KIB),

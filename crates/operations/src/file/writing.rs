@@ -26,9 +26,15 @@ const SYNC: Axis = word("sync", &[Word("none"), Word("fsync"), Word("fdatasync")
     .headline(&[Word("none"), Word("fsync")]);
 const ORDER: Axis = word("order", &[Word("sequential"), Word("random")]).headline(&[Word("sequential")]);
 /// Bytes per call.
-const RECORD: Axis = bytes("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)]).headline(&[Number(128 * KIB)]);
+const RECORD: Axis = bytes("record", &[Number(4 * KIB), Number(128 * KIB), Number(MIB)])
+    .headline(&[Number(128 * KIB)])
+    .in_steps(4 * KIB, 4 * KIB, 16 * MIB);
 /// Bytes of the file.
-const FILE: Axis = bytes("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]);
+const FILE: Axis = bytes("file", &[Number(MIB), Number(64 * MIB)]).headline(&[Number(64 * MIB)]).in_steps(
+    4 * KIB,
+    64 * KIB,
+    1024 * MIB,
+);
 /// Requests in flight.
 const DEPTH: Axis = count("depth", &[Number(1), Number(16)]).headline(&[Number(16)]);
 

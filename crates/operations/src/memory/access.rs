@@ -200,7 +200,8 @@ const COPIED: Axis = size(&[
     Value::Number(16 * MIB),
     Value::Number(64 * MIB),
 ])
-.headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)]);
+.headline(&[Value::Number(512), Value::Number(4 * KIB), Value::Number(MIB), Value::Number(64 * MIB)])
+.in_steps(8, 8, 256 * MIB);
 
 /// Powers of two, as the chase requires.
 const CHASED: Axis = bytes(
@@ -219,7 +220,8 @@ const CHASED: Axis = bytes(
         Value::Number(64 * MIB),
         Value::Number(256 * MIB),
     ],
-);
+)
+.in_powers(4 * KIB, 1024 * MIB);
 
 /// One size within each cache level of most current machines, and one beyond the last.
 const CHASED_HEADLINE: &[Value<&str>] = &[
@@ -240,13 +242,16 @@ const PASSED: Axis = bytes(
         Value::Number(256 * MIB),
     ],
 )
-.headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)]);
+.headline(&[Value::Number(16 * KIB), Value::Number(4 * MIB), Value::Number(64 * MIB)])
+.in_powers(4 * KIB, 1024 * MIB);
 
 /// One size beyond the private caches of a core, and one beyond most shared caches.
-const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)]);
+const STREAMED: Axis = bytes("set", &[Value::Number(4 * MIB), Value::Number(64 * MIB), Value::Number(256 * MIB)])
+    .in_powers(128 * KIB, 1024 * MIB);
 
 /// Sizes for a core's private cache, the shared cache, and memory.
-const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)]);
+const SHARED: Axis = bytes("set", &[Value::Number(256 * KIB), Value::Number(4 * MIB), Value::Number(128 * MIB)])
+    .in_powers(128 * KIB, 512 * MIB);
 
 const CPUS: Axis = cpus("cpus", &[Value::Number(1), Value::Number(2), Value::Number(4), Value::Number(8)]);
 
@@ -267,7 +272,8 @@ const LOADS: Axis = word(
 const TRANSLATED: Axis = count(
     "pages",
     &[Value::Number(32), Value::Number(256), Value::Number(1024), Value::Number(4096), Value::Number(16384)],
-);
+)
+.in_powers(2, 65536);
 
 const PAGES: Axis = word("in", &[Value::Word("base"), Value::Word("huge")]);
 

@@ -22,7 +22,8 @@ use crate::kit::scratch::{new_file, scratch};
 use faults::FaultCounter;
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 
-const MAPPED: &[Axis] = &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)])];
+const MAPPED: &[Axis] =
+    &[size(&[Number(4 << 10), Number(1 << 20)]).headline(&[Number(4 << 10)]).in_steps(4 << 10, 4 << 10, 64 << 20)];
 
 /// Pages touched between two drops: a batch of at least 100 µs. Pages that are cleared or copied stay within the core's
 /// private caches, where a fault costs the same whatever other tenants do with the shared cache.

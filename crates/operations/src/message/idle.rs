@@ -12,7 +12,8 @@ use crate::kit::channel::End;
 const IDLE: Axis = count(
     "microseconds",
     &[Value::Number(0), Value::Number(10), Value::Number(100), Value::Number(1000), Value::Number(10_000)],
-);
+)
+.within(0, 100_000);
 
 /// A partner on another CPU.
 const OTHER: Axis = partner("distance", &[Value::Word("other")]);

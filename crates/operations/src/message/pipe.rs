@@ -28,7 +28,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             Value::Number(4096),
             Value::Number(65536),
         ])
-        .headline(&[Value::Number(26), Value::Number(64)])],
+        .headline(&[Value::Number(26), Value::Number(64)])
+        .within(1, 1 << 20)],
         explained_by: &[term(1.0, "syscall.read.null"), term(1.0, "syscall.write.null")],
         prepare: |setting| {
             let pipe = End::to_itself()?;

@@ -13,9 +13,11 @@ use crate::kit::baseline::DEFAULT;
 use crate::kit::check::exactly;
 
 /// The number of descriptors waited for. select is limited to descriptors below 1024.
-const FEW: &[Axis] = &[count("descriptors", &[Number(1), Number(10), Number(100)]).headline(&[Number(100)])];
-const MANY: &[Axis] =
-    &[count("descriptors", &[Number(1), Number(10), Number(100), Number(1000)]).headline(&[Number(100)])];
+const FEW: &[Axis] =
+    &[count("descriptors", &[Number(1), Number(10), Number(100)]).headline(&[Number(100)]).within(1, 900)];
+const MANY: &[Axis] = &[count("descriptors", &[Number(1), Number(10), Number(100), Number(1000)])
+    .headline(&[Number(100)])
+    .within(1, 100_000)];
 
 /// The most descriptors of a process besides those waited for.
 const OTHERS: u64 = 64;

@@ -29,7 +29,8 @@ const SET: Axis = bytes(
         Value::Word("twice-l2"),
     ],
 )
-.headline(&[Value::Number(0), Value::Number(256 << 10), MOST_OF_L2]);
+.headline(&[Value::Number(0), Value::Number(256 << 10), MOST_OF_L2])
+.in_steps(64, 0, 64 << 20);
 
 /// The set for which the difference is largest on most machines.
 const MOST_OF_L2: Value<&str> = Value::Word("most-l2");

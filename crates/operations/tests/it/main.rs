@@ -6,6 +6,7 @@ mod cut;
 mod kernel;
 mod large;
 mod named;
+mod own_points;
 mod reading;
 mod registry;
 mod support;

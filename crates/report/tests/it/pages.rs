@@ -69,6 +69,7 @@ fn a_list() {
         summary: "does what its name says".into(),
         per: "call".into(),
         points,
+        free: Vec::from_iter((operation == "poll.poll").then(|| "descriptors from 1 to 100000".into())),
         headline,
         like: Vec::new(),
         needs: needs.iter().map(|need| need.to_string()).collect(),

@@ -14,10 +14,11 @@ use crate::kit::invoke::call;
 use crate::kit::ring::{build, ring};
 
 /// Reads submitted by one call.
-const BATCH: Axis = count("batch", &[Value::Number(1), Value::Number(8), Value::Number(64), Value::Number(512)]);
+const BATCH: Axis =
+    count("batch", &[Value::Number(1), Value::Number(8), Value::Number(64), Value::Number(512)]).within(1, 512);
 
 /// The same, for operations for which the smallest and the largest number say enough.
-const FEWER: Axis = count("batch", &[Value::Number(1), Value::Number(64)]);
+const FEWER: Axis = count("batch", &[Value::Number(1), Value::Number(64)]).within(1, 512);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // One call submits a batch of reads and waits for all of them.

@@ -21,7 +21,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[bytes(
             "resident",
             &[Value::Number(1 << 20), Value::Number(16 << 20), Value::Number(256 << 20), Value::Number(1 << 30)],
-        )],
+        )
+        .in_steps(4 << 10, 4 << 10, 1 << 30)],
         explained_by: &[term(1.0, "process.fork")],
         monotonic_in: &["resident"],
         patience: 30.0,

@@ -1,0 +1,152 @@
+//! What is measured, what is answered, and the ratio of two costs at one point as a logarithm with its error.
+
+use crate::statistics::{Interval, ratio};
+
+/// Half the width of a 95 % interval in standard errors.
+const HALF: f64 = 1.96;
+/// The least relative error: the intervals of costs do not claim more either.
+const FLOOR: f64 = 1e-3;
+
+/// Two costs at one number of an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The number, above zero.
+    pub at: f64,
+    /// Both costs with their 95 % intervals.
+    pub costs: [Interval; 2],
+}
+
+/// One of two methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The first one named.
+    First,
+    /// The second one named.
+    Second,
+}
+
+impl Side {
+    /// The other one.
+    pub fn other(self) -> Side {
+        match self {
+            Side::First => Side::Second,
+            Side::Second => Side::First,
+        }
+    }
+
+    /// Its place among two.
+    pub fn index(self) -> usize {
+        match self {
+            Side::First => 0,
+            Side::Second => 1,
+        }
+    }
+}
+
+/// Whether and where two costs cross.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// One is cheaper at every number measured.
+    Never {
+        /// The cheaper one.
+        cheaper: Side,
+        /// Where they would cross outside, if they go on approaching each other as they do at an end.
+        trend: Option<Trend>,
+    },
+    /// They cross once.
+    Once(Crossing),
+    /// They cross several times; from the least number to the greatest.
+    Several(Vec<Crossing>),
+    /// Their intervals do not tell.
+    Undecided {
+        /// The one that is cheaper where the order is known, and the first and the last number where it is.
+        cheaper: Option<(Side, [f64; 2])>,
+    },
+}
+
+/// Where two costs would cross.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trend {
+    /// About there.
+    pub near: f64,
+}
+
+/// Where one cost overtakes the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// The number with its 95 % interval.
+    pub at: Interval,
+    /// The method that is cheaper below it.
+    pub below: Side,
+    /// The nearest number below it at which the order is known.
+    pub left: f64,
+    /// The nearest number above it at which the order is known.
+    pub right: f64,
+}
+
+/// The costs at one number, as the logarithm of their ratio: below zero where the first is cheaper.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ratio {
+    pub at: f64,
+    /// The logarithm and its standard error; nothing where a cost cannot be told from zero.
+    log: Option<(f64, f64)>,
+    /// What the ends of the intervals say where there is no ratio.
+    apart: Option<Side>,
+}
+
+impl Ratio {
+    fn of(point: &Measured) -> Ratio {
+        let [one, other] = point.costs;
+        let log = ratio(one, other).filter(|it| it.low > 0.0 && it.high.is_finite());
+        let log = log.map(|it| (it.value.ln(), ((it.high / it.low).ln() / (2.0 * HALF)).max(FLOOR)));
+        let apart = match () {
+            () if one.high < other.low => Some(Side::First),
+            () if other.high < one.low => Some(Side::Second),
+            () => None,
+        };
+        Ratio { at: point.at, log: log.filter(|(value, error)| value.is_finite() && error.is_finite()), apart }
+    }
+
+    /// The cheaper one, if the costs differ by more than so many standard errors.
+    pub fn cheaper(&self, errors: f64) -> Option<Side> {
+        match self.log {
+            Some((value, error)) if value.abs() <= errors * error => None,
+            Some((value, _)) => Some(if value < 0.0 { Side::First } else { Side::Second }),
+            None => self.apart,
+        }
+    }
+
+    /// Logarithm of the number, logarithm of the ratio, standard error.
+    pub fn point(&self) -> Option<(f64, f64, f64)> {
+        self.log.map(|(value, error)| (self.at.ln(), value, error))
+    }
+
+    /// Both together, weighted by their precision.
+    fn with(self, other: Ratio) -> Ratio {
+        let log = match (self.log, other.log) {
+            (Some((one, error)), Some((two, more))) => {
+                let weights = (error.powi(-2), more.powi(-2));
+                let sum = weights.0 + weights.1;
+                Some(((one * weights.0 + two * weights.1) / sum, sum.sqrt().recip().max(FLOOR)))
+            }
+            (one, two) => one.or(two),
+        };
+        Ratio { log, ..self }
+    }
+}
+
+/// The points in the order of their numbers, those at one number taken together. Numbers of zero and below have no place on a
+/// logarithmic axis, and points that say nothing are left out.
+pub(super) fn pooled(points: &[Measured]) -> Vec<Ratio> {
+    let usable = points.iter().filter(|point| point.at > 0.0 && point.at.is_finite());
+    let mut ratios: Vec<Ratio> = usable.map(Ratio::of).filter(|it| it.log.is_some() || it.apart.is_some()).collect();
+    ratios.sort_by(|one, other| one.at.total_cmp(&other.at));
+    let mut pooled: Vec<Ratio> = Vec::new();
+    for ratio in ratios {
+        match pooled.last_mut().filter(|last| last.at == ratio.at) {
+            Some(last) => *last = last.with(ratio),
+            None => pooled.push(ratio),
+        }
+    }
+    pooled
+}
