@@ -18,6 +18,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod beside;
 mod book;
 mod cost;
 mod doubt;
@@ -30,6 +31,7 @@ mod run;
 mod term;
 pub mod units;
 
+pub use beside::{Achieved, Beside, Place};
 pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry, Fact};
 pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches};
 pub use doubt::Doubt;
