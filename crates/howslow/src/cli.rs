@@ -2,6 +2,7 @@
 
 mod compare;
 mod file;
+mod interference;
 mod measure;
 mod predict;
 mod read;
@@ -15,6 +16,7 @@ use report::document::DOCUMENTS;
 
 pub(crate) use compare::{CompareArgs, SortBy, Unit};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
+pub(crate) use interference::InterferenceArgs;
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
@@ -55,6 +57,8 @@ pub(crate) enum Verb {
     Predict(PredictArgs),
     /// A paper's tables and sentences, tested on this machine
     Study(StudyArgs),
+    /// How much each kind of work is slowed by each other kind beside it
+    Interference(InterferenceArgs),
     /// How much of a file is in memory, put it out, write it
     File(FileArgs),
     /// The runs kept, newest first

@@ -64,7 +64,7 @@ pub static KINDS: [Kind; 12] = [
         operation: "read.direct.unused",
         point: |_| {
             let point = words("file", Value::Bytes(1 << 20)).with("record", Value::Bytes(128 << 10));
-            point.with("order", Value::Word("sequential".into()))
+            point.with("order", Value::Word("sequential".into())).with("state", Value::Word("cold".into()))
         },
     },
     Kind {

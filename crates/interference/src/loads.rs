@@ -38,7 +38,6 @@ impl Loads {
             role: Role::Load,
             cpu,
             folder: scratch.path().join(format!("load-{number}")),
-            shared: scratch.path().into(),
             seed: number as u64,
         });
         let mut company = Company::start(tasks.collect(), scratch.path())?;

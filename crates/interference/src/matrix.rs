@@ -219,7 +219,7 @@ impl Work<'_> {
         }
         let task = |(number, (kind, role, cpu)): (usize, (&'static Kind, Role, u32))| {
             let folder = scratch.join(number.to_string());
-            Task { kind, role, cpu, folder, shared: scratch.into(), seed: random.u64(..) }
+            Task { kind, role, cpu, folder, seed: random.u64(..) }
         };
         Ok(wanted.into_iter().enumerate().map(task).collect())
     }

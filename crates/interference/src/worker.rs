@@ -43,9 +43,8 @@ pub(crate) struct Task {
     pub kind: &'static Kind,
     pub role: Role,
     pub cpu: u32,
-    /// Its own folder, and the folder of all.
+    /// Its own folder. Workers run at the same time, so they share none.
     pub folder: PathBuf,
-    pub shared: PathBuf,
     pub seed: u64,
 }
 
@@ -78,8 +77,7 @@ fn obey(task: &Task, post: &Post) -> Result<Never, Failure> {
     if let Some((reason, remedy)) = operation.needs.iter().find_map(|need| need.missing(None)) {
         return Err(Failure::skip(reason, remedy));
     }
-    let setting = Setting::new(task.kind.point(task.cpu), task.folder.clone(), task.cpu, None, task.seed)
-        .with_shared(task.shared.clone());
+    let setting = Setting::new(task.kind.point(task.cpu), task.folder.clone(), task.cpu, None, task.seed);
     let mut engine = Engine {
         work: operation.set_up(&setting).map_err(Failure::into_skip)?,
         partners: setting.partners(),

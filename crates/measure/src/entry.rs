@@ -56,13 +56,15 @@ pub(crate) struct Entry {
     pub spent: Duration,
     /// Rounds lost in a row since the last good one.
     pub failing: u32,
+    /// True if work runs beside it on purpose.
+    pub has_load: bool,
 }
 
 impl Entry {
     pub fn new(operation: &'static Operation, point: Point, role: Purpose) -> Entry {
         let item = Item { operation, point };
         let overhead = Duration::from_millis(2);
-        Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, spent: Duration::ZERO, failing: 0 }
+        Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, spent: Duration::ZERO, failing: 0, has_load: false }
     }
 
     /// True if the term names this entry (and it is no twin).
@@ -75,9 +77,15 @@ impl Entry {
         format!("{}{}", self.item.operation.id, self.item.point)
     }
 
+    /// The figure that it is quoted by: the operation's own, or the typical one if work runs beside it on purpose, because
+    /// then the undisturbed batches are those that missed what is to be measured.
+    pub fn quoted(&self) -> Estimate {
+        if self.has_load { Estimate::Typical } else { self.item.operation.quoted }
+    }
+
     /// True if its headline figure needs quiet batches.
     pub fn wants_quiet(&self) -> bool {
-        self.item.operation.quoted == Estimate::Quiet
+        self.quoted() == Estimate::Quiet
     }
 
     /// True if its time scales with the core clock. If a partner wakes up on another CPU, most of the time belongs to
@@ -105,7 +113,7 @@ impl Entry {
     /// True if all of its tasks sleep at some moments by design.
     pub fn waits(&self) -> bool {
         let Item { operation, point } = &self.item;
-        (operation.waits)(point) || operation.uses_other_cpu(point) || operation.quoted == Estimate::Typical
+        (operation.waits)(point) || operation.uses_other_cpu(point) || self.quoted() == Estimate::Typical
     }
 
     /// The criteria for interruptions of a batch.

@@ -15,6 +15,7 @@
 //!         width: None,
 //!         program: None,
 //!         scratch_root: std::path::Path::new("/tmp"),
+//!         check: None,
 //!     };
 //!     Ok(measure(plan, &mut |progress| eprintln!("{}", progress.item))?.costs)
 //! }

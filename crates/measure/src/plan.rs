@@ -23,6 +23,8 @@ pub struct Plan<'a> {
     pub program: Option<&'a Path>,
     /// Where scratch folders are made.
     pub scratch_root: &'a Path,
+    /// Asked before every round. An error ends the measurement: what should run beside it no longer does.
+    pub check: Option<&'a dyn Fn() -> Result<(), String>>,
 }
 
 /// The progress of a measurement.

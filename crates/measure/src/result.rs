@@ -59,18 +59,18 @@ fn rules(entries: &[Entry]) -> (Vec<plausible::Rule<'static>>, Vec<(&'static str
 }
 
 fn cost(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> Option<Cost> {
-    let operation = entry.item.operation;
+    let (operation, quoted) = (entry.item.operation, entry.quoted());
     let guard = entry.guard();
     let rounds: Vec<Round> = entry.rounds.iter().map(|round| recorded(round, quietness, guard)).collect();
     let follows_clock = entry.follows_clock();
     let clocking = if follows_clock { Clocking::At(run.cycle) } else { Clocking::AsRead };
-    let estimated = gross(&rounds, operation.quoted, clocking)?;
+    let estimated = gross(&rounds, quoted, clocking)?;
     let totals = Totals::of(entry);
     let mut doubts = estimated.doubts;
     doubts.extend(round_doubts(entry, quietness, clock, run));
     let figures = estimated.figures;
     let cycle =
-        estimated.cycle.filter(|_| operation.quoted == Estimate::Quiet).unwrap_or_else(|| own_cycle(entry, run));
+        estimated.cycle.filter(|_| quoted == Estimate::Quiet).unwrap_or_else(|| own_cycle(entry, run));
     let wait = totals.elapsed - totals.cpu.user.0 - totals.cpu.system.0;
     Some(Cost {
         operation: operation.id.into(),
@@ -83,7 +83,7 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> O
         cpus: operation.cpus(&entry.item.point),
         follows_clock,
         net_ns: figures,
-        headline: operation.quoted,
+        headline: quoted,
         gross_ns: figures,
         cpu_ns: totals.cpu,
         wait_ns: Nanoseconds(wait),
@@ -94,12 +94,12 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> O
             low: rounded(it.low),
             high: rounded(it.high),
         }),
-        cycles: figures.get(operation.quoted).0 / cycle,
+        cycles: figures.get(quoted).0 / cycle,
         bytes: operation.payload(&entry.item.point),
         faults: totals.faults,
         switches: totals.switches,
         reads: totals.reads,
-        tallies: tallies(entry).into_iter().chain(told_modes(&rounds, operation.quoted, follows_clock)).collect(),
+        tallies: tallies(entry).into_iter().chain(told_modes(&rounds, quoted, follows_clock)).collect(),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
         explained_by: operation.explained_by.iter().map(|term| term.resolve(&entry.item.point)).collect(),

@@ -40,6 +40,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
         started,
         on_progress,
         signals: &signals,
+        check: plan.check,
     };
     let ended = schedule.work();
     let more = schedule.more();
@@ -76,6 +77,8 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<Entry>, MeasureError> {
         }
         index += 1;
     }
+    // Beside work on purpose no batch is undisturbed.
+    entries.iter_mut().for_each(|entry| entry.has_load = !plan.settings.beside.is_empty());
     entries.extend(twins(&entries[..plan.items.len()]));
     Ok(entries)
 }

@@ -8,6 +8,7 @@ use operation::Clock;
 use record::{More, Settings};
 
 use crate::batch::RoundPlan;
+use crate::error::MeasureError;
 use crate::entry::{Entry, Purpose, RoundStart};
 use crate::launcher::Pool;
 use crate::plan::Progress;
@@ -47,6 +48,7 @@ pub(crate) struct Schedule<'a> {
     pub started: Instant,
     pub on_progress: &'a mut dyn FnMut(Progress),
     pub signals: &'a Signals,
+    pub check: Option<&'a dyn Fn() -> Result<(), String>>,
 }
 
 /// One coming round.
@@ -171,6 +173,9 @@ impl Schedule<'_> {
     fn round(&mut self, next: Next, random: &mut fastrand::Rng, order: &mut u32) -> Result<bool, Ended> {
         if let Some(signal) = self.signals.come() {
             return Err(Ended::Signal(signal));
+        }
+        if let Some(Err(why)) = self.check.map(|check| check()) {
+            return Err(Ended::Broken(MeasureError::Beside(why)));
         }
         let entry = &self.entries[next.entry];
         let first = entry.rounds.is_empty();

@@ -7,6 +7,7 @@ mod explain;
 mod factors;
 mod figure;
 mod file;
+mod interference;
 mod memory;
 mod predict;
 mod repeat;
@@ -18,6 +19,7 @@ pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
+pub use interference::InterferenceDocument;
 pub use predict::{PredictDocument, Predictions};
 pub use repeat::RepeatDocument;
 pub use study::{PrefetchStudy, StudiesDocument, StudyDocument};
@@ -38,6 +40,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("predict-factors", include_str!("../../../docs/schemas/predict-factors.json")),
     ("study", include_str!("../../../docs/schemas/study.json")),
     ("study-all", include_str!("../../../docs/schemas/study-all.json")),
+    ("interference", include_str!("../../../docs/schemas/interference.json")),
     ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
     ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
     ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
@@ -68,6 +71,7 @@ mod tests {
             ("predict-factors", schema_for!(PredictFactors)),
             ("study", schema_for!(StudyDocument)),
             ("study-all", schema_for!(StudiesDocument)),
+            ("interference", schema_for!(InterferenceDocument)),
             ("file-resident", schema_for!(Vec<FileResident>)),
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),

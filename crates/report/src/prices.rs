@@ -6,8 +6,7 @@ use record::{Cost, Doubt, Nanoseconds, Neighbours, Run, Skip};
 use crate::accounts::accounts;
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, Kind};
-use crate::head::conditions;
-use crate::head::head_line;
+use crate::head::{beside, conditions, head_line};
 use crate::text::{Style, in_table, paragraph};
 
 /// A whole run as a page: machine, prices by family, doubts, skips, findings.
@@ -16,9 +15,10 @@ pub fn page(run: &Run, style: Style) -> String {
     for source in sources(run) {
         page += &(style.dim(&paragraph("", source)) + "\n");
     }
-    let conditions = conditions(&run.noise);
-    if !conditions.is_empty() {
-        page += &(style.dim(&conditions) + "\n");
+    for conditions in [conditions(&run.noise), beside(run)] {
+        if !conditions.is_empty() {
+            page += &(style.dim(&conditions) + "\n");
+        }
     }
     page.push('\n');
     let mut notes = Footnotes::default();

@@ -2,6 +2,7 @@
 //! link.
 
 mod advise;
+mod beside;
 mod commands;
 mod comparing;
 mod faults;
