@@ -90,7 +90,8 @@ impl Slowdown {
     }
 }
 
-fn told(it: Interval) -> Option<Interval> {
+/// The slow-down with this interval, if it can be told: the interval leaves 1 out, or reaches no further than [`POINTS`].
+pub fn told(it: Interval) -> Option<Interval> {
     let finite = it.low.is_finite() && it.high.is_finite();
     (finite && (it.low > 1.0 || it.high < 1.0 || it.half() <= POINTS)).then_some(it)
 }
@@ -133,8 +134,10 @@ impl Interference {
     }
 
     /// The curves of a victim by the dose of one load, for those pairs that were measured at several doses: the dose and the
-    /// slow-down, by dose. They begin with no load, which slows nothing down.
+    /// slow-down, by dose. They begin with no load, which slows nothing down. Cells of pairs that predict several loads at
+    /// once have one more dose than the matrix, and make no curve.
     pub fn curves(&self) -> Vec<Curve> {
+        const FEWEST_DOSES: usize = 3;
         let mut curves: Vec<Curve> = Vec::new();
         for cell in &self.cells {
             let ([load], Some(slowdown)) = (cell.beside.as_slice(), &cell.slowdown) else { continue };
@@ -152,7 +155,7 @@ impl Interference {
                 }),
             }
         }
-        curves.retain(|curve| curve.points.len() > 2);
+        curves.retain(|curve| curve.points.len() > FEWEST_DOSES);
         curves.iter_mut().for_each(|curve| curve.points.sort_by(|one, other| one.0.total_cmp(&other.0)));
         curves
     }
@@ -277,12 +280,14 @@ mod tests {
         let cells = vec![
             cell(&[load("memory", 1.0)], 1.4),
             cell(&[load("memory", 0.25)], 1.1),
+            cell(&[load("memory", 0.5)], 1.2),
+            cell(&[load("network", 0.5)], 1.0),
             cell(&[load("network", 1.0)], 1.1),
             cell(&[load("memory", 1.0), load("network", 1.0)], 1.5),
         ];
         let curves = Interference { cells, ..Interference::default() }.curves();
         let [curve] = curves.as_slice() else { panic!("{curves:?}") };
         let points: Vec<(f64, f64)> = curve.points.iter().map(|(dose, it)| (*dose, it.value)).collect();
-        assert_eq!(points, [(0.0, 1.0), (0.25, 1.1), (1.0, 1.4)]);
+        assert_eq!(points, [(0.0, 1.0), (0.25, 1.1), (0.5, 1.2), (1.0, 1.4)]);
     }
 }

@@ -67,6 +67,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     let plan = Plan {
         items: with_block_move(wanted.items),
         find: operations::find,
+        crosses: operations::crosses,
         settings: settings.clone(),
         width: calibration.of(&machine_name).map(|best| best.width_cycles),
         program: Some(Path::new(OWN_PROGRAM)),

@@ -157,7 +157,11 @@ mod tests {
             let point = kind.point(0);
             assert!(!operation.uses_other_cpu(&point), "{}", kind.name);
             let axes: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
-            assert!(axes.len() == point.0.len() && axes.iter().all(|axis| point.0.contains_key(*axis)), "{}", kind.name);
+            assert!(
+                axes.len() == point.0.len() && axes.iter().all(|axis| point.0.contains_key(*axis)),
+                "{}",
+                kind.name
+            );
             for (axis, value) in point.0.iter().filter(|(_, value)| value.word().is_some()) {
                 let known = operation.axes.iter().find(|known| known.name == axis).expect("an axis");
                 assert!(known.values.iter().any(|it| it.value() == *value), "{}: {axis}={value}", kind.name);

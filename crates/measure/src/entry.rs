@@ -8,6 +8,7 @@ use operation::{Item, Operation, PartnerPlace};
 use record::{Estimate, Point, Skip, Term};
 
 use crate::batch::{RoundSamples, Sample};
+use crate::hidden::HiddenSample;
 use crate::quiet::{Guard, Quietness};
 use crate::round::RoundEnd;
 
@@ -58,13 +59,26 @@ pub(crate) struct Entry {
     pub failing: u32,
     /// True if work runs beside it on purpose.
     pub has_load: bool,
+    /// Pairs of windows that account for its processor time.
+    pub accounted: Vec<HiddenSample>,
 }
 
 impl Entry {
     pub fn new(operation: &'static Operation, point: Point, role: Purpose) -> Entry {
         let item = Item { operation, point };
         let overhead = Duration::from_millis(2);
-        Entry { item, role, rounds: Vec::new(), skip: None, hint: None, overhead, spent: Duration::ZERO, failing: 0, has_load: false }
+        Entry {
+            item,
+            role,
+            rounds: Vec::new(),
+            skip: None,
+            hint: None,
+            overhead,
+            spent: Duration::ZERO,
+            failing: 0,
+            has_load: false,
+            accounted: Vec::new(),
+        }
     }
 
     /// True if the term names this entry (and it is no twin).
@@ -140,6 +154,10 @@ impl Entry {
                 self.failing = 0;
                 self.hint = Some(harvest.times);
                 Ok(harvest)
+            }
+            RoundEnd::Accounted(samples) => {
+                self.accounted.extend(samples);
+                return;
             }
             RoundEnd::Skipped(reason, remedy) => {
                 self.skip = Some((reason, remedy));

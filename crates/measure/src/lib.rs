@@ -11,6 +11,7 @@
 //!     let plan = Plan {
 //!         items,
 //!         find: |_| None,
+//!         crosses: |_| false,
 //!         settings: record::Settings { rounds: 6, precision: 0.01, budget_s: 10.0, ..Default::default() },
 //!         width: None,
 //!         program: None,
@@ -26,6 +27,8 @@ mod batch;
 mod doubts;
 mod entry;
 mod error;
+mod hidden;
+mod kernel_threads;
 mod launcher;
 mod plan;
 mod quiet;

@@ -14,6 +14,9 @@ pub struct Plan<'a> {
     pub items: Vec<Item>,
     /// The registry, to find the terms of the items.
     pub find: fn(&str) -> Option<&'static Operation>,
+    /// True for operations that leave work to the kernel's threads or to interrupts: those that cross a device, a queue
+    /// or a network. They get rounds that look for hidden processor time.
+    pub crosses: fn(&Operation) -> bool,
     /// The settings.
     pub settings: Settings,
     /// The width of an undisturbed core in earlier runs: cycles per independent add.

@@ -41,6 +41,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
         on_progress,
         signals: &signals,
         check: plan.check,
+        crosses: plan.crosses,
     };
     let ended = schedule.work();
     let more = schedule.more();

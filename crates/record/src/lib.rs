@@ -33,7 +33,7 @@ pub mod units;
 
 pub use beside::{Achieved, Beside, Place};
 pub use book::{Book, BookError, Check, Clock, Departure, Difference, Entry, Fact};
-pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches};
+pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};

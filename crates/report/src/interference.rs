@@ -1,6 +1,6 @@
 //! The page of `howslow interference`: the matrices, the dose curves, several loads at once, and the paper's own cell.
 
-use analysis::interference::{Cell, Curve, Interference, Load, Prediction, Slowdown};
+use analysis::interference::{Cell, Curve, Interference, Load, Prediction, Slowdown, told};
 use analysis::statistics::Interval;
 use record::units::percent;
 use record::{Machine, Place};
@@ -56,10 +56,10 @@ struct Matrix {
 fn matrices(found: &Interference) -> Vec<Matrix> {
     let mut all = Vec::new();
     for &place in &found.places {
-        let title = format!("beside work {}: elapsed time added", place.told());
+        let title = format!("beside work {}: elapsed time added, in percent", place.told());
         all.push(matrix(found, place, format!("interference-{}", place.word()), title, Slowdown::told));
         if place == Place::Same {
-            let title = format!("beside work {}: CPU time added, without the time that the other has it", place.told());
+            let title = format!("beside work {}: CPU time added while it has the CPU, in percent", place.told());
             all.push(matrix(found, place, "interference-same-cpu-time".into(), title, Slowdown::told_cpu));
         }
     }
@@ -74,25 +74,25 @@ fn matrix(
     figure: fn(&Slowdown) -> Option<Interval>,
 ) -> Matrix {
     let cell = |victim: &String, aggressor: &String| Some(figure(found.pair(victim, aggressor, place)?)?.value - 1.0);
-    // Half a point is less than any cell can tell.
-    let rounded = |added: f64| (added * 1e3).round() / 1e3;
+    // In whole points: less can seldom be told, and a matrix of a dozen kinds has room for no more.
+    let rounded = |added: f64| (added * 100.0).round() + 0.0;
     let row = |victim| found.aggressors.iter().map(|it| cell(victim, it).map(rounded)).collect();
     let heat = Heat {
         title,
         rows: found.victims.clone(),
         columns: found.aggressors.clone(),
         cells: found.victims.iter().map(row).collect(),
-        unit: Unit::Share,
+        unit: Unit::Count,
     };
     Matrix { name, heat }
 }
 
-/// `+12 %, 10 to 14`.
+/// `+12.3 % (10.1 to 14.2)`.
 fn added(it: &Interval) -> String {
     let points = |value: f64| format!("{:.1}", (value - 1.0) * 100.0);
-    match it.low.is_finite() && it.high.is_finite() {
-        true => format!("{:+.1} % ({} to {})", (it.value - 1.0) * 100.0, points(it.low), points(it.high)),
-        false => format!("{:+.1} % (one pair)", (it.value - 1.0) * 100.0),
+    match told(*it) {
+        Some(it) => format!("{:+.1} % ({} to {})", (it.value - 1.0) * 100.0, points(it.low), points(it.high)),
+        None => "cannot be told".into(),
     }
 }
 
@@ -103,11 +103,13 @@ fn doses(found: &Interference, style: Style) -> String {
     }
     let mut grid = Grid::new("<<<<<<<");
     let longest = curves.iter().max_by_key(|curve| curve.points.len()).map(|curve| curve.points.as_slice());
-    let doses: Vec<f64> = longest.unwrap_or_default().iter().map(|(dose, _)| *dose).filter(|dose| *dose > 0.0).collect();
+    let doses: Vec<f64> =
+        longest.unwrap_or_default().iter().map(|(dose, _)| *dose).filter(|dose| *dose > 0.0).collect();
     let titles = doses.iter().map(|dose| format!("{} of the time", percent(*dose)));
     grid.add(Kind::Heading, std::iter::once("by dose: elapsed time added".to_string()).chain(titles).collect());
     for curve in &curves {
-        let at = |dose: &f64| curve.points.iter().find(|(known, _)| known == dose).map_or("-".into(), |it| added(&it.1));
+        let at =
+            |dose: &f64| curve.points.iter().find(|(known, _)| known == dose).map_or("-".into(), |it| added(&it.1));
         let name = format!("  {} beside {} {}", curve.victim, curve.aggressor, curve.place.told());
         grid.add(Kind::Row, std::iter::once(name).chain(doses.iter().map(at)).collect());
     }

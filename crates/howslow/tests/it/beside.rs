@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
+use predicates::prelude::*;
 use predicates::str::contains;
 use record::{Estimate, Place};
 use serde_json::Value;
