@@ -40,6 +40,8 @@ const GRACE: Duration = Duration::from_micros(300);
 /// Pairs of windows in a round: fewer tell no interval, more tell little more.
 const FEWEST: usize = 4;
 const MOST: usize = 16;
+/// To have the fewest pairs, a round may take this many times its time.
+const LONGER: f64 = 8.0;
 
 /// Takes pairs of windows for the time of the plan. `cpus` are all CPUs that howslow may use.
 ///
@@ -58,7 +60,9 @@ pub(crate) fn account(
     let mut account = Account { spinners, threads, setting, clock: Clock::plain() };
     let start = account.clock.now();
     let mut samples = Vec::new();
-    while samples.len() < MOST && (samples.len() < FEWEST || account.clock.now() - start < plan.time) {
+    let spent = |account: &Account<'_>| account.clock.now() - start;
+    while samples.len() < MOST && spent(&account) < if samples.len() < FEWEST { LONGER * plan.time } else { plan.time }
+    {
         work.prepare_batch(times)?;
         work.paused();
         let (working, done) = account.window(|| work.run_batch(times).map(|_| ()));

@@ -15,9 +15,9 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
     let mut page = machine_parts(machine).join("   ") + "\n";
     let passes = if found.passes == 1 { "1 pass".into() } else { format!("{} passes", found.passes) };
     let how = format!(
-        "how much the work of each row is slowed on CPU {} by the work of each column: elapsed time added, the median of \
-         pairs alone and beside in {passes} with new processes, {:.0} s; a cell is empty where it cannot be told to 5 points \
-         nor from nothing",
+        "how much longer the work of each row takes on CPU {} beside the work of each column: medians of stretches beside \
+         over stretches alone, alternated, in {passes} with new processes ({:.0} s). - means that it cannot be told: the \
+         interval holds zero and reaches further than 5 points",
         found.cpu, found.seconds
     );
     page += &(style.dim(&paragraph("", &how)) + "\n");

@@ -1,5 +1,7 @@
 //! The rounds that look for hidden processor time: after all others, in a share of the budget that is kept for them.
 
+use std::time::Instant;
+
 use crate::batch::RoundPlan;
 use crate::entry::{Purpose, RoundStart};
 use crate::hidden::WINDOW;
@@ -25,16 +27,11 @@ impl Schedule<'_> {
         (SHARE * self.settings.budget_s).min(MOST_EACH * count as f64)
     }
 
-    /// Seconds of the whole budget that remain.
-    fn left_for_accounts(&self) -> f64 {
-        self.settings.budget_s - self.started.elapsed().as_secs_f64()
-    }
-
     fn is_accounted(&self, entry: &crate::entry::Entry) -> bool {
         entry.role == Purpose::Asked && !entry.has_load && (self.crosses)(entry.item.operation)
     }
 
-    /// Takes the rounds, as many as there is time for, one of each operation at least.
+    /// Takes the rounds, as many as there is time for, and one at least.
     pub(super) fn account(&mut self, random: &mut fastrand::Rng, mut order: u32) -> Result<(), Ended> {
         let cpus = self.quietness.usable().to_vec();
         if cpus.len() > MOST_CPUS {
@@ -44,7 +41,8 @@ impl Schedule<'_> {
         let mut wanting: Vec<usize> = (0..self.entries.len())
             .filter(|&index| self.is_accounted(&self.entries[index]) && measured(&self.entries[index]))
             .collect();
-        let each = self.left_for_accounts() / (ROUNDS * wanting.len().max(1)) as f64;
+        let (began, reserve) = (Instant::now(), self.reserve());
+        let each = reserve / (ROUNDS * wanting.len().max(1)) as f64;
         let overhead = |index: &usize| self.entries[*index].overhead.as_secs_f64();
         let usual = wanting.iter().map(overhead).sum::<f64>() / wanting.len().max(1) as f64;
         let time = (each - usual).clamp(SHORTEST, LONGEST);
@@ -57,9 +55,8 @@ impl Schedule<'_> {
                 if let Some(signal) = self.signals.come() {
                     return Err(Ended::Signal(signal));
                 }
-                let expected = time + self.entries[index].overhead.as_secs_f64();
-                if pass > 0 && self.left_for_accounts() < expected {
-                    continue;
+                if began.elapsed().as_secs_f64() > reserve {
+                    return Ok(());
                 }
                 self.accounting_round(index, time, &cpus, random, order)?;
                 order += 1;
