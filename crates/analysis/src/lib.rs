@@ -24,6 +24,7 @@ pub mod explain;
 pub mod factors;
 mod findings;
 pub mod history;
+pub mod interference;
 pub mod landing;
 pub mod memory;
 pub mod mix;

@@ -115,6 +115,11 @@ fn kill_group(group: libc::pid_t) {
     let _ = Pid::from_raw(group).map(|group| process::kill_process_group(group, Signal::KILL));
 }
 
+/// Kills a child that leads a group, and the group. It is reaped by [`end_orphans`].
+pub(crate) fn end_group(pid: libc::pid_t) {
+    kill_group(pid);
+}
+
 /// Kills and reaps every remaining child. Descendants that left the group are our orphans by now, or become so when
 /// their parents die: hence the loop. It gives up on processes that the kernel does not release.
 pub fn end_orphans() {

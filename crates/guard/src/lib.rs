@@ -8,7 +8,9 @@
 //! ```
 
 pub mod children;
+mod crew;
 mod lost;
+mod post;
 
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -23,7 +25,9 @@ use serde::de::DeserializeOwned;
 
 use children::Reaped;
 
+pub use crew::Crew;
 pub use lost::Lost;
+pub use post::{NUMBERS, Post};
 
 /// Does `work` once in a child process that cannot harm this one, and returns what it returned. What the child has
 /// started is gone afterwards. Forks: call it while the process has one thread.

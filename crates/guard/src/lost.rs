@@ -18,6 +18,9 @@ pub enum Lost {
     /// The system has no process left; with its message.
     #[error("cannot fork: {0}")]
     NoProcess(String),
+    /// There is no memory to share with it; with the system's message.
+    #[error("cannot share memory: {0}")]
+    NoMemory(String),
     /// The guard itself has ended.
     #[error("the process that guards it is gone")]
     Unguarded,

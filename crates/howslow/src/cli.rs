@@ -2,6 +2,7 @@
 
 mod compare;
 mod file;
+mod interference;
 mod measure;
 mod predict;
 mod read;
@@ -15,6 +16,7 @@ use report::document::DOCUMENTS;
 
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
+pub(crate) use interference::InterferenceArgs;
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
@@ -55,6 +57,8 @@ pub(crate) enum Verb {
     Predict(PredictArgs),
     /// Repeat a paper's experiment on this machine, and test its tables and statements
     Study(StudyArgs),
+    /// How much each kind of work is slowed by each other kind beside it
+    Interference(InterferenceArgs),
     /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
     File(FileArgs),
     /// List the kept runs, newest first

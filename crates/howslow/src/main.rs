@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod beside;
 mod cli;
 mod compare;
 mod doctor;
@@ -19,6 +20,7 @@ mod file;
 mod generate;
 mod headline;
 mod history;
+mod interference;
 mod list;
 mod output;
 mod pattern;
@@ -67,6 +69,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),
         Some(Verb::Study(args)) => study::study(&args),
+        Some(Verb::Interference(args)) => interference::interference(&args),
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::History(args)) => history::history(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),

@@ -11,6 +11,7 @@ use operation::Item;
 use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Value};
 use store::{Calibration, FigureHistory, Store, StoreError};
 
+use crate::beside;
 use crate::cli::MeasureArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::scratch;
@@ -54,30 +55,38 @@ pub(crate) struct Measured {
 pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
     let machine = machine::describe();
     check(&machine, args)?;
-    let settings = settings(&wanted, args);
+    let mut settings = settings(&wanted, args);
     let store = Store::of_user().ok();
     let calibration = store.as_ref().map(Calibration::load).unwrap_or_default();
     let machine_name = machine_name(&machine, args.cpu);
     let scratch = scratch::root();
+    let loads = beside::start(args, &mut settings, &scratch)?;
+    let check = || loads.as_ref().map_or(Ok(()), |loads| loads.check().map_err(|error| error.to_string()));
     let started = Timestamp::now();
     let bar = Bar::new();
     let plan = Plan {
         items: with_block_move(wanted.items),
         find: operations::find,
+        crosses: operations::crosses,
         settings: settings.clone(),
         width: calibration.of(&machine_name).map(|best| best.width_cycles),
         program: Some(Path::new(OWN_PROGRAM)),
         scratch_root: &scratch,
+        check: Some(&check),
     };
     let taken = measure::measure(plan, &mut |progress| bar.show(&progress));
     bar.clear();
     let mut taken = taken?;
+    taken.noise.beside = beside::finish(loads, &mut taken.noise, machine.cpu.online)?;
     for cost in &mut taken.costs {
         cost.group = heading(&cost.operation).into();
     }
     let build = fingerprint();
     let figures = store.as_ref().map(FigureHistory::load).unwrap_or_default();
-    taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
+    // What runs alone scatter says nothing of one beside other work.
+    if settings.beside.is_empty() {
+        taken.noise.earlier_runs = widen(&mut taken.costs, &figures, &machine_name, &build);
+    }
     // Baselines are measured after the wanted operations; the page shows everything in the order of the registry.
     taken.costs.sort_by_cached_key(|cost| operations::all().position(|operation| operation.id == cost.operation));
     let mut run = Run {
@@ -165,6 +174,10 @@ pub(crate) fn print_run(
 pub(crate) fn keep(run: &Run, width: Width) {
     let kept = Store::of_user().and_then(|store| {
         store.keep(run)?;
+        // Other runs learn nothing from one beside work on purpose.
+        if !run.settings.beside.is_empty() {
+            return Ok(());
+        }
         let mut calibration = Calibration::load(&store);
         let machine = machine_name(&run.machine, run.settings.cpu);
         if width.seen {
@@ -233,6 +246,7 @@ fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
         seed: args.seed.unwrap_or_else(|| fastrand::u64(..)),
         batch_us: BATCH_US,
         tolerance: TOLERANCE,
+        beside: Vec::new(),
     }
 }
 

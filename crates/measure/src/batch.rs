@@ -190,7 +190,7 @@ fn timed(work: &mut Loop, watch: &mut impl Watch, count: u64, reading: f64) -> R
 }
 
 /// Finds the number of iterations that fill a batch. These iterations are also the warm-up.
-fn find_times(work: &mut Loop, watch: &mut impl Watch, plan: &RoundPlan) -> Result<u64, Failure> {
+pub(crate) fn find_times(work: &mut Loop, watch: &mut impl Watch, plan: &RoundPlan) -> Result<u64, Failure> {
     let most = work.most_iterations();
     if work.skips_warmup() {
         return Ok(plan.count.unwrap_or(1).clamp(1, most));

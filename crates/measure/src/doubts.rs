@@ -118,6 +118,10 @@ fn non_linear(harvests: &[&RoundSamples]) -> Option<Doubt> {
 fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt> {
     /// Other tasks for each CPU that is not ours. Half of them run on a partner's CPU.
     const CROWDED: f64 = 0.5;
+    // What runs beside it was asked for, and the run says so.
+    if entry.has_load {
+        return None;
+    }
     let guard = entry.guard();
     let samples = || harvests.iter().flat_map(|harvest| &harvest.samples);
     let cut = samples().filter(|sample| guard.interrupted(sample)).count() as f64 / samples().count().max(1) as f64;

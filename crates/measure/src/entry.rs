@@ -8,6 +8,7 @@ use operation::{Item, Operation, PartnerPlace};
 use record::{Estimate, Point, Skip, Term};
 
 use crate::batch::{RoundSamples, Sample};
+use crate::hidden::HiddenSample;
 use crate::quiet::{Guard, Quietness};
 use crate::round::RoundEnd;
 
@@ -58,6 +59,10 @@ pub(crate) struct ItemProgress {
     pub failing: u32,
     /// True if its latest lost round hung.
     pub hung: bool,
+    /// True if work runs beside it on purpose.
+    pub has_load: bool,
+    /// Pairs of windows that account for its processor time.
+    pub accounted: Vec<HiddenSample>,
 }
 
 impl ItemProgress {
@@ -74,6 +79,8 @@ impl ItemProgress {
             spent: Duration::ZERO,
             failing: 0,
             hung: false,
+            has_load: false,
+            accounted: Vec::new(),
         }
     }
 
@@ -87,9 +94,15 @@ impl ItemProgress {
         format!("{}{}", self.item.operation.id, self.item.point)
     }
 
+    /// The figure that it is quoted by: the operation's own, or the typical one if work runs beside it on purpose, because
+    /// then the undisturbed batches are those that missed what is to be measured.
+    pub fn quoted(&self) -> Estimate {
+        if self.has_load { Estimate::Typical } else { self.item.operation.quoted }
+    }
+
     /// True if its headline figure needs quiet batches.
     pub fn wants_quiet(&self) -> bool {
-        self.item.operation.quoted == Estimate::Quiet
+        self.quoted() == Estimate::Quiet
     }
 
     /// True if its time scales with the core clock. If a partner wakes up on another CPU, most of the time belongs to
@@ -117,7 +130,7 @@ impl ItemProgress {
     /// True if all of its tasks sleep at some moments by design.
     pub fn waits(&self) -> bool {
         let Item { operation, point } = &self.item;
-        (operation.waits)(point) || operation.uses_other_cpu(point) || operation.quoted == Estimate::Typical
+        (operation.waits)(point) || operation.uses_other_cpu(point) || self.quoted() == Estimate::Typical
     }
 
     /// The criteria for interruptions of a batch.
@@ -144,6 +157,10 @@ impl ItemProgress {
                 self.failing = 0;
                 self.hint = Some(harvest.times);
                 Ok(harvest)
+            }
+            RoundEnd::Accounted(samples) => {
+                self.accounted.extend(samples);
+                return;
             }
             RoundEnd::Skipped(reason, remedy) => {
                 self.skip = Some((reason, remedy));

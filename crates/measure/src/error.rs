@@ -14,6 +14,9 @@ pub enum MeasureError {
         /// Why it failed.
         error: std::io::Error,
     },
+    /// What should run beside the measurement has ended.
+    #[error("{0}")]
+    Beside(String),
     /// No such CPU.
     #[error("CPU {cpu} is not one this process may use ({usable})")]
     Cpu {

@@ -11,10 +11,12 @@
 //!     let plan = Plan {
 //!         items,
 //!         find: |_| None,
+//!         crosses: |_| false,
 //!         settings: record::Settings { rounds: 6, precision: 0.01, budget_s: 10.0, ..Default::default() },
 //!         width: None,
 //!         program: None,
 //!         scratch_root: std::path::Path::new("/tmp"),
+//!         check: None,
 //!     };
 //!     Ok(measure(plan, &mut |progress| eprintln!("{}", progress.item))?.costs)
 //! }
@@ -25,6 +27,8 @@ mod batch;
 mod doubts;
 mod entry;
 mod error;
+mod hidden;
+mod kernel_threads;
 mod launcher;
 mod plan;
 mod quiet;
@@ -42,3 +46,5 @@ pub use launcher::{LAUNCH, serve_rounds};
 pub use plan::{Measurement, Plan, Progress};
 pub use quiet::Width;
 pub use run::measure;
+pub use scratch::Scratch;
+pub use signals::Signals;

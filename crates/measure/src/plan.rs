@@ -14,6 +14,9 @@ pub struct Plan<'a> {
     pub items: Vec<Item>,
     /// The registry, to find the terms of the items.
     pub find: fn(&str) -> Option<&'static Operation>,
+    /// True for operations that leave work to the kernel's threads or to interrupts: those that cross a device, a queue
+    /// or a network. They get rounds that look for hidden processor time.
+    pub crosses: fn(&Operation) -> bool,
     /// The settings.
     pub settings: Settings,
     /// The width of an undisturbed core in earlier runs: cycles per independent add.
@@ -23,6 +26,8 @@ pub struct Plan<'a> {
     pub program: Option<&'a Path>,
     /// Where scratch folders are made.
     pub scratch_root: &'a Path,
+    /// Asked before every round. An error ends the measurement: what should run beside it no longer does.
+    pub check: Option<&'a dyn Fn() -> Result<(), String>>,
 }
 
 /// The progress of a measurement.

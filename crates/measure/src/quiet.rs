@@ -218,6 +218,11 @@ impl Quietness {
         random.choice(Topology::here().partners_at(cpu, &self.usable, distance))
     }
 
+    /// All CPUs that this process may use.
+    pub fn usable(&self) -> &[u32] {
+        &self.usable
+    }
+
     /// At most `most` CPUs in addition to these two.
     pub fn beside(&self, cpu: u32, other: Option<u32>, most: usize, random: &mut fastrand::Rng) -> Vec<u32> {
         let is_free = |&free: &u32| free != cpu && Some(free) != other;

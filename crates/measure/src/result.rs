@@ -8,12 +8,14 @@ use analysis::plausible;
 use analysis::statistics::{Interval, median, quantile, ratio, sorted};
 use operation::{Clock, device};
 use record::{
-    Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Nanoseconds, Neighbours, Noise, Reads, Round, Switches, Term,
+    Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Hidden, Nanoseconds, Neighbours, Noise, Reads, Round, Switches,
+    Term,
 };
 
 use crate::accounts::Accounts;
 use crate::doubts::{RunClock, round_doubts};
 use crate::entry::{ItemProgress, Purpose, RoundTaken};
+use crate::hidden::HiddenSample;
 use crate::plan::Measurement;
 use crate::quiet::{Guard, Quietness};
 
@@ -60,18 +62,17 @@ fn rules(entries: &[ItemProgress]) -> (Vec<plausible::Rule<'static>>, Vec<(&'sta
 }
 
 fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunClock) -> Option<Cost> {
-    let operation = entry.item.operation;
+    let (operation, quoted) = (entry.item.operation, entry.quoted());
     let guard = entry.guard();
     let rounds: Vec<Round> = entry.rounds.iter().map(|round| recorded(round, quietness, guard)).collect();
     let follows_clock = entry.follows_clock();
     let clocking = if follows_clock { Clocking::At(run.cycle) } else { Clocking::AsRead };
-    let estimated = gross(&rounds, operation.quoted, clocking)?;
+    let estimated = gross(&rounds, quoted, clocking)?;
     let totals = Totals::of(entry);
     let mut doubts = estimated.doubts;
     doubts.extend(round_doubts(entry, quietness, clock, run));
     let figures = estimated.figures;
-    let cycle =
-        estimated.cycle.filter(|_| operation.quoted == Estimate::Quiet).unwrap_or_else(|| own_cycle(entry, run));
+    let cycle = estimated.cycle.filter(|_| quoted == Estimate::Quiet).unwrap_or_else(|| own_cycle(entry, run));
     let wait = totals.elapsed - totals.cpu.user.0 - totals.cpu.system.0;
     Some(Cost {
         operation: operation.id.into(),
@@ -84,7 +85,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
         cpus: operation.cpus(&entry.item.point),
         follows_clock,
         net_ns: figures,
-        headline: operation.quoted,
+        headline: quoted,
         gross_ns: figures,
         cpu_ns: totals.cpu,
         wait_ns: Nanoseconds(wait),
@@ -95,12 +96,13 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
             low: rounded(it.low),
             high: rounded(it.high),
         }),
-        cycles: figures.get(operation.quoted).0 / cycle,
+        cycles: figures.get(quoted).0 / cycle,
         bytes: operation.payload(&entry.item.point),
         faults: totals.faults,
         switches: totals.switches,
         reads: totals.reads,
-        tallies: tallies(entry).into_iter().chain(told_modes(&rounds, operation.quoted, follows_clock)).collect(),
+        hidden: hidden(&entry.accounted),
+        tallies: tallies(entry).into_iter().chain(told_modes(&rounds, quoted, follows_clock)).collect(),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
         explained_by: operation.explained_by.iter().map(|term| term.resolve(&entry.item.point)).collect(),
@@ -113,6 +115,20 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
 fn ends(value: f64, rounds: impl Iterator<Item = Nanoseconds>) -> Option<Ends> {
     let reach = linear_reach(&rounds.map(|round| round.0).collect::<Vec<_>>());
     reach.is_finite().then(|| Ends { low: rounded(value - reach), high: rounded(value + reach) })
+}
+
+/// The hidden processor time, as the median over all pairs of windows; `None` if nothing accounted for it.
+fn hidden(samples: &[HiddenSample]) -> Option<Hidden> {
+    let values: Vec<f64> = samples.iter().map(|sample| sample.hidden).collect();
+    let value = median(values.iter().copied())?;
+    let reach = linear_reach(&values);
+    let threads: Option<Vec<f64>> = samples.iter().map(|sample| sample.kernel_threads).collect();
+    Some(Hidden {
+        ns: Nanoseconds(rounded(value)),
+        interval_ns: reach.is_finite().then(|| Ends { low: rounded(value - reach), high: rounded(value + reach) }),
+        charged_ns: Nanoseconds(rounded(median(samples.iter().map(|sample| sample.charged))?)),
+        kernel_threads_ns: threads.and_then(median).map(|time| Nanoseconds(rounded(time))),
+    })
 }
 
 /// The cycle of an entry's own batches. It converts the headline figure if the figure is quoted as read.

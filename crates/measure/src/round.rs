@@ -8,6 +8,7 @@ use rustix::process::Resource;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{RoundPlan, RoundSamples, sample};
+use crate::hidden::{HiddenSample, account};
 use crate::speed::Checker;
 use crate::watch::{self, SystemWatch};
 
@@ -23,6 +24,9 @@ pub(crate) struct RoundRequest {
     pub more_cpus: Vec<u32>,
     pub seed: u64,
     pub plan: RoundPlan,
+    /// The CPUs that spinners account for, in a round that looks for hidden CPU time instead of taking batches.
+    #[serde(default)]
+    pub account_for: Vec<u32>,
 }
 
 /// Where a round may put files.
@@ -39,6 +43,8 @@ pub(crate) struct Folders {
 pub(crate) enum RoundEnd {
     /// It measured.
     Measured(RoundSamples),
+    /// It accounted for the processor time.
+    Accounted(Vec<HiddenSample>),
     /// It cannot be measured here: a reason and a remedy.
     Skipped(String, String),
     /// It was lost.
@@ -93,6 +99,12 @@ fn measured(item: &Item, order: &RoundRequest, checker: Checker, folders: Folder
         Ok(work) => work,
         Err(failure) => return ended_by(failure, "setting up"),
     };
+    if !order.account_for.is_empty() {
+        return match account(&mut work, &mut watch, &setting, &order.plan, &order.account_for) {
+            Ok(samples) => RoundEnd::Accounted(samples),
+            Err(failure) => ended_by(failure, "accounting for its processor time"),
+        };
+    }
     match sample(&mut work, &mut watch, &order.plan, checker.clock.cost) {
         Ok(harvest) => RoundEnd::Measured(RoundSamples {
             doubts: setting.doubts().raised(),

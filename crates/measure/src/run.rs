@@ -40,6 +40,8 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
         started,
         on_progress,
         signals: &signals,
+        check: plan.check,
+        crosses: plan.crosses,
     };
     let ended = schedule.work();
     let more = schedule.more();
@@ -76,6 +78,8 @@ fn entries(plan: &Plan<'_>) -> Result<Vec<ItemProgress>, MeasureError> {
         }
         index += 1;
     }
+    // Beside work on purpose no batch is undisturbed.
+    entries.iter_mut().for_each(|entry| entry.has_load = !plan.settings.beside.is_empty());
     entries.extend(twins(&entries[..plan.items.len()]));
     Ok(entries)
 }

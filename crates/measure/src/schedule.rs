@@ -1,14 +1,17 @@
 //! Which round comes next, how long it may take, and when to stop.
 
+mod accounting;
+
 use std::time::{Duration, Instant};
 
 use analysis::estimate::{ENOUGH_ROUNDS, reach_of_quiet, without_light};
 use analysis::landing::{RoundFigure, effective, reach, rounds_needed};
-use operation::Clock;
+use operation::{Clock, Operation};
 use record::{More, Settings};
 
 use crate::batch::RoundPlan;
 use crate::entry::{ItemProgress, Purpose, RoundStart};
+use crate::error::MeasureError;
 use crate::launcher::Pool;
 use crate::plan::Progress;
 use crate::quiet::Quietness;
@@ -47,6 +50,8 @@ pub(crate) struct Schedule<'a> {
     pub started: Instant,
     pub on_progress: &'a mut dyn FnMut(Progress),
     pub signals: &'a Signals,
+    pub check: Option<&'a dyn Fn() -> Result<(), String>>,
+    pub crosses: fn(&Operation) -> bool,
 }
 
 /// One coming round.
@@ -95,7 +100,7 @@ impl Schedule<'_> {
             }
         }
         self.quietness.update();
-        Ok(())
+        self.account(&mut random, order)
     }
 
     /// The entries that benefit from more rounds.
@@ -165,13 +170,16 @@ impl Schedule<'_> {
 
     /// Remaining seconds of the budget.
     fn left(&self) -> f64 {
-        self.settings.budget_s - self.started.elapsed().as_secs_f64()
+        self.settings.budget_s - self.reserve() - self.started.elapsed().as_secs_f64()
     }
 
     /// Runs one round if time allows; returns whether it ran.
     fn round(&mut self, next: Next, random: &mut fastrand::Rng, order: &mut u32) -> Result<bool, Ended> {
         if let Some(signal) = self.signals.come() {
             return Err(Ended::Signal(signal));
+        }
+        if let Some(Err(why)) = self.check.map(|check| check()) {
+            return Err(Ended::Broken(MeasureError::Beside(why)));
         }
         let entry = &self.entries[next.entry];
         let first = entry.rounds.is_empty();
@@ -197,7 +205,8 @@ impl Schedule<'_> {
         let other_cpu = self.quietness.other_than(cpu, distance, random);
         let busy = self.entries[next.entry].cpus();
         let more_cpus = self.quietness.beside(cpu, other_cpu, busy.saturating_sub(2) as usize, random);
-        let round = RoundRequest { item: next.entry, cpu, other_cpu, more_cpus, seed: random.u64(..), plan };
+        let seed = random.u64(..);
+        let round = RoundRequest { item: next.entry, cpu, other_cpu, more_cpus, seed, plan, account_for: Vec::new() };
         let begun = RoundStart { order: *order, cpu, launcher: self.launchers.number(), survey: next.survey };
         let start = Instant::now();
         let end = self.launchers.round(round, self.signals)?;

@@ -12,11 +12,12 @@ pub(crate) enum Ended {
 }
 
 /// Signals that end the work early.
-pub(crate) struct Signals {
+pub struct Signals {
     flags: Vec<(i32, Arc<AtomicBool>, Option<signal_hook::SigId>)>,
 }
 
 impl Signals {
+    /// Notes SIGINT, SIGTERM and SIGHUP from now on instead of ending this process.
     pub fn watch() -> Signals {
         let flags = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].map(|signal| {
             let flag = Arc::new(AtomicBool::new(false));

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::{Device, Usage, pin};
+use operation::{Device, Usage, pin, processor_time};
 use record::Reads;
 
 use crate::speed::{Checker, Speed};
@@ -90,17 +90,4 @@ pub(crate) fn tasks_running_beside() -> f64 {
 pub(crate) fn own_processor_time() -> f64 {
     let both = Usage::of_this_process().plus(Usage::of_reaped_children());
     both.user + both.system
-}
-
-/// Processor time of another process in ns; `None` if it has ended.
-fn processor_time(pid: libc::pid_t) -> Option<f64> {
-    let mut clock: libc::clockid_t = 0;
-    // SAFETY: the pointer is to a clockid.
-    if unsafe { libc::clock_getcpuclockid(pid, &mut clock) } != 0 {
-        return None;
-    }
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec.
-    let status = unsafe { libc::clock_gettime(clock, &mut time) };
-    (status == 0).then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
 }

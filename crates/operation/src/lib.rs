@@ -41,4 +41,4 @@ pub use record::Value;
 pub use repeat::{Loop, opaque, repeat};
 pub use setting::{Doubts, Partner, Setting, Tally, pin};
 pub use stopwatch::{Stopwatch, Took};
-pub use usage::Usage;
+pub use usage::{Usage, processor_time};

@@ -14,6 +14,7 @@
 
 mod accounting;
 mod compute;
+mod crosses;
 mod file;
 mod kit;
 mod memory;
@@ -27,6 +28,7 @@ mod terminal;
 mod user;
 
 pub use accounting::{Call, every_call, timing};
+pub use crosses::crosses;
 pub use file::{reading, residence};
 pub use kit::program::program as program_that_does_nothing;
 pub use kit::ring::ring;

@@ -129,6 +129,35 @@ impl Reads {
     }
 }
 
+/// Processor time that an operation takes and that none of its tasks is charged for: that of the kernel's threads and of
+/// interrupts, and what the hypervisor takes meanwhile. Medians over pairs of a window with the operation and one at rest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Hidden {
+    /// Per operation: busy time of all CPUs, less what its tasks were charged for and what is busy at rest.
+    pub ns: Nanoseconds,
+    /// Its 95 % interval; absent with too few windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_ns: Option<Ends>,
+    /// Processor time that its tasks were charged for in the same windows, with everything around the timed region.
+    pub charged_ns: Nanoseconds,
+    /// The part of it that the kernel's threads were charged for; absent if they cannot be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_threads_ns: Option<Nanoseconds>,
+}
+
+impl Hidden {
+    /// The time, if it can be told from nothing; zero if it is at most a fiftieth of what was charged; else `None`.
+    pub fn told(&self) -> Option<Nanoseconds> {
+        const NOTHING: f64 = 0.02;
+        let Ends { low, high } = self.interval_ns?;
+        if low > 0.0 {
+            return Some(self.ns);
+        }
+        (high <= NOTHING * self.charged_ns.0).then_some(Nanoseconds(0.0))
+    }
+}
+
 /// One fresh process that measured one operation at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -226,6 +255,10 @@ pub struct Cost {
     /// Reads from the device of its file. Only for operations that read files, if the kernel counts the reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<Reads>,
+    /// Processor time that no task of it is charged for. Only for operations that cross a device, a queue or a network;
+    /// absent in older runs, beside other work, and where it cannot be accounted for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<Hidden>,
     /// Counts of the operation itself, per iteration, by name. Example: for a reader that does not wait, the records
     /// that came at once.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -18,6 +18,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod beside;
 mod book;
 mod cost;
 mod doubt;
@@ -30,8 +31,9 @@ mod run;
 mod term;
 pub mod units;
 
+pub use beside::{Achieved, Beside, Place};
 pub use book::{Book, BookError, Check, Departure, Entry, Fact, NominalClock, PublishedDifference};
-pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Neighbours, Reads, Round, Switches};
+pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
 pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::beside::{Achieved, Beside};
 use crate::cost::{Cost, Ends};
 use crate::machine::Machine;
 use crate::point::{Point, Unit, Value};
@@ -109,6 +110,9 @@ pub struct Settings {
     pub batch_us: f64,
     /// How far the checks of a quiet batch may be above the best width, as a share.
     pub tolerance: f64,
+    /// The work that ran beside everything that was measured. All costs of such a run are quoted by their typical figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
 }
 
 /// How quiet the machine was during the run.
@@ -135,6 +139,9 @@ pub struct Noise {
     /// Number of earlier runs of the same build on this machine whose scatter the intervals include; 0 if too few.
     #[serde(default)]
     pub earlier_runs: u32,
+    /// What the work did that ran beside the run, in the order of `beside` in `settings`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Achieved>,
     /// What more time would bring; absent if every cost is as precise as asked, or cannot become so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<More>,

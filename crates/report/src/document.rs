@@ -7,6 +7,7 @@ mod explain;
 mod factors;
 mod figure;
 mod file;
+mod interference;
 mod memory;
 mod predict;
 mod prefetch;
@@ -19,6 +20,7 @@ pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
+pub use interference::InterferenceDocument;
 pub use predict::{PredictDocument, Predictions};
 pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
 pub use repeat::RepeatDocument;
@@ -41,6 +43,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("study", include_str!("../../../docs/schemas/study.json")),
     ("study-all", include_str!("../../../docs/schemas/study-all.json")),
     ("study-prefetch", include_str!("../../../docs/schemas/study-prefetch.json")),
+    ("interference", include_str!("../../../docs/schemas/interference.json")),
     ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
     ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
     ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
@@ -74,6 +77,7 @@ mod tests {
             ("study", schema_for!(StudyDocument)),
             ("study-all", schema_for!(StudiesDocument)),
             ("study-prefetch", schema_for!(PrefetchStudy)),
+            ("interference", schema_for!(InterferenceDocument)),
             ("file-resident", schema_for!(Vec<FileResident>)),
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),

@@ -1,7 +1,7 @@
 //! The first line of a page: the tool, the machine, and how quiet it was.
 
-use record::units::percent;
-use record::{Machine, Noise, Run};
+use record::units::{Amount, percent};
+use record::{Beside, Machine, Noise, Run};
 
 /// `howslow 0.1.0   Intel Xeon 2.50 GHz (Cascade Lake), 2 CPUs   Linux 6.18.44   KVM guest   undisturbed 31 % of the time`.
 pub fn head_line(run: &Run) -> String {
@@ -29,6 +29,20 @@ pub(crate) fn conditions(noise: &Noise) -> String {
     let busy = (noise.others > BUSY)
         .then(|| format!("the machine was busy: other programs took {} of its CPU time", percent(noise.others)));
     [clock, band, forked, busy].into_iter().flatten().collect::<Vec<_>>().join("   ")
+}
+
+/// What ran beside the run on purpose, and what that means for its figures. Empty if nothing did.
+pub(crate) fn beside(run: &Run) -> String {
+    let achieved = |number: usize| {
+        let done = run.noise.beside.get(number).filter(|done| done.per_second > 0.0)?;
+        Some(format!(" ({} a second)", Amount(done.per_second).of("")))
+    };
+    let load = |(number, load): (usize, &Beside)| format!("{load}{}", achieved(number).unwrap_or_default());
+    let loads: Vec<String> = run.settings.beside.iter().enumerate().map(load).collect();
+    if loads.is_empty() {
+        return String::new();
+    }
+    format!("beside {}; costs are typical ones, of all batches", loads.join(" and "))
 }
 
 /// `, 3.5 to 4.2`: the range of the clock; empty if it did not move.

@@ -1,13 +1,12 @@
 //! The price list: every cost of a run, its equivalents, and the reasons to trust it.
 
 use record::units::{grouped, payload_rate, percent, rate, significant};
-use record::{Cost, Doubt, Nanoseconds, Neighbours, Run, Skip};
+use record::{Cost, Doubt, Hidden, Nanoseconds, Neighbours, Run, Skip};
 
 use crate::accounts::accounts;
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
-use crate::head::conditions;
-use crate::head::head_line;
+use crate::head::{beside, conditions, head_line};
 use crate::text::{Style, in_table, paragraph};
 
 /// A whole run as a page: machine, prices by family, doubts, skips, findings.
@@ -16,9 +15,10 @@ pub fn page(run: &Run, style: Style) -> String {
     for source in sources(run) {
         page += &(style.dim(&paragraph("", source)) + "\n");
     }
-    let conditions = conditions(&run.noise);
-    if !conditions.is_empty() {
-        page += &(style.dim(&conditions) + "\n");
+    for conditions in [conditions(&run.noise), beside(run)] {
+        if !conditions.is_empty() {
+            page += &(style.dim(&conditions) + "\n");
+        }
     }
     page.push('\n');
     let mut notes = Footnotes::default();
@@ -65,7 +65,9 @@ fn sources(run: &Run) -> &[String] {
 
 fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
-    let mut grid = Grid::new("<>>>>>>><");
+    // The column is there if any row has it.
+    let hides = run.costs.iter().any(|cost| cost.hidden.is_some());
+    let mut grid = Grid::new(if hides { "<>>>>>>>><" } else { "<>>>>>>><" });
     let width = |text: &str| textwrap::core::display_width(text);
     let widest =
         run.costs.iter().map(|cost| width(&in_table(&cost.operation)) + 2 + width(&at(cost))).max().unwrap_or(0);
@@ -73,14 +75,19 @@ fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
     for cost in &run.costs {
         if heading != Some(cost.heading()) {
             heading = Some(cost.heading());
-            let titles = ["cost", "+-", "neighbours", "cycles", "block moves", "per second"];
+            let titles = ["cost", "+-", "neighbours"].into_iter().chain(hides.then_some("hidden CPU"));
+            let titles = titles.chain(["cycles", "block moves", "per second"]);
             grid.add(RowKind::Heading, [cost.heading()].into_iter().chain(titles).map(String::from).collect());
         }
         // Id and point share a column, with the point at its right: long ids seldom have long points.
         let id = in_table(&cost.operation);
         let gap = " ".repeat(widest - width(&id) - width(&at(cost)));
         let name = format!("  {id}{gap}{}", at(cost));
-        grid.add(RowKind::Row, row(cost, name, block, notes));
+        let mut row = row(cost, name, block, notes);
+        if hides {
+            row.insert(4, hidden(cost));
+        }
+        grid.add(RowKind::Row, row);
     }
     grid
 }
@@ -108,6 +115,14 @@ fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Footnotes) -> 
         payload,
         footnotes(cost, notes),
     ]
+}
+
+/// Processor time that no task is charged for: empty if the operation cannot have any, `-` if it cannot be told.
+fn hidden(cost: &Cost) -> String {
+    let told = |hidden: &Hidden| {
+        hidden.told().map_or("-".into(), |time| if time.0 == 0.0 { "0".into() } else { time.to_string() })
+    };
+    cost.hidden.as_ref().map_or_else(String::new, told)
 }
 
 /// What neighbours add, in whole percent. Empty if it cannot be determined: the interval contains 1 and much else.

@@ -7,7 +7,9 @@ mod compilation;
 mod coverage;
 mod figures;
 mod fio;
+mod hidden;
 mod independent;
+mod interference;
 mod memory;
 mod perf;
 mod prefetch;
@@ -93,6 +95,10 @@ enum Bench {
     Coverage,
     /// Whether a call made 5 % dearer on purpose is told
     Sensitivity,
+    /// Charged and hidden processor time beside the kernel's account of idle time
+    Hidden,
+    /// How far cells of the interference matrix repeat
+    Interference,
     /// Operations of every family against loops written by hand that share no code with them
     Independent,
 }
@@ -134,6 +140,8 @@ impl Bench {
             Bench::Fio => fio::fio(extent),
             Bench::Coverage => coverage::coverage(howslow, extent),
             Bench::Sensitivity => sensitivity::sensitivity(howslow, extent),
+            Bench::Hidden => hidden::hidden(howslow, extent),
+            Bench::Interference => interference::interference(howslow, extent),
             Bench::Independent => independent::independent(howslow, extent),
         }
     }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use analysis::study::STUDIES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use interference::Load;
 
+use super::interference::load;
 use super::value::{at_least_one, seconds, share, whole};
 
 /// How to measure.
@@ -30,6 +32,10 @@ pub(crate) struct MeasureArgs {
     /// Measure on this CPU only
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
     pub cpu: Option<u32>,
+    /// Measure beside this work, at work for a share of the time: disk-reads@50%, memory@same, compute@25%@sibling
+    /// (`howslow interference --help` lists the kinds); may be repeated
+    #[arg(long, value_name = "KIND[@DOSE][@PLACE]", value_parser = load)]
+    pub beside: Vec<Load>,
     /// Seed of the order, the offsets and the bootstrap
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: Option<u64>,
@@ -103,10 +109,10 @@ pub(crate) struct StudyArgs {
     #[arg(long)]
     pub full: bool,
     /// Use the costs of this run, instead of measuring what the study needs
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output", "full"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "full"])]
     pub run: Option<String>,
     /// For mpe: instead of the tables, tune prefetch as its postscript does, on this file or on one created for it [budget: 30s]
-    #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "count", "rounds", "precision", "cpu", "seed", "output"])]
+    #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "count", "rounds", "precision", "cpu", "beside", "seed", "output"])]
     pub prefetch: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub measure: MeasureArgs,

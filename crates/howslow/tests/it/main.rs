@@ -2,6 +2,7 @@
 //! to link.
 
 mod advise;
+mod beside;
 mod commands;
 mod comparing;
 mod faults;

@@ -4,6 +4,7 @@
 
 mod apart;
 mod count;
+mod crew;
 mod faults;
 mod kills;
 mod stuck;
@@ -14,9 +15,10 @@ use libtest_mimic::{Arguments, Trial};
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let tests: Vec<Trial> = [apart::tests(), faults::tests(), count::tests(), kills::tests(), stuck::tests()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let tests: Vec<Trial> =
+        [apart::tests(), faults::tests(), count::tests(), crew::tests(), kills::tests(), stuck::tests()]
+            .into_iter()
+            .flatten()
+            .collect();
     libtest_mimic::run(&arguments, tests).exit();
 }

@@ -32,7 +32,16 @@ fn measured(items: Vec<Item>, root: &Path) -> Measurement {
         tolerance: 0.06,
         ..Settings::default()
     };
-    let plan = Plan { items, find: operations::find, settings, width: None, program: None, scratch_root: root };
+    let plan = Plan {
+        items,
+        find: operations::find,
+        crosses: |_| false,
+        settings,
+        width: None,
+        program: None,
+        scratch_root: root,
+        check: None,
+    };
     measure(plan, &mut |_| {}).expect("something is measured")
 }
 

@@ -82,6 +82,7 @@ impl Book {
             faults: Faults::default(),
             switches: Switches::default(),
             reads: None,
+            hidden: None,
             tallies: BTreeMap::new(),
             rounds: Vec::new(),
             terms: subtracted.collect(),

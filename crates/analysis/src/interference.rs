@@ -1,0 +1,293 @@
+//! How much work is slowed by other work beside it: one figure from many pairs of a stretch alone and a stretch beside,
+//! and what pairs say of three together. Knows nothing of how they were measured.
+
+use record::Place;
+
+use crate::landing::{RoundFigure, around, reach};
+use crate::statistics::{Interval, median};
+
+/// Work that runs beside the one measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Its kind.
+    pub kind: String,
+    /// The share of the time in which it works or wants to work, 0 to 1.
+    pub dose: f64,
+    /// Where it runs.
+    pub place: Place,
+}
+
+/// One stretch beside the loads, compared with those alone just before and after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Elapsed time per operation, beside over alone.
+    pub elapsed: f64,
+    /// Processor time per operation, beside over alone; `None` if it is too short to tell.
+    pub cpu: Option<f64>,
+    /// Elapsed ns per operation alone.
+    pub alone_ns: f64,
+    /// What each load did meanwhile, in operations per second.
+    pub achieved: Vec<f64>,
+}
+
+/// How much a victim is slowed by loads beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The kind of work that is slowed.
+    pub victim: String,
+    /// What runs beside it.
+    pub beside: Vec<Load>,
+    /// The figures; `None` if nothing was measured.
+    pub slowdown: Option<Slowdown>,
+}
+
+/// The figures of a cell: medians over its pairs, each with the interval in which another run would land.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slowdown {
+    /// How many pairs.
+    pub pairs: usize,
+    /// Elapsed time beside over alone.
+    pub elapsed: Interval,
+    /// Processor time beside over alone, if it can be told. Where the loads share its CPU, this is what it is slowed by; the
+    /// rest of the elapsed time it had no CPU.
+    pub cpu: Option<Interval>,
+    /// Elapsed ns per operation alone.
+    pub alone_ns: f64,
+    /// What each load did, in operations per second.
+    pub achieved: Vec<f64>,
+}
+
+/// An interval that reaches no further tells a slow-down to so many points.
+pub const POINTS: f64 = 0.05;
+
+impl Slowdown {
+    /// The figures of these pairs; `None` if there are none.
+    pub fn of(pairs: &[Pair]) -> Option<Slowdown> {
+        let figure = |ratios: Vec<f64>| {
+            let middle = median(ratios.iter().copied())?;
+            Some(around(middle, reach(&RoundFigure::alike(ratios))))
+        };
+        let cpu: Vec<f64> = pairs.iter().filter_map(|pair| pair.cpu).collect();
+        let loads = pairs.first()?.achieved.len();
+        let mean = |of: &dyn Fn(&Pair) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+        Some(Slowdown {
+            pairs: pairs.len(),
+            elapsed: figure(pairs.iter().map(|pair| pair.elapsed).collect())?,
+            cpu: figure(cpu).filter(|_| pairs.iter().all(|pair| pair.cpu.is_some())),
+            alone_ns: median(pairs.iter().map(|pair| pair.alone_ns))?,
+            achieved: (0..loads).map(|load| mean(&|pair| pair.achieved[load])).collect(),
+        })
+    }
+
+    /// The slow-down, if it can be told: its interval leaves 1 out, or reaches no further than [`POINTS`].
+    pub fn told(&self) -> Option<Interval> {
+        told(self.elapsed)
+    }
+
+    /// The same of the processor time.
+    pub fn told_cpu(&self) -> Option<Interval> {
+        self.cpu.and_then(told)
+    }
+}
+
+/// The slow-down with this interval, if it can be told: the interval leaves 1 out, or reaches no further than [`POINTS`].
+pub fn told(it: Interval) -> Option<Interval> {
+    let finite = it.low.is_finite() && it.high.is_finite();
+    (finite && (it.low > 1.0 || it.high < 1.0 || it.half() <= POINTS)).then_some(it)
+}
+
+/// Everything that was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interference {
+    /// The kinds that were slowed, in order.
+    pub victims: Vec<String>,
+    /// The kinds that slowed them, in order.
+    pub aggressors: Vec<String>,
+    /// The places where they ran.
+    pub places: Vec<Place>,
+    /// What stands for each kind: its name, and the operation with its point.
+    pub kinds: Vec<(String, String)>,
+    /// All cells: those of the matrices, of the dose curves and of several loads at once.
+    pub cells: Vec<Cell>,
+    /// What was not measured: a kind or a place, and why.
+    pub skipped: Vec<(String, String)>,
+    /// The CPU of the victims.
+    pub cpu: u32,
+    /// Passes over all cells, each with new processes.
+    pub passes: u32,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// The signal that ended it early.
+    pub interrupted: Option<i32>,
+}
+
+impl Interference {
+    /// The cell of a victim beside exactly these loads.
+    pub fn cell(&self, victim: &str, beside: &[Load]) -> Option<&Slowdown> {
+        let found = self.cells.iter().find(|cell| cell.victim == victim && cell.beside == beside)?;
+        found.slowdown.as_ref()
+    }
+
+    /// The cell of the matrix of this place.
+    pub fn pair(&self, victim: &str, aggressor: &str, place: Place) -> Option<&Slowdown> {
+        self.cell(victim, &[Load { kind: aggressor.into(), dose: 1.0, place }])
+    }
+
+    /// The curves of a victim by the dose of one load, for those pairs that were measured at several doses: the dose and the
+    /// slow-down, by dose. They begin with no load, which slows nothing down. Cells of pairs that predict several loads at
+    /// once have one more dose than the matrix, and make no curve.
+    pub fn curves(&self) -> Vec<Curve> {
+        const FEWEST_DOSES: usize = 3;
+        let mut curves: Vec<Curve> = Vec::new();
+        for cell in &self.cells {
+            let ([load], Some(slowdown)) = (cell.beside.as_slice(), &cell.slowdown) else { continue };
+            let same = |curve: &&mut Curve| {
+                curve.victim == cell.victim && curve.aggressor == load.kind && curve.place == load.place
+            };
+            let point = (load.dose, slowdown.elapsed);
+            match curves.iter_mut().find(same) {
+                Some(curve) => curve.points.push(point),
+                None => curves.push(Curve {
+                    victim: cell.victim.clone(),
+                    aggressor: load.kind.clone(),
+                    place: load.place,
+                    points: vec![(0.0, Interval { value: 1.0, low: 1.0, high: 1.0 }), point],
+                }),
+            }
+        }
+        curves.retain(|curve| curve.points.len() > FEWEST_DOSES);
+        curves.iter_mut().for_each(|curve| curve.points.sort_by(|one, other| one.0.total_cmp(&other.0)));
+        curves
+    }
+
+    /// What pairs predict of each cell with several loads, beside what was measured.
+    pub fn together(&self) -> Vec<Together<'_>> {
+        let several = self.cells.iter().filter(|cell| cell.beside.len() > 1);
+        several
+            .filter_map(|cell| {
+                let measured = cell.slowdown.as_ref()?.elapsed;
+                let alone = |load: &Load| self.cell(&cell.victim, std::slice::from_ref(load));
+                let parts: Vec<f64> =
+                    cell.beside.iter().map(|load| Some(alone(load)?.elapsed.value)).collect::<Option<_>>()?;
+                Some(Together { cell, measured, prediction: Prediction::of(&parts) })
+            })
+            .collect()
+    }
+}
+
+/// The slow-down of one kind by another at several doses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// The kind that is slowed.
+    pub victim: String,
+    /// The kind beside it.
+    pub aggressor: String,
+    /// Where that runs.
+    pub place: Place,
+    /// Dose and slow-down, by dose.
+    pub points: Vec<(f64, Interval)>,
+}
+
+/// What pairs predict of several loads at once, and what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Together<'a> {
+    /// The victim and its loads.
+    pub cell: &'a Cell,
+    /// What was measured.
+    pub measured: Interval,
+    /// What the pairs say.
+    pub prediction: Prediction,
+}
+
+/// Two models of several loads at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// Each load slows what the others have left: the product of the slow-downs.
+    pub product: f64,
+    /// Each load takes a time of its own: 1 and the sum of what each adds.
+    pub sum: f64,
+}
+
+impl Prediction {
+    /// From the slow-down by each load alone.
+    pub fn of(parts: &[f64]) -> Prediction {
+        Prediction { product: parts.iter().product(), sum: 1.0 + parts.iter().map(|part| part - 1.0).sum::<f64>() }
+    }
+
+    /// How far a model's figure is from what was measured, as a share of the latter.
+    pub fn error(predicted: f64, measured: f64) -> f64 {
+        predicted / measured - 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(elapsed: f64, cpu: Option<f64>) -> Pair {
+        Pair { elapsed, cpu, alone_ns: 100.0, achieved: vec![5.0, 7.0] }
+    }
+
+    fn load(kind: &str, dose: f64) -> Load {
+        Load { kind: kind.into(), dose, place: Place::Other }
+    }
+
+    fn cell(beside: &[Load], elapsed: f64) -> Cell {
+        let pairs: Vec<Pair> = (0..6).map(|_| pair(elapsed, Some(1.0))).collect();
+        Cell { victim: "compute".into(), beside: beside.to_vec(), slowdown: Slowdown::of(&pairs) }
+    }
+
+    #[test]
+    fn a_cell_is_told_where_its_interval_is_narrow_or_leaves_one_out() {
+        let of = |ratios: &[f64]| {
+            let pairs: Vec<Pair> = ratios.iter().map(|&ratio| pair(ratio, Some(ratio))).collect();
+            Slowdown::of(&pairs).expect("figures")
+        };
+        let nothing = of(&[1.0, 1.01, 0.99, 1.0, 1.01, 0.99]);
+        assert!(nothing.told().is_some_and(|it| it.value == 1.0 && it.low < 1.0 && it.high > 1.0), "{nothing:?}");
+        let clear = of(&[2.1, 1.9, 2.0, 2.3, 1.8]);
+        assert!(clear.told().is_some_and(|it| it.low > 1.0 && it.half() > POINTS), "{clear:?}");
+        assert_eq!(of(&[1.4, 0.7, 1.0, 1.2]).told(), None);
+        assert_eq!(of(&[2.0]).told(), None, "one pair shows no scatter");
+        assert_eq!(Slowdown::of(&[]), None);
+        assert_eq!((clear.achieved.as_slice(), clear.alone_ns), ([5.0, 7.0].as_slice(), 100.0));
+    }
+
+    #[test]
+    fn processor_time_is_told_only_if_every_pair_has_it() {
+        let pairs = [pair(2.0, Some(1.0)), pair(2.0, None), pair(2.0, Some(1.1))];
+        assert_eq!(Slowdown::of(&pairs).and_then(|it| it.cpu), None);
+        assert!(Slowdown::of(&pairs[..1]).is_some_and(|it| it.cpu.is_some()));
+    }
+
+    #[test]
+    fn several_at_once_are_predicted_from_each_alone() {
+        let (a, b) = (load("memory", 0.5), load("network", 0.5));
+        let both = [a.clone(), b.clone()];
+        let cells = vec![cell(std::slice::from_ref(&a), 1.2), cell(std::slice::from_ref(&b), 1.5), cell(&both, 1.9)];
+        let all = Interference { cells, ..Interference::default() };
+        let together = all.together();
+        let [only] = together.as_slice() else { panic!("{together:?}") };
+        assert!((only.prediction.product - 1.8).abs() < 1e-12 && (only.prediction.sum - 1.7).abs() < 1e-12);
+        assert!((Prediction::error(only.prediction.product, only.measured.value) + 0.0526).abs() < 1e-4);
+        // Without one of the pairs nothing is predicted.
+        let fewer = Interference { cells: all.cells[1..].to_vec(), ..Interference::default() };
+        assert_eq!(fewer.together(), []);
+    }
+
+    #[test]
+    fn a_curve_needs_several_doses_and_is_in_their_order() {
+        let cells = vec![
+            cell(&[load("memory", 1.0)], 1.4),
+            cell(&[load("memory", 0.25)], 1.1),
+            cell(&[load("memory", 0.5)], 1.2),
+            cell(&[load("network", 0.5)], 1.0),
+            cell(&[load("network", 1.0)], 1.1),
+            cell(&[load("memory", 1.0), load("network", 1.0)], 1.5),
+        ];
+        let curves = Interference { cells, ..Interference::default() }.curves();
+        let [curve] = curves.as_slice() else { panic!("{curves:?}") };
+        let points: Vec<(f64, f64)> = curve.points.iter().map(|(dose, it)| (*dose, it.value)).collect();
+        assert_eq!(points, [(0.0, 1.0), (0.25, 1.1), (0.5, 1.2), (1.0, 1.4)]);
+    }
+}

@@ -1,0 +1,88 @@
+//! `howslow interference`: how much each kind of work slows each other kind.
+
+use interference::{InterferenceError, KINDS, Kind, Request};
+use record::Place;
+use report::document::InterferenceDocument;
+
+use crate::cli::InterferenceArgs;
+use crate::output::{self, Bar, Misuse, Outcome, say};
+use crate::pictures::{self, Picture};
+use crate::scratch;
+
+/// Dose curves that are measured unless others are asked for: victim and aggressor. The first is the paper's own.
+const CURVES: [(&str, &str); 4] =
+    [("compute", "disk-reads"), ("memory", "memory"), ("disk-reads", "compute"), ("faults", "memory")];
+/// Kinds that run together unless others are asked for.
+const TOGETHER: [[&str; 3]; 2] = [["memory", "network", "disk-reads"], ["compute", "memory", "faults"]];
+
+pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
+    pictures::check(args.svg.as_deref())?;
+    let folder = scratch::folder()?;
+    let request = request(args)?;
+    let machine = machine::describe();
+    let bar = Bar::new();
+    let found = interference::matrix(&request, &folder, &mut |progress| bar.show(progress));
+    bar.clear();
+    let found = found.map_err(refused)?;
+    if args.json {
+        output::print_document(&InterferenceDocument::of(&found, &machine))?;
+    } else {
+        output::print(&report::interference(&found, &machine, output::style(), output::width()))?;
+    }
+    let drawn = report::interference_pictures(&found).into_iter().map(|(name, svg)| Picture { name, svg });
+    pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())?;
+    match found.interrupted {
+        Some(signal) => {
+            say("interrupted: this is what was measured until then");
+            Ok(Outcome::Interrupted(signal))
+        }
+        // What was asked for by name and cannot be had.
+        None if !found.skipped.is_empty() && !(args.on.is_empty() && args.kinds.is_empty()) => Ok(Outcome::Skipped),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// A load that cannot be meant is a misuse.
+pub(crate) fn refused(error: InterferenceError) -> anyhow::Error {
+    if error.is_misuse() { Misuse(error.to_string()).into() } else { error.into() }
+}
+
+fn request(args: &InterferenceArgs) -> anyhow::Result<Request> {
+    let named = |name: &str| Kind::named(name).map_err(refused);
+    let chosen = |own: &[&'static Kind]| -> Vec<&'static Kind> {
+        match (own, args.kinds.as_slice()) {
+            ([], []) => KINDS.iter().collect(),
+            ([], kinds) => kinds.to_vec(),
+            (own, _) => own.to_vec(),
+        }
+    };
+    let (victims, aggressors) = (chosen(&args.victims), chosen(&args.aggressors));
+    // Those that nobody asked for are measured only of kinds that are measured anyway.
+    let is = |kinds: &[&Kind], name: &str| kinds.iter().any(|kind| kind.name == name);
+    let mut curves = args.doses.clone();
+    if curves.is_empty() {
+        for (victim, aggressor) in CURVES {
+            if is(&victims, victim) && is(&aggressors, aggressor) {
+                curves.push((named(victim)?, named(aggressor)?));
+            }
+        }
+    }
+    let mut together = args.together.clone();
+    if together.is_empty() {
+        for [one, two, three] in TOGETHER {
+            if [one, two, three].iter().all(|name| is(&victims, name) && is(&aggressors, name)) {
+                together.push([named(one)?, named(two)?, named(three)?]);
+            }
+        }
+    }
+    Ok(Request {
+        victims,
+        aggressors,
+        places: if args.on.is_empty() { Place::ALL.to_vec() } else { args.on.clone() },
+        curves,
+        together,
+        budget_s: args.budget,
+        cpu: args.cpu,
+        seed: args.seed.unwrap_or_else(|| fastrand::u64(..)),
+    })
+}

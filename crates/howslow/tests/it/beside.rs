@@ -1,0 +1,176 @@
+//! Work beside a measurement: the matrix, `--beside`, and what becomes of both when something dies.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use predicates::prelude::*;
+use predicates::str::contains;
+use record::{Estimate, Place};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{QUICK, folder, howslow, run_of};
+
+/// A busy machine may disturb any one measurement.
+const TRIES: usize = 5;
+
+/// The document of the matrix for these arguments.
+fn matrix(data: &TempDir, args: &[&str]) -> Value {
+    let result = howslow(data).arg("interference").args(args).args(["--json"]).assert().success();
+    serde_json::from_slice(&result.get_output().stdout).expect("JSON")
+}
+
+/// The cell of a victim beside one load.
+fn cell<'d>(document: &'d Value, victim: &str, aggressor: &str) -> &'d Value {
+    let cells = document["cells"].as_array().expect("cells");
+    let is = |cell: &&Value| cell["victim"] == victim && cell["beside"][0]["kind"] == aggressor;
+    cells.iter().find(|cell| is(cell)).expect("the cell")
+}
+
+#[test]
+fn sharing_a_cpu_is_told_apart_from_being_slowed() {
+    let data = folder();
+    let mut seen = Vec::new();
+    for _ in 0..TRIES {
+        let document = matrix(&data, &["compute", "system-calls", "--on", "same", "--budget", "2s"]);
+        let cell = cell(&document, "compute", "system-calls");
+        assert!(cell["beside"][0]["per_second"].as_f64().is_some_and(|it| it > 0.0), "{cell}");
+        let value = |name: &str| cell[name]["value"].as_f64().expect("a figure");
+        seen.push((value("elapsed"), value("cpu")));
+        // Half the CPU is gone, and while it had the CPU it was as fast as ever.
+        if (1.6..2.6).contains(&value("elapsed")) && (0.8..1.25).contains(&value("cpu")) {
+            return;
+        }
+    }
+    panic!("elapsed and processor time beside over alone: {seen:?}");
+}
+
+#[test]
+fn three_together_are_predicted_from_pairs_that_were_measured() {
+    let data = folder();
+    let document = matrix(
+        &data,
+        &["compute", "faults", "pipe", "--on", "same", "--together", "compute+faults+pipe", "--budget", "1s"],
+    );
+    let together = document["together"].as_array().expect("several loads");
+    assert_eq!(together.len(), 3, "each of the three is slowed by the two others");
+    for it in together {
+        assert!(it["product"].as_f64().is_some_and(|it| it > 0.0) && it["measured"]["value"].is_number(), "{it}");
+    }
+}
+
+#[test]
+fn a_run_beside_other_work_says_so_and_is_slowed() {
+    let data = folder();
+    let taken = |beside: &[&str]| {
+        run_of(howslow(&data).args(["run", "syscall.getppid", "--json"]).args(QUICK).args(beside).assert().get_output())
+    };
+    let figure = |run: &record::Run| {
+        let cost = run.costs.iter().find(|cost| cost.operation == "syscall.getppid").expect("a cost");
+        (cost.gross_ns.typical.0, cost.headline)
+    };
+    let mut seen = Vec::new();
+    for _ in 0..TRIES {
+        let (alone, beside) = (taken(&[]), taken(&["--beside", "compute@same"]));
+        assert!(alone.settings.beside.is_empty() && alone.noise.beside.is_empty());
+        let [load] = beside.settings.beside.as_slice() else { panic!("{:?}", beside.settings.beside) };
+        assert_eq!((load.kind.as_str(), load.dose, load.place), ("compute", 1.0, Place::Same));
+        assert!(beside.noise.beside[0].per_second > 0.0 && beside.noise.beside[0].cpu > 0.1, "{:?}", beside.noise);
+        let ((before, _), (after, headline)) = (figure(&alone), figure(&beside));
+        assert_eq!(headline, Estimate::Typical);
+        seen.push(after / before);
+        if after / before > 1.5 {
+            let page = howslow(&data).args(["show", "@1"]).assert().success();
+            page.stdout(contains("beside compute on the same CPU").and(contains("typical")));
+            let told = howslow(&data).args(["compare", "@2", "@1"]).assert().success();
+            told.stdout(contains("beside"));
+            return;
+        }
+    }
+    panic!("beside over alone: {seen:?}");
+}
+
+#[test]
+fn what_is_no_load_is_refused() {
+    let data = folder();
+    for beside in ["disk", "", "memory@0%", "memory@200%", "memory@near", "compute@1%@2%"] {
+        let result = howslow(&data).args(["run", "loop.empty", "--beside", beside]).assert().code(2);
+        result.stdout("").stderr(contains("--beside"));
+    }
+    for args in [["--on", "near"], ["--doses", "compute"], ["--together", "compute+pipe"], ["--victims", "disk"]] {
+        howslow(&data).arg("interference").args(args).assert().code(2).stdout("").stderr(contains(args[0]));
+    }
+    howslow(&data).args(["interference", "everything"]).assert().code(2).stdout("").stderr(contains("processes"));
+}
+
+/// The command, measuring in this folder for a long time beside work on its own CPU.
+fn long_run(data: &TempDir, scratch: &Path) -> Child {
+    let mut command = Command::new(cargo_bin("howslow"));
+    command.args(["run", "syscall", "--budget", "100s", "--beside", "compute@same"]);
+    command.env("HOWSLOW_DATA", data.path()).env("TMPDIR", scratch);
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(60) {
+        if let Some(found) = found() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("waited in vain for {what}");
+}
+
+fn children(pid: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// The guard of the work beside it and the work itself, once rounds have begun.
+fn worker(of: u32) -> (u32, u32) {
+    until("the work beside and the rounds", || {
+        let below = children(of);
+        let guard = *below.first().filter(|_| below.len() > 1)?;
+        Some((guard, *children(guard).first()?))
+    })
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid as i32).expect("an id");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is there");
+}
+
+fn is_gone(pid: u32) -> Option<()> {
+    (!Path::new(&format!("/proc/{pid}")).exists()).then_some(())
+}
+
+#[test]
+fn work_that_dies_is_an_error_and_no_quiet_measurement() {
+    let (data, scratch) = (folder(), folder());
+    let running = long_run(&data, scratch.path());
+    let (_, work) = worker(running.id());
+    kill(work);
+    let began = Instant::now();
+    let output = running.wait_with_output().expect("it ends");
+    assert!(began.elapsed() < Duration::from_secs(30), "it went on without the work beside it");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("compute ended before it was told to") && told.contains("run it again"), "{told}");
+    assert_eq!(std::fs::read_dir(scratch.path()).expect("a folder").count(), 0, "something is left");
+    assert!(!data.path().join("runs").exists(), "nothing of it is kept");
+}
+
+#[test]
+fn nothing_is_left_of_a_run_that_is_killed() {
+    let (data, scratch) = (folder(), folder());
+    let mut running = long_run(&data, scratch.path());
+    let (guard, work) = worker(running.id());
+    kill(running.id());
+    running.wait().expect("it ends");
+    until("the guard to end", || is_gone(guard));
+    until("the work to end", || is_gone(work));
+    until("the folders to go", || (std::fs::read_dir(scratch.path()).ok()?.count() == 0).then_some(()));
+}

@@ -1,0 +1,77 @@
+//! Why a load cannot run or the matrix cannot be measured.
+
+use crate::kind::KINDS;
+
+/// Why a load cannot run or the matrix cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum InterferenceError {
+    /// No kind of work has this name.
+    #[error("there is no kind of work '{name}'; choose one of: {}", KINDS.each_ref().map(|kind| kind.name).join(", "))]
+    Kind {
+        /// What was typed.
+        name: String,
+    },
+    /// The text does not say a load.
+    #[error(
+        "cannot read '{text}' as work to run beside: {why}; say KIND[@DOSE][@PLACE], such as disk-reads@50% or memory@same"
+    )]
+    Load {
+        /// What was typed.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The registry lacks an operation.
+    #[error("this howslow has no operation {id}, which a kind of work needs")]
+    Operation {
+        /// Its id.
+        id: &'static str,
+    },
+    /// There is no such CPU.
+    #[error("{reason}; {remedy}")]
+    Place {
+        /// Why there is none.
+        reason: String,
+        /// What would bring one.
+        remedy: String,
+    },
+    /// The workers cannot be started.
+    #[error("cannot start the work beside: {0}")]
+    Start(String),
+    /// A kind of work is impossible here.
+    #[error("{kind} cannot run here: {reason}")]
+    Impossible {
+        /// The kind.
+        kind: String,
+        /// Why.
+        reason: String,
+    },
+    /// A worker has ended before it was told to.
+    #[error(
+        "the work of the kind {kind} ended before it was told to: {why}; nothing measured beside it can be trusted, so run it again"
+    )]
+    Died {
+        /// The kind.
+        kind: String,
+        /// Why, as far as known.
+        why: String,
+    },
+    /// A load has done nothing.
+    #[error("the work of the kind {kind} did nothing in {seconds:.1} s; nothing measured beside it can be trusted")]
+    Idle {
+        /// The kind.
+        kind: String,
+        /// How long it should have worked.
+        seconds: f64,
+    },
+    /// Scratch files cannot be made.
+    #[error(transparent)]
+    Measure(#[from] measure::MeasureError),
+}
+
+impl InterferenceError {
+    /// True if what was typed cannot be meant.
+    pub fn is_misuse(&self) -> bool {
+        matches!(self, InterferenceError::Kind { .. } | InterferenceError::Load { .. })
+    }
+}

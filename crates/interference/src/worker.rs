@@ -1,0 +1,205 @@
+//! One worker, seen from inside: it sets its operation up and then obeys its post. A load works until told to stop; a
+//! victim does its work for a stretch of time and tells what that took.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use guard::Post;
+use operation::{Clock, Failure, Loop, Setting, Usage, pin, processor_time};
+
+use crate::kind::Kind;
+
+/// Numbers on a worker's post, by place.
+pub(crate) mod slot {
+    /// To a load: the share of the time in which it works. To a victim: how long its next stretch is, in ns.
+    pub const WANTED: usize = 0;
+    /// Operations done so far by a load; those of the latest stretch of a victim.
+    pub const DONE: usize = 1;
+    /// Processor time in ns of the worker and its partners, of the same.
+    pub const CPU: usize = 2;
+    /// Elapsed ns of a victim's latest stretch, its own batches only.
+    pub const ELAPSED: usize = 3;
+    /// 1 if the worker has ended because its work is impossible here.
+    pub const SKIPPED: usize = 4;
+}
+
+/// The answer of a worker that has set up. Commands go on from here.
+pub(crate) const READY: u32 = 1;
+
+/// What a worker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It works from an even command to the next odd one.
+    Load,
+    /// It works for one stretch at every command.
+    Victim,
+}
+
+/// The work of one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub kind: &'static Kind,
+    pub role: Role,
+    pub cpu: u32,
+    /// Its own folder. Workers run at the same time, so they share none.
+    pub folder: PathBuf,
+    pub seed: u64,
+}
+
+/// A load works for its share of this time, then rests.
+const PERIOD: f64 = 4e6;
+/// Length of a load's batch and of a victim's, in ns: a load must notice soon that it is told to stop.
+const LOAD_BATCH: f64 = 0.2e6;
+const VICTIM_BATCH: f64 = 0.5e6;
+
+/// Works until the post says to end. Returns why it has ended.
+pub(crate) fn work(task: &Task, post: &Post) -> String {
+    match obey(task, post) {
+        Ok(never) => match never {},
+        Err(Failure::Skip { reason, remedy }) => {
+            post.put(slot::SKIPPED, 1.0);
+            if remedy.is_empty() { reason } else { format!("{reason}; to measure it: {remedy}") }
+        }
+        Err(other) => other.to_string(),
+    }
+}
+
+/// Nothing: a worker obeys until it is killed.
+enum Never {}
+
+fn obey(task: &Task, post: &Post) -> Result<Never, Failure> {
+    // If memory runs out, the kernel should kill this worker and not the user's programs.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    pin(task.cpu)?;
+    let operation = task.kind.operation().map_err(|error| Failure::wrong(error.to_string()))?;
+    if let Some((reason, remedy)) = operation.needs.iter().find_map(|need| need.missing(None)) {
+        return Err(Failure::skip(reason, remedy));
+    }
+    let setting = Setting::new(task.kind.point(task.cpu), task.folder.clone(), task.cpu, None, task.seed);
+    let mut engine = Engine {
+        work: operation.set_up(&setting).map_err(Failure::into_skip)?,
+        partners: setting.partners(),
+        clock: Clock::plain(),
+        times: 1,
+    };
+    engine.find_times(if task.role == Role::Load { LOAD_BATCH } else { VICTIM_BATCH })?;
+    post.reply(READY);
+    match task.role {
+        Role::Load => load(&mut engine, post),
+        Role::Victim => victim(&mut engine, post),
+    }
+}
+
+/// An operation's loop and what is known of it.
+struct Engine {
+    work: Loop,
+    partners: Rc<RefCell<Vec<i32>>>,
+    clock: Clock,
+    /// Iterations of a batch.
+    times: u64,
+}
+
+/// What batches took.
+#[derive(Clone, Copy, Default)]
+struct Took {
+    elapsed: f64,
+    cpu: f64,
+    operations: f64,
+}
+
+impl Engine {
+    /// Finds the iterations that fill a batch, which also warms everything up.
+    fn find_times(&mut self, batch: f64) -> Result<(), Failure> {
+        let most = self.work.most_iterations();
+        while self.batch()?.elapsed < batch && self.times < most {
+            self.times = self.times.saturating_mul(2).min(most);
+        }
+        Ok(())
+    }
+
+    /// Processor time of this process, the children it has reaped and its partners, in ns.
+    fn cpu(&self) -> f64 {
+        let own = Usage::of_this_process().plus(Usage::of_reaped_children());
+        let partners: f64 = self.partners.borrow().iter().filter_map(|&pid| processor_time(pid)).sum();
+        own.user + own.system + partners
+    }
+
+    /// Runs one batch.
+    fn batch(&mut self) -> Result<Took, Failure> {
+        self.work.prepare_batch(self.times)?;
+        self.work.paused();
+        let used = self.cpu();
+        let start = self.clock.now();
+        let told = self.work.run_batch(self.times)?;
+        let elapsed = self.clock.now() - start - self.clock.cost;
+        let cpu = self.cpu() - used;
+        let paused = self.work.paused();
+        self.work.verify_batch(self.times)?;
+        let operations = (self.times * self.work.operations_per_iteration()) as f64;
+        let (elapsed, cpu) = match told {
+            Some(told) => (told.elapsed, told.usage.user + told.usage.system),
+            None => (elapsed - paused.elapsed, cpu - paused.usage.user - paused.usage.system),
+        };
+        Ok(Took { elapsed, cpu, operations })
+    }
+}
+
+fn load(engine: &mut Engine, post: &Post) -> Result<Never, Failure> {
+    let mut known = 0;
+    let mut done = 0.0;
+    loop {
+        known = post.wait_for_command(known, None);
+        if known % 2 == 1 || known == 0 {
+            post.put(slot::CPU, engine.cpu());
+            post.reply(known);
+            continue;
+        }
+        let dose = post.number(slot::WANTED).clamp(0.001, 1.0);
+        let (began, mut worked) = (Instant::now(), 0.0);
+        let mut published = began;
+        while post.command() == known {
+            let batch = Instant::now();
+            done += engine.batch()?.operations;
+            worked += batch.elapsed().as_nanos() as f64;
+            post.put(slot::DONE, done);
+            if post.answer() != known {
+                post.reply(known);
+            }
+            // Asking the kernel for the partners' time in every batch would be a load of its own.
+            if published.elapsed() > Duration::from_millis(50) {
+                post.put(slot::CPU, engine.cpu());
+                published = Instant::now();
+            }
+            let rest = worked / dose - began.elapsed().as_nanos() as f64;
+            if rest >= (1.0 - dose) * PERIOD && rest > 0.0 {
+                post.wait_for_command(known, Some(Duration::from_nanos(rest as u64)));
+            }
+        }
+    }
+}
+
+fn victim(engine: &mut Engine, post: &Post) -> Result<Never, Failure> {
+    let mut known = 0;
+    loop {
+        known = post.wait_for_command(known, None);
+        if known == 0 {
+            continue;
+        }
+        let stretch = Duration::from_nanos(post.number(slot::WANTED) as u64);
+        // What ran in between has used the caches.
+        engine.batch()?;
+        let (began, mut sum) = (Instant::now(), Took::default());
+        while sum.operations == 0.0 || began.elapsed() < stretch {
+            let took = engine.batch()?;
+            sum.elapsed += took.elapsed;
+            sum.cpu += took.cpu;
+            sum.operations += took.operations;
+        }
+        post.put(slot::ELAPSED, sum.elapsed);
+        post.put(slot::CPU, sum.cpu);
+        post.put(slot::DONE, sum.operations);
+        post.reply(known);
+    }
+}

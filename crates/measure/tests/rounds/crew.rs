@@ -1,0 +1,138 @@
+//! Workers beside this process: they obey their posts, tell why they ended, and never outlive it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use guard::{Crew, Post};
+use libtest_mimic::{Failed, Trial};
+
+use crate::support::{contains, equal, nothing_left, processes_of_ours, trial};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        trial("workers answer commands with numbers", commands),
+        trial("why a worker ended is told, whatever ended it", ends),
+        trial("dropping a crew ends what its workers have started", descendants),
+        trial("SIGKILL of the parent ends its crew and cleans up", parent_killed),
+    ]
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn until(what: &str, mut so: impl FnMut() -> bool) -> Result<(), Failed> {
+    let start = Instant::now();
+    while !so() {
+        if start.elapsed() > PATIENCE {
+            return Err(format!("waited in vain for {what}").into());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
+/// Answers each command with itself, and doubles the first number into the second.
+fn doubles(post: &Post) -> ! {
+    let mut known = 0;
+    loop {
+        known = post.wait_for_command(known, None);
+        post.put(1, 2.0 * post.number(0));
+        post.reply(known);
+    }
+}
+
+fn commands() -> Result<(), Failed> {
+    let crew = Crew::start(3, |_, post| doubles(post), || ())?;
+    for round in 1..50_u32 {
+        for worker in 0..crew.count() {
+            let post = crew.post(worker);
+            post.put(0, f64::from(round) + worker as f64);
+            post.say(round);
+        }
+        for worker in 0..crew.count() {
+            let post = crew.post(worker);
+            until("an answer", || post.wait_for_answer(round - 1, Duration::from_millis(100)) == round)?;
+            equal(post.number(1), 2.0 * (f64::from(round) + worker as f64), "the number")?;
+        }
+    }
+    equal(crew.ended(0), None, "a worker that works")
+}
+
+fn ends() -> Result<(), Failed> {
+    let crew = Crew::start(
+        4,
+        |number, post| match number {
+            0 => "enough".into(),
+            1 => panic!("a mistake"),
+            2 => {
+                // SAFETY: ends this process.
+                unsafe { libc::raise(libc::SIGSEGV) };
+                String::new()
+            }
+            _ => doubles(post),
+        },
+        || (),
+    )?;
+    for (worker, why) in [(0, "enough"), (1, "it panicked: a mistake"), (2, "SIGSEGV")] {
+        until("the end of a worker", || crew.ended(worker).is_some())?;
+        contains(&crew.ended(worker).unwrap_or_default(), why)?;
+    }
+    equal(crew.ended(3), None, "the one that works")
+}
+
+/// Starts a child that sleeps, tells its id, and waits for ever.
+fn with_child(post: &Post) -> String {
+    // SAFETY: the child only sleeps.
+    let child = unsafe { libc::fork() };
+    if child != 0 {
+        post.put(0, f64::from(child));
+        post.reply(1);
+    }
+    loop {
+        std::thread::sleep(Duration::from_secs(60));
+    }
+}
+
+fn descendants() -> Result<(), Failed> {
+    let before = processes_of_ours();
+    let crew = Crew::start(2, |_, post| with_child(post), || ())?;
+    until("the children", || (0..2).all(|worker| crew.post(worker).answer() == 1))?;
+    equal(processes_of_ours(), before + 5, "a guard, two workers and their children")?;
+    drop(crew);
+    equal(processes_of_ours(), before, "processes before and after")
+}
+
+fn parent_killed() -> Result<(), Failed> {
+    let root = tempfile::tempdir()?;
+    let before = processes_of_ours();
+    let folder = root.path().join("folder");
+    std::fs::create_dir(&folder)?;
+    let pid = parent(&folder);
+    until("the crew", || folder.join("ready").exists())?;
+    // SAFETY: our own child.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    let mut status = 0;
+    // SAFETY: the pointer is to an int.
+    unsafe { libc::waitpid(pid, &mut status, 0) };
+    until("the guard to clean up", || processes_of_ours() == before && nothing_left(root.path()).is_ok())
+}
+
+/// A child with a crew whose folder is to be removed once it is gone.
+fn parent(folder: &Path) -> libc::pid_t {
+    // SAFETY: this process has one thread.
+    let pid = unsafe { libc::fork() };
+    if pid != 0 {
+        return pid;
+    }
+    let gone = || {
+        let _ = std::fs::remove_dir_all(folder);
+    };
+    if let Ok(crew) = Crew::start(1, |_, post| with_child(post), gone)
+        && until("a child", || crew.post(0).answer() == 1).is_ok()
+        && std::fs::write(folder.join("ready"), "").is_ok()
+    {
+        // Until killed.
+        std::thread::sleep(Duration::from_secs(600));
+    }
+    // SAFETY: ends the child without running the test's destructors.
+    unsafe { libc::_exit(1) }
+}

@@ -1,0 +1,198 @@
+//! The page of `howslow interference`: the matrices, the dose curves, several loads at once, and the paper's own cell.
+
+use analysis::interference::{Cell, Curve, Interference, Load, Prediction, Slowdown, told};
+use analysis::statistics::Interval;
+use record::units::percent;
+use record::{Machine, Place};
+
+use crate::chart::{Axis, Chart, Heat, Series, Unit};
+use crate::grid::{Grid, Kind};
+use crate::head::machine_parts;
+use crate::text::{Style, paragraph};
+
+/// The page, its matrices at most `width` columns wide.
+pub fn interference(found: &Interference, machine: &Machine, style: Style, width: usize) -> String {
+    let mut page = machine_parts(machine).join("   ") + "\n";
+    let passes = if found.passes == 1 { "1 pass".into() } else { format!("{} passes", found.passes) };
+    let how = format!(
+        "how much longer the work of each row takes on CPU {} beside the work of each column: medians of stretches beside \
+         over stretches alone, alternated, in {passes} with new processes ({:.0} s). - means that it cannot be told: the \
+         interval holds zero and reaches further than 5 points",
+        found.cpu, found.seconds
+    );
+    page += &(style.dim(&paragraph("", &how)) + "\n");
+    for matrix in matrices(found) {
+        page += &format!("\n{}", matrix.heat.text(width));
+    }
+    page += &doses(found, style);
+    page += &together(found, style);
+    page += &paper(found, style);
+    page += &kinds(found, style);
+    if !found.skipped.is_empty() {
+        page += &format!("\n{}\n", style.bold("not measured here"));
+        for (what, reason) in &found.skipped {
+            page += &(paragraph("  ", &format!("{what}: {reason}")) + "\n");
+        }
+    }
+    page
+}
+
+/// The pictures of the page: the name of each and its SVG document.
+pub fn interference_pictures(found: &Interference) -> Vec<(String, String)> {
+    let matrices = matrices(found).into_iter().map(|matrix| (matrix.name, matrix.heat.svg()));
+    let curves = found.curves();
+    let chart = (!curves.is_empty()).then(|| ("interference-doses".to_string(), dose_chart(&curves).svg()));
+    matrices.chain(chart).collect()
+}
+
+/// A matrix and the name of its picture.
+struct Matrix {
+    name: String,
+    heat: Heat,
+}
+
+/// The matrix of every place. Where the CPU is shared, also that of the processor time: what the work is slowed by while it has
+/// the CPU.
+fn matrices(found: &Interference) -> Vec<Matrix> {
+    let mut all = Vec::new();
+    for &place in &found.places {
+        let title = format!("beside work {}: elapsed time added, in percent", place.told());
+        all.push(matrix(found, place, format!("interference-{}", place.word()), title, Slowdown::told));
+        if place == Place::Same {
+            let title = format!("beside work {}: CPU time added while it has the CPU, in percent", place.told());
+            all.push(matrix(found, place, "interference-same-cpu-time".into(), title, Slowdown::told_cpu));
+        }
+    }
+    all
+}
+
+fn matrix(
+    found: &Interference,
+    place: Place,
+    name: String,
+    title: String,
+    figure: fn(&Slowdown) -> Option<Interval>,
+) -> Matrix {
+    let cell = |victim: &String, aggressor: &String| Some(figure(found.pair(victim, aggressor, place)?)?.value - 1.0);
+    // In whole points: less can seldom be told, and a matrix of a dozen kinds has room for no more.
+    let rounded = |added: f64| (added * 100.0).round() + 0.0;
+    let row = |victim| found.aggressors.iter().map(|it| cell(victim, it).map(rounded)).collect();
+    let heat = Heat {
+        title,
+        rows: found.victims.clone(),
+        columns: found.aggressors.clone(),
+        cells: found.victims.iter().map(row).collect(),
+        unit: Unit::Count,
+    };
+    Matrix { name, heat }
+}
+
+/// `+12.3 % (10.1 to 14.2)`.
+fn added(it: &Interval) -> String {
+    let points = |value: f64| format!("{:.1}", (value - 1.0) * 100.0);
+    match told(*it) {
+        Some(it) => format!("{:+.1} % ({} to {})", (it.value - 1.0) * 100.0, points(it.low), points(it.high)),
+        None => "cannot be told".into(),
+    }
+}
+
+fn doses(found: &Interference, style: Style) -> String {
+    let curves = found.curves();
+    if curves.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<<<<<<<");
+    let longest = curves.iter().max_by_key(|curve| curve.points.len()).map(|curve| curve.points.as_slice());
+    let doses: Vec<f64> =
+        longest.unwrap_or_default().iter().map(|(dose, _)| *dose).filter(|dose| *dose > 0.0).collect();
+    let titles = doses.iter().map(|dose| format!("{} of the time", percent(*dose)));
+    grid.add(Kind::Heading, std::iter::once("by dose: elapsed time added".to_string()).chain(titles).collect());
+    for curve in &curves {
+        let at =
+            |dose: &f64| curve.points.iter().find(|(known, _)| known == dose).map_or("-".into(), |it| added(&it.1));
+        let name = format!("  {} beside {} {}", curve.victim, curve.aggressor, curve.place.told());
+        grid.add(Kind::Row, std::iter::once(name).chain(doses.iter().map(at)).collect());
+    }
+    format!("\n{}", grid.render(style))
+}
+
+fn dose_chart(curves: &[Curve]) -> Chart {
+    let series = |curve: &Curve| {
+        let points = curve.points.iter().map(|(dose, it)| (*dose, it.value - 1.0)).collect();
+        let ends = curve.points.iter().map(|(_, it)| (it.low - 1.0, it.high - 1.0)).collect();
+        Series::new(format!("{} beside {}", curve.victim, curve.aggressor), points).with_intervals(ends)
+    };
+    Chart {
+        title: "elapsed time added, by the share of the time in which the other works".into(),
+        x: Axis::linear("dose", Unit::Share),
+        y: Axis::linear("added", Unit::Share),
+        series: curves.iter().map(series).collect(),
+    }
+}
+
+fn load(load: &Load) -> String {
+    let dose = if load.dose < 1.0 { format!(" {} of the time", percent(load.dose)) } else { String::new() };
+    format!("{}{dose}", load.kind)
+}
+
+fn together(found: &Interference, style: Style) -> String {
+    let several = found.together();
+    if several.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<<<<");
+    let titles = ["three together: elapsed time added", "measured", "product of the pairs", "sum of the pairs"];
+    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    for it in &several {
+        let Cell { victim, beside, .. } = it.cell;
+        let loads: Vec<String> = beside.iter().map(load).collect();
+        let place = beside.first().map_or("", |load| load.place.told());
+        let predicted = |value: f64| {
+            let error = Prediction::error(value, it.measured.value);
+            format!("{:+.1} % (off by {:+.1} %)", (value - 1.0) * 100.0, error * 100.0)
+        };
+        grid.add(
+            Kind::Row,
+            vec![
+                format!("  {victim} beside {} {place}", loads.join(" and ")),
+                added(&it.measured),
+                predicted(it.prediction.product),
+                predicted(it.prediction.sum),
+            ],
+        );
+    }
+    format!("\n{}", grid.render(style))
+}
+
+/// The paper's own cell: "a disk transfer slows the CPU by 4 to 10 %".
+fn paper(found: &Interference, style: Style) -> String {
+    const DISK: [&str; 2] = ["disk-reads", "disk-writes"];
+    const CPU: [&str; 3] = ["compute", "l2", "memory"];
+    let mut lines = String::new();
+    for &place in &found.places {
+        for disk in DISK {
+            let told = |victim: &&str| {
+                let it = found.pair(victim, disk, place)?.told()?;
+                Some(format!("{victim} {}", added(&it)))
+            };
+            let told: Vec<String> = CPU.iter().filter_map(told).collect();
+            if !told.is_empty() {
+                let text = format!("{disk} {}: {}", place.told(), told.join(", "));
+                lines += &(paragraph("  ", &text) + "\n");
+            }
+        }
+    }
+    if lines.is_empty() {
+        return lines;
+    }
+    let title = "the paper's own cell (The VAX CPU, 1986): a disk transfer slows the CPU by 4 to 10 %; here";
+    format!("\n{}\n{lines}", style.bold(title))
+}
+
+fn kinds(found: &Interference, style: Style) -> String {
+    let mut grid = Grid::new("<<");
+    for (kind, operation) in &found.kinds {
+        grid.add(Kind::Aside, vec![format!("  {kind}"), operation.clone()]);
+    }
+    format!("\n{}\n{}", style.bold("kinds of work"), grid.render(style))
+}
