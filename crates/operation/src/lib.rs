@@ -31,7 +31,7 @@ mod setting;
 mod stopwatch;
 mod usage;
 
-pub use axis::{Axis, PartnerPlace, Role, bytes, count, cpus, partner, size, word};
+pub use axis::{Axis, ONE_CPU, PartnerPlace, Role, bytes, count, cpus, partner, size, word};
 pub use clock::Clock;
 pub use device::{Device, DeviceWrites};
 pub use failure::Failure;

@@ -1,5 +1,6 @@
 //! What operations are made of, and what their tests share. There is no operation in it.
 
+pub(crate) mod area;
 pub(crate) mod baseline;
 pub(crate) mod block;
 pub(crate) mod channel;
@@ -20,6 +21,8 @@ pub(crate) mod ring;
 pub(crate) mod sandbox;
 pub(crate) mod scratch;
 pub(crate) mod shared;
+pub(crate) mod team;
 #[cfg(test)]
 pub(crate) mod trial;
 pub(crate) mod turn;
+pub(crate) mod work;

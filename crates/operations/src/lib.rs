@@ -14,6 +14,7 @@
 
 mod accounting;
 mod compute;
+mod contention;
 mod file;
 mod kit;
 mod memory;

@@ -7,9 +7,7 @@ mod chase;
 pub(crate) mod page;
 mod passes;
 mod region;
-mod team;
 pub(crate) mod touch;
-mod work;
 
 /// What the core's own caches hold on most machines of today: beyond, the clock is that of the shared cache.
 const OWN_CACHE: u64 = 1 << 20;

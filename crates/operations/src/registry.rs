@@ -4,6 +4,7 @@
 use operation::Operation;
 
 use crate::compute::{convert, sort};
+use crate::contention::{line, lock, shootdown, space};
 use crate::file::{self, keyed, reading, sparse, writing};
 use crate::memory::{self, align, page, touch};
 use crate::message::{self, poll};
@@ -161,6 +162,7 @@ pub static FAMILIES: &[Family] = &[
     ),
     Family::of("signals", &[signal::OPERATIONS, signal::send::OPERATIONS, signal::receive::OPERATIONS]),
     Family::of("switches", &[switch::OPERATIONS]),
+    Family::of("contention", &[lock::OPERATIONS, line::OPERATIONS, shootdown::OPERATIONS, space::OPERATIONS]),
     Family::of("threads", &[thread::OPERATIONS]),
     Family::of("processes", &[process::OPERATIONS, process::ways::OPERATIONS, process::apart::OPERATIONS]),
 ];

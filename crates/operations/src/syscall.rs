@@ -1,6 +1,5 @@
 //! Every system call on the path that does its work, set up and torn down outside the timing; one file per subject.
 
-mod area;
 pub(crate) mod asynchronous;
 pub(crate) mod attribute;
 pub(crate) mod descriptor;

@@ -9,7 +9,7 @@ use operation::{Failure, Loop, repeat};
 use super::OWN_CACHE;
 use super::passes::{Copying, Fill, Sum, TURN_WORDS, fastest, settle};
 use super::region::{Pages, Region};
-use super::work::{Work, alone};
+use crate::kit::work::{Work, alone};
 
 /// Where the copy's destination lies within its page, the source lying at a page's beginning: so far that no load of
 /// a small copy shares the low twelve address bits of a store just made. One that does waits for the store: at the

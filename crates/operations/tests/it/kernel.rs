@@ -2,6 +2,7 @@
 //! interrupts of other CPUs, values that changed, pages that moved, writes of the device, sleeps.
 
 mod files;
+mod shootdown;
 mod waits;
 
 use crate::support::{self, apart, changes_each_time, children, looped, prepared, setting_at};

@@ -10,7 +10,7 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 
 /// A page of most machines.
-pub(super) const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
 const BOTH: i32 = PROT_READ | PROT_WRITE;
 
@@ -55,7 +55,7 @@ unsafe fn write_byte(page: usize) {
 }
 
 /// Memory of this process's own, whose pages are named by their number.
-pub(super) struct Area {
+pub(crate) struct Area {
     guarded: Guarded,
     /// From one page to the next, in pages.
     stride: usize,
@@ -63,35 +63,35 @@ pub(super) struct Area {
 
 impl Area {
     /// So many pages, untouched: one mapping.
-    pub(super) fn new(pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn new(pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(pages + 2)?;
         guarded.open(1, pages)?;
         Ok(Area { guarded, stride: 1 })
     }
 
     /// So many pages, untouched, each a mapping of its own between guard pages.
-    pub(super) fn separate(pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn separate(pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(2 * pages + 1)?;
         (0..pages).try_for_each(|page| guarded.open(2 * page + 1, 1))?;
         Ok(Area { guarded, stride: 2 })
     }
 
     /// The same, all there.
-    pub(super) fn separate_touched(pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn separate_touched(pages: usize) -> Result<Area, Failure> {
         let area = Area::separate(pages)?;
         (0..pages).for_each(|page| area.touch(page));
         Ok(area)
     }
 
     /// So many pages, all there: one mapping.
-    pub(super) fn touched(pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn touched(pages: usize) -> Result<Area, Failure> {
         let area = Area::new(pages)?;
         (0..pages).for_each(|page| area.touch(page));
         Ok(area)
     }
 
     /// The first pages of a file, mapped to be shared.
-    pub(super) fn of_file(file: &OwnedFd, pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn of_file(file: &OwnedFd, pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(pages + 2)?;
         let at = guarded.page(1);
         exactly(at, call!(mmap, at, pages * PAGE, BOTH, MAP_SHARED | MAP_FIXED, file, 0)?)?;
@@ -99,23 +99,23 @@ impl Area {
     }
 
     #[inline(always)]
-    pub(super) fn page(&self, number: usize) -> usize {
+    pub(crate) fn page(&self, number: usize) -> usize {
         self.guarded.page(1 + number * self.stride)
     }
 
     /// Writes a byte of a page.
     #[inline(always)]
-    pub(super) fn touch(&self, page: usize) {
+    pub(crate) fn touch(&self, page: usize) {
         // SAFETY: the page is this area's own, is mapped for writing, and nothing else points to it.
         unsafe { write_byte(self.page(page)) };
     }
 }
 
 /// Slots of one page each between guard pages, where nothing is mapped.
-pub(super) struct Slots(Guarded);
+pub(crate) struct Slots(Guarded);
 
 impl Slots {
-    pub(super) fn new(places: usize) -> Result<Slots, Failure> {
+    pub(crate) fn new(places: usize) -> Result<Slots, Failure> {
         let guarded = Guarded::new(2 * places + 1)?;
         let places = Slots(guarded);
         let count = places.count();
@@ -129,18 +129,18 @@ impl Slots {
 
     /// Maps a page at this place.
     #[inline(always)]
-    pub(super) fn map(&self, place: usize) -> Result<(), Failure> {
+    pub(crate) fn map(&self, place: usize) -> Result<(), Failure> {
         let (at, kind) = (self.0.page(2 * place + 1), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);
         exactly(at, call!(mmap, at, PAGE, BOTH, kind, -1, 0)?)
     }
 
     #[inline(always)]
-    pub(super) fn unmap(&self, place: usize) -> Result<(), Failure> {
+    pub(crate) fn unmap(&self, place: usize) -> Result<(), Failure> {
         exactly(0, call!(munmap, self.0.page(2 * place + 1), PAGE)?)
     }
 
     /// Makes one mapping of all places and the pages between them, in place of the guard pages.
-    pub(super) fn map_all(&self) -> Result<(), Failure> {
+    pub(crate) fn map_all(&self) -> Result<(), Failure> {
         let (at, kind) = (self.0.start, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
         exactly(at, call!(mmap, at, self.0.length, PROT_NONE, kind, -1, 0)?)?;
         self.0.open(1, 2 * self.count() - 1)
@@ -148,7 +148,7 @@ impl Slots {
 
     /// Writes a byte of the page at this place, which must be mapped.
     #[inline(always)]
-    pub(super) fn touch(&self, place: usize) {
+    pub(crate) fn touch(&self, place: usize) {
         // SAFETY: the page is mapped for writing, as the caller sees to, and nothing else points to it.
         unsafe { write_byte(self.0.page(2 * place + 1)) };
     }
@@ -156,12 +156,12 @@ impl Slots {
 
 /// Maps a page where the kernel chooses: below the mapping made last, which it becomes a part of.
 #[inline(always)]
-pub(super) fn mapped_anywhere() -> Result<usize, Failure> {
+pub(crate) fn mapped_anywhere() -> Result<usize, Failure> {
     call!(mmap, 0, PAGE, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
 }
 
 /// Unmaps a page that was mapped where the kernel chose.
-pub(super) fn unmap(page: usize) -> Result<(), Failure> {
+pub(crate) fn unmap(page: usize) -> Result<(), Failure> {
     exactly(0, call!(munmap, page, PAGE)?)
 }
 
