@@ -162,7 +162,8 @@ impl Setting {
 
     /// The size of a working set in bytes, from this axis. The value is a number, or a word for a part of a cache of
     /// our CPU, which the cost then reports (`set bytes`): `half-l1` is half of the first cache that holds data,
-    /// `most-l2` three quarters of the second, `twice-l2` twice the second.
+    /// `most-l2` three quarters of the second, `all-l2` all of it, `twice-l2` twice the second, `quarter-l3` a quarter of
+    /// the third.
     ///
     /// # Errors
     /// A skip if the size of the cache is unknown.
@@ -178,8 +179,10 @@ impl Setting {
             return Err(Failure::skip(reason, "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)"));
         };
         let bytes = match part {
+            "quarter" => size / 4,
             "half" => size / 2,
             "most" => size / 4 * 3,
+            "all" => size,
             "twice" => size * 2,
             _ => return Err(Failure::wrong(format!("{word} names no part of a cache"))),
         };

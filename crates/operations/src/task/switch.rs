@@ -14,8 +14,9 @@ use crate::kit::shared::Shared;
 
 /// Bytes of its own that a task reads each time before it passes the token on: so many, or what a cache of this machine
 /// holds of them. Of `half` of a cache both sets fit it. Of `most` (three quarters) one set fits and two do not, so that
-/// every switch refills the cache: there a switch costs what it costs programs that use their cache. Of `twice` not even
-/// one fits, so that the work costs the same without a switch.
+/// every switch refills the cache: there a switch costs what it costs programs that use their cache. A set as large as
+/// the cache (`all`) just fits alone. Of `twice` not even one fits, so that the work costs the same without a switch,
+/// unless a larger cache is refilled; a `quarter` of the shared cache fits it twice.
 const SET: Axis = bytes(
     "set",
     &[
@@ -26,7 +27,9 @@ const SET: Axis = bytes(
         Value::Word("most-l1"),
         Value::Word("half-l2"),
         MOST_OF_L2,
+        Value::Word("all-l2"),
         Value::Word("twice-l2"),
+        Value::Word("quarter-l3"),
     ],
 )
 .headline(&[Value::Number(0), Value::Number(256 << 10), MOST_OF_L2]);
