@@ -1,6 +1,7 @@
 //! What operations are made of, and what their tests share. There is no operation in it.
 
 pub(crate) mod area;
+pub(crate) mod attributes;
 pub(crate) mod baseline;
 pub(crate) mod block;
 pub(crate) mod channel;
@@ -25,4 +26,5 @@ pub(crate) mod team;
 #[cfg(test)]
 pub(crate) mod trial;
 pub(crate) mod turn;
+pub(crate) mod unit;
 pub(crate) mod work;

@@ -317,7 +317,7 @@ pub(crate) fn beside<W: Work, L: Work>(
         let (team, own, _) = &mut *shared.borrow_mut();
         own.work(times);
         team.board.over.0.store(team.batch, Ordering::Release);
-        Ok(())
+        Ok(own.took())
     };
     let prepare = move |times| {
         let (team, own, units) = &mut *before.borrow_mut();
@@ -345,7 +345,7 @@ pub(crate) fn beside<W: Work, L: Work>(
         let idle = times >= SURELY && team.units().iter().zip(units).any(|(now, before)| now == before);
         if idle { Err(Failure::wrong("a partner did no work during the batch")) } else { Ok(()) }
     };
-    Ok(Loop::new(run).before(prepare).verify(verify))
+    Ok(Loop::reporting(run).before(prepare).verify(verify))
 }
 
 #[cfg(test)]

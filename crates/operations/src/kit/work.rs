@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use operation::{Failure, Loop};
+use operation::{Failure, Loop, Took};
 
 /// Work that a task does on its own.
 pub(crate) trait Work: 'static {
@@ -17,6 +17,11 @@ pub(crate) trait Work: 'static {
 
     /// Does it so many times; this is what is timed.
     fn work(&mut self, times: u64);
+
+    /// What the last call of `work` took, where not all of its time counts. Asked of the task that is timed alone.
+    fn took(&mut self) -> Option<Took> {
+        None
+    }
 
     /// Checks that the last call of `work` did what it was to do, so many times.
     ///

@@ -8,12 +8,13 @@ use operation::{Failure, Operation, Setting};
 use crate::support::{in_a_process, other_cpu};
 
 /// The first operation that other operations of a family are about; a family without it would be tested in vain.
-const FAMILIES: [(&str, &str); 7] = [
+const FAMILIES: [(&str, &str); 8] = [
     ("messages", "pipe.self"),
     ("asynchronous completion", "async.read.plain"),
     ("signals", "signal.deliver"),
     ("switches", "switch.process"),
     ("contention", "contention.lock"),
+    ("work of several CPUs", "scaling.open"),
     ("threads", "thread.create.join"),
     ("processes", "process.fork"),
 ];
