@@ -15,7 +15,7 @@ use report::document::DOCUMENTS;
 
 pub(crate) use compare::{CompareArgs, SortBy, Unit};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
-pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
+pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
 
@@ -55,6 +55,8 @@ pub(crate) enum Verb {
     Predict(PredictArgs),
     /// A paper's tables and sentences, tested on this machine
     Study(StudyArgs),
+    /// What a second CPU and every further one bring, by the kind of work
+    Scaling(ScalingArgs),
     /// How much of a file is in memory, put it out, write it
     File(FileArgs),
     /// The runs kept, newest first

@@ -19,6 +19,7 @@ mod predict;
 mod repeat;
 mod resolve;
 mod run;
+mod scaling;
 mod scratch;
 mod session;
 mod show;
@@ -59,6 +60,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),
         Some(Verb::Study(args)) => study::study(&args),
+        Some(Verb::Scaling(args)) => scaling::scaling(&args),
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::History(args)) => history::history(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),

@@ -10,6 +10,7 @@ mod file;
 mod memory;
 mod predict;
 mod repeat;
+mod scaling;
 mod study;
 
 pub use compare::CompareDocument;
@@ -20,6 +21,7 @@ pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
 pub use predict::{PredictDocument, Predictions};
 pub use repeat::RepeatDocument;
+pub use scaling::ScalingDocument;
 pub use study::{PrefetchStudy, StudiesDocument, StudyDocument};
 
 /// The name and the JSON Schema of every document, as published in `docs/`.
@@ -36,6 +38,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("predict", include_str!("../../../docs/schemas/predict.json")),
     ("predict-several", include_str!("../../../docs/schemas/predict-several.json")),
     ("predict-factors", include_str!("../../../docs/schemas/predict-factors.json")),
+    ("scaling", include_str!("../../../docs/schemas/scaling.json")),
     ("study", include_str!("../../../docs/schemas/study.json")),
     ("study-all", include_str!("../../../docs/schemas/study-all.json")),
     ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
@@ -66,6 +69,7 @@ mod tests {
             ("predict", schema_for!(PredictDocument)),
             ("predict-several", schema_for!(Predictions)),
             ("predict-factors", schema_for!(PredictFactors)),
+            ("scaling", schema_for!(ScalingDocument)),
             ("study", schema_for!(StudyDocument)),
             ("study-all", schema_for!(StudiesDocument)),
             ("file-resident", schema_for!(Vec<FileResident>)),

@@ -25,6 +25,7 @@ mod prefetch;
 mod prices;
 mod repeated;
 mod residence;
+mod scaling;
 mod study;
 mod text;
 
@@ -40,5 +41,6 @@ pub use prices::page;
 pub use record::BLOCK;
 pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
+pub use scaling::{scaling, scaling_chart};
 pub use study::study;
 pub use text::Style;

@@ -53,6 +53,16 @@ impl Attributes {
     }
 }
 
+/// The time slice of the calling task in ns, if it is of the class that takes turns (SCHED_RR).
+///
+/// # Errors
+/// If the kernel lacks the call.
+pub(crate) fn turn() -> Result<u64, Failure> {
+    let mut time = [0_u64; 2];
+    exactly(0, call!(sched_rr_get_interval, 0, &mut time)?)?;
+    Ok(time[0] * 1_000_000_000 + time[1])
+}
+
 /// A time slice by its name on an axis, in ns.
 ///
 /// # Errors

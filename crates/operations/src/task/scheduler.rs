@@ -5,6 +5,8 @@
 //! A batch of shares is a window of fixed length in which units of work are counted: a batch of fixed work would be over
 //! within one time slice, or take seconds.
 
+mod treatment;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,12 +16,12 @@ use operation::{Axis, Clock, Failure, Loop, Operation, Setting, Tally, Took, Usa
 use record::Estimate;
 use rustix::thread::futex;
 
-use crate::kit::attributes::{Attributes, slice};
 use crate::kit::baseline::DEFAULT;
 use crate::kit::shared::Shared;
 use crate::kit::team::{Memory, Part, Seat, Seats, beside};
 use crate::kit::unit::{Computing, Passing};
 use crate::kit::work::Work;
+use treatment::{Treatment, autogroups, treated};
 
 /// How the measured task is treated. The task beside it is always a usual one: SCHED_OTHER, nice 0, the usual time slice.
 const AS: Axis = word(
@@ -85,61 +87,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// They take a tenth of a second or more for one batch.
 const SCHEDULER: Operation = Operation { opt_in: true, quoted: Estimate::Typical, terms: &[], ..DEFAULT };
-
-/// How a point has its task treated.
-fn treated(word: &str) -> Result<Attributes, Failure> {
-    let usual = Attributes { runtime: 0, ..Attributes::own()? };
-    let of = |policy: i32| Attributes { policy: policy as u32, ..usual };
-    Ok(match word {
-        "usual" => usual,
-        "nice-minus-10" => Attributes { nice: -10, ..usual },
-        "nice-plus-10" => Attributes { nice: 10, ..usual },
-        "batch" => of(libc::SCHED_BATCH),
-        "idle" => of(libc::SCHED_IDLE),
-        "fifo" => Attributes { priority: 1, ..of(libc::SCHED_FIFO) },
-        "round-robin" => Attributes { priority: 1, ..of(libc::SCHED_RR) },
-        other => Attributes { runtime: slice(other.trim_start_matches("slice-"))?, ..usual },
-    })
-}
-
-/// A treatment that is taken on for a batch alone, since the clock's checks run between batches.
-struct Treatment {
-    wanted: Attributes,
-    usual: Attributes,
-}
-
-impl Treatment {
-    /// Tries it once.
-    ///
-    /// # Errors
-    /// A skip if it is refused, or the time slice is not taken.
-    fn of(setting: &Setting, word: &str) -> Result<Treatment, Failure> {
-        let usual = Attributes { runtime: 0, ..Attributes::own()? };
-        let treatment = Treatment { wanted: treated(word)?, usual };
-        let tried = if treatment.wanted.runtime > 0 { treatment.wanted.set_slice() } else { treatment.wanted.set() };
-        tried.map_err(Failure::into_skip)?;
-        let told = Attributes::own()?;
-        treatment.end()?;
-        if told.runtime > 0 {
-            setting.tally("ns of its time slice").pass(told.runtime);
-        }
-        setting.tally("autogroups on").pass(u64::from(autogroups()));
-        Ok(treatment)
-    }
-
-    fn begin(&self) -> Result<(), Failure> {
-        self.wanted.set()
-    }
-
-    fn end(&self) -> Result<(), Failure> {
-        self.usual.set()
-    }
-}
-
-/// Whether the kernel makes a group of each session.
-fn autogroups() -> bool {
-    std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled").is_ok_and(|text| text.trim() == "1")
-}
 
 /// A process on our own CPU.
 fn on_our_cpu(setting: &Setting) -> Seats {

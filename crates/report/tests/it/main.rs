@@ -5,4 +5,5 @@ mod comparing;
 mod explaining;
 mod pages;
 mod predicting;
+mod scaling;
 mod support;
