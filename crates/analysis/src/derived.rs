@@ -4,9 +4,9 @@
 mod derivations;
 mod route;
 
-use record::{Cost, Doubt, Run};
+use record::{Bytes, Cost, Doubt, Run};
 
-pub use derivations::{DERIVATIONS, RSX_DERIVATIONS, SIGNAL, SWITCH};
+pub use derivations::{DERIVATIONS, REFILLS, RSX_DERIVATIONS, SIGNAL, SWITCH};
 pub use route::{Derivation, Part, Quantity, Route, cost, net};
 
 use crate::answer::{Answer, between};
@@ -43,7 +43,7 @@ pub struct Followed {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derived {
     /// The name of the derived cost.
-    pub name: &'static str,
+    pub name: String,
     /// Every route, including those with missing costs.
     pub routes: Vec<Followed>,
     /// `None` with fewer than two figures, or if one is not distinguishable from zero.
@@ -57,7 +57,19 @@ pub fn derive(run: &Run) -> Vec<Derived> {
         parts.any(|(_, part)| part.find(run).is_some())
     };
     let derivations = if any(RSX_DERIVATIONS) { RSX_DERIVATIONS } else { DERIVATIONS };
-    derivations.iter().map(|derivation| follow(derivation, run)).collect()
+    let mut derived: Vec<Derived> = derivations.iter().map(|derivation| follow(derivation, run)).collect();
+    derived.extend(REFILLS.iter().filter_map(|refill| measured_refill(refill, run)));
+    derived
+}
+
+/// A refill with the size of its set, as the cost reports it. `None` if the run has no figure for it.
+fn measured_refill(refill: &Derivation, run: &Run) -> Option<Derived> {
+    let derived = follow(refill, run);
+    derived.routes.iter().find(|route| route.figure.is_ok())?;
+    let mut sets = refill.routes.iter().flat_map(|route| route.plus).filter_map(|part| part.find(run));
+    let bytes = sets.find_map(|cost| cost.tallies.get("set bytes").copied());
+    let size = bytes.map(|bytes| format!(": {}", Bytes(bytes as u64))).unwrap_or_default();
+    Some(Derived { name: derived.name + &size, ..derived })
 }
 
 /// One derived cost of a run.
@@ -65,7 +77,7 @@ pub fn follow(derivation: &Derivation, run: &Run) -> Derived {
     let followed = |route: &Route| Followed { route: *route, figure: route.follow(run), doubts: route.doubts(run) };
     let routes: Vec<Followed> = derivation.routes.iter().map(followed).collect();
     let figures: Vec<Interval> = routes.iter().filter_map(|followed| followed.figure.clone().ok()).collect();
-    Derived { name: derivation.name, agreement: agreement(&figures), routes }
+    Derived { name: derivation.name.into(), agreement: agreement(&figures), routes }
 }
 
 fn agreement(figures: &[Interval]) -> Option<Agreement> {

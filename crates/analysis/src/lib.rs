@@ -33,6 +33,7 @@ pub mod plausible;
 pub mod predict;
 pub mod prefetch;
 pub mod repeated;
+pub mod scalability;
 pub mod statistics;
 pub mod study;
 pub mod sums;

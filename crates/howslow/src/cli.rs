@@ -17,7 +17,7 @@ use report::document::DOCUMENTS;
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use interference::InterferenceArgs;
-pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
+pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
 
@@ -57,6 +57,8 @@ pub(crate) enum Verb {
     Predict(PredictArgs),
     /// Repeat a paper's experiment on this machine, and test its tables and statements
     Study(StudyArgs),
+    /// What a second CPU and every further one bring, by the kind of work
+    Scaling(ScalingArgs),
     /// How much each kind of work is slowed by each other kind beside it
     Interference(InterferenceArgs),
     /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it

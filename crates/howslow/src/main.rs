@@ -29,6 +29,7 @@ mod predict;
 mod repeat;
 mod resolve;
 mod run;
+mod scaling;
 mod scratch;
 mod session;
 mod show;
@@ -70,6 +71,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Predict(args)) => predict::predict(&args),
         Some(Verb::Study(args)) => study::study(&args),
         Some(Verb::Interference(args)) => interference::interference(&args),
+        Some(Verb::Scaling(args)) => scaling::scaling(&args),
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::History(args)) => history::history(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),

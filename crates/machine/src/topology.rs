@@ -81,6 +81,11 @@ impl Topology {
         Topology::of(&files, &online)
     }
 
+    /// How many CPUs are online; 0 where none are listed.
+    pub fn count(&self) -> u32 {
+        self.0.len() as u32
+    }
+
     /// The distance of two CPUs of this machine, from the files of these two alone.
     pub fn between(cpu: u32, other: u32) -> Distance {
         Topology::of(&Files(Path::new("/")), &[cpu, other]).distance(cpu, other)

@@ -183,7 +183,10 @@ pub const fn word(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Count, Role::None, values)
 }
 
-/// An axis that says how many CPUs are kept busy.
+/// The word of an axis of CPUs for our own alone. Any other word means all of the machine.
+pub const ONE_CPU: &str = "one";
+
+/// An axis that says how many CPUs are kept busy, or how many tasks keep them busy.
 pub const fn cpus(name: &'static str, values: Values) -> Axis {
     Axis::of(name, Unit::Count, Role::Cpus, values)
 }

@@ -31,7 +31,7 @@ mod setting;
 mod stopwatch;
 mod usage;
 
-pub use axis::{Axis, Bounds, PartnerPlace, Refused, Role, Step, bytes, count, cpus, partner, size, word};
+pub use axis::{Axis, Bounds, ONE_CPU, PartnerPlace, Refused, Role, Step, bytes, count, cpus, partner, size, word};
 pub use clock::Clock;
 pub use device::{Device, DeviceWrites};
 pub use failure::Failure;

@@ -2,9 +2,10 @@
 
 use std::any::Any;
 
+use machine::Topology;
 use record::{Bytes, Estimate, FixedPoint, FixedTerm, Point, Term};
 
-use crate::axis::{Axis, PartnerPlace, Role};
+use crate::axis::{Axis, ONE_CPU, PartnerPlace, Role};
 use crate::failure::Failure;
 use crate::repeat::Loop;
 use crate::setting::Setting;
@@ -164,10 +165,13 @@ impl Operation {
         self.busy_cpus(point).unwrap_or(if self.uses_other_cpu(point) { 2 } else { 1 })
     }
 
-    /// How many CPUs an axis of CPUs says, at least one.
+    /// How many CPUs an axis of CPUs says, at least one. A word means all of the machine.
     fn busy_cpus(&self, point: &Point) -> Option<u32> {
         let axis = self.axes.iter().find(|axis| axis.role == Role::Cpus)?;
-        Some(u32::try_from(point.number(axis.name)?).unwrap_or(u32::MAX).max(1))
+        if point.word(axis.name).is_some_and(|word| word != ONE_CPU) {
+            return Some(Topology::here().count().max(1));
+        }
+        Some(u32::try_from(point.number(axis.name).unwrap_or(1)).unwrap_or(u32::MAX).max(1))
     }
 
     /// The payload at this point.

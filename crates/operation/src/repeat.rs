@@ -36,6 +36,13 @@ impl Loop {
         Loop::of(Box::new(move |times, _| run(times).map(Some)))
     }
 
+    /// A loop that may time its batches itself: `run(times)` returns what a batch took, or `None` where all of its time
+    /// counts.
+    pub fn reporting(run: impl FnMut(u64) -> Result<Option<Took>, Failure> + 'static) -> Loop {
+        let mut run = run;
+        Loop::of(Box::new(move |times, _| run(times)))
+    }
+
     fn of(run: Run) -> Loop {
         Loop {
             run,

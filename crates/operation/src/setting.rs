@@ -162,7 +162,8 @@ impl Setting {
 
     /// The size of a working set in bytes, from this axis. The value is a number, or a word for a part of a cache of
     /// our CPU, which the cost then reports (`set bytes`): `half-l1` is half of the first cache that holds data,
-    /// `most-l2` three quarters of the second, `twice-l2` twice the second.
+    /// `most-l2` three quarters of the second, `all-l2` all of it, `twice-l2` twice the second, `quarter-l3` a quarter of
+    /// the third.
     ///
     /// # Errors
     /// A skip if the size of the cache is unknown.
@@ -178,8 +179,10 @@ impl Setting {
             return Err(Failure::skip(reason, "a kernel that lists it (/sys/devices/system/cpu/cpu0/cache)"));
         };
         let bytes = match part {
+            "quarter" => size / 4,
             "half" => size / 2,
             "most" => size / 4 * 3,
+            "all" => size,
             "twice" => size * 2,
             _ => return Err(Failure::wrong(format!("{word} names no part of a cache"))),
         };
@@ -258,13 +261,18 @@ impl Setting {
     /// # Errors
     /// A skip if there are fewer.
     pub fn other_cpus(&self, count: usize) -> Result<Vec<u32>, Failure> {
-        let mut others: Vec<u32> = self.other_cpu.iter().chain(&self.more_cpus).copied().collect();
+        let mut others = self.all_other_cpus();
         if others.len() < count {
             let reason = format!("needs {} CPUs, and {} may be used", count + 1, others.len() + 1);
             return Err(Failure::skip(reason, "allow more CPUs (taskset, cpuset), or take a larger machine"));
         }
         others.truncate(count);
         Ok(others)
+    }
+
+    /// Every CPU of this round except ours.
+    pub fn all_other_cpus(&self) -> Vec<u32> {
+        self.other_cpu.iter().chain(&self.more_cpus).copied().collect()
     }
 
     /// Starts a partner process on `cpu` that runs `body` and exits. It is killed and reaped when the handle drops, and
@@ -329,8 +337,13 @@ pub struct Tally {
 impl Tally {
     /// Adds one more iteration with this count.
     pub fn pass(&self, count: u64) {
-        let (iterations, sum) = self.counted.get();
-        self.counted.set((iterations + 1, sum + count));
+        self.passes(1, count);
+    }
+
+    /// Adds so many iterations with this count in all.
+    pub fn passes(&self, iterations: u64, count: u64) {
+        let (before, sum) = self.counted.get();
+        self.counted.set((before + iterations, sum + count));
     }
 
     /// The mean count per iteration; `None` before the first.

@@ -1,5 +1,7 @@
 //! Helpers that operations and their tests share. It contains no operation.
 
+pub(crate) mod area;
+pub(crate) mod attributes;
 pub(crate) mod baseline;
 pub(crate) mod block;
 pub(crate) mod channel;
@@ -20,6 +22,9 @@ pub(crate) mod ring;
 pub(crate) mod sandbox;
 pub(crate) mod scratch;
 pub(crate) mod shared;
+pub(crate) mod team;
 #[cfg(test)]
 pub(crate) mod trial;
 pub(crate) mod turn;
+pub(crate) mod unit;
+pub(crate) mod work;

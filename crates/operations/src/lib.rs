@@ -14,6 +14,7 @@
 
 mod accounting;
 mod compute;
+mod contention;
 mod crosses;
 mod file;
 mod kit;

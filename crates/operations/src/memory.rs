@@ -7,9 +7,7 @@ mod chase;
 pub(crate) mod page;
 mod passes;
 mod region;
-mod team;
 pub(crate) mod touch;
-mod work;
 
 /// The size of a core's private caches on most current machines. Beyond it, costs follow the clock of the shared cache.
 const OWN_CACHE: u64 = 1 << 20;

@@ -4,11 +4,12 @@
 use operation::Operation;
 
 use crate::compute::{convert, sort};
+use crate::contention::{line, lock, shootdown, space};
 use crate::file::{self, keyed, reading, sparse, writing};
 use crate::memory::{self, align, page, touch};
 use crate::message::{self, poll};
 use crate::processor::{clock, crossing, empty, flag, instruction};
-use crate::task::{asynchronous, process, signal, switch, thread};
+use crate::task::{asynchronous, level, process, scaling, scheduler, signal, switch, thread};
 use crate::terminal::{echo, input, output, screen, session};
 use crate::user::command;
 use crate::{mode, syscall};
@@ -161,6 +162,10 @@ pub static FAMILIES: &[Family] = &[
     ),
     Family::of("signals", &[signal::OPERATIONS, signal::send::OPERATIONS, signal::receive::OPERATIONS]),
     Family::of("switches", &[switch::OPERATIONS]),
+    Family::of("scheduling", &[scheduler::OPERATIONS]),
+    Family::of("multiprogramming level", &[level::OPERATIONS]),
+    Family::of("work of several CPUs", &[scaling::OPERATIONS]),
+    Family::of("contention", &[lock::OPERATIONS, line::OPERATIONS, shootdown::OPERATIONS, space::OPERATIONS]),
     Family::of("threads", &[thread::OPERATIONS]),
     Family::of("processes", &[process::OPERATIONS, process::ways::OPERATIONS, process::apart::OPERATIONS]),
 ];

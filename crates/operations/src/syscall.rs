@@ -1,7 +1,6 @@
 //! Every system call on the path that does its work, with set-up and clean-up outside the timed region; one file per
 //! subject.
 
-mod area;
 pub(crate) mod asynchronous;
 pub(crate) mod attribute;
 pub(crate) mod descriptor;

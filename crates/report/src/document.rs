@@ -12,6 +12,7 @@ mod memory;
 mod predict;
 mod prefetch;
 mod repeat;
+mod scaling;
 mod study;
 
 pub use compare::CompareDocument;
@@ -24,6 +25,7 @@ pub use interference::InterferenceDocument;
 pub use predict::{PredictDocument, Predictions};
 pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
 pub use repeat::RepeatDocument;
+pub use scaling::ScalingDocument;
 pub use study::{StudiesDocument, StudyDocument};
 
 /// The name and the JSON Schema of every document, as published in `docs/`.
@@ -40,6 +42,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("predict", include_str!("../../../docs/schemas/predict.json")),
     ("predict-several", include_str!("../../../docs/schemas/predict-several.json")),
     ("predict-factors", include_str!("../../../docs/schemas/predict-factors.json")),
+    ("scaling", include_str!("../../../docs/schemas/scaling.json")),
     ("study", include_str!("../../../docs/schemas/study.json")),
     ("study-all", include_str!("../../../docs/schemas/study-all.json")),
     ("study-prefetch", include_str!("../../../docs/schemas/study-prefetch.json")),
@@ -74,6 +77,7 @@ mod tests {
             ("predict", schema_for!(PredictDocument)),
             ("predict-several", schema_for!(Predictions)),
             ("predict-factors", schema_for!(PredictFactors)),
+            ("scaling", schema_for!(ScalingDocument)),
             ("study", schema_for!(StudyDocument)),
             ("study-all", schema_for!(StudiesDocument)),
             ("study-prefetch", schema_for!(PrefetchStudy)),

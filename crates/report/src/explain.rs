@@ -80,7 +80,7 @@ fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> St
     let mut grid = Grid::new("<>><");
     let aside = |text: String| vec![text, String::new(), String::new()];
     for it in derived {
-        grid.add(RowKind::Heading, vec![it.name.into(), "cost".into(), "+-".into()]);
+        grid.add(RowKind::Heading, vec![it.name.clone(), "cost".into(), "+-".into()]);
         for followed in &it.routes {
             let (cells, how) = match &followed.figure {
                 Ok(figure) => ([value_or_bound(figure), half_width(figure)], followed.route.short_formula()),

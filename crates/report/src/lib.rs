@@ -26,6 +26,7 @@ mod prefetch;
 mod prices;
 mod repeated;
 mod residence;
+mod scaling;
 mod study;
 mod text;
 
@@ -42,5 +43,6 @@ pub use prices::page;
 pub use record::BLOCK;
 pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
+pub use scaling::{scaling, scaling_chart};
 pub use study::study;
 pub use text::Style;

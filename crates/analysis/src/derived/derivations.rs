@@ -12,6 +12,31 @@ const OTHER: &[(&str, Value<&str>)] = &[("distance", Value::Word("other"))];
 const POLLED: &[(&str, Value<&str>)] = &[("distance", Value::Word("same")), ("woken", Value::Word("poll"))];
 const SIGNALLED: &[(&str, Value<&str>)] = &[("distance", Value::Word("same")), ("woken", Value::Word("signal"))];
 
+const NO_SET: &[(&str, Value<&str>)] = &[("set", Value::Number(0))];
+
+/// The derivation of a refill, from the switches with this set.
+macro_rules! refill {
+    ($name:literal, $set:literal) => {
+        Derivation {
+            name: $name,
+            routes: &[
+                Route {
+                    name: "switch to a process with the set, less to one without",
+                    plus: &[cost("switch.process").at(&[("set", Value::Word($set))])],
+                    minus: &[cost("switch.process").at(NO_SET)],
+                    divide_by: 1.0,
+                },
+                Route {
+                    name: "switch to a thread with the set, less to one without",
+                    plus: &[cost("switch.thread").at(&[("set", Value::Word($set))])],
+                    minus: &[cost("switch.thread").at(NO_SET)],
+                    divide_by: 1.0,
+                },
+            ],
+        }
+    };
+}
+
 /// The name of the derived cost of signal delivery.
 pub const SIGNAL: &str = "signal delivery";
 /// The name of the derived cost of a context switch.
@@ -89,6 +114,19 @@ pub const DERIVATIONS: &[Derivation] = &[
             },
         ],
     },
+];
+
+/// What a switch costs beyond itself, because the next task finds its working set gone from the caches: by size of the
+/// set. Both routes subtract the same walk over the set without a switch (`switch.work`, a term of each cost), and the
+/// switch without a set.
+pub const REFILLS: &[Derivation] = &[
+    refill!("refill of half the first cache after a switch", "half-l1"),
+    refill!("refill of three quarters of the first cache after a switch", "most-l1"),
+    refill!("refill of half the second cache after a switch", "half-l2"),
+    refill!("refill of three quarters of the second cache after a switch", "most-l2"),
+    refill!("refill of a set as large as the second cache after a switch", "all-l2"),
+    refill!("refill of a set twice as large as the second cache after a switch", "twice-l2"),
+    refill!("refill of a quarter of the third cache after a switch", "quarter-l3"),
 ];
 
 /// The costs that the paper derived from its own directives.

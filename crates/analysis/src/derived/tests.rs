@@ -55,6 +55,23 @@ fn routes_carry_the_interval_of_every_part() {
 }
 
 #[test]
+fn a_refill_is_told_apart_from_its_switch_with_the_size_of_its_set() {
+    let mut run = run(&[
+        ("switch.process", "set=0", 1000.0, 30.0),
+        ("switch.process", "set=half-l2", 5000.0, 40.0),
+        ("switch.thread", "set=0", 900.0, 30.0),
+    ]);
+    run.costs[1].tallies.insert("set bytes".into(), f64::from(512 << 10));
+    let derived = derive(&run);
+    let refills: Vec<&Derived> = derived.iter().filter(|derived| derived.name.starts_with("refill")).collect();
+    // The sets that the run lacks are left out.
+    let [refill] = refills.as_slice() else { panic!("{refills:?}") };
+    assert_eq!(refill.name, "refill of half the second cache after a switch: 512 KiB");
+    assert_eq!(refill.routes[0].figure, Ok(interval(4000.0, 50.0)));
+    assert_eq!(refill.routes[1].figure, Err(vec!["switch.thread@set=half-l2".into()]));
+}
+
+#[test]
 fn routes_that_cannot_be_told_from_zero_agree_in_nothing() {
     let pair = |half| [interval(10.0, half), interval(11.0, 2.0)];
     assert_eq!(agreement(&pair(1.0)), Some(Agreement { ratio: 1.1, overlap: true, agree: Answer::Inconclusive }));

@@ -118,6 +118,18 @@ pub(crate) struct StudyArgs {
     pub measure: MeasureArgs,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ScalingArgs {
+    /// Take the costs of this run, instead of measuring
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]
+    pub run: Option<String>,
+    /// Write the chart into this folder as an SVG file too
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
 /// The names of the studies, and a word for all of them.
 fn papers() -> PossibleValuesParser {
     PossibleValuesParser::new(STUDIES.iter().map(|study| study.name).chain([ALL]))

@@ -15,6 +15,7 @@ mod modes;
 mod on_disk;
 mod predict;
 mod reading;
+mod scaling;
 mod study;
 mod support;
 mod systems;

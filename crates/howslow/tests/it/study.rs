@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use analysis::derived::{DERIVATIONS, RSX_DERIVATIONS, Route};
+use analysis::derived::{DERIVATIONS, REFILLS, RSX_DERIVATIONS, Route};
 use analysis::study::{Paper, STUDIES};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
@@ -44,7 +44,7 @@ fn every_operation_that_studies_and_derivations_name_exists() {
             missing.check(id, &point);
         }
     }
-    for (_, part) in DERIVATIONS.iter().flat_map(|it| it.routes).flat_map(Route::parts) {
+    for (_, part) in DERIVATIONS.iter().chain(REFILLS).flat_map(|it| it.routes).flat_map(Route::parts) {
         missing.check(part.term.operation, &part.term.term().at);
     }
     missing.report();

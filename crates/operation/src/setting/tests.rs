@@ -72,7 +72,9 @@ fn working_sets_are_numbers_or_parts_of_the_caches() {
         // One fits and two do not.
         let most = setting(at("set", "most-l2"), None).cached("set").expect("a set") as u64;
         assert!(most < second && 2 * most > second, "{most} of {second}");
-        assert_eq!(setting(at("set", "twice-l2"), None).cached("set"), Ok(2 * second as usize));
+        for (word, set) in [("quarter-l2", second / 4), ("all-l2", second), ("twice-l2", 2 * second)] {
+            assert_eq!(setting(at("set", word), None).cached("set"), Ok(set as usize));
+        }
     }
     assert!(matches!(setting(at("set", "half-l9"), None).cached("set"), Err(Failure::Skip { .. })));
     for nonsense in ["half", "half-lx", "third-l1"] {

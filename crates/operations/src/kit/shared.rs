@@ -11,6 +11,11 @@ pub(crate) struct Shared<T: Sync> {
     value: NonNull<T>,
 }
 
+// SAFETY: it gives out shared references alone, which `T` allows for any task; the value is not dropped.
+unsafe impl<T: Sync> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Shared<T> {}
+
 impl<T: Sync> Shared<T> {
     /// Puts `value` into newly mapped shared memory.
     ///

@@ -4,9 +4,9 @@ use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, cou
 use record::Point;
 
 use super::region::Pages;
-use super::team::PartnerWork;
-use super::{OWN_CACHE, bandwidth, chase, team};
+use super::{OWN_CACHE, bandwidth, chase};
 use crate::kit::baseline::DEFAULT;
+use crate::kit::team::{self, Part, Seat, Seats};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -113,7 +113,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "add up the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
-            team::together(setting, setting.number("cpus"), |seed| bandwidth::Reading::new(set, seed))
+            team::together(setting, &Seats::apart(setting, setting.number("cpus"))?, move |seat| {
+                bandwidth::Reading::new(set, seat.seed)
+            })
         },
         ..TOGETHER
     },
@@ -122,7 +124,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "store to the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
-            team::together(setting, setting.number("cpus"), |_| bandwidth::Writing::new(set))
+            team::together(setting, &Seats::apart(setting, setting.number("cpus"))?, move |_| {
+                bandwidth::Writing::new(set)
+            })
         },
         ..TOGETHER
     },
@@ -131,7 +135,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "copy the next 64 KiB of its own working set's first half to the second, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
-            team::together(setting, setting.number("cpus"), |_| bandwidth::Moving::new(set))
+            team::together(setting, &Seats::apart(setting, setting.number("cpus"))?, move |_| {
+                bandwidth::Moving::new(set)
+            })
         },
         ..TOGETHER
     },
@@ -182,11 +188,12 @@ fn loaded(setting: &Setting) -> Result<Loop, Failure> {
         "half-reading" | "half-writing" => Some(PartnerWork::HalfTheTime),
         _ => None,
     };
-    let own = |seed| chase::Chase::through(setting.number("set"), Pages::Huge, seed);
+    let beside = (&Seats::apart(setting, 1 + u64::from(part.is_some()))?, part.unwrap_or(Part::Throughout));
+    let own = |seat: Seat| chase::Chase::through(setting.number("set"), Pages::Huge, seat.seed);
     let loads = if setting.word("load").ends_with("reading") {
-        team::beside(setting, part, own, |seed| bandwidth::Reading::new(BUSY_WITH, seed))
+        team::beside(setting, beside, own, |seat| bandwidth::Reading::new(BUSY_WITH, seat.seed))
     } else {
-        team::beside(setting, part, own, |_| bandwidth::Writing::new(BUSY_WITH))
+        team::beside(setting, beside, own, |_| bandwidth::Writing::new(BUSY_WITH))
     };
     Ok(loads?.unrolled(chase::LOADS))
 }

@@ -6,8 +6,8 @@ use libc::{PROT_READ, PROT_WRITE};
 use operation::{Failure, Loop, Operation, repeat};
 use rustix::process::{Resource, getrlimit};
 
-use super::area::{Area, PAGE};
 use super::{CALL, PAIR};
+use crate::kit::area::{Area, PAGE};
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::loops::{consuming, for_each, numbered, producing, tried};

@@ -8,9 +8,9 @@ use libc::{PROT_READ, PROT_WRITE};
 use operation::{Failure, Loop, Operation, Setting, Value, cpus, repeat};
 use record::{Doubt, Estimate};
 
-use super::area::{Area, PAGE, Slots, mapped_anywhere, unmap};
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{CALL, PAIR};
+use crate::kit::area::{Area, PAGE, Slots, mapped_anywhere, unmap};
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{FILES, STOCK, for_each, numbered, producing, tried};

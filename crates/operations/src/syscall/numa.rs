@@ -6,9 +6,9 @@ use std::rc::Rc;
 use operation::{Axis, Failure, Operation, Setting, Value, repeat, word};
 use record::Estimate;
 
-use super::area::{Area, PAGE};
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{BLOCK, CALL};
+use crate::kit::area::{Area, PAGE};
 use crate::kit::check::exactly;
 use crate::kit::invoke::{call, owned};
 use crate::kit::loops::{STOCK, consuming, for_each, numbered, tried, turning};

@@ -7,10 +7,10 @@ use libc::iovec;
 use operation::Value::Number;
 use operation::{Failure, Operation, Setting, bytes, repeat};
 
-use super::area::PAGE;
 use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
 use crate::file::access::{FILLED, Place};
+use crate::kit::area::PAGE;
 use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 use crate::kit::loops::{STOCK, tried};

@@ -26,7 +26,9 @@ const SET: Axis = bytes(
         Value::Word("most-l1"),
         Value::Word("half-l2"),
         MOST_OF_L2,
+        Value::Word("all-l2"),
         Value::Word("twice-l2"),
+        Value::Word("quarter-l3"),
     ],
 )
 .headline(&[Value::Number(0), Value::Number(256 << 10), MOST_OF_L2])

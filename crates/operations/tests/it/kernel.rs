@@ -2,6 +2,8 @@
 //! changed values, moved pages, writes of the device, sleeps.
 
 mod files;
+mod scheduler;
+mod shootdown;
 mod waits;
 
 use crate::support::{self, apart, changes_each_time, children, looped, prepared, setting_at};

@@ -8,11 +8,13 @@ use operation::{Failure, Operation, Setting};
 use crate::support::{in_a_process, other_cpu};
 
 /// The first operation of each tested family. A family without it would be tested without effect.
-const FAMILIES: [(&str, &str); 6] = [
+const FAMILIES: [(&str, &str); 8] = [
     ("messages", "pipe.self"),
     ("asynchronous completion", "async.read.plain"),
     ("signals", "signal.deliver"),
     ("switches", "switch.process"),
+    ("contention", "contention.lock"),
+    ("work of several CPUs", "scaling.open"),
     ("threads", "thread.create.join"),
     ("processes", "process.fork"),
 ];

@@ -38,7 +38,7 @@ pub struct CostsExplained<'a> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DerivedCost<'a> {
     /// Its name.
-    pub derived: &'static str,
+    pub derived: &'a str,
     /// The routes.
     pub routes: Vec<RouteFollowed<'a>>,
     /// Whether two routes agree; null where fewer led to a figure.
@@ -164,7 +164,7 @@ impl<'a> From<&'a Derived> for DerivedCost<'a> {
             agree: agree.is_yes(),
             answer: agree.word(),
         });
-        DerivedCost { derived: it.name, routes: all(&it.routes), agreement }
+        DerivedCost { derived: &it.name, routes: all(&it.routes), agreement }
     }
 }
 

@@ -6,4 +6,5 @@ mod explaining;
 mod interference;
 mod pages;
 mod predicting;
+mod scaling;
 mod support;

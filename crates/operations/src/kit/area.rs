@@ -10,7 +10,7 @@ use crate::kit::check::exactly;
 use crate::kit::invoke::call;
 
 /// The page size of most machines.
-pub(super) const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
 const BOTH: i32 = PROT_READ | PROT_WRITE;
 
@@ -55,7 +55,7 @@ unsafe fn write_byte(page: usize) {
 }
 
 /// Memory of this process. Its pages are numbered.
-pub(super) struct Area {
+pub(crate) struct Area {
     guarded: Guarded,
     /// The distance from one page to the next, in pages.
     stride: usize,
@@ -63,35 +63,35 @@ pub(super) struct Area {
 
 impl Area {
     /// This number of pages, untouched, in one mapping.
-    pub(super) fn new(pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn new(pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(pages + 2)?;
         guarded.open(1, pages)?;
         Ok(Area { guarded, stride: 1 })
     }
 
     /// This number of pages, untouched, each in a separate mapping between guard pages.
-    pub(super) fn separate(pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn separate(pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(2 * pages + 1)?;
         (0..pages).try_for_each(|page| guarded.open(2 * page + 1, 1))?;
         Ok(Area { guarded, stride: 2 })
     }
 
     /// The same, with all pages present.
-    pub(super) fn separate_touched(pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn separate_touched(pages: usize) -> Result<Area, Failure> {
         let area = Area::separate(pages)?;
         (0..pages).for_each(|page| area.touch(page));
         Ok(area)
     }
 
     /// This number of pages, all present, in one mapping.
-    pub(super) fn touched(pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn touched(pages: usize) -> Result<Area, Failure> {
         let area = Area::new(pages)?;
         (0..pages).for_each(|page| area.touch(page));
         Ok(area)
     }
 
     /// The first pages of a file, in a shared mapping.
-    pub(super) fn of_file(file: &OwnedFd, pages: usize) -> Result<Area, Failure> {
+    pub(crate) fn of_file(file: &OwnedFd, pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(pages + 2)?;
         let at = guarded.page(1);
         exactly(at, call!(mmap, at, pages * PAGE, BOTH, MAP_SHARED | MAP_FIXED, file, 0)?)?;
@@ -99,23 +99,23 @@ impl Area {
     }
 
     #[inline(always)]
-    pub(super) fn page(&self, number: usize) -> usize {
+    pub(crate) fn page(&self, number: usize) -> usize {
         self.guarded.page(1 + number * self.stride)
     }
 
     /// Writes a byte of a page.
     #[inline(always)]
-    pub(super) fn touch(&self, page: usize) {
+    pub(crate) fn touch(&self, page: usize) {
         // SAFETY: the page belongs to this area, is mapped for writing, and no reference points to it.
         unsafe { write_byte(self.page(page)) };
     }
 }
 
 /// Slots of one page each between guard pages, in which nothing is mapped at first.
-pub(super) struct Slots(Guarded);
+pub(crate) struct Slots(Guarded);
 
 impl Slots {
-    pub(super) fn new(places: usize) -> Result<Slots, Failure> {
+    pub(crate) fn new(places: usize) -> Result<Slots, Failure> {
         let guarded = Guarded::new(2 * places + 1)?;
         let places = Slots(guarded);
         let count = places.count();
@@ -129,18 +129,18 @@ impl Slots {
 
     /// Maps a page in this slot.
     #[inline(always)]
-    pub(super) fn map(&self, place: usize) -> Result<(), Failure> {
+    pub(crate) fn map(&self, place: usize) -> Result<(), Failure> {
         let (at, kind) = (self.0.page(2 * place + 1), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);
         exactly(at, call!(mmap, at, PAGE, BOTH, kind, -1, 0)?)
     }
 
     #[inline(always)]
-    pub(super) fn unmap(&self, place: usize) -> Result<(), Failure> {
+    pub(crate) fn unmap(&self, place: usize) -> Result<(), Failure> {
         exactly(0, call!(munmap, self.0.page(2 * place + 1), PAGE)?)
     }
 
     /// Maps all slots and the pages between them as one mapping, which replaces the guard pages.
-    pub(super) fn map_all(&self) -> Result<(), Failure> {
+    pub(crate) fn map_all(&self) -> Result<(), Failure> {
         let (at, kind) = (self.0.start, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
         exactly(at, call!(mmap, at, self.0.length, PROT_NONE, kind, -1, 0)?)?;
         self.0.open(1, 2 * self.count() - 1)
@@ -148,7 +148,7 @@ impl Slots {
 
     /// Writes a byte of the page in this slot, which must be mapped.
     #[inline(always)]
-    pub(super) fn touch(&self, place: usize) {
+    pub(crate) fn touch(&self, place: usize) {
         // SAFETY: the caller guarantees that the page is mapped for writing; no reference points to it.
         unsafe { write_byte(self.0.page(2 * place + 1)) };
     }
@@ -156,12 +156,12 @@ impl Slots {
 
 /// Maps a page where the kernel chooses: below the latest mapping, with which it merges.
 #[inline(always)]
-pub(super) fn mapped_anywhere() -> Result<usize, Failure> {
+pub(crate) fn mapped_anywhere() -> Result<usize, Failure> {
     call!(mmap, 0, PAGE, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
 }
 
 /// Unmaps a page that was mapped at an address chosen by the kernel.
-pub(super) fn unmap(page: usize) -> Result<(), Failure> {
+pub(crate) fn unmap(page: usize) -> Result<(), Failure> {
     exactly(0, call!(munmap, page, PAGE)?)
 }
 

@@ -1,0 +1,102 @@
+//! `howslow scaling`: what a second CPU and every further one bring, by the kind of work.
+
+use analysis::scalability::{AXIS, WORKS, scalings};
+use operation::Item;
+use record::{Point, Run, Value};
+use report::document::ScalingDocument;
+
+use crate::cli::ScalingArgs;
+use crate::output::{self, Outcome};
+use crate::pictures::{self, Picture};
+use crate::resolve;
+use crate::session::{self, SessionEnd, Wanted};
+
+/// Seconds for each cost.
+const EACH: f64 = 1.5;
+
+pub(crate) fn scaling(args: &ScalingArgs) -> anyhow::Result<Outcome> {
+    pictures::check(args.svg.as_deref())?;
+    let (run, ending) = match &args.run {
+        Some(name) => (resolve::run(name)?, None),
+        None => {
+            let (run, ending) = measured(args)?;
+            (run, Some(ending))
+        }
+    };
+    let scalings = scalings(&run);
+    if args.measure.json {
+        output::print_document(&ScalingDocument::of(&run, &scalings))?;
+    } else {
+        output::print(&report::scaling(&run, &scalings, output::width(), output::style()))?;
+    }
+    if !scalings.is_empty() {
+        let svg = report::scaling_chart(&scalings).svg();
+        pictures::write(args.svg.as_deref(), &[Picture { name: "scaling".into(), svg }])?;
+    }
+    match ending.map_or(Ok(Outcome::Done), SessionEnd::outcome)? {
+        Outcome::Done if run.costs.is_empty() => anyhow::bail!(session::NOTHING),
+        outcome => Ok(outcome),
+    }
+}
+
+/// Measures every kind of work on one CPU and on more, keeps the run, writes it where asked for.
+fn measured(args: &ScalingArgs) -> anyhow::Result<(Run, SessionEnd)> {
+    let usable = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+    if usable < 2 {
+        anyhow::bail!("only one CPU may be used, so there is nothing to compare; allow a second CPU (taskset, cpuset)");
+    }
+    let items: Vec<Item> = numbers(usable).into_iter().flat_map(items).collect();
+    let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
+    let budget_s = EACH * items.len() as f64;
+    let wanted = Wanted { items, patterns, full: false, budget_s };
+    Ok(session::finish(session::measure(wanted, &args.measure)?, &args.measure))
+}
+
+/// Every kind of work on so many CPUs.
+fn items(cpus: u32) -> Vec<Item> {
+    let of = WORKS.iter().filter_map(|work| {
+        let operation = operations::find(work.operation)?;
+        let point = work.at.iter().fold(Point::default(), |point, (axis, value)| {
+            let unit = operation.axes.iter().find(|own| own.name == *axis).map(|own| own.unit);
+            point.with(axis, unit.map_or(value.value(), |unit| value.value().in_unit(unit)))
+        });
+        Some(Item { operation, point: point.with(AXIS, Value::Number(u64::from(cpus))) })
+    });
+    of.collect()
+}
+
+/// The numbers of CPUs that are measured: powers of two and what lies half-way between two of them, up to all.
+fn numbers(usable: u32) -> Vec<u32> {
+    let powers = (0..31).map(|power| 1_u32 << power);
+    let mut numbers: Vec<u32> = powers.flat_map(|power| [power, power + power / 2]).collect();
+    numbers.retain(|&number| number < usable);
+    numbers.push(usable);
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_cpus_reach_all_of_them() {
+        assert_eq!(numbers(1), [1]);
+        assert_eq!(numbers(2), [1, 2]);
+        assert_eq!(numbers(6), [1, 2, 3, 4, 6]);
+        assert_eq!(numbers(96), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96]);
+    }
+
+    #[test]
+    fn every_kind_of_work_is_an_operation_that_has_this_point() {
+        for cpus in [1, 2] {
+            let items = items(cpus);
+            assert_eq!(items.len(), WORKS.len());
+            for item in items {
+                assert!(item.operation.points(false).contains(&item.point), "{}{}", item.operation.id, item.point);
+                assert_eq!(item.operation.cpus(&item.point), cpus);
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `howslow scaling`, from the command line.
+
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
+
+use crate::support::{EXAMPLE, folder, howslow};
+
+/// Short rounds of everything: what is printed, kept and drawn, not how precise it is.
+#[test]
+fn work_is_measured_on_one_cpu_and_on_all_and_drawn() {
+    let data = folder();
+    if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
+        howslow(&data).arg("scaling").assert().code(1).stderr(contains("only one CPU may be used"));
+        return testing::not_tested!("it takes two CPUs");
+    }
+    let file = data.path().join("run.json");
+    let result = howslow(&data)
+        .args(["scaling", "--budget", "1s", "--count", "1", "--svg"])
+        .arg(data.path())
+        .arg("-o")
+        .arg(&file);
+    let page = contains("speed-up").and(contains("compute")).and(contains("Speed-up by the number of CPUs"));
+    result.env("COLUMNS", "100").assert().success().stdout(page);
+    let picture = std::fs::read_to_string(data.path().join("scaling.svg")).expect("the chart");
+    assert!(picture.starts_with("<svg"), "{picture}");
+    // The same from the run.
+    let result = howslow(&data).args(["scaling", "--json", "--run"]).arg(&file).assert().success();
+    let document: serde_json::Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    let works = document["works"].as_array().expect("works");
+    assert!(works.iter().any(|work| work["operation"] == "scaling.compute"), "{document}");
+}
+
+#[test]
+fn a_run_without_such_work_and_a_folder_that_is_none_are_told() {
+    let data = folder();
+    howslow(&data).args(["scaling", "--run", EXAMPLE]).assert().success().stdout(contains("no work of this run"));
+    let nowhere = data.path().join("absent");
+    let refused = howslow(&data).args(["scaling", "--svg"]).arg(nowhere).assert().code(2);
+    refused.stdout(is_empty()).stderr(starts_with("howslow: --svg: ").and(contains("not a folder")));
+}

@@ -1,0 +1,49 @@
+//! Contention: what tasks on several CPUs cost each other when they want the same lock, the same line of memory or the same
+//! address space at the same time.
+
+pub(crate) mod line;
+pub(crate) mod lock;
+pub(crate) mod shootdown;
+pub(crate) mod space;
+
+use operation::Value::{Number, Word};
+use operation::{Axis, cpus};
+
+/// How many threads want the same: ours alone, one on each of two CPUs, one on every CPU, and two on every CPU, so that some
+/// thread that is waited for has no CPU.
+const THREADS: Axis = cpus("threads", &[Number(1), Number(2), Word("all"), Word("twice")]);
+
+/// Iterations in which threads that share CPUs lose them now and then: a batch of some time slices.
+const CROWDED: u64 = 20_000;
+
+/// How many CPUs do the same.
+const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
+
+/// A value with a cache line of its own, and its neighbour's.
+#[repr(align(128))]
+#[derive(Default)]
+struct Apart<T>(T);
+
+#[cfg(test)]
+mod tests {
+    use operation::Failure;
+
+    /// Batches are long where threads share CPUs, so there are few.
+    #[test]
+    fn every_operation_does_its_work_at_every_point() {
+        for operation in crate::kit::trial::of_family("contention") {
+            for point in operation.points(false) {
+                let prepared = crate::kit::trial::prepare(operation, point.clone());
+                let done =
+                    prepared.and_then(|mut trial| [1, 3].into_iter().try_for_each(|times| trial.looped.perform(times)));
+                match done {
+                    Ok(()) => {}
+                    Err(Failure::Skip { reason, remedy }) => {
+                        testing::left_out!("{}{point}: {reason}; {remedy}", operation.id);
+                    }
+                    Err(failure) => panic!("{}{point}: {failure}", operation.id),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The same work on more and more CPUs: computing, and system calls that share nothing or share a file. Memory-bound work
+//! by CPUs is with memory (`memory.read.cpus`), the address space with contention.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+
+use operation::Value::Number;
+use operation::{Axis, Failure, Operation, cpus};
+
+use crate::kit::baseline::DEFAULT;
+use crate::kit::check::exactly;
+use crate::kit::invoke::call;
+use crate::kit::team::{Seats, together};
+use crate::kit::unit::Computing;
+use crate::kit::work::Work;
+
+const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
+
+/// Dependent steps of a unit of computing: some microseconds.
+const STEPS: u64 = 1 << 12;
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "scaling.compute",
+        summary: "compute 4096 dependent steps within the core, on so many CPUs at once",
+        per: "4096 steps on every CPU",
+        prepare: |setting| {
+            let seats = Seats::apart(setting, setting.number("cpus"))?;
+            together(setting, &seats, |seat| Ok(Computing::new(STEPS, seat.seed)))
+        },
+        ..SCALING
+    },
+    Operation {
+        id: "scaling.call",
+        summary: "ask for the parent's process id, which is no other CPU's business, on so many CPUs at once",
+        per: "call on every CPU",
+        prepare: |setting| {
+            let seats = Seats::apart(setting, setting.number("cpus"))?;
+            together(setting, &seats, |_| Ok(Asking { parent: call!(getppid)?, done: Ok(()) }))
+        },
+        ..SCALING
+    },
+    Operation {
+        id: "scaling.open",
+        summary: "open and close one file, whose counts of users all CPUs change, on so many CPUs at once",
+        per: "open and close on every CPU",
+        prepare: |setting| {
+            let path = setting.scratch().join("opened");
+            std::fs::write(&path, b"")?;
+            let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Failure::wrong("a path with a zero"))?;
+            let seats = Seats::apart(setting, setting.number("cpus"))?;
+            together(setting, &seats, move |_| Ok(Opening { path: path.clone(), done: Ok(()) }))
+        },
+        ..SCALING
+    },
+];
+
+const SCALING: Operation = Operation { axes: &[CPUS], monotonic_in: &["cpus"], ..DEFAULT };
+
+/// Calls that no other task's calls can slow down, except through the hardware.
+struct Asking {
+    parent: usize,
+    done: Result<(), Failure>,
+}
+
+impl Work for Asking {
+    fn work(&mut self, times: u64) {
+        self.done = (0..times).try_for_each(|_| exactly(self.parent, call!(getppid)?));
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        std::mem::replace(&mut self.done, Ok(()))
+    }
+}
+
+/// Calls that count the users of one file.
+struct Opening {
+    path: CString,
+    done: Result<(), Failure>,
+}
+
+impl Work for Opening {
+    fn work(&mut self, times: u64) {
+        self.done = (0..times).try_for_each(|_| {
+            let file = call!(openat, libc::AT_FDCWD, self.path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
+            exactly(0, call!(close, file)?)
+        });
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        std::mem::replace(&mut self.done, Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cpu_does_its_part() {
+        crate::kit::trial::perform_all(OPERATIONS);
+    }
+}

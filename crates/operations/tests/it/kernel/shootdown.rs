@@ -1,0 +1,50 @@
+//! Pages that are taken from other CPUs: the kernel interrupts them, once for each call, and only where they run a task of
+//! this memory.
+
+use crate::support::{apart, looped, setting_at};
+
+/// Interrupts to forget translations that CPU 1 has had; `None` where the kernel does not count them, or the processor
+/// tells other CPUs by itself.
+fn interrupts() -> Option<u64> {
+    if std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.contains(" invlpgb")) {
+        return None;
+    }
+    let text = std::fs::read_to_string("/proc/interrupts").ok()?;
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix("TLB:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[test]
+fn every_page_taken_from_a_running_thread_interrupts_its_cpu() {
+    /// Calls that are counted; whoever else wants CPU 1 has a part of the time, in which our thread does not run.
+    const BATCHES: u64 = 200;
+    const CALLS: u64 = 64;
+    if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
+        testing::not_tested!("it takes two CPUs");
+        return;
+    }
+    for call in ["munmap", "mprotect", "madvise"] {
+        let id = format!("contention.shootdown.{call}");
+        apart(|scratch| {
+            let count = |cpus: u64| {
+                let setting = setting_at(&id, scratch, &[("cpus", cpus)]);
+                let mut work = looped(&id, &setting)?;
+                let before = interrupts()?;
+                (0..BATCHES).for_each(|_| work.perform(CALLS).expect("calls"));
+                let told = setting.tallied().get("TLB interrupts of other CPUs").copied();
+                Some((interrupts()? - before, told))
+            };
+            let Some((alone, told_alone)) = count(1) else {
+                return testing::not_tested!("the kernel does not count interrupts for the TLB");
+            };
+            let (beside, told) = count(2).expect("counted a moment ago");
+            assert_eq!(told_alone, Some(0.0), "{id} alone interrupts nobody");
+            // Other programs interrupt CPU 1, too.
+            assert!(
+                beside > alone + BATCHES * CALLS / 4,
+                "{id}: {beside} interrupts with a thread there, {alone} without"
+            );
+            assert!(told.is_some_and(|told| told > 0.25), "{id} tells {told:?}");
+        });
+    }
+}

@@ -1,0 +1,122 @@
+//! How work scales with the number of CPUs, as a page: a table, the law of each kind of work, and the speed-ups as a chart.
+
+use analysis::scalability::{Fit, Level, Scaling};
+use analysis::statistics::Interval;
+use record::Run;
+use record::units::{Amount, percent, significant};
+
+use crate::chart::{Axis, Chart, Series, Unit};
+use crate::footnotes::Footnotes;
+use crate::grid::{Grid, Kind};
+use crate::head::head_line;
+use crate::text::{Style, paragraph};
+
+/// The speed-up of every kind of work by the number of CPUs.
+pub fn scaling_chart(scalings: &[Scaling]) -> Chart {
+    let series = scalings.iter().map(|it| {
+        let told = it.levels.iter().filter_map(|level| Some((f64::from(level.cpus), level.speed_up?)));
+        let (points, intervals): (Vec<_>, Vec<_>) =
+            told.map(|(cpus, speed_up)| ((cpus, speed_up.value), (speed_up.low, speed_up.high))).unzip();
+        Series::new(it.work.name, points).with_intervals(intervals)
+    });
+    Chart {
+        title: "Speed-up by the number of CPUs".into(),
+        x: Axis::linear("CPUs", Unit::Count),
+        y: Axis::linear("speed-up", Unit::Count),
+        series: series.collect(),
+    }
+}
+
+/// The page. The chart is `width` columns wide.
+pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> String {
+    let mut page = head_line(run) + "\n\n";
+    if scalings.is_empty() {
+        return page + "no work of this run was measured on one CPU and on several\n";
+    }
+    let mut notes = Footnotes::default();
+    let mut grid = Grid::new("<>>>>>>");
+    let titles = ["work", "CPUs", "per second", "payload", "speed-up", "+-", "of each CPU"];
+    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    for it in scalings {
+        let doubts = notes.doubts(&it.doubts);
+        for (index, level) in it.levels.iter().enumerate() {
+            let name =
+                if index == 0 { format!("  {} {doubts}", it.work.name).trim_end().into() } else { String::new() };
+            grid.add(Kind::Row, [vec![name], cells(level)].concat());
+        }
+    }
+    page += &grid.render(style);
+    page += &format!("\n{}\n", style.bold("what the numbers of CPUs say"));
+    for it in scalings {
+        page += &(paragraph("  ", &format!("{}: {}", it.work.name, verdict(it))) + "\n");
+    }
+    page += &format!("\n{}", scaling_chart(scalings).text(width));
+    for note in NOTES {
+        page += &(style.dim(&paragraph("  ", note)) + "\n");
+    }
+    page + &notes.render(style)
+}
+
+const NOTES: [&str; 3] = [
+    "per second, payload: of all CPUs together; speed-up: over one CPU; of each CPU: the speed-up over the number of CPUs",
+    "contention: the share of the work for which CPUs wait for each other; coherence: what each pair of CPUs costs to agree on \
+     data (Universal Scalability Law)",
+    "stops: from that number on, another CPU certainly adds less than half of what the first one does",
+];
+
+fn cells(level: &Level) -> Vec<String> {
+    let payload = level.bytes_per_second.map_or_else(|| "-".into(), |rate| Amount(rate.value).of("B/s"));
+    let (speed_up, width, each) = match level.speed_up {
+        None => ("-".into(), "-".into(), "-".into()),
+        Some(it) => (
+            significant(it.value),
+            if level.cpus == 1 { "-".into() } else { half(&it) },
+            percent(it.value / f64::from(level.cpus)),
+        ),
+    };
+    vec![level.cpus.to_string(), Amount(level.per_second.value).of("/s"), payload, speed_up, width, each]
+}
+
+/// Half an interval as a share of its value.
+fn half(it: &Interval) -> String {
+    it.told_half().map_or_else(|| "-".into(), |half| percent(half / it.value))
+}
+
+/// The law of one kind of work, or what is known without it.
+fn verdict(it: &Scaling) -> String {
+    let law = match &it.law {
+        Ok(fit) => law(fit),
+        Err(why) => format!("no law is fitted: {why}{}", last_ratio(it)),
+    };
+    match it.stops_at {
+        Some(1) => format!("{law}; {} stops it at one CPU", it.work.bound),
+        Some(cpus) => format!("{law}; {} stops it at {cpus} CPUs", it.work.bound),
+        None => law,
+    }
+}
+
+/// The speed-up on the most CPUs, in words.
+fn last_ratio(it: &Scaling) -> String {
+    let Some((cpus, ratio)) = it.levels.last().and_then(|level| Some((level.cpus, level.speed_up?))) else {
+        return String::new();
+    };
+    let known = if ratio.is_told() {
+        format!(" ({} to {})", significant(ratio.low), significant(ratio.high))
+    } else {
+        String::new()
+    };
+    format!("; {cpus} CPUs do {} times{known} the work of one", significant(ratio.value))
+}
+
+fn law(fit: &Fit) -> String {
+    let share = |it: &Interval| format!("{} ({} to {})", percent(it.value), percent(it.low), percent(it.high));
+    let mut text = format!("contention {}, coherence {}", share(&fit.contention), share(&fit.coherence));
+    let whole =
+        |it: &Interval| format!("{} ({} to {})", significant(it.value), significant(it.low), significant(it.high));
+    if let Some(peak) = &fit.peak {
+        text += &format!("; the highest throughput is at {} CPUs", whole(peak));
+    } else if let Some(limit) = &fit.limit {
+        text += &format!("; no number of CPUs does more than {} times the work of one", whole(limit));
+    }
+    text + &format!("; the law is off by {} at most", percent(fit.off))
+}
