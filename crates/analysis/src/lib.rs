@@ -27,6 +27,7 @@ pub mod landing;
 pub mod memory;
 pub mod mix;
 pub mod modes;
+pub mod noise;
 pub mod plausible;
 pub mod predict;
 pub mod prefetch;
@@ -34,6 +35,7 @@ pub mod repeated;
 pub mod statistics;
 pub mod study;
 pub mod sums;
+pub mod tails;
 pub mod typical;
 pub mod whatif;
 
