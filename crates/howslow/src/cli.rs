@@ -3,6 +3,7 @@
 mod compare;
 mod file;
 mod measure;
+mod noise;
 mod predict;
 mod read;
 mod value;
@@ -16,6 +17,7 @@ use report::document::DOCUMENTS;
 pub(crate) use compare::{CompareArgs, SortBy, Unit};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
+pub(crate) use noise::NoiseArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
 
@@ -57,6 +59,8 @@ pub(crate) enum Verb {
     Study(StudyArgs),
     /// How much of a file is in memory, put it out, write it
     File(FileArgs),
+    /// How long a computing program is taken away from each CPU, and by whom
+    Noise(NoiseArgs),
     /// The runs kept, newest first
     History(JsonArgs),
     /// What will make numbers noisy or missing on this machine

@@ -12,6 +12,7 @@ mod generate;
 mod headline;
 mod history;
 mod list;
+mod noise;
 mod output;
 mod pattern;
 mod pictures;
@@ -61,6 +62,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Study(args)) => study::study(&args),
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::History(args)) => history::history(&args),
+        Some(Verb::Noise(args)) => noise::noise(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),
         Some(Verb::Schema { document }) => generate::schema(&document),
         Some(Verb::Completions { shell }) => generate::completions(shell),

@@ -78,7 +78,10 @@ pub fn record(cpus: &[u32], options: &Options) -> Result<Vec<Recording>, NoiseEr
     match options.order {
         Order::OneByOne => cpus.iter().map(|&cpu| finish(cpu, spin::start(cpu, clock, *options)?)).collect(),
         Order::AtOnce => {
-            let started: Vec<_> = cpus.iter().map(|&cpu| Ok((cpu, spin::start(cpu, clock, *options)?))).collect::<Result<_, NoiseError>>()?;
+            let started: Vec<_> = cpus
+                .iter()
+                .map(|&cpu| Ok((cpu, spin::start(cpu, clock, *options)?)))
+                .collect::<Result<_, NoiseError>>()?;
             started.into_iter().map(|(cpu, spinner)| finish(cpu, spinner)).collect()
         }
     }

@@ -15,8 +15,12 @@ use crate::{NoiseError, Options, Tracing};
 /// The task's name, by which tracepoints tell it from others. The kernel keeps 15 letters.
 pub(crate) const TASK: &str = "howslow-noise";
 
-/// One stretch of spinning, in ns. Reading the counters takes about 1 % of it.
-const STRETCH: f64 = 5e7;
+/// The shortest and the longest stretch of spinning, in ns. Reading the counters takes about 1 % of it. The lengths differ,
+/// so that nothing that comes back with the stretches looks as if it had a period.
+const STRETCH: (f64, f64) = (4e7, 6e7);
+/// After the counters are read, this time is not recorded, in ns: the kernel makes up for what it put off, and caches are
+/// cold.
+const SETTLING: f64 = 5e5;
 /// Gaps that one stretch has room for: a gap of 100 ns and a step every 760 ns.
 const ROOM: usize = 65_536;
 /// Gaps that are at least so long may hold a switch, in ns: a switch to another task and back takes longer. For these, the
@@ -72,11 +76,13 @@ impl Spin {
         let (steal, waited) = (self.counters.steal(), self.counters.waited());
         let begin = self.clock.now();
         let mut events = Vec::new();
+        let mut random = fastrand::Rng::new();
         while self.clock.now() - begin < whole {
             let left = whole - (self.clock.now() - begin);
             // Every other stretch is traced: gaps are counted and measured in the others.
             let wants = self.recording.windows.len() % 2 == 1;
-            self.stretch(left.min(STRETCH), wants, &mut events);
+            let length = STRETCH.0 + (STRETCH.1 - STRETCH.0) * random.f64();
+            self.stretch(left.min(length), wants, &mut events);
         }
         self.recording.steal = self.counters.steal().zip(steal).map(|(after, before)| after - before);
         self.recording.waited = self.counters.waited().zip(waited).map(|(after, before)| after - before);
@@ -90,8 +96,10 @@ impl Spin {
     fn stretch(&mut self, length: f64, wants_trace: bool, events: &mut Vec<Event>) {
         let chain = chain(&self.clock);
         let traced = wants_trace && self.tracer.as_mut().is_some_and(Tracer::enable);
-        let mut switches = Usage::of_this_thread().involuntary;
         let limit = self.recording.step + self.recording.threshold;
+        let settled = self.clock.now() + SETTLING;
+        while self.clock.now() < settled {}
+        let mut switches = Usage::of_this_thread().involuntary;
         let start = self.clock.now();
         let end = start + length;
         let (mut last, mut count) = (start, 0);

@@ -34,7 +34,8 @@ impl Tracefs {
 
     /// A file of an event such as `sched/sched_switch`.
     pub(crate) fn read(&self, event: &str, file: &str) -> Option<String> {
-        let opened = openat(&self.0, format!("{event}/{file}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let opened =
+            openat(&self.0, format!("{event}/{file}"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let mut text = String::new();
         File::from(opened).read_to_string(&mut text).ok()?;
         Some(text)

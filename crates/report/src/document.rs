@@ -8,6 +8,7 @@ mod factors;
 mod figure;
 mod file;
 mod memory;
+mod noise;
 mod predict;
 mod repeat;
 mod study;
@@ -18,6 +19,7 @@ pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
+pub use noise::{CpuNoise, NoiseDocument, Wakeup};
 pub use predict::{PredictDocument, Predictions};
 pub use repeat::RepeatDocument;
 pub use study::{PrefetchStudy, StudiesDocument, StudyDocument};
@@ -30,6 +32,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("syscalls", include_str!("../../../docs/schemas/syscalls.json")),
     ("history", include_str!("../../../docs/schemas/history.json")),
     ("doctor", include_str!("../../../docs/schemas/doctor.json")),
+    ("noise", include_str!("../../../docs/schemas/noise.json")),
     ("compare", include_str!("../../../docs/schemas/compare.json")),
     ("explain", include_str!("../../../docs/schemas/explain.json")),
     ("explain-costs", include_str!("../../../docs/schemas/explain-costs.json")),
@@ -60,6 +63,7 @@ mod tests {
             ("syscalls", schema_for!(Vec<ListedCall>)),
             ("history", schema_for!(Vec<Kept>)),
             ("doctor", schema_for!(DoctorDocument)),
+            ("noise", schema_for!(NoiseDocument)),
             ("compare", schema_for!(CompareDocument)),
             ("explain", schema_for!(ExplainDocument)),
             ("explain-costs", schema_for!(CostsExplained)),

@@ -129,7 +129,8 @@ pub fn account(recording: &Recording) -> Account {
     let plain_time = if seen.untraced_time == 0.0 { seen.time } else { seen.untraced_time };
     let lost: f64 = places.iter().map(|&place| recording.gaps[place].length).sum();
     let repeated = repeated(recording, &seen);
-    let total = |of: &dyn Fn(&Gap) -> bool| recording.gaps.iter().filter(|gap| of(gap)).map(|gap| gap.length).sum::<f64>();
+    let total =
+        |of: &dyn Fn(&Gap) -> bool| recording.gaps.iter().filter(|gap| of(gap)).map(|gap| gap.length).sum::<f64>();
     Account {
         cpu: recording.cpu,
         watched: seen.time / 1e9,
@@ -198,7 +199,8 @@ impl Seen {
 }
 
 fn causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
-    let mut causes = if recording.untraced.is_none() { traced_causes(recording, seen) } else { counted_causes(recording, seen) };
+    let mut causes =
+        if recording.untraced.is_none() { traced_causes(recording, seen) } else { counted_causes(recording, seen) };
     causes.sort_by(|a, b| b.share.total_cmp(&a.share));
     causes
 }
@@ -316,16 +318,18 @@ fn name(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
         }
     }
     let told: usize = main.values().sum();
-    let most = main.into_iter().max_by_key(|(_, count)| *count).filter(|(_, count)| 2 * count > told).map(|(name, _)| name);
+    let most = main.into_iter().max_by_key(|(_, count)| *count);
+    let most = most.map(|(name, count)| if 2 * count > told { name } else { format!("several; most often {name}") });
     // A task that runs every 4 ms is no tick, where that can be told.
     let is_timer = most.as_ref().is_none_or(|most| most.contains("timer") || most == NOTHING_KNOWN);
-    let hz = recording.tick_hz.filter(|&hz| is(hz, 1)).or_else(|| USUAL.into_iter().find(|&hz| is(hz, 1)));
-    match (hz, recording.tick_hz) {
-        (Some(hz), known) if is_timer => {
-            let told = if known == Some(hz) { "" } else { ", by the period" };
-            Some(format!("the tick (CONFIG_HZ={hz}{told})"))
-        }
-        (None, Some(hz)) if is_timer => {
+    let usual = USUAL.into_iter().find(|&hz| is(hz, 1));
+    let unseen = most.as_deref() == Some(NOTHING_KNOWN);
+    match (recording.tick_hz, usual) {
+        (Some(hz), _) if is_timer && is(hz, 1) => Some(format!("the tick (CONFIG_HZ={hz})")),
+        (None, Some(hz)) if is_timer => Some(format!("the tick (CONFIG_HZ={hz}, by the period)")),
+        // The kernel below has a tick of its own.
+        (_, Some(hz)) if unseen => Some(format!("{NOTHING_KNOWN}; {hz} a second, as the tick of a host")),
+        (Some(hz), _) if is_timer && !unseen => {
             let every = (2..=10).find(|&ticks| is(hz, ticks)).map(|ticks| format!("every {ticks} ticks"));
             every.or(most).or_else(|| line_at(recording, seen, series))
         }
@@ -337,8 +341,7 @@ fn name(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
 fn line_at(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
     const NEAR: f64 = 0.02;
     let rate = 1e9 / series.period;
-    let mut fitting =
-        counted(recording, seen).into_iter().filter(|line| (line.per_second / rate - 1.0).abs() < NEAR);
+    let mut fitting = counted(recording, seen).into_iter().filter(|line| (line.per_second / rate - 1.0).abs() < NEAR);
     let line = fitting.next()?;
     fitting.next().is_none().then(|| format!("perhaps {}", line.name))
 }

@@ -36,7 +36,9 @@ const LOOSE: f64 = 0.08;
 /// So many following gaps are looked at for distances: that many may come between two of a series.
 const FOLLOWING: usize = 24;
 /// The most gaps that are searched for candidates.
-const MOST: usize = 20_000;
+const MOST: usize = 4_000;
+/// No series has a shorter period, in ns: a shorter one is a gap after every few steps of the loop.
+const SHORTEST: f64 = 20_000.0;
 
 /// The series among gaps in order of time, the shortest period first.
 pub fn periods(gaps: &[Gap], windows: &[Window]) -> Vec<Series> {
@@ -61,19 +63,36 @@ pub fn periods(gaps: &[Gap], windows: &[Window]) -> Vec<Series> {
     found
 }
 
-/// Adds a series, or its gaps to one of the same period and phase: short and long gaps of one cause.
+/// Adds a series. Where one of the same period is known whose gaps begin just before: gaps of similar length belong to it,
+/// and much shorter ones follow from it (caches are cold after a gap), so they are no series of their own.
 fn keep(found: &mut Vec<Series>, series: Series, gaps: &[Gap]) {
+    const AFTER: f64 = 0.05;
+    const ALIKE: f64 = 4.0;
     let same = found.iter_mut().find(|other| {
         let apart = (other.period / series.period - 1.0).abs();
-        // Two series drift against each other by at most this over the shorter of them.
-        let phase = |it: &Series| gaps[it.members[0]].start.rem_euclid(series.period) / series.period;
-        let shift = (phase(other) - phase(&series)).rem_euclid(1.0);
-        apart < 1e-3 && shift.min(1.0 - shift) < 0.02
+        let shift = shift(other, &series, gaps);
+        apart < 1e-3 && shift > -AFTER * other.period && shift < other.length + AFTER * other.period
     });
     let Some(other) = same else { return found.push(series) };
-    other.members.extend(&series.members);
-    other.members.sort_unstable();
-    (other.shorter, other.length, other.longer) = lengths(&other.members, gaps);
+    if other.length < ALIKE * series.length {
+        other.members.extend(&series.members);
+        other.members.sort_unstable();
+        other.slots = other.slots.max(other.members.len() as u64);
+        (other.shorter, other.length, other.longer) = lengths(&other.members, gaps);
+    }
+}
+
+/// How long after the gaps of one series those of another one begin, in ns: the median, between minus and plus half a period.
+fn shift(one: &Series, other: &Series, gaps: &[Gap]) -> f64 {
+    const ASKED: usize = 50;
+    let step = other.members.len().div_ceil(ASKED).max(1);
+    let shifts = other.members.iter().step_by(step).map(|&member| {
+        let at = one.members.partition_point(|&before| before < member);
+        let near = one.members[at.saturating_sub(1).min(one.members.len() - 1)];
+        let shift = (gaps[member].start - gaps[near].start).rem_euclid(one.period);
+        if shift > one.period / 2.0 { shift - one.period } else { shift }
+    });
+    median(shifts).unwrap_or(f64::INFINITY)
 }
 
 /// Deciles and median of the lengths.
@@ -97,6 +116,9 @@ fn next_series(gaps: &[Gap], windows: &[Window], free: &[bool], least: f64) -> O
         let Some(first) = follow(&starts, &watch, Pace { period: candidate, tolerance: LOOSE * candidate }) else {
             continue;
         };
+        if (first.hits.len() as f64) < FILLED * first.slots as f64 || first.hits.len() < FEWEST {
+            continue;
+        }
         let tolerance = (6.0 * first.jitter(&starts)).clamp((0.001 * first.period).max(1e3), LOOSE * first.period);
         let Some(path) = follow(&starts, &watch, Pace { period: first.period, tolerance }) else { continue };
         if path.is_series(rate, tolerance) && best.as_ref().is_none_or(|(_, hits)| path.hits.len() > hits.len()) {
@@ -117,12 +139,22 @@ fn next_series(gaps: &[Gap], windows: &[Window], free: &[bool], least: f64) -> O
     };
     let members: Vec<usize> = path.hits.iter().map(|&hit| places[hit]).collect();
     let (shorter, length, longer) = lengths(&members, gaps);
-    Some(Series { period: path.period, jitter: path.jitter(&starts), members, slots: path.slots, length, shorter, longer })
+    Some(Series {
+        period: path.period,
+        jitter: path.jitter(&starts),
+        members,
+        slots: path.slots,
+        length,
+        shorter,
+        longer,
+    })
 }
 
-/// Distances that occur much more often than similar ones, in ns.
+/// Distances that occur much more often than similar ones, in ns. A period's multiples occur as often as the period, so
+/// the shortest distances come first.
 fn candidates(starts: &[f64]) -> Vec<f64> {
-    const KEPT: usize = 12;
+    const KEPT: usize = 20;
+    const AS_OFTEN: f64 = 0.3;
     // In the middle of a long recording: a whole piece, because distances between samples of it would be multiples.
     let from = starts.len().saturating_sub(MOST) / 2;
     let starts = &starts[from..starts.len().min(from + MOST)];
@@ -133,23 +165,23 @@ fn candidates(starts: &[f64]) -> Vec<f64> {
         distances.extend(following.filter(|distance| *distance > 0.0 && *distance <= span / 3.0));
     }
     distances.sort_by(f64::total_cmp);
-    let mut scored: Vec<(f64, f64)> = Vec::new();
     // Exact clocks first, then late wake-ups.
-    for width in [0.002_f64, 0.01, 0.05] {
-        scored.extend(peaks(&distances, width, (starts.len() / 20).max(3)));
-    }
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut kept: Vec<f64> = Vec::new();
-    for (_, distance) in scored {
-        if kept.len() < KEPT && kept.iter().all(|other| (other / distance - 1.0).abs() > 0.004) {
-            kept.push(distance);
-        }
+    for width in [0.002_f64, 0.01, 0.05] {
+        let peaks = peaks(&distances, width, (starts.len() / 20).max(3));
+        let most = peaks.iter().map(|peak| peak.0).fold(0.0, f64::max);
+        let often = peaks.iter().filter(|peak| peak.0 >= AS_OFTEN * most).map(|peak| peak.1);
+        let new: Vec<f64> = often
+            .filter(|distance| kept.iter().all(|other| (other / distance - 1.0).abs() > width))
+            .take(KEPT)
+            .collect();
+        kept.extend(new);
     }
     kept
 }
 
-/// The significance and the middle of every bin of ascending distances that holds more than its surroundings. Bins are of
-/// the relative width `width`.
+/// By how many every bin of ascending distances exceeds its surroundings, and its middle, where that is significant. Bins
+/// are of the relative width `width`.
 fn peaks(distances: &[f64], width: f64, least: usize) -> Vec<(f64, f64)> {
     const SIGNIFICANT: f64 = 4.0;
     let within = |low: f64, high: f64| {
@@ -157,22 +189,24 @@ fn peaks(distances: &[f64], width: f64, least: usize) -> Vec<(f64, f64)> {
     };
     let mut found = Vec::new();
     let (Some(first), Some(last)) = (distances.first(), distances.last()) else { return found };
-    let mut bin = first.max(1.0);
+    // A shorter distance than this is no period.
+    let mut bin = first.max(SHORTEST);
     while bin <= *last {
         let next = bin * (1.0 + width);
-        let count = within(bin, next);
-        if count as usize >= least {
+        let low = distances.partition_point(|&it| it < bin);
+        let count = distances[low..].partition_point(|&it| it < next);
+        if count >= least {
             // What lies to either side, with the same number of ns. The bins beside belong to the same peak.
             let size = next - bin;
             let beside = within(bin - 9.0 * size, bin - 2.0 * size) + within(next + 2.0 * size, next + 9.0 * size);
             let expected = beside / 14.0;
-            let score = (count - expected) / (expected + 1.0).sqrt();
-            if score > SIGNIFICANT {
-                let low = distances.partition_point(|&it| it < bin);
-                found.push((score, distances[low + count as usize / 2]));
+            let more = count as f64 - expected;
+            if more > SIGNIFICANT * (expected + 1.0).sqrt() {
+                found.push((more, distances[low + count / 2]));
             }
         }
-        bin = next.max(bin + 1.0);
+        // Half a bin on: a peak that lies on a border is whole in the next one.
+        bin *= 1.0 + width / 2.0;
     }
     found
 }

@@ -37,7 +37,8 @@ pub fn attribute(windows: &[Window], lost: &[f64]) -> Vec<Line> {
         told.push((Line { line, count, each: 0.0 }, place));
     }
     let costs = robust(&columns, lost);
-    let with_cost = |(line, place): (Line, Option<usize>)| Line { each: place.map_or(0.0, |place| costs[place]), ..line };
+    let with_cost =
+        |(line, place): (Line, Option<usize>)| Line { each: place.map_or(0.0, |place| costs[place]), ..line };
     told.into_iter().map(with_cost).collect()
 }
 
@@ -94,7 +95,8 @@ fn not_negative(columns: &[Vec<f64>], lost: &[f64], weights: &[f64]) -> Vec<f64>
         // What time alone explains comes last: it stands for what nothing else does.
         for place in (0..columns.len()).rev().filter(|&place| squares[place] > 0.0) {
             let column = &columns[place];
-            let slope: f64 = column.iter().zip(weights).zip(&rest).map(|((value, weight), rest)| weight * value * rest).sum();
+            let slope: f64 =
+                column.iter().zip(weights).zip(&rest).map(|((value, weight), rest)| weight * value * rest).sum();
             let best = (costs[place] + slope / squares[place]).max(0.0);
             let step = best - costs[place];
             if step != 0.0 {

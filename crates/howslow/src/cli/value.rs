@@ -30,6 +30,13 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `100ns`, `1.5us`, as nanoseconds.
+pub(super) fn nanoseconds(text: &str) -> Result<f64, String> {
+    let time = record::units::time_of(text).map(|(time, _)| time.0);
+    time.filter(|time| (1.0..=1e9).contains(time))
+        .ok_or_else(|| "say a time from 1ns to 1s with its unit, such as 100ns or 5us".into())
+}
+
 /// `4096`, `64KiB`, `1 MiB`: a record of whole words.
 pub(super) fn record_bytes(text: &str) -> Result<u64, String> {
     match bytes(text) {

@@ -17,7 +17,7 @@ fn made(traced: bool) -> Recording {
         waited: Some(0.0),
         ..Recording::default()
     };
-    let count = 40;
+    let count = 40_u32;
     for number in 0..count {
         let start = f64::from(number) * 5e7;
         let is_traced = traced && number % 2 == 1;
@@ -51,7 +51,11 @@ fn made(traced: bool) -> Recording {
 }
 
 fn cause<'a>(account: &'a Account, name: &str) -> &'a Cause {
-    account.causes.iter().find(|cause| cause.name.contains(name)).unwrap_or_else(|| panic!("{name}: {:?}", account.causes))
+    account
+        .causes
+        .iter()
+        .find(|cause| cause.name.contains(name))
+        .unwrap_or_else(|| panic!("{name}: {:?}", account.causes))
 }
 
 #[test]
