@@ -70,6 +70,21 @@ impl Tail {
         let _ = self.0.add(&other.0);
     }
 
+    /// As a run keeps it.
+    pub fn recorded(&self) -> record::Tail {
+        let figure = |share| {
+            let it = self.percentile(share);
+            let [ns, low_ns, high_ns] = [it.map(|it| it.ns), it.map(|it| it.low), it.map(|it| it.high)];
+            record::Percentile { share, ns, low_ns, high_ns }
+        };
+        record::Tail {
+            samples: self.samples(),
+            percentiles: SHARES.into_iter().map(figure).collect(),
+            longest_ns: self.longest(),
+            histogram: self.buckets(),
+        }
+    }
+
     /// The number of values.
     pub fn samples(&self) -> u64 {
         self.0.len()
@@ -77,17 +92,18 @@ impl Tail {
 
     /// The largest value, in ns; 0 for none.
     pub fn longest(&self) -> f64 {
-        self.0.max() as f64
+        self.0.lowest_equivalent(self.0.max()) as f64
     }
 
     /// The sum of all values, in ns.
     pub fn total(&self) -> f64 {
-        self.0.iter_recorded().map(|step| step.value_iterated_to() as f64 * step.count_at_value() as f64).sum()
+        self.buckets().iter().map(|(ns, count)| ns * *count as f64).sum()
     }
 
     /// The values that occurred, in ascending order, in ns, and how often.
     pub fn buckets(&self) -> Vec<(f64, u64)> {
-        self.0.iter_recorded().map(|step| (step.value_iterated_to() as f64, step.count_at_value())).collect()
+        let value = |value| self.0.lowest_equivalent(value) as f64;
+        self.0.iter_recorded().map(|step| (value(step.value_iterated_to()), step.count_at_value())).collect()
     }
 
     /// The value of this rank, from 1, in ns.
@@ -100,7 +116,7 @@ impl Tail {
                 break;
             }
         }
-        value as f64
+        self.0.lowest_equivalent(value) as f64
     }
 
     /// The percentile with its interval; `None` if there are too few values to support the interval.

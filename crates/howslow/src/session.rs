@@ -8,11 +8,12 @@ use analysis::history;
 use jiff::Timestamp;
 use measure::{Plan, Width};
 use operation::Item;
-use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Value};
+use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Tailing, Value};
 use store::{Calibration, Figures, Store, StoreError};
 
 use crate::cli::MeasureArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
+use crate::pictures::{self, Picture};
 use crate::scratch;
 
 /// The fewest rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
@@ -62,6 +63,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     let started = Timestamp::now();
     let bar = Bar::new();
     let plan = Plan {
+        tailed: wanted.items.len(),
         items: with_block_move(wanted.items),
         find: operations::find,
         settings: settings.clone(),
@@ -151,6 +153,8 @@ pub(crate) fn print_run(
     } else {
         output::print(&report::page(&run, output::style()))?;
     }
+    let curves = report::tail_charts(&run).into_iter().map(|(name, chart)| Picture { name, svg: chart.svg() });
+    pictures::write(args.svg.as_deref(), &curves.collect::<Vec<_>>())?;
     match ending.outcome()? {
         Outcome::Done if run.skipped.iter().any(by_name) => Ok(Outcome::Skipped),
         Outcome::Done if run.costs.is_empty() => {
@@ -233,6 +237,7 @@ fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
         seed: args.seed.unwrap_or_else(|| fastrand::u64(..)),
         batch_us: BATCH_US,
         tolerance: TOLERANCE,
+        tails: args.tails.then_some(Tailing { arrivals: args.arrivals }),
     }
 }
 
@@ -251,6 +256,7 @@ fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
     if let Some(path) = &args.output {
         store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
     }
+    pictures::check(args.svg.as_deref())?;
     scratch::folder().map(|_| ())
 }
 

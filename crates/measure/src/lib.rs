@@ -12,6 +12,7 @@
 //!         items,
 //!         find: |_| None,
 //!         settings: record::Settings { rounds: 6, precision: 0.01, budget_s: 10.0, ..Default::default() },
+//!         tailed: 0,
 //!         width: None,
 //!         program: None,
 //!         scratch_root: std::path::Path::new("/tmp"),
@@ -21,6 +22,7 @@
 //! ```
 
 mod accounts;
+mod arrivals;
 mod batch;
 mod doubts;
 mod entry;
@@ -35,6 +37,7 @@ mod schedule;
 mod scratch;
 mod signals;
 mod speed;
+mod tails;
 mod watch;
 
 pub use error::MeasureError;

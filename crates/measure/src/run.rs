@@ -40,6 +40,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
         started,
         on_progress,
         signals: &signals,
+        tailed: plan.tailed,
     };
     let ended = schedule.work();
     let more = schedule.more();

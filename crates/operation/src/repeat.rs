@@ -20,6 +20,8 @@ pub struct Loop {
     warm: bool,
     pauses: Option<Pauses>,
     copy: u8,
+    /// Whether another process times it.
+    told: bool,
 }
 
 impl Loop {
@@ -33,7 +35,7 @@ impl Loop {
     ///
     /// [`Stopwatch`]: crate::stopwatch::Stopwatch
     pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
-        Loop::of(Box::new(move |times, _| run(times).map(Some)))
+        Loop { told: true, ..Loop::of(Box::new(move |times, _| run(times).map(Some))) }
     }
 
     fn of(run: Run) -> Loop {
@@ -47,6 +49,7 @@ impl Loop {
             warm: false,
             pauses: None,
             copy: 0,
+            told: false,
         }
     }
 
@@ -110,6 +113,16 @@ impl Loop {
     /// If the batch did not do its work.
     pub fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
+    }
+
+    /// True if a step must happen before each batch.
+    pub fn has_step_before(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// True if another process times its batches.
+    pub fn is_self_timed(&self) -> bool {
+        self.told
     }
 
     /// The sum of the pauses since the last call.

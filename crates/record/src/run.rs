@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost::{Cost, Ends};
 use crate::machine::Machine;
 use crate::point::{Point, Unit, Value};
+use crate::tails::Tailing;
 use crate::term::Term;
 
 /// The name and version of the run document's format.
@@ -109,6 +110,9 @@ pub struct Settings {
     pub batch_us: f64,
     /// How far the checks of a quiet batch may be above the best width, as a share.
     pub tolerance: f64,
+    /// If the distribution of single iterations was asked for: how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tails: Option<Tailing>,
 }
 
 /// How quiet the machine was during the run.

@@ -27,6 +27,7 @@ mod prices;
 mod repeated;
 mod residence;
 mod study;
+mod tails;
 mod text;
 
 pub use accounts::COMMANDS;
@@ -43,4 +44,5 @@ pub use record::BLOCK;
 pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
 pub use study::study;
+pub use tails::tail_charts;
 pub use text::Style;

@@ -41,7 +41,7 @@ pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Pl
         tolerance: 0.06,
         ..Settings::default()
     };
-    Plan { items, find: |_| None, settings, width: None, program: None, scratch_root }
+    Plan { items, find: |_| None, settings, tailed: 0, width: None, program: None, scratch_root }
 }
 
 pub fn nothing_left(root: &Path) -> Result<(), Failed> {

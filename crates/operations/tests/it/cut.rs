@@ -32,7 +32,8 @@ fn measured(items: Vec<Item>, root: &Path) -> Measurement {
         tolerance: 0.06,
         ..Settings::default()
     };
-    let plan = Plan { items, find: operations::find, settings, width: None, program: None, scratch_root: root };
+    let plan =
+        Plan { items, find: operations::find, settings, tailed: 0, width: None, program: None, scratch_root: root };
     measure(plan, &mut |_| {}).expect("something is measured")
 }
 

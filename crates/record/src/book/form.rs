@@ -83,6 +83,7 @@ impl Book {
             switches: Switches::default(),
             reads: None,
             tallies: BTreeMap::new(),
+            tails: None,
             rounds: Vec::new(),
             terms: subtracted.collect(),
             explained_by: entry.explained_by.clone(),
