@@ -1,6 +1,7 @@
 //! Files: calls on one file, whole files read and written by every method, sparse and keyed ones.
 
 pub(crate) mod access;
+pub(crate) mod direct;
 pub(crate) mod keyed;
 pub mod reading;
 pub mod residence;

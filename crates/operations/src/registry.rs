@@ -8,7 +8,7 @@ use crate::file::{self, keyed, reading, sparse, writing};
 use crate::memory::{self, align, page, touch};
 use crate::message::{self, poll};
 use crate::processor::{clock, crossing, empty, flag, instruction};
-use crate::task::{asynchronous, process, signal, switch, thread};
+use crate::task::{asynchronous, process, signal, sleep, switch, thread};
 use crate::terminal::{echo, input, output, screen, session};
 use crate::user::command;
 use crate::{mode, syscall};
@@ -93,7 +93,7 @@ pub static FAMILIES: &[Family] = &[
     ),
     Family::of("address space", &[page::OPERATIONS]),
     Family::of("memory at its first touch", &[touch::OPERATIONS]),
-    Family::of("files", &[file::access::OPERATIONS]),
+    Family::of("files", &[file::access::OPERATIONS, file::direct::OPERATIONS]),
     Family::of(
         "file readers",
         &[
@@ -124,6 +124,7 @@ pub static FAMILIES: &[Family] = &[
     Family::of("sorting", &[sort::OPERATIONS]),
     Family::of("alignment", &[align::OPERATIONS]),
     Family::of("event flags", &[flag::OPERATIONS]),
+    Family::of("waking up", &[sleep::OPERATIONS]),
     Family::of("waiting for many", &[poll::OPERATIONS]),
     Family::of(
         "messages",

@@ -4,5 +4,6 @@
 pub(crate) mod asynchronous;
 pub(crate) mod process;
 pub(crate) mod signal;
+pub(crate) mod sleep;
 pub(crate) mod switch;
 pub(crate) mod thread;

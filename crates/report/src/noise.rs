@@ -12,6 +12,7 @@ use crate::text::{Style, paragraph};
 /// Causes and lines beyond these are only counted.
 const MOST_CAUSES: usize = 14;
 const MOST_LINES: usize = 10;
+const MOST_PERIODS: usize = 10;
 
 /// The page. `together` says that all CPUs were watched at once; `charts` has the width of charts, if they are wanted.
 pub fn noise(accounts: &[Account], together: bool, charts: Option<usize>, style: Style) -> String {
@@ -126,7 +127,12 @@ fn periods(repeated: &[Repeated]) -> Grid {
     let mut grid = Grid::new("<>>>>>");
     let head = ["  comes back every", "gap of", "nine in ten below", "there", "off by", "it is"];
     grid.add(Kind::Heading, head.map(String::from).to_vec());
-    for Repeated { series, name } in repeated {
+    // Those that take the most time, the shortest period first.
+    let weight = |it: &Repeated| it.series.members.len() as f64 * it.series.length;
+    let mut weights: Vec<f64> = repeated.iter().map(weight).collect();
+    weights.sort_by(|a, b| b.total_cmp(a));
+    let least = weights.get(MOST_PERIODS - 1).copied().unwrap_or(0.0);
+    for Repeated { series, name } in repeated.iter().filter(|it| weight(it) >= least) {
         let there = series.members.len() as f64 / series.slots.max(1) as f64;
         grid.add(
             Kind::Row,

@@ -110,7 +110,10 @@ fn next_series(gaps: &[Gap], windows: &[Window], free: &[bool], least: f64) -> O
     }
     let watch = Watch { gaps, windows };
     let starts: Vec<f64> = pool.iter().map(|&place| gaps[place].start).collect();
-    let rate = starts.len() as f64 / windows.iter().map(|window| window.end - window.start).sum::<f64>();
+    // The task sees nothing while it is away, so all that it sees comes in the rest of the time.
+    let watched: f64 = windows.iter().map(|window| window.end - window.start).sum();
+    let away: f64 = gaps.iter().map(|gap| gap.length).sum();
+    let rate = starts.len() as f64 / (watched - away).max(watched / 100.0);
     let mut best: Option<(f64, Vec<usize>)> = None;
     for candidate in candidates(&starts) {
         let Some(first) = follow(&starts, &watch, Pace { period: candidate, tolerance: LOOSE * candidate }) else {
@@ -271,14 +274,18 @@ impl Path {
         median(off).unwrap_or(0.0)
     }
 
-    /// True if there are enough gaps, in most slots, and many more than gaps at random moments would fill.
+    /// True if there are enough gaps, in most slots, and far more than gaps at random moments would fill: by the relative
+    /// entropy of the two shares (Chernoff's bound of the binomial tail). The first three are where they are because they
+    /// were looked for there, and many periods are tried.
     fn is_series(&self, rate: f64, tolerance: f64) -> bool {
+        const CHOSEN: f64 = 3.0;
+        const UNLIKELY: f64 = 16.0;
         let slots = self.slots as f64;
         let by_chance = 1.0 - (-rate * 2.0 * tolerance).exp();
-        let filled = self.hits.len() as f64 / slots;
-        self.hits.len() >= FEWEST
-            && filled >= FILLED
-            && filled > by_chance + 4.0 * (by_chance * (1.0 - by_chance) / slots).sqrt() + 0.1
+        let filled = (self.hits.len() as f64 / slots).min(1.0);
+        let part = |share: f64, chance: f64| if share > 0.0 { share * (share / chance).ln() } else { 0.0 };
+        let entropy = part(filled, by_chance) + part(1.0 - filled, 1.0 - by_chance);
+        self.hits.len() >= FEWEST && filled >= FILLED && filled > by_chance && (slots - CHOSEN) * entropy > UNLIKELY
     }
 
     /// The period that fits the moments best, each stretch between breaks with a phase of its own (least squares).
