@@ -5,9 +5,11 @@ mod assembly;
 mod busy;
 mod compilation;
 mod coverage;
+mod disturbance;
 mod figures;
 mod fio;
 mod independent;
+mod latency;
 mod memory;
 mod perf;
 mod prefetch;
@@ -21,6 +23,7 @@ mod tool;
 mod truth;
 #[path = "../../tests/it/two_systems/mod.rs"]
 mod two_systems;
+mod wakeups;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -95,6 +98,12 @@ enum Bench {
     Sensitivity,
     /// Operations of every family against loops written by hand that share no code with them
     Independent,
+    /// Whether a CPU's disturbances on purpose are found by `howslow noise`
+    Disturbance,
+    /// Percentiles of wake-ups beside cyclictest's
+    Wakeups,
+    /// Percentiles of direct reads of 4 KiB beside fio's
+    Latency,
 }
 
 /// How much of it.
@@ -135,6 +144,9 @@ impl Bench {
             Bench::Coverage => coverage::coverage(howslow, extent),
             Bench::Sensitivity => sensitivity::sensitivity(howslow, extent),
             Bench::Independent => independent::independent(howslow, extent),
+            Bench::Disturbance => disturbance::disturbance(extent),
+            Bench::Wakeups => wakeups::wakeups(extent),
+            Bench::Latency => latency::latency(extent),
         }
     }
 }
