@@ -29,6 +29,7 @@ pub mod landing;
 pub mod memory;
 pub mod mix;
 pub mod modes;
+pub mod noise;
 pub mod plausible;
 pub mod predict;
 pub mod prefetch;
@@ -37,6 +38,7 @@ pub mod scalability;
 pub mod statistics;
 pub mod study;
 pub mod sums;
+pub mod tails;
 pub mod typical;
 pub mod whatif;
 

@@ -4,6 +4,7 @@ mod compare;
 mod file;
 mod interference;
 mod measure;
+mod noise;
 mod predict;
 mod read;
 mod value;
@@ -18,6 +19,7 @@ pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
+pub(crate) use noise::NoiseArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
 
@@ -63,6 +65,8 @@ pub(crate) enum Verb {
     Interference(InterferenceArgs),
     /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
     File(FileArgs),
+    /// How long a computing program is taken away from each CPU, and by whom
+    Noise(NoiseArgs),
     /// List the kept runs, newest first
     History(JsonArgs),
     /// Show what will make measurements noisy or impossible on this machine

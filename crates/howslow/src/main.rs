@@ -22,6 +22,7 @@ mod headline;
 mod history;
 mod interference;
 mod list;
+mod noise;
 mod output;
 mod pattern;
 mod pictures;
@@ -74,6 +75,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Scaling(args)) => scaling::scaling(&args),
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::History(args)) => history::history(&args),
+        Some(Verb::Noise(args)) => noise::noise(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),
         Some(Verb::Schema { document }) => generate::schema(&document),
         Some(Verb::Completions { shell }) => generate::completions(shell),

@@ -8,12 +8,13 @@ use analysis::history;
 use jiff::Timestamp;
 use measure::{Plan, Width};
 use operation::Item;
-use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Value};
+use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Tailing, Value};
 use store::{Calibration, FigureHistory, Store, StoreError};
 
 use crate::beside;
 use crate::cli::MeasureArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
+use crate::pictures::{self, Picture};
 use crate::scratch;
 
 /// The smallest number of rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
@@ -65,6 +66,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     let started = Timestamp::now();
     let bar = Bar::new();
     let plan = Plan {
+        tailed: wanted.items.len(),
         items: with_block_move(wanted.items),
         find: operations::find,
         crosses: operations::crosses,
@@ -160,6 +162,8 @@ pub(crate) fn print_run(
     } else {
         output::print(&report::page(&run, output::style()))?;
     }
+    let curves = report::tail_charts(&run).into_iter().map(|(name, chart)| Picture { name, svg: chart.svg() });
+    pictures::write(args.svg.as_deref(), &curves.collect::<Vec<_>>())?;
     match ending.outcome()? {
         Outcome::Done if run.skipped.iter().any(by_name) => Ok(Outcome::Skipped),
         Outcome::Done if run.costs.is_empty() => {
@@ -247,6 +251,7 @@ fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
         batch_us: BATCH_US,
         tolerance: TOLERANCE,
         beside: Vec::new(),
+        tails: args.tails.then_some(Tailing { arrivals: args.arrivals }),
     }
 }
 
@@ -265,6 +270,7 @@ fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
     if let Some(path) = &args.output {
         store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
     }
+    pictures::check(args.svg.as_deref())?;
     scratch::folder().map(|_| ())
 }
 

@@ -7,6 +7,8 @@ use record::{Doubt, Reads};
 use serde::{Deserialize, Serialize};
 
 use crate::speed::Speed;
+use crate::tails::TailPlan;
+use crate::tails::TailSamples;
 use crate::watch::Watch;
 
 /// The instructions for one round.
@@ -25,6 +27,15 @@ pub(crate) struct RoundPlan {
     /// The largest share (cycles per independent add) at which the core counts as undisturbed. Batches begin only below
     /// it. `None`: batches begin whatever the core is doing.
     pub quiet_below: Option<f64>,
+    /// How single iterations are timed after the batches, if at all.
+    pub tails: Option<TailPlan>,
+}
+
+impl RoundPlan {
+    /// Time for all that is timed in the round, in ns.
+    pub fn total_time(&self) -> f64 {
+        self.time + self.tails.map_or(0.0, |tails| tails.time)
+    }
 }
 
 /// One batch.
@@ -70,6 +81,9 @@ pub(crate) struct RoundSamples {
     /// Tasks in the whole system that were running or wanted to run before the round began, except this one.
     #[serde(default)]
     pub others: f64,
+    /// Single iterations.
+    #[serde(default)]
+    pub tails: Option<TailSamples>,
 }
 
 /// One batch in this many has half the length, to test whether the cost depends on the length.
@@ -99,6 +113,7 @@ pub(crate) fn sample(
         elapsed: 0.0,
         batch: 0.0,
         others: 0.0,
+        tails: None,
     };
     let start = watch.now();
     let mut taken = 0;

@@ -306,7 +306,7 @@ fn one_round(
     folders: &Folders,
     parent: &UnixStream,
 ) -> Option<RoundEnd> {
-    let patience = Duration::from_secs_f64(item.operation.patience + 3.0 * order.plan.time / 1e9);
+    let patience = Duration::from_secs_f64(item.operation.patience + 3.0 * order.plan.total_time() / 1e9);
     let end = guarded(patience, parent, || perform(item, order, checker, folders.clone()));
     let _ = std::fs::remove_dir_all(&folders.own);
     end.map(|end| {

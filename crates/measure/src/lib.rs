@@ -13,6 +13,7 @@
 //!         find: |_| None,
 //!         crosses: |_| false,
 //!         settings: record::Settings { rounds: 6, precision: 0.01, budget_s: 10.0, ..Default::default() },
+//!         tailed: 0,
 //!         width: None,
 //!         program: None,
 //!         scratch_root: std::path::Path::new("/tmp"),
@@ -23,6 +24,7 @@
 //! ```
 
 mod accounts;
+mod arrivals;
 mod batch;
 mod doubts;
 mod entry;
@@ -39,6 +41,7 @@ mod schedule;
 mod scratch;
 mod signals;
 mod speed;
+mod tails;
 mod watch;
 
 pub use error::MeasureError;

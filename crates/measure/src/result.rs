@@ -18,6 +18,7 @@ use crate::entry::{ItemProgress, Purpose, RoundTaken};
 use crate::hidden::HiddenSample;
 use crate::plan::Measurement;
 use crate::quiet::{Guard, Quietness};
+use crate::tails;
 
 /// Assembles the result. `precision` is what the user asked for.
 pub(crate) fn assemble(
@@ -103,6 +104,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
         reads: totals.reads,
         hidden: hidden(&entry.accounted),
         tallies: tallies(entry).into_iter().chain(told_modes(&rounds, quoted, follows_clock)).collect(),
+        tails: tails::together(entry.harvests().filter_map(|(_, harvest)| harvest.tails.as_ref()), clock.cost),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
         explained_by: operation.explained_by.iter().map(|term| term.resolve(&entry.item.point)).collect(),

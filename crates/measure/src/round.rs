@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::{RoundPlan, RoundSamples, sample};
 use crate::hidden::{HiddenSample, account};
 use crate::speed::Checker;
+use crate::tails::tails;
 use crate::watch::{self, SystemWatch};
 
 /// The request for one round.
@@ -105,7 +106,12 @@ fn measured(item: &Item, order: &RoundRequest, checker: Checker, folders: Folder
             Err(failure) => ended_by(failure, "accounting for its processor time"),
         };
     }
-    match sample(&mut work, &mut watch, &order.plan, checker.clock.cost) {
+    let reading = checker.clock.cost;
+    let taken = sample(&mut work, &mut watch, &order.plan, reading).and_then(|harvest| {
+        let timed = order.plan.tails.map(|plan| tails(&mut work, &mut watch, &plan, reading));
+        Ok(RoundSamples { tails: timed.transpose()?, ..harvest })
+    });
+    match taken {
         Ok(harvest) => RoundEnd::Measured(RoundSamples {
             doubts: setting.doubts().raised(),
             tallies: setting.tallied(),

@@ -42,6 +42,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
         signals: &signals,
         check: plan.check,
         crosses: plan.crosses,
+        tailed: plan.tailed,
     };
     let ended = schedule.work();
     let more = schedule.more();

@@ -17,6 +17,7 @@ use crate::plan::Progress;
 use crate::quiet::Quietness;
 use crate::round::RoundRequest;
 use crate::signals::{Ended, Signals};
+use crate::tails::TailPlan;
 
 /// Rounds of each item that take batches whatever the cores are doing. Every other round does so, starting with the
 /// first, so that they are spread over the whole run. Only they give the typical figure, and this many give it an
@@ -52,6 +53,8 @@ pub(crate) struct Schedule<'a> {
     pub signals: &'a Signals,
     pub check: Option<&'a dyn Fn() -> Result<(), String>>,
     pub crosses: fn(&Operation) -> bool,
+    /// Of so many entries, from the first, single iterations are timed.
+    pub tailed: usize,
 }
 
 /// One coming round.
@@ -168,6 +171,16 @@ impl Schedule<'_> {
         per_round.clamp(SHORTEST_ROUND, LONGEST_ROUND)
     }
 
+    /// How a round of this entry times single iterations, if it does: the rounds that every entry has share most of the
+    /// budget.
+    fn tails(&self, entry: usize, seed: u64) -> Option<TailPlan> {
+        const OF_THE_BUDGET: f64 = 0.8;
+        let tailing = self.settings.tails.filter(|_| entry < self.tailed)?;
+        let rounds = self.tailed as f64 * f64::from(self.settings.rounds).max(ENOUGH_ROUNDS as f64);
+        let time = OF_THE_BUDGET * self.settings.budget_s / rounds;
+        Some(TailPlan { time: time * 1e9, tailing, seed })
+    }
+
     /// Remaining seconds of the budget.
     fn left(&self) -> f64 {
         self.settings.budget_s - self.reserve() - self.started.elapsed().as_secs_f64()
@@ -183,7 +196,8 @@ impl Schedule<'_> {
         }
         let entry = &self.entries[next.entry];
         let first = entry.rounds.is_empty();
-        let expected = entry.overhead.as_secs_f64() + next.time;
+        let tails = self.tails(next.entry, 0).map_or(0.0, |tails| tails.time / 1e9);
+        let expected = entry.overhead.as_secs_f64() + next.time + tails;
         if !entry.alive() || (!first && self.left() < expected.min(self.settings.budget_s / 10.0)) {
             return Ok(false);
         }
@@ -200,7 +214,10 @@ impl Schedule<'_> {
             time: next.time * 1e9,
             most: MOST_BATCHES,
             quiet_below: (!next.survey).then(|| self.quietness.limit()),
+            tails: None,
         };
+        let plan = RoundPlan { tails: self.tails(next.entry, random.u64(..)), ..plan };
+        let planned = plan.total_time() / 1e9;
         let distance = self.entries[next.entry].partner_place().distance();
         let other_cpu = self.quietness.other_than(cpu, distance, random);
         let busy = self.entries[next.entry].cpus();
@@ -217,7 +234,7 @@ impl Schedule<'_> {
         let entry = &mut self.entries[next.entry];
         entry.take_in(begun, end);
         entry.spent += took;
-        entry.overhead = took.saturating_sub(Duration::from_secs_f64(next.time));
+        entry.overhead = took.saturating_sub(Duration::from_secs_f64(planned));
         *order += 1;
         Ok(true)
     }

@@ -13,6 +13,12 @@ use crate::speed::{Checker, Speed};
 pub(crate) trait Watch {
     /// Nanoseconds since a fixed moment.
     fn now(&mut self) -> f64;
+    /// Waits until this moment, or not at all if it is over. The CPU does not sleep meanwhile.
+    fn wait_until(&mut self, moment: f64) {
+        while self.now() < moment {
+            std::hint::spin_loop();
+        }
+    }
     /// The speed of the core. If a partner works on another core, the worse of the two.
     fn speed(&mut self) -> Speed;
     /// What this process, its reaped children and its partners have used so far.

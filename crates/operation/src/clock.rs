@@ -49,6 +49,11 @@ impl Clock {
         Clock { id, cost, step }
     }
 
+    /// The kernel's number of the clock.
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+
     /// Nanoseconds since a fixed moment.
     #[inline(always)]
     pub fn now(&self) -> f64 {

@@ -20,6 +20,8 @@ pub struct Loop {
     warm: bool,
     pauses: Option<Pauses>,
     copy: u8,
+    /// Whether another process times it.
+    told: bool,
 }
 
 impl Loop {
@@ -33,7 +35,7 @@ impl Loop {
     ///
     /// [`Stopwatch`]: crate::stopwatch::Stopwatch
     pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
-        Loop::of(Box::new(move |times, _| run(times).map(Some)))
+        Loop { told: true, ..Loop::of(Box::new(move |times, _| run(times).map(Some))) }
     }
 
     /// A loop that may time its batches itself: `run(times)` returns what a batch took, or `None` where all of its time
@@ -54,6 +56,7 @@ impl Loop {
             warm: false,
             pauses: None,
             copy: 0,
+            told: false,
         }
     }
 
@@ -117,6 +120,16 @@ impl Loop {
     /// If the batch did not do its work.
     pub fn verify_batch(&mut self, times: u64) -> Result<(), Failure> {
         self.verify.as_mut().map_or(Ok(()), |verify| verify(times))
+    }
+
+    /// True if a step must happen before each batch.
+    pub fn has_step_before(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// True if another process times its batches.
+    pub fn is_self_timed(&self) -> bool {
+        self.told
     }
 
     /// The sum of the pauses since the last call.

@@ -23,6 +23,11 @@ impl Usage {
         resources(libc::RUSAGE_SELF)
     }
 
+    /// What the calling thread alone has used since it began.
+    pub fn of_this_thread() -> Usage {
+        resources(libc::RUSAGE_THREAD)
+    }
+
     /// The usage of all children that this process has waited for.
     pub fn of_reaped_children() -> Usage {
         resources(libc::RUSAGE_CHILDREN)

@@ -1,6 +1,7 @@
 //! Files: calls on one file, reading and writing whole files by every method, sparse files and keyed files.
 
 pub(crate) mod access;
+pub(crate) mod direct;
 pub(crate) mod keyed;
 pub mod reading;
 pub mod residence;

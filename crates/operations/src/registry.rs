@@ -9,7 +9,7 @@ use crate::file::{self, keyed, reading, sparse, writing};
 use crate::memory::{self, align, page, touch};
 use crate::message::{self, poll};
 use crate::processor::{clock, crossing, empty, flag, instruction};
-use crate::task::{asynchronous, level, process, scaling, scheduler, signal, switch, thread};
+use crate::task::{asynchronous, level, process, scaling, scheduler, signal, sleep, switch, thread};
 use crate::terminal::{echo, input, output, screen, session};
 use crate::user::command;
 use crate::{mode, syscall};
@@ -94,7 +94,7 @@ pub static FAMILIES: &[Family] = &[
     ),
     Family::of("address space", &[page::OPERATIONS]),
     Family::of("memory at its first touch", &[touch::OPERATIONS]),
-    Family::of("files", &[file::access::OPERATIONS]),
+    Family::of("files", &[file::access::OPERATIONS, file::direct::OPERATIONS]),
     Family::of(
         "file readers",
         &[
@@ -125,6 +125,7 @@ pub static FAMILIES: &[Family] = &[
     Family::of("sorting", &[sort::OPERATIONS]),
     Family::of("alignment", &[align::OPERATIONS]),
     Family::of("event flags", &[flag::OPERATIONS]),
+    Family::of("waking up", &[sleep::OPERATIONS]),
     Family::of("waiting for many", &[poll::OPERATIONS]),
     Family::of(
         "messages",

@@ -6,5 +6,6 @@ pub(crate) mod process;
 pub(crate) mod scaling;
 pub(crate) mod scheduler;
 pub(crate) mod signal;
+pub(crate) mod sleep;
 pub(crate) mod switch;
 pub(crate) mod thread;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::doubt::Doubt;
 use crate::point::Point;
+use crate::tails::Tails;
 use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
@@ -263,6 +264,9 @@ pub struct Cost {
     /// that came at once.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tallies: BTreeMap<String, f64>,
+    /// The distribution of single iterations, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tails: Option<Tails>,
     /// The samples.
     pub rounds: Vec<Round>,
     /// The costs subtracted from gross to give net.

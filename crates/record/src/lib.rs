@@ -28,6 +28,7 @@ mod point;
 mod present;
 mod read;
 mod run;
+mod tails;
 mod term;
 pub mod units;
 
@@ -45,5 +46,6 @@ pub use run::run_schema;
 pub use run::{
     BLOCK, Band, CountedIn, CpuQuiet, Launchers, More, Noise, Origin, RUN_SCHEMA, Run, SCHEMA, Settings, Skip,
 };
+pub use tails::{Arrivals, Percentile, Tail, Tailing, Tails};
 pub use term::{FixedPoint, FixedTerm, Term};
 pub use units::{Bytes, Nanoseconds};

@@ -10,6 +10,7 @@ use crate::beside::{Achieved, Beside};
 use crate::cost::{Cost, Ends};
 use crate::machine::Machine;
 use crate::point::{Point, Unit, Value};
+use crate::tails::Tailing;
 use crate::term::Term;
 
 /// The name and version of the run document's format.
@@ -111,8 +112,8 @@ pub struct Settings {
     /// How far the checks of a quiet batch may be above the best width, as a share.
     pub tolerance: f64,
     /// The work that ran beside everything that was measured. All costs of such a run are quoted by their typical figure.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<Beside>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tails: Option<Tailing>,
 }
 
 /// How quiet the machine was during the run.

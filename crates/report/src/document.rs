@@ -9,6 +9,7 @@ mod figure;
 mod file;
 mod interference;
 mod memory;
+mod noise;
 mod predict;
 mod prefetch;
 mod repeat;
@@ -22,6 +23,7 @@ pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
 pub use interference::InterferenceDocument;
+pub use noise::{CpuNoise, NoiseDocument, Wakeup};
 pub use predict::{PredictDocument, Predictions};
 pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
 pub use repeat::RepeatDocument;
@@ -36,6 +38,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("syscalls", include_str!("../../../docs/schemas/syscalls.json")),
     ("history", include_str!("../../../docs/schemas/history.json")),
     ("doctor", include_str!("../../../docs/schemas/doctor.json")),
+    ("noise", include_str!("../../../docs/schemas/noise.json")),
     ("compare", include_str!("../../../docs/schemas/compare.json")),
     ("explain", include_str!("../../../docs/schemas/explain.json")),
     ("explain-costs", include_str!("../../../docs/schemas/explain-costs.json")),
@@ -71,6 +74,7 @@ mod tests {
             ("syscalls", schema_for!(Vec<ListedCall>)),
             ("history", schema_for!(Vec<Kept>)),
             ("doctor", schema_for!(DoctorDocument)),
+            ("noise", schema_for!(NoiseDocument)),
             ("compare", schema_for!(CompareDocument)),
             ("explain", schema_for!(ExplainDocument)),
             ("explain-costs", schema_for!(CostsExplained)),

@@ -6,7 +6,7 @@ use record::units::percent;
 use record::{Machine, Place};
 
 use crate::chart::{Axis, Chart, Heat, Series, Unit};
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::head::machine_parts;
 use crate::text::{Style, paragraph};
 
@@ -106,12 +106,12 @@ fn doses(found: &Interference, style: Style) -> String {
     let doses: Vec<f64> =
         longest.unwrap_or_default().iter().map(|(dose, _)| *dose).filter(|dose| *dose > 0.0).collect();
     let titles = doses.iter().map(|dose| format!("{} of the time", percent(*dose)));
-    grid.add(Kind::Heading, std::iter::once("by dose: elapsed time added".to_string()).chain(titles).collect());
+    grid.add(RowKind::Heading, std::iter::once("by dose: elapsed time added".to_string()).chain(titles).collect());
     for curve in &curves {
         let at =
             |dose: &f64| curve.points.iter().find(|(known, _)| known == dose).map_or("-".into(), |it| added(&it.1));
         let name = format!("  {} beside {} {}", curve.victim, curve.aggressor, curve.place.told());
-        grid.add(Kind::Row, std::iter::once(name).chain(doses.iter().map(at)).collect());
+        grid.add(RowKind::Row, std::iter::once(name).chain(doses.iter().map(at)).collect());
     }
     format!("\n{}", grid.render(style))
 }
@@ -142,7 +142,7 @@ fn together(found: &Interference, style: Style) -> String {
     }
     let mut grid = Grid::new("<<<<");
     let titles = ["three together: elapsed time added", "measured", "product of the pairs", "sum of the pairs"];
-    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in &several {
         let Cell { victim, beside, .. } = it.cell;
         let loads: Vec<String> = beside.iter().map(load).collect();
@@ -152,7 +152,7 @@ fn together(found: &Interference, style: Style) -> String {
             format!("{:+.1} % (off by {:+.1} %)", (value - 1.0) * 100.0, error * 100.0)
         };
         grid.add(
-            Kind::Row,
+            RowKind::Row,
             vec![
                 format!("  {victim} beside {} {place}", loads.join(" and ")),
                 added(&it.measured),
@@ -192,7 +192,7 @@ fn paper(found: &Interference, style: Style) -> String {
 fn kinds(found: &Interference, style: Style) -> String {
     let mut grid = Grid::new("<<");
     for (kind, operation) in &found.kinds {
-        grid.add(Kind::Aside, vec![format!("  {kind}"), operation.clone()]);
+        grid.add(RowKind::Aside, vec![format!("  {kind}"), operation.clone()]);
     }
     format!("\n{}\n{}", style.bold("kinds of work"), grid.render(style))
 }

@@ -7,6 +7,7 @@ use crate::accounts::accounts;
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::head::{beside, conditions, head_line};
+use crate::tails::tails;
 use crate::text::{Style, in_table, paragraph};
 
 /// A whole run as a page: machine, prices by family, doubts, skips, findings.
@@ -29,6 +30,7 @@ pub fn page(run: &Run, style: Style) -> String {
     }
     page += &notes.render(style);
     page += &more(run, style);
+    page += &tails(run, style);
     page += &accounts(run, style);
     page += &not_measured(&run.skipped, style);
     let findings = analysis::findings(run);

@@ -7,7 +7,7 @@ use record::units::{Amount, percent, significant};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, Kind};
+use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::text::{Style, paragraph};
 
@@ -36,13 +36,13 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
     let mut notes = Footnotes::default();
     let mut grid = Grid::new("<>>>>>>");
     let titles = ["work", "CPUs", "per second", "payload", "speed-up", "+-", "of each CPU"];
-    grid.add(Kind::Heading, titles.map(String::from).to_vec());
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in scalings {
         let doubts = notes.doubts(&it.doubts);
         for (index, level) in it.levels.iter().enumerate() {
             let name =
                 if index == 0 { format!("  {} {doubts}", it.work.name).trim_end().into() } else { String::new() };
-            grid.add(Kind::Row, [vec![name], cells(level)].concat());
+            grid.add(RowKind::Row, [vec![name], cells(level)].concat());
         }
     }
     page += &grid.render(style);

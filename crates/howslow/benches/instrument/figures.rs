@@ -1,6 +1,8 @@
 //! What the benches say of many figures at once.
 
 use analysis::statistics::{quantile, sorted};
+use analysis::tails::{SHARES, Tail};
+use record::Nanoseconds;
 use record::units::percent;
 
 /// The coefficient of variation: the standard deviation (with n - 1) over the mean. `None` for fewer than two values,
@@ -28,4 +30,40 @@ pub(crate) fn spread(shares: impl IntoIterator<Item = f64>) -> String {
 pub(crate) fn part_under(limit: f64, shares: &[f64]) -> Option<f64> {
     let under = shares.iter().filter(|share| **share < limit).count();
     (!shares.is_empty()).then(|| under as f64 / shares.len() as f64)
+}
+
+/// The percentiles of two tools, each with its interval over all turns and the range of its turns: turns differ by more
+/// than independent samples do.
+pub(crate) fn beside((name, ours): (&str, &[Tail]), (other, theirs): (&str, &[Tail])) {
+    println!("  {:<8} {:>44} {:>44}", "", name, other);
+    for share in SHARES {
+        let (one, two) = (Told::of(ours, share), Told::of(theirs, share));
+        let verdict = match one.range.zip(two.range) {
+            Some((one, two)) if one.0 <= two.1 && two.0 <= one.1 => "agree",
+            Some(_) => "differ",
+            None => "",
+        };
+        println!("  p{:<7} {:>44} {:>44}  {verdict}", share * 100.0, one.text, two.text);
+    }
+}
+
+struct Told {
+    text: String,
+    /// From the least to the greatest that the interval or a turn tells.
+    range: Option<(f64, f64)>,
+}
+
+impl Told {
+    fn of(turns: &[Tail], share: f64) -> Told {
+        let mut all = Tail::new();
+        turns.iter().for_each(|turn| all.merge(turn));
+        let Some(whole) = all.percentile(share) else { return Told { text: "-".into(), range: None } };
+        let each = sorted(turns.iter().filter_map(|turn| turn.percentile(share)).map(|it| it.ns));
+        let ends = quantile(&each, 0.0).zip(quantile(&each, 1.0));
+        let (low, high) = ends.unwrap_or((whole.low, whole.high));
+        let [ns, from, to] = [whole.ns, whole.low, whole.high].map(Nanoseconds);
+        let turns =
+            ends.map_or(String::new(), |(low, high)| format!(", turns {} to {}", Nanoseconds(low), Nanoseconds(high)));
+        Told { text: format!("{ns} [{from}, {to}]{turns}"), range: Some((low.min(whole.low), high.max(whole.high))) }
+    }
 }

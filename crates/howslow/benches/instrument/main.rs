@@ -5,11 +5,13 @@ mod assembly;
 mod busy;
 mod compilation;
 mod coverage;
+mod disturbance;
 mod figures;
 mod fio;
 mod hidden;
 mod independent;
 mod interference;
+mod latency;
 mod memory;
 mod perf;
 mod prefetch;
@@ -23,6 +25,7 @@ mod tool;
 mod truth;
 #[path = "../../tests/it/two_systems/mod.rs"]
 mod two_systems;
+mod wakeups;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -101,6 +104,12 @@ enum Bench {
     Interference,
     /// Operations of every family against loops written by hand that share no code with them
     Independent,
+    /// Whether a CPU's disturbances on purpose are found by `howslow noise`
+    Disturbance,
+    /// Percentiles of wake-ups beside cyclictest's
+    Wakeups,
+    /// Percentiles of direct reads of 4 KiB beside fio's
+    Latency,
 }
 
 /// How much of it.
@@ -143,6 +152,9 @@ impl Bench {
             Bench::Hidden => hidden::hidden(howslow, extent),
             Bench::Interference => interference::interference(howslow, extent),
             Bench::Independent => independent::independent(howslow, extent),
+            Bench::Disturbance => disturbance::disturbance(extent),
+            Bench::Wakeups => wakeups::wakeups(extent),
+            Bench::Latency => latency::latency(extent),
         }
     }
 }

@@ -6,9 +6,10 @@ use analysis::study::STUDIES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use interference::Load;
+use record::Arrivals;
 
 use super::interference::load;
-use super::value::{at_least_one, seconds, share, whole};
+use super::value::{arrivals, at_least_one, seconds, share, whole};
 
 /// How to measure.
 #[derive(Clone, Debug, Args)]
@@ -39,6 +40,16 @@ pub(crate) struct MeasureArgs {
     /// Seed of the order, the offsets and the bootstrap
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: Option<u64>,
+    /// Time single iterations as well: p50, p90, p99, p99.9 and p99.99, each with an interval [budget: 60s]
+    #[arg(long)]
+    pub tails: bool,
+    /// With --tails: iterations are asked for so often, whether or not the one before is done, at equal distances or, with
+    /// `,poisson`, at random; waiting counts in the response time
+    #[arg(long, value_name = "RATE[,poisson]", value_parser = arrivals, requires = "tails", allow_hyphen_values = true)]
+    pub arrivals: Option<Arrivals>,
+    /// With --tails: write the percentile curves into this folder, as SVG
+    #[arg(long, value_name = "DIR", requires = "tails")]
+    pub svg: Option<PathBuf>,
     /// Also write the run document to this file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

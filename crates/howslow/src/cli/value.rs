@@ -30,6 +30,30 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `100ns`, `1.5us`, as nanoseconds.
+pub(super) fn nanoseconds(text: &str) -> Result<f64, String> {
+    let time = record::units::time_of(text).map(|(time, _)| time.0);
+    time.filter(|time| (1.0..=1e9).contains(time))
+        .ok_or_else(|| "say a time from 1ns to 1s with its unit, such as 100ns or 5us".into())
+}
+
+/// `1000/s`, `2.5k/s,poisson`: how often something arrives.
+pub(super) fn arrivals(text: &str) -> Result<record::Arrivals, String> {
+    const SAY: &str = "say how many a second, from 0.1 to 10 million, such as 1000/s or 1000/s,poisson";
+    let (rate, poisson) = match text.trim().split_once(',') {
+        None => (text.trim(), false),
+        Some((rate, kind)) if kind.trim() == "poisson" => (rate.trim(), true),
+        Some(_) => return Err(SAY.into()),
+    };
+    let number = rate.strip_suffix("/s").ok_or(SAY)?.trim();
+    let factors = [("k", 1e3), ("M", 1e6)].into_iter();
+    let (number, factor) =
+        factors.filter_map(|(unit, factor)| Some((number.strip_suffix(unit)?, factor))).next().unwrap_or((number, 1.0));
+    let per_second = number.trim().parse::<f64>().ok().map(|number| number * factor);
+    let per_second = per_second.filter(|rate| (0.1..=1e7).contains(rate)).ok_or(SAY)?;
+    Ok(record::Arrivals { per_second, poisson })
+}
+
 /// `4096`, `64KiB`, `1 MiB`: the size of a record, a multiple of a word.
 pub(super) fn record_bytes(text: &str) -> Result<u64, String> {
     match bytes(text) {
@@ -81,6 +105,20 @@ mod tests {
         }
         for nonsense in ["", "60", "0s", "-1s", "nan", "1e99s", "soon", "9999999h", "8d"] {
             assert!(seconds(nonsense).is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn arrivals_and_short_times_are_read() {
+        let read = |text| arrivals(text).map(|it| (it.per_second, it.poisson));
+        assert_eq!(read("1000/s"), Ok((1000.0, false)));
+        assert_eq!(read(" 2.5 k/s , poisson "), Ok((2500.0, true)));
+        assert_eq!(nanoseconds("1.5 us"), Ok(1500.0));
+        for nonsense in ["", "1000", "0/s", "-1/s", "nan/s", "inf/s", "1e9/s", "1000/s,", "1000/s,normal", "1000/m"] {
+            assert!(arrivals(nonsense).is_err(), "{nonsense}");
+        }
+        for nonsense in ["", "100", "0ns", "-1ns", "2s", "1 h", "nan ns"] {
+            assert!(nanoseconds(nonsense).is_err(), "{nonsense}");
         }
     }
 

@@ -14,6 +14,7 @@ const LAYERS: [&str; 13] = [
     "operations",
     "analysis",
     "measure",
+    "noise",
     "advise",
     "interference",
     "store",

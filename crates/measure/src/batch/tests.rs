@@ -25,6 +25,11 @@ impl Watch for ScriptedWatch {
         self.0.borrow().now
     }
 
+    fn wait_until(&mut self, moment: f64) {
+        let mut script = self.0.borrow_mut();
+        script.now = script.now.max(moment);
+    }
+
     fn speed(&mut self) -> Speed {
         let mut script = self.0.borrow_mut();
         script.now += 2000.0;
@@ -59,7 +64,8 @@ fn scripted(watch: &ScriptedWatch, cost: f64) -> Loop {
     })
 }
 
-const PLAN: RoundPlan = RoundPlan { batch: 500e3, count: None, hint: None, time: 10e6, most: 1000, quiet_below: None };
+const PLAN: RoundPlan =
+    RoundPlan { batch: 500e3, count: None, hint: None, time: 10e6, most: 1000, quiet_below: None, tails: None };
 
 #[test]
 fn a_batch_is_the_first_power_of_two_that_is_long_enough() {

@@ -41,7 +41,17 @@ pub fn order<'a>(operations: &'static [Operation], scratch_root: &'a Path) -> Pl
         tolerance: 0.06,
         ..Settings::default()
     };
-    Plan { items, find: |_| None, crosses: |_| false, settings, width: None, program: None, scratch_root, check: None }
+    Plan {
+        items,
+        find: |_| None,
+        crosses: |_| false,
+        settings,
+        tailed: 0,
+        width: None,
+        program: None,
+        scratch_root,
+        check: None,
+    }
 }
 
 pub fn nothing_left(root: &Path) -> Result<(), Failed> {

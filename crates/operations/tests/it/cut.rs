@@ -37,6 +37,7 @@ fn measured(items: Vec<Item>, root: &Path) -> Measurement {
         find: operations::find,
         crosses: |_| false,
         settings,
+        tailed: 0,
         width: None,
         program: None,
         scratch_root: root,

@@ -84,6 +84,7 @@ impl Book {
             reads: None,
             hidden: None,
             tallies: BTreeMap::new(),
+            tails: None,
             rounds: Vec::new(),
             terms: subtracted.collect(),
             explained_by: entry.explained_by.clone(),

@@ -1,0 +1,382 @@
+//! One CPU's recording as an account: how much is lost, how it spreads, what it is charged to, what comes back.
+
+use std::collections::BTreeMap;
+
+use super::charge::Charges;
+use super::{Gap, Recording, Series, UNEXPLAINED, attribute, charge, periods};
+use crate::statistics::{median, quantile, sorted};
+use crate::tails::Tail;
+
+/// The name of what nothing explains.
+const NOTHING_KNOWN: &str = "unexplained (hypervisor, SMI)";
+const STEAL: &str = "steal (the hypervisor ran something else)";
+const OTHER_TASKS: &str = "other tasks (involuntary switches)";
+
+/// What the causes were taken from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// The kernel's tracepoints, in every other window.
+    Tracepoints,
+    /// Switch counts of each gap, and counts of interrupts in each window; and why there are no tracepoints.
+    Counters(String),
+}
+
+/// What time is charged to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cause {
+    /// Its name.
+    pub name: String,
+    /// How often it came in a second; `None` where only time is known.
+    pub per_second: Option<f64>,
+    /// The share of the watched time that it took.
+    pub share: f64,
+    /// What it takes each time, in ns: the median, or what the counts say.
+    pub each: Option<f64>,
+    /// The most that it took in one gap, in ns, if gaps are known one by one.
+    pub longest: Option<f64>,
+}
+
+/// Interrupts or softirqs of one line, as the kernel counts them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counted {
+    /// The line.
+    pub name: String,
+    /// How many in a second.
+    pub per_second: f64,
+}
+
+/// A series, with what is behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeated {
+    /// The series.
+    pub series: Series,
+    /// What it is: the tick, or what its gaps are charged to; `None` if nothing tells.
+    pub name: Option<String>,
+}
+
+/// One of the longest gaps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Longest {
+    /// When, in seconds since the recording's begin.
+    pub at: f64,
+    /// In ns.
+    pub length: f64,
+    /// What most of it is charged to.
+    pub cause: String,
+}
+
+/// The core's frequency between windows, each as a part of the highest one that was seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The lowest.
+    pub lowest: f64,
+    /// The median.
+    pub typical: f64,
+}
+
+/// The account of one CPU.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// The CPU.
+    pub cpu: u32,
+    /// For how long it was watched, in seconds.
+    pub watched: f64,
+    /// The part of the time between begin and end in which it was watched: the rest went into reading counters.
+    pub watching: f64,
+    /// The loop's usual step, in ns.
+    pub step: f64,
+    /// What is longer by more than this is a gap, in ns.
+    pub threshold: f64,
+    /// The lengths of the gaps of windows without tracepoints.
+    pub tail: Tail,
+    /// Gaps in a second, without tracepoints.
+    pub per_second: f64,
+    /// The share of time lost in gaps, without tracepoints.
+    pub lost: f64,
+    /// The largest first.
+    pub causes: Vec<Cause>,
+    /// Where the causes come from.
+    pub source: Source,
+    /// What tracepoints add to a gap, in ns, by the medians with and without them.
+    pub tracing_adds: Option<f64>,
+    /// The interrupts and softirqs that came, the most frequent first.
+    pub counted: Vec<Counted>,
+    /// The shortest period first.
+    pub repeated: Vec<Repeated>,
+    /// The longest first.
+    pub longest: Vec<Longest>,
+    /// The core's frequency.
+    pub clock: Option<Clock>,
+    /// The share of time in gaps with an involuntary switch.
+    pub switched: f64,
+    /// The share of time that the task waited for its CPU, by the scheduler's own statistics.
+    pub waited: Option<f64>,
+    /// The share of time that the hypervisor reports as stolen.
+    pub steal: Option<f64>,
+    /// Events that the kernel dropped.
+    pub lost_events: u64,
+    /// Gaps that found no room.
+    pub lost_gaps: u64,
+}
+
+/// Makes the account.
+pub fn account(recording: &Recording) -> Account {
+    let seen = Seen::of(recording);
+    let plain = |place: &usize| !seen.traced[*place] || seen.untraced_time == 0.0;
+    let mut tail = Tail::new();
+    let places: Vec<usize> = (0..recording.gaps.len()).filter(plain).collect();
+    places.iter().for_each(|&place| tail.record(recording.gaps[place].length));
+    let plain_time = if seen.untraced_time == 0.0 { seen.time } else { seen.untraced_time };
+    let lost: f64 = places.iter().map(|&place| recording.gaps[place].length).sum();
+    let repeated = repeated(recording, &seen);
+    let total =
+        |of: &dyn Fn(&Gap) -> bool| recording.gaps.iter().filter(|gap| of(gap)).map(|gap| gap.length).sum::<f64>();
+    Account {
+        cpu: recording.cpu,
+        watched: seen.time / 1e9,
+        watching: seen.time / seen.span,
+        step: recording.step,
+        threshold: recording.threshold,
+        per_second: places.len() as f64 / plain_time * 1e9,
+        lost: lost / plain_time,
+        tail,
+        causes: causes(recording, &seen),
+        source: match &recording.untraced {
+            None => Source::Tracepoints,
+            Some(why) => Source::Counters(why.clone()),
+        },
+        tracing_adds: tracing_adds(recording, &seen, &repeated),
+        counted: counted(recording, &seen),
+        longest: longest(recording, &seen),
+        repeated,
+        clock: clock(recording),
+        switched: total(&|gap| gap.switched) / seen.time,
+        waited: recording.waited.map(|waited| waited / seen.time),
+        steal: recording.steal.map(|steal| steal / seen.time),
+        lost_events: recording.lost_events,
+        lost_gaps: recording.lost_gaps,
+    }
+}
+
+/// What is computed once.
+struct Seen {
+    /// All watched time, that without tracepoints, that with them, and from begin to end, in ns.
+    time: f64,
+    untraced_time: f64,
+    traced_time: f64,
+    span: f64,
+    /// Whether each gap is in a traced window.
+    traced: Vec<bool>,
+    /// The window of each gap.
+    window: Vec<usize>,
+    /// What each gap of a traced window is charged to.
+    charges: Vec<Charges>,
+}
+
+impl Seen {
+    fn of(recording: &Recording) -> Seen {
+        let windows = &recording.windows;
+        let time = |traced: bool| -> f64 {
+            windows.iter().filter(|window| window.traced == traced).map(|window| window.end - window.start).sum()
+        };
+        let (untraced_time, traced_time) = (time(false), time(true));
+        let window: Vec<usize> = recording
+            .gaps
+            .iter()
+            .map(|gap| windows.partition_point(|window| window.start <= gap.start).saturating_sub(1))
+            .collect();
+        let traced: Vec<bool> = window.iter().map(|&place| windows[place].traced).collect();
+        let mut charges = charge(&recording.gaps, &recording.events);
+        for (charges, traced) in charges.iter_mut().zip(&traced) {
+            if !traced {
+                charges.clear();
+            }
+        }
+        let span = windows.last().map_or(1.0, |last| last.end - windows[0].start);
+        let time = (untraced_time + traced_time).max(1.0);
+        Seen { time, untraced_time, traced_time, span, traced, window, charges }
+    }
+}
+
+fn causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
+    let mut causes =
+        if recording.untraced.is_none() { traced_causes(recording, seen) } else { counted_causes(recording, seen) };
+    causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+    causes
+}
+
+/// From what each gap of the traced windows is charged to.
+fn traced_causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
+    let mut by_cause: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (cause, time) in seen.charges.iter().flatten() {
+        by_cause.entry(*cause).or_default().push(*time);
+    }
+    let time = seen.traced_time.max(1.0);
+    let unexplained = by_cause.remove(&UNEXPLAINED).unwrap_or_default();
+    let mut causes: Vec<Cause> = by_cause
+        .into_iter()
+        .map(|(cause, times)| single(recording.names.get(cause).map_or("", String::as_str), &times, time))
+        .collect();
+    let rest = single(NOTHING_KNOWN, &unexplained, time);
+    causes.extend(with_steal(rest, recording.steal.map(|steal| steal / seen.time)));
+    causes
+}
+
+fn single(name: &str, times: &[f64], of: f64) -> Cause {
+    Cause {
+        name: name.into(),
+        per_second: Some(times.len() as f64 / of * 1e9),
+        share: times.iter().sum::<f64>() / of,
+        each: median(times.iter().copied()),
+        longest: times.iter().copied().max_by(f64::total_cmp),
+    }
+}
+
+/// What nothing explains, and the part of it that the hypervisor reports as stolen.
+fn with_steal(rest: Cause, steal: Option<f64>) -> Vec<Cause> {
+    let stolen = steal.unwrap_or(0.0).min(rest.share);
+    let mut causes = Vec::new();
+    if stolen > 0.0 {
+        causes.push(Cause { name: STEAL.into(), per_second: None, share: stolen, each: None, longest: None });
+    }
+    if rest.share > stolen {
+        causes.push(Cause { share: rest.share - stolen, ..rest });
+    }
+    causes
+}
+
+/// From the switches of each gap, and the interrupts of each window.
+fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<Cause> {
+    let switched: Vec<f64> = recording.gaps.iter().filter(|gap| gap.switched).map(|gap| gap.length).collect();
+    let mut lost = vec![0.0; recording.windows.len()];
+    for (gap, &window) in recording.gaps.iter().zip(&seen.window).filter(|(gap, _)| !gap.switched) {
+        lost[window] += gap.length;
+    }
+    let mut left = lost.iter().sum::<f64>() / seen.time;
+    let mut causes = Vec::new();
+    if !switched.is_empty() {
+        causes.push(single(OTHER_TASKS, &switched, seen.time));
+    }
+    let lines = attribute(&recording.windows, &lost);
+    let shares: Vec<f64> = lines.iter().map(|line| line.each * line.count as f64 / seen.time).collect();
+    // What the lines cost together cannot be more than what was lost.
+    let scale = (left / shares.iter().sum::<f64>().max(1e-300)).min(1.0);
+    for (line, share) in lines.iter().zip(&shares).filter(|(line, _)| line.each > 0.0) {
+        left -= share * scale;
+        causes.push(Cause {
+            name: recording.lines.get(line.line).cloned().unwrap_or_default(),
+            per_second: Some(line.count as f64 / seen.time * 1e9),
+            share: share * scale,
+            each: Some(line.each * scale),
+            longest: None,
+        });
+    }
+    let rest = Cause { name: NOTHING_KNOWN.into(), per_second: None, share: left.max(0.0), each: None, longest: None };
+    causes.extend(with_steal(rest, recording.steal.map(|steal| steal / seen.time)));
+    causes
+}
+
+fn counted(recording: &Recording, seen: &Seen) -> Vec<Counted> {
+    let rate = |line: usize| {
+        let counts = recording.windows.iter().filter_map(|window| window.counts.get(line));
+        counts.sum::<u64>() as f64 / seen.time * 1e9
+    };
+    let lines = recording.lines.iter().enumerate();
+    let mut counted: Vec<Counted> =
+        lines.map(|(line, name)| Counted { name: name.clone(), per_second: rate(line) }).collect();
+    counted.retain(|line| line.per_second > 0.0);
+    counted.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
+    counted
+}
+
+/// The name of what most of a gap is charged to.
+fn main_cause(recording: &Recording, charges: &Charges, gap: &Gap) -> Option<String> {
+    let largest = charges.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    match largest {
+        Some((UNEXPLAINED, _)) => Some(NOTHING_KNOWN.into()),
+        Some((cause, _)) => recording.names.get(*cause).cloned(),
+        None if gap.switched => Some("another task".into()),
+        None => None,
+    }
+}
+
+fn repeated(recording: &Recording, seen: &Seen) -> Vec<Repeated> {
+    let found = periods(&recording.gaps, &recording.windows);
+    found.into_iter().map(|series| Repeated { name: name(recording, seen, &series), series }).collect()
+}
+
+/// What is behind a series: the tick, by the kernel's own rate or the usual ones; else what most of its gaps are charged to.
+fn name(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
+    const USUAL: [u32; 4] = [100, 250, 300, 1000];
+    const NEAR: f64 = 0.002;
+    let is = |hz: u32, ticks: u32| (series.period * f64::from(hz) / f64::from(ticks) / 1e9 - 1.0).abs() < NEAR;
+    let mut main: BTreeMap<String, usize> = BTreeMap::new();
+    for &member in &series.members {
+        let cause = main_cause(recording, &seen.charges[member], &recording.gaps[member]);
+        if let Some(cause) = cause {
+            *main.entry(cause).or_default() += 1;
+        }
+    }
+    let told: usize = main.values().sum();
+    let most = main.into_iter().max_by_key(|(_, count)| *count);
+    let most = most.map(|(name, count)| if 2 * count > told { name } else { format!("several; most often {name}") });
+    // A task that runs every 4 ms is no tick, where that can be told.
+    let is_timer = most.as_ref().is_none_or(|most| most.contains("timer") || most == NOTHING_KNOWN);
+    let usual = USUAL.into_iter().find(|&hz| is(hz, 1));
+    let unseen = most.as_deref() == Some(NOTHING_KNOWN);
+    match (recording.tick_hz, usual) {
+        (Some(hz), _) if is_timer && is(hz, 1) => Some(format!("the tick (CONFIG_HZ={hz})")),
+        (None, Some(hz)) if is_timer => Some(format!("the tick (CONFIG_HZ={hz}, by the period)")),
+        // The kernel below has a tick of its own.
+        (_, Some(hz)) if unseen => Some(format!("{NOTHING_KNOWN}; {hz} a second, as the tick of a host")),
+        (Some(hz), _) if is_timer && !unseen => {
+            let every = (2..=10).find(|&ticks| is(hz, ticks)).map(|ticks| format!("every {ticks} ticks"));
+            every.or(most).or_else(|| line_at(recording, seen, series))
+        }
+        _ => most.or_else(|| line_at(recording, seen, series)),
+    }
+}
+
+/// The only line that interrupts as often as the series comes.
+fn line_at(recording: &Recording, seen: &Seen, series: &Series) -> Option<String> {
+    const NEAR: f64 = 0.02;
+    let rate = 1e9 / series.period;
+    let mut fitting = counted(recording, seen).into_iter().filter(|line| (line.per_second / rate - 1.0).abs() < NEAR);
+    let line = fitting.next()?;
+    fitting.next().is_none().then(|| format!("perhaps {}", line.name))
+}
+
+/// How much longer the gaps of the best known series are with tracepoints.
+fn tracing_adds(recording: &Recording, seen: &Seen, repeated: &[Repeated]) -> Option<f64> {
+    let series = &repeated.iter().max_by_key(|it| it.series.members.len())?.series;
+    let typical = |traced: bool| {
+        let members = series.members.iter().filter(|&&member| seen.traced[member] == traced);
+        median(members.map(|&member| recording.gaps[member].length))
+    };
+    Some(typical(true)? - typical(false)?)
+}
+
+fn longest(recording: &Recording, seen: &Seen) -> Vec<Longest> {
+    const TOLD: usize = 5;
+    let begin = recording.windows.first().map_or(0.0, |window| window.start);
+    let mut places: Vec<usize> = (0..recording.gaps.len()).collect();
+    places.sort_by(|&a, &b| recording.gaps[b].length.total_cmp(&recording.gaps[a].length));
+    let told = places.into_iter().take(TOLD).map(|place| {
+        let gap = &recording.gaps[place];
+        let cause = main_cause(recording, &seen.charges[place], gap);
+        // The tracepoints were off, and no switch was counted.
+        let cause = cause.unwrap_or_else(|| "an interrupt, or unexplained".into());
+        Longest { at: (gap.start - begin) / 1e9, length: gap.length, cause }
+    });
+    told.collect()
+}
+
+/// The chain's time is inversely proportional to the frequency.
+fn clock(recording: &Recording) -> Option<Clock> {
+    let chains = sorted(recording.windows.iter().map(|window| window.chain).filter(|chain| *chain > 0.0));
+    let (fastest, slowest) = (quantile(&chains, 0.0)?, quantile(&chains, 1.0)?);
+    Some(Clock { lowest: fastest / slowest, typical: fastest / quantile(&chains, 0.5)? })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! Accounts of made-up recordings.
+
+use super::*;
+use crate::noise::{Event, Mark, Window};
+
+/// Ten windows of 50 ms, every other one traced; a tick of 2 us every 4 ms, 3 us where traced, and one stall of 1 ms
+/// that no event explains; a disk interrupt of 5 us twice in each window.
+fn made(traced: bool) -> Recording {
+    let mut recording = Recording {
+        step: 20.0,
+        threshold: 100.0,
+        lines: vec!["local timer".into(), "disk".into(), "never".into()],
+        names: vec!["interrupt: local timer".into(), "interrupt: disk".into()],
+        untraced: (!traced).then(|| "not allowed".into()),
+        tick_hz: Some(250),
+        steal: Some(4e5),
+        waited: Some(0.0),
+        ..Recording::default()
+    };
+    let count = 40_u32;
+    for number in 0..count {
+        let start = f64::from(number) * 5e7;
+        let is_traced = traced && number % 2 == 1;
+        let counts = vec![12, 2 + u64::from(number % 3 == 0) * 2, 0];
+        let chain = if number == 3 { 110.0 } else { 100.0 };
+        recording.windows.push(Window { start, end: start + 4.99e7, traced: is_traced, counts, chain });
+    }
+    let traced_at = |at: f64| traced && (at / 5e7) as u64 % 2 == 1;
+    let mut gaps: Vec<(f64, f64, usize)> = Vec::new();
+    for tick in 0..u64::from(count) * 25 / 2 {
+        let at = tick as f64 * 4e6 + 1e5;
+        gaps.push((at, if traced_at(at) { 3_000.0 } else { 2_000.0 }, 0));
+    }
+    for number in 0..count {
+        let twice = if number % 3 == 0 { 4 } else { 2 };
+        let begin = f64::from(number) * 5e7;
+        (0..twice).for_each(|time| gaps.push((begin + 1.07e7 + 7.3e6 * f64::from(time), 5_000.0, 1)));
+    }
+    gaps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (start, length, cause) in gaps {
+        recording.gaps.push(Gap { start, length, switched: false });
+        if traced_at(start) {
+            recording.events.push(Event { at: start + 200.0, mark: Mark::Entered(cause) });
+            recording.events.push(Event { at: start + length - 200.0, mark: Mark::Left(cause) });
+        }
+    }
+    // In a traced window.
+    recording.gaps.push(Gap { start: 5e7 + 2.5e6, length: 1e6, switched: false });
+    recording.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
+    recording
+}
+
+fn cause<'a>(account: &'a Account, name: &str) -> &'a Cause {
+    account
+        .causes
+        .iter()
+        .find(|cause| cause.name.contains(name))
+        .unwrap_or_else(|| panic!("{name}: {:?}", account.causes))
+}
+
+#[test]
+fn traced_gaps_name_their_causes_and_the_rest_is_unexplained() {
+    let account = account(&made(true));
+    let tick = cause(&account, "local timer");
+    assert_eq!(tick.each, Some(3_000.0));
+    assert!((tick.per_second.expect("a rate") / 250.0 - 1.0).abs() < 0.05, "{tick:?}");
+    assert_eq!(cause(&account, "disk").each, Some(5_000.0));
+    // One stall of 1 ms in 1 s of traced windows, and 0.4 ms of steal in 2 s.
+    let (stolen, rest) = (cause(&account, "steal").share, cause(&account, "unexplained").share);
+    assert!((stolen / 2e-4 - 1.0).abs() < 0.05, "{stolen}");
+    assert!(((stolen + rest) / 1e-3 - 1.0).abs() < 0.05, "{rest}");
+    assert_eq!(account.longest[0].cause, NOTHING_KNOWN);
+    assert_eq!(account.longest[0].length, 1e6);
+}
+
+#[test]
+fn the_tick_is_named_and_tracing_does_not_lengthen_it() {
+    let account = account(&made(true));
+    assert_eq!(account.repeated[0].name.as_deref(), Some("the tick (CONFIG_HZ=250)"));
+    assert_eq!(account.tracing_adds, Some(1_000.0));
+    // The gaps of traced windows are longer, and are not in the histogram.
+    let median = account.tail.percentile(0.5).expect("enough gaps");
+    assert!((median.ns / 2_000.0 - 1.0).abs() < 2e-3, "{median:?}");
+    assert!(account.tail.longest() < 1e6, "the stall was in a traced window");
+    let lost = (250.0 * 2_000.0 + 53.0 * 5_000.0) / 1e9;
+    assert!((account.lost / lost - 1.0).abs() < 0.05, "{} {lost}", account.lost);
+}
+
+#[test]
+fn without_tracepoints_interrupts_are_charged_by_their_counts() {
+    let account = account(&made(false));
+    assert_eq!(account.source, Source::Counters("not allowed".into()));
+    let disk = cause(&account, "disk").each.expect("a cost");
+    assert!((disk / 5_000.0 - 1.0).abs() < 0.1, "{:?}", account.causes);
+    assert!(cause(&account, "unexplained").share > 0.0);
+    assert_eq!(account.counted[0].name, "local timer");
+    assert_eq!(account.counted.len(), 2, "a line that never came is not told");
+    // All that is charged is what was lost.
+    let charged: f64 = account.causes.iter().map(|cause| cause.share).sum();
+    let lost = (500.0 * 2_000.0 + 108.0 * 5_000.0 + 1e6) / (40.0 * 4.99e7);
+    assert!((charged / lost - 1.0).abs() < 0.05, "{charged} {lost}");
+}
+
+#[test]
+fn switches_and_the_clock_are_told() {
+    let mut recording = made(false);
+    recording.gaps[5].switched = true;
+    recording.gaps[5].length = 3e6;
+    let account = account(&recording);
+    let other = cause(&account, "other tasks");
+    assert_eq!((other.each, other.longest), (Some(3e6), Some(3e6)));
+    assert_eq!(account.longest[0].cause, "another task");
+    let clock = account.clock.expect("it was measured");
+    assert!((clock.lowest - 100.0 / 110.0).abs() < 1e-9 && clock.typical == 1.0, "{clock:?}");
+}
+
+#[test]
+fn a_recording_without_gaps_is_an_account_of_nothing() {
+    let recording = Recording {
+        windows: vec![Window { end: 5e7, chain: 100.0, ..Window::default() }],
+        untraced: Some("not allowed".into()),
+        ..Recording::default()
+    };
+    let account = account(&recording);
+    assert_eq!((account.per_second, account.lost, account.tail.samples()), (0.0, 0.0, 0));
+    assert!(account.repeated.is_empty() && account.longest.is_empty() && account.causes.is_empty());
+}

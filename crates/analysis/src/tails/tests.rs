@@ -1,0 +1,100 @@
+//! Percentiles and their intervals: known numbers, and how often the interval holds the true quantile.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn the_fewest_values_are_the_known_ones() {
+    // ln 0.05 / ln 0.9999 = 29 955.8: so many are needed for one of them to lie beyond p99.99 in 95 of 100 cases.
+    assert_eq!(samples_needed(0.9999), 29_956);
+    assert_eq!(samples_needed(0.999), 2_995);
+    assert_eq!(samples_needed(0.99), 299);
+    assert_eq!(samples_needed(0.9), 29);
+    // Both ends may miss: 2 / 2^6 = 0.03.
+    assert_eq!(samples_needed(0.5), 6);
+    assert_eq!(ranks(29_955, 0.9999), None);
+    assert_eq!(ranks(0, 0.5), None);
+}
+
+#[test]
+fn the_median_has_the_ranks_of_the_medians_own_function() {
+    for samples in [6_u64, 7, 20, 101, 1000] {
+        let (low, high) = crate::statistics::median_ranks(samples as usize);
+        assert_eq!(ranks(samples, 0.5), Some((low as u64 + 1, high as u64 + 1)), "{samples}");
+    }
+}
+
+#[test]
+fn a_percentile_is_read_from_the_values() {
+    let mut tail = Tail::new();
+    (1..=1000).for_each(|value| tail.record(f64::from(value)));
+    let median = tail.percentile(0.5).expect("a thousand are enough");
+    assert_eq!((median.ns, median.low, median.high), (500.0, 469.0, 532.0));
+    assert_eq!(tail.percentile(0.9999), None);
+    assert_eq!((tail.samples(), tail.longest(), tail.total()), (1000, 1000.0, 500_500.0));
+    tail.record(-3.0);
+    tail.record(f64::NAN);
+    assert_eq!((tail.samples(), tail.buckets()[0]), (1001, (0.0, 1)));
+}
+
+#[test]
+fn a_stall_of_hours_is_not_cut_off() {
+    let mut tail = Tail::new();
+    tail.record(100.0);
+    tail.record(3.6e13);
+    assert!((tail.longest() / 3.6e13 - 1.0).abs() < 1e-3, "{}", tail.longest());
+}
+
+#[test]
+fn buckets_give_the_tail_back() {
+    let mut tail = Tail::new();
+    let mut random = fastrand::Rng::with_seed(7);
+    (0..10_000).for_each(|_| tail.record(100.0 / random.f64().max(1e-6)));
+    let again = Tail::of_buckets(&tail.buckets());
+    assert_eq!(again.samples(), tail.samples());
+    for share in SHARES {
+        assert_eq!(again.percentile(share), tail.percentile(share));
+    }
+    let hostile = [(f64::NAN, 1), (f64::INFINITY, 1), (1e300, 3), (-1.0, 1)];
+    assert_eq!(Tail::of_buckets(&hostile).samples(), 1);
+}
+
+/// How many of so many made-up samples have an interval that holds the true quantile.
+fn covered(share: f64, samples: u64, trials: u64, value: fn(f64) -> f64) -> u64 {
+    let mut random = fastrand::Rng::with_seed(samples ^ share.to_bits());
+    let truth = value(share);
+    let holds = |_: &u64| {
+        let mut tail = Tail::new();
+        (0..samples).for_each(|_| tail.record(value(random.f64())));
+        // Half a bucket is the histogram's own rounding.
+        tail.percentile(share).is_some_and(|it| it.low * 0.999 <= truth && truth <= it.high * 1.001)
+    };
+    (0..trials).filter(holds).count() as u64
+}
+
+#[test]
+fn intervals_hold_the_true_quantile_whatever_the_distribution() {
+    let even = |share: f64| 1e6 * share + 1e3;
+    let heavy = |share: f64| 1e4 / (1.0 - share).max(1e-9);
+    for (share, samples) in [(0.5, 50), (0.9, 100), (0.99, 300), (0.99, 2_000), (0.999, 3_000)] {
+        for value in [even as fn(f64) -> f64, heavy] {
+            let held = covered(share, samples, 400, value);
+            // 95 % of 400 is 380; a binomial number is 5 standard deviations below that once in a million.
+            assert!(held >= 380 - 22, "{share} of {samples}: {held} of 400");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn ranks_enclose_the_quantile_and_widen_by_no_more_than_they_must(samples in 1_u64..200_000, share in 0.01_f64..0.9999) {
+        if let Some((low, high)) = ranks(samples, share) {
+            let middle = samples as f64 * share;
+            prop_assert!(1 <= low && low <= high && high <= samples);
+            prop_assert!(low as f64 <= middle + 1.0 && middle <= high as f64);
+            let spread = (samples as f64 * share * (1.0 - share)).sqrt();
+            prop_assert!((high - low) as f64 <= 5.0 * spread + 6.0, "{low} to {high}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Whether `howslow noise` finds what disturbs a CPU on purpose: 10 us every 3 ms, 500 us once a second. A gap also holds
+//! the switch to the disturbing task and back, so what a disturbance of no length takes is measured first and subtracted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use analysis::noise::{Account, account};
+use anyhow::anyhow;
+use noise::{Options, Tracing, record};
+
+use crate::Extent;
+use crate::tool;
+
+const TURNS: u32 = 3;
+const SECONDS: u32 = 10;
+const OFTEN: (Duration, Duration) = (Duration::from_millis(3), Duration::from_micros(10));
+const SELDOM: (Duration, Duration) = (Duration::from_secs(1), Duration::from_micros(500));
+
+pub(crate) fn disturbance(extent: &Extent) -> anyhow::Result<()> {
+    let (turns, seconds) = (extent.times(TURNS), extent.budget(SECONDS));
+    let cpu = *machine::describe().cpu.usable.last().unwrap_or(&0);
+    println!("{turns} times {:.0} s on CPU {cpu}, without and with spinning disturbances", 2.0 * seconds.as_secs_f64());
+    for _ in 0..turns {
+        let empty = disturbed(cpu, seconds, &[(OFTEN.0, Duration::ZERO)])?;
+        let both = disturbed(cpu, seconds, &[OFTEN, SELDOM])?;
+        let (Some(empty), Some(both)) = (empty, both) else {
+            tool::skip("a real-time class is refused", "run as root, or with ulimit -r 50");
+            return Ok(());
+        };
+        let switch = nearest(&empty, OFTEN.0).map_or(f64::NAN, |(_, length)| length);
+        println!("lost {:.1} %; a disturbance of no length takes {:.2} us", both.lost * 100.0, switch / 1e3);
+        for (period, length) in [OFTEN, SELDOM] {
+            let Some((found, gap)) = nearest(&both, period) else {
+                println!("  {period:?} {length:?}: not found");
+                continue;
+            };
+            let off = |value: f64, wanted: Duration| (value / wanted.as_nanos() as f64 - 1.0) * 100.0;
+            println!(
+                "  {period:?}: found {:.4} ms ({:+.2} %); {length:?}: found {:.2} us ({:+.2} %), as it is {:.2} us",
+                found / 1e6,
+                off(found, period),
+                (gap - switch) / 1e3,
+                off(gap - switch, length),
+                gap / 1e3,
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Period and length of the series that is nearest to a period, within 5 %.
+fn nearest(account: &Account, period: Duration) -> Option<(f64, f64)> {
+    let off = |it: f64| (it / period.as_nanos() as f64 - 1.0).abs();
+    let series = account.repeated.iter().map(|it| &it.series).filter(|it| off(it.period) < 0.05);
+    let longest = series.max_by(|a, b| a.length.total_cmp(&b.length))?;
+    Some((longest.period, longest.length))
+}
+
+/// What is seen on a CPU while these disturb it; `None` where they may not.
+fn disturbed(cpu: u32, time: Duration, by: &[(Duration, Duration)]) -> anyhow::Result<Option<Account>> {
+    let end = Arc::new(AtomicBool::new(false));
+    let tasks: Vec<_> = by
+        .iter()
+        .map(|&(period, length)| {
+            let end = Arc::clone(&end);
+            std::thread::spawn(move || disturb(cpu, (period, length), &end))
+        })
+        .collect();
+    let recorded = record(&[cpu], &Options { time, tracing: Tracing::Never, ..Options::default() });
+    end.store(true, Ordering::Relaxed);
+    let mut allowed = true;
+    for task in tasks {
+        allowed &= task.join().map_err(|_| anyhow!("the bench panicked"))?;
+    }
+    Ok(recorded?.first().map(account).filter(|_| allowed))
+}
+
+fn disturb(cpu: u32, (period, length): (Duration, Duration), end: &AtomicBool) -> bool {
+    let priority = libc::sched_param { sched_priority: 50 };
+    // SAFETY: the pointer is to a whole parameter; the call concerns this thread alone.
+    if operation::pin(cpu).is_err() || unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) } != 0 {
+        return false;
+    }
+    let mut due = Instant::now();
+    while !end.load(Ordering::Relaxed) {
+        due += period;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        let start = Instant::now();
+        while start.elapsed() < length {}
+    }
+    true
+}

@@ -1,0 +1,268 @@
+//! The page of `howslow noise`: for each CPU what is lost, how it spreads, what it is charged to, what comes back.
+
+use analysis::noise::{Account, Cause, Repeated, Source};
+use analysis::tails::{SHARES, samples_needed};
+use record::Nanoseconds;
+use record::units::{Amount, grouped, percent};
+
+use crate::chart::{Axis, Chart, Series, Unit};
+use crate::grid::{Grid, RowKind};
+use crate::text::{Style, paragraph};
+
+/// Causes and lines beyond these are only counted.
+const MOST_CAUSES: usize = 14;
+const MOST_LINES: usize = 10;
+const MOST_PERIODS: usize = 10;
+
+/// The page. `together` says that all CPUs were watched at once; `charts` has the width of charts, if they are wanted.
+pub fn noise(accounts: &[Account], together: bool, charts: Option<usize>, style: Style) -> String {
+    let mut text = String::new();
+    let order = if together { "all CPUs at once" } else { "one CPU after another, the others left to other programs" };
+    text += &paragraph(
+        "",
+        &format!("A task that only reads the clock, on {order}. A gap is a step that takes longer than usual."),
+    );
+    text += "\n\n";
+    for account in accounts {
+        text += &of_one(account, style);
+        text.push('\n');
+    }
+    if let Some(width) = charts {
+        text += &noise_chart(accounts).text(width);
+        text.push('\n');
+    }
+    let sources = accounts.iter().map(|account| &account.source).collect::<Vec<_>>();
+    text += &(paragraph("", &source(&sources)) + "\n");
+    text
+}
+
+fn of_one(account: &Account, style: Style) -> String {
+    let head = format!(
+        "CPU {}: {} of its time lost in {} gaps a second; the longest took {}",
+        account.cpu,
+        percent(account.lost),
+        amount(account.per_second),
+        Nanoseconds(account.longest.first().map_or(0.0, |gap| gap.length)),
+    );
+    let mut text = style.bold(&head) + "\n";
+    text += &(paragraph("  ", &conditions(account)) + "\n");
+    text += &lengths(account).render(style);
+    text += &causes(account).render(style);
+    if !account.repeated.is_empty() {
+        text += &periods(&account.repeated).render(style);
+    }
+    text += &(paragraph("  longest  ", &longest(account)) + "\n");
+    if !account.counted.is_empty() {
+        text += &(paragraph("  counted by the kernel, a second  ", &counted(account)) + "\n");
+    }
+    text
+}
+
+fn conditions(account: &Account) -> String {
+    let mut parts = vec![
+        format!("watched for {}", Nanoseconds(account.watched * 1e9)),
+        format!("a step takes {}", Nanoseconds(account.step)),
+        format!("gaps are longer by more than {}", Nanoseconds(account.threshold)),
+    ];
+    parts.extend(account.clock.map(|clock| {
+        let (lowest, typical) = (percent(clock.lowest), percent(clock.typical));
+        format!("frequency {typical} of its highest, at least {lowest}")
+    }));
+    parts.push(format!("switched out {} of the time", percent(account.switched)));
+    parts.extend(account.waited.map(|waited| format!("waiting for the CPU {}, says the scheduler", percent(waited))));
+    parts.extend(account.steal.map(|steal| format!("stolen {}, says the hypervisor", percent(steal))));
+    parts.extend(account.tracing_adds.map(|adds| format!("tracepoints add {} to a gap", Nanoseconds(adds))));
+    if account.lost_gaps > 0 {
+        parts.push(format!("{} gaps found no room; raise --threshold", account.lost_gaps));
+    }
+    if account.lost_events > 0 {
+        parts.push(format!("the kernel dropped {} events", account.lost_events));
+    }
+    parts.join("; ")
+}
+
+/// The lengths of gaps at the usual percentiles.
+fn lengths(account: &Account) -> Grid {
+    let mut grid = Grid::new("<>>>>>>");
+    let name = |share: &f64| format!("p{}", share * 100.0);
+    let head = ["  gaps".into()].into_iter().chain(SHARES.iter().map(name)).chain(["longest".into()]);
+    grid.add(RowKind::Heading, head.collect());
+    let told = SHARES.map(|share| account.tail.percentile(share));
+    let figures = told.iter().map(|it| it.map_or("-".into(), |it| Nanoseconds(it.ns).to_string()));
+    let longest = Nanoseconds(account.tail.longest()).to_string();
+    let row = [format!("  {}", grouped(account.tail.samples() as f64))].into_iter().chain(figures).chain([longest]);
+    grid.add(RowKind::Row, row.collect());
+    let interval = |it: &Option<_>, share: f64| {
+        let it: &Option<analysis::tails::Percentile> = it;
+        it.map_or_else(
+            || format!("takes {}", grouped(samples_needed(share) as f64)),
+            |it| format!("{} - {}", Nanoseconds(it.low), Nanoseconds(it.high)),
+        )
+    };
+    let intervals = told.iter().zip(SHARES).map(|(it, share)| interval(it, share));
+    let row = ["  95 % interval".into()].into_iter().chain(intervals).chain([String::new()]);
+    grid.add(RowKind::Aside, row.collect());
+    grid
+}
+
+fn causes(account: &Account) -> Grid {
+    let mut grid = Grid::new("<>>>>");
+    let head = ["  cause", "of the time", "a second", "each", "longest"];
+    grid.add(RowKind::Heading, head.map(String::from).to_vec());
+    for cause in account.causes.iter().take(MOST_CAUSES) {
+        let Cause { name, per_second, share, each, longest } = cause;
+        let time = |ns: &Option<f64>| ns.map_or("-".into(), |ns| Nanoseconds(ns).to_string());
+        let rate = per_second.map_or("-".into(), amount);
+        grid.add(RowKind::Row, vec![format!("  {name}"), percent(*share), rate, time(each), time(longest)]);
+    }
+    let rest = account.causes.iter().skip(MOST_CAUSES);
+    let (count, share) = rest.fold((0, 0.0), |sum, cause| (sum.0 + 1, sum.1 + cause.share));
+    if count > 0 {
+        grid.add(RowKind::Aside, vec![format!("  {count} others"), percent(share), "-".into(), "-".into(), "-".into()]);
+    }
+    grid
+}
+
+fn periods(repeated: &[Repeated]) -> Grid {
+    let mut grid = Grid::new("<>>>>>");
+    let head = ["  comes back every", "gap of", "nine in ten below", "there", "off by", "it is"];
+    grid.add(RowKind::Heading, head.map(String::from).to_vec());
+    // Those that take the most time, the shortest period first.
+    let weight = |it: &Repeated| it.series.members.len() as f64 * it.series.length;
+    let mut weights: Vec<f64> = repeated.iter().map(weight).collect();
+    weights.sort_by(|a, b| b.total_cmp(a));
+    let least = weights.get(MOST_PERIODS - 1).copied().unwrap_or(0.0);
+    for Repeated { series, name } in repeated.iter().filter(|it| weight(it) >= least) {
+        let there = series.members.len() as f64 / series.slots.max(1) as f64;
+        grid.add(
+            RowKind::Row,
+            vec![
+                format!("  {}", Nanoseconds(series.period)),
+                Nanoseconds(series.length).to_string(),
+                Nanoseconds(series.longer).to_string(),
+                percent(there.min(1.0)),
+                Nanoseconds(series.jitter).to_string(),
+                name.clone().unwrap_or_else(|| "unknown".into()),
+            ],
+        );
+    }
+    grid
+}
+
+fn longest(account: &Account) -> String {
+    let told =
+        account.longest.iter().map(|gap| format!("{} at {:.3} s ({})", Nanoseconds(gap.length), gap.at, gap.cause));
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { "no gap at all".into() } else { told.join("; ") }
+}
+
+fn counted(account: &Account) -> String {
+    let told = account.counted.iter().take(MOST_LINES).map(|line| format!("{} {}", line.name, amount(line.per_second)));
+    let mut told: Vec<String> = told.collect();
+    if account.counted.len() > MOST_LINES {
+        told.push(format!("{} others", account.counted.len() - MOST_LINES));
+    }
+    told.join("; ")
+}
+
+fn amount(value: f64) -> String {
+    if value < 100.0 { record::units::significant(value) } else { Amount(value).of("") }
+}
+
+/// What the causes were taken from.
+fn source(sources: &[&Source]) -> String {
+    match sources.first() {
+        None => String::new(),
+        Some(Source::Tracepoints) => "Causes: by the kernel's tracepoints (perf_event_open), which were on in every other window of \
+             about 50 ms. Lengths and shares of gaps are from the windows between, because tracepoints make gaps longer. What no event \
+             explains and the hypervisor does not report as stolen is unexplained (hypervisor, SMI)."
+            .into(),
+        Some(Source::Counters(why)) => format!(
+            "Causes: by the switches of each gap, and by how much time each window of about 50 ms lost and how often each line \
+             interrupted in it (/proc/interrupts, /proc/softirqs). Lines that always come together cannot be told apart. \
+             Tracepoints would tell each gap's cause; they were not used: {why}. They need root (CAP_PERFMON)."
+        ),
+    }
+}
+
+/// Gaps a second by the least length, a curve for each CPU.
+pub fn noise_chart(accounts: &[Account]) -> Chart {
+    let series = accounts.iter().map(|account| {
+        let buckets = account.tail.buckets();
+        let mut left = account.tail.samples();
+        let per_gap = account.per_second / left.max(1) as f64;
+        let mut points = Vec::new();
+        for (ns, count) in buckets {
+            points.push((ns, left as f64 * per_gap));
+            left -= count;
+        }
+        Series::new(format!("CPU {}", account.cpu), thinned(points))
+    });
+    Chart {
+        title: "Gaps at least so long".into(),
+        x: Axis::log("length", Unit::Nanoseconds),
+        y: Axis::log("gaps", Unit::PerSecond),
+        series: series.collect(),
+    }
+}
+
+/// A few points of a curve: the first at or above each step of a tenth, and the last.
+fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let mut kept: Vec<(f64, f64)> = Vec::new();
+    for (place, point) in points.iter().enumerate() {
+        let far = kept.last().is_none_or(|last| point.0 >= last.0 * 1.1);
+        if far || place + 1 == points.len() {
+            kept.push(*point);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::noise::{Gap, Recording, Window, account};
+
+    use super::*;
+
+    fn recording(untraced: Option<&str>) -> Recording {
+        let windows = (0..40).map(|number| f64::from(number) * 5e7).map(|start| Window {
+            start,
+            end: start + 4.99e7,
+            traced: untraced.is_none() && start > 1e9,
+            counts: vec![12],
+            chain: 100.0,
+        });
+        let gaps = (0..500).map(|tick| f64::from(tick) * 4e6 + 1e5).map(|start| Gap {
+            start,
+            length: if start == 1e5 { 2e6 } else { 1_500.0 },
+            switched: start == 1e5,
+        });
+        Recording {
+            cpu: 1,
+            step: 21.0,
+            threshold: 100.0,
+            windows: windows.collect(),
+            gaps: gaps.collect(),
+            lines: vec!["interrupt LOC (local timer interrupts)".into()],
+            untraced: untraced.map(String::from),
+            steal: Some(0.0),
+            waited: Some(2e6),
+            tick_hz: Some(250),
+            ..Recording::default()
+        }
+    }
+
+    #[test]
+    fn the_page_says_what_is_lost_by_what_and_how_often() {
+        let page = noise(&[account(&recording(Some("not as this user")))], false, None, Style::Plain);
+        insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn the_chart_counts_gaps_of_at_least_a_length() {
+        let chart = noise_chart(&[account(&recording(None))]);
+        let points = &chart.series[0].points;
+        assert!((points[0].1 / 250.0 - 1.0).abs() < 0.05, "{points:?}");
+        assert!(points.last().is_some_and(|last| last.0 > 1.9e6 && last.1 < 2.0), "{points:?}");
+    }
+}
