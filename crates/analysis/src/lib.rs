@@ -34,6 +34,7 @@ pub mod repeated;
 pub mod statistics;
 pub mod study;
 pub mod sums;
+pub mod terminal;
 pub mod typical;
 pub mod whatif;
 

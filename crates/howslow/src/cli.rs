@@ -5,6 +5,7 @@ mod file;
 mod measure;
 mod predict;
 mod read;
+mod terminal;
 mod value;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, Tu
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
+pub(crate) use terminal::TerminalArgs;
 
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24, cascade-lake).
@@ -57,6 +59,8 @@ pub(crate) enum Verb {
     Study(StudyArgs),
     /// How much of a file is in memory, put it out, write it
     File(FileArgs),
+    /// How fast the terminal that you sit at parses what is sent to it, and how soon it answers
+    Terminal(TerminalArgs),
     /// The runs kept, newest first
     History(JsonArgs),
     /// What will make numbers noisy or missing on this machine

@@ -23,6 +23,7 @@ mod session;
 mod show;
 mod study;
 mod syscalls;
+mod terminal;
 mod time;
 
 use cli::Verb;
@@ -40,12 +41,20 @@ fn serve_rounds() -> anyhow::Result<output::Outcome> {
     measure::serve_rounds(operations::find).map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
 }
 
+/// The process that restores the user's terminal, started by howslow itself.
+fn guard_terminal() -> anyhow::Result<output::Outcome> {
+    ::terminal::own::serve().map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
+}
+
 fn main() -> std::process::ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == measure::LAUNCH) {
         return output::finish(serve_rounds());
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == operations::mode::emulated::SERVE) {
         return output::finish(serve());
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == ::terminal::own::GUARD) {
+        return output::finish(guard_terminal());
     }
     let command = cli::parse();
     output::finish(match command.verb {
@@ -59,6 +68,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Predict(args)) => predict::predict(&args),
         Some(Verb::Study(args)) => study::study(&args),
         Some(Verb::File(args)) => file::file(&args),
+        Some(Verb::Terminal(args)) => terminal::terminal(&args),
         Some(Verb::History(args)) => history::history(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),
         Some(Verb::Schema { document }) => generate::schema(&document),

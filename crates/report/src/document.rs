@@ -11,6 +11,7 @@ mod memory;
 mod predict;
 mod repeat;
 mod study;
+mod terminal;
 
 pub use compare::CompareDocument;
 pub use doctor::DoctorDocument;
@@ -21,6 +22,7 @@ pub use file::{FileEvicted, FileResident, FileSynced};
 pub use predict::{PredictDocument, Predictions};
 pub use repeat::RepeatDocument;
 pub use study::{PrefetchStudy, StudiesDocument, StudyDocument};
+pub use terminal::TerminalDocument;
 
 /// The name and the JSON Schema of every document, as published in `docs/`.
 pub const DOCUMENTS: &[(&str, &str)] = &[
@@ -41,6 +43,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
     ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
     ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
+    ("terminal", include_str!("../../../docs/schemas/terminal.json")),
 ];
 
 #[cfg(all(test, feature = "schema"))]
@@ -71,6 +74,7 @@ mod tests {
             ("file-resident", schema_for!(Vec<FileResident>)),
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),
+            ("terminal", schema_for!(TerminalDocument)),
         ];
         // The run document is published and tested by `record`.
         assert_eq!(made.len() + 1, DOCUMENTS.len(), "a document is published that no type gives");

@@ -25,6 +25,7 @@ mod prices;
 mod repeated;
 mod residence;
 mod study;
+mod terminal;
 mod text;
 
 pub use accounts::COMMANDS;
@@ -40,4 +41,5 @@ pub use record::BLOCK;
 pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
 pub use study::study;
+pub use terminal::own_terminal;
 pub use text::Style;

@@ -17,6 +17,7 @@ mod reading;
 mod study;
 mod support;
 mod systems;
+mod terminal;
 mod tidy;
 mod time;
 mod two_systems;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up: each may use only those before it.
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 13] = [
     "testing",
     "record",
     "guard",
@@ -15,6 +15,7 @@ const LAYERS: [&str; 12] = [
     "analysis",
     "measure",
     "advise",
+    "terminal",
     "store",
     "report",
     "howslow",

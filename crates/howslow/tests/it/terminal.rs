@@ -1,0 +1,239 @@
+//! `howslow terminal` at a terminal whose emulator is the test's own.
+
+mod emulator;
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+
+use crate::support::folder;
+use emulator::{Behaviour, Shown, Terminal, ended, until};
+
+/// The command, in a terminal without anything in between.
+fn howslow(arguments: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("howslow"));
+    command.arg("terminal").args(arguments).env("TERM", "xterm");
+    for name in ["TMUX", "STY", "SSH_CONNECTION", "SSH_TTY"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn rate(payload: &Value, kind: &str) -> f64 {
+    payload[kind]["bytes_per_second"].as_f64().unwrap_or_else(|| panic!("{payload}"))
+}
+
+/// The emulator is back at the user's screen, with nothing of the payloads on it.
+fn assert_left(shown: &Shown) {
+    let screen = shown.parser.screen();
+    assert!(!screen.alternate_screen(), "the alternate screen is left");
+    assert!(!screen.hide_cursor());
+    assert_eq!(screen.contents().trim(), "");
+}
+
+#[test]
+fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
+    // A busy machine can only make the emulator slower.
+    let mut best: f64 = 0.0;
+    for _ in 0..3 {
+        let mut terminal = Terminal::new();
+        let running = terminal.start(howslow(&["--json", "--budget", "4s"]));
+        let emulator = terminal.emulate(Behaviour::GOOD);
+        let (status, stdout, stderr) = ended(running);
+        assert_eq!((status, stderr.as_str()), (Some(0), ""));
+        assert!(terminal.is_as_before());
+        assert_left(&emulator.join().expect("the emulator"));
+        let document = json(&stdout);
+        assert_eq!((&document["rows"], &document["columns"]), (&24.into(), &80.into()));
+        assert_eq!(document["between"], Value::Array(vec![]));
+        assert_eq!(document["resized"], false);
+        let payloads = document["payloads"].as_array().expect("payloads");
+        assert_eq!(payloads.len(), 5);
+        let speed = Behaviour::GOOD.speed;
+        for payload in payloads {
+            let (parsed, written) = (rate(payload, "parsed"), rate(payload, "written"));
+            assert!(parsed <= 1.02 * speed, "{payload}");
+            assert!(written > 2.0 * parsed, "the writer alone sees the buffer: {payload}");
+        }
+        let lowest = payloads.iter().map(|payload| rate(payload, "parsed")).fold(f64::MAX, f64::min);
+        best = best.max(lowest / speed);
+        if best > 0.9 {
+            break;
+        }
+    }
+    assert!(best > 0.6, "{best} of the parser's speed");
+}
+
+#[test]
+fn a_page_is_printed_after_the_users_screen_is_back() {
+    let mut terminal = Terminal::new();
+    let running = terminal.start(howslow(&["--budget", "1s"]));
+    let emulator = terminal.emulate(Behaviour { speed: 2e6, ..Behaviour::GOOD });
+    let (status, stdout, stderr) = ended(running);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    for word in ["this terminal: xterm, 24 rows, 80 columns", "scrolling", "unicode", "p50", "samples"] {
+        assert!(stdout.contains(word), "{word}: {stdout}");
+    }
+    assert_left(&emulator.join().expect("the emulator"));
+}
+
+#[test]
+fn a_terminal_that_never_answers_is_told_and_restored() {
+    let mut terminal = Terminal::new();
+    let running = terminal.start(howslow(&[]));
+    let emulator = terminal.emulate(Behaviour { answers: false, ..Behaviour::GOOD });
+    let (status, stdout, stderr) = ended(running);
+    assert_eq!((status, stdout.as_str()), (Some(1), ""));
+    assert!(stderr.contains("did not answer ESC[6n within 3 s"), "{stderr}");
+    assert!(terminal.is_as_before());
+    assert_left(&emulator.join().expect("the emulator"));
+}
+
+#[test]
+fn a_terminal_that_nobody_drains_holds_nothing_up() {
+    let mut terminal = Terminal::new();
+    let running = terminal.start(howslow(&[]));
+    let (status, _, stderr) = ended(running);
+    assert_eq!(status, Some(1), "{stderr}");
+    assert!(terminal.is_as_before());
+}
+
+#[test]
+fn a_terminal_that_stops_taking_output_is_told_and_restored() {
+    let mut terminal = Terminal::new();
+    let running = terminal.start(howslow(&["--budget", "60s"]));
+    let emulator = terminal.emulate(Behaviour { speed: 20e6, reads: 1_000_000, ..Behaviour::GOOD });
+    let (status, _, stderr) = ended(running);
+    assert_eq!(status, Some(1));
+    assert!(stderr.contains("took no output for 3 s"), "{stderr}");
+    assert!(terminal.is_as_before());
+    drop(emulator.join());
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_it() {
+    let mut terminal = Terminal::new();
+    let running = terminal.start(howslow(&["--budget", "60s"]));
+    assert!(until(|| terminal.is_raw()));
+    drop(terminal);
+    let (status, stdout, _) = ended(running);
+    assert_eq!((status, stdout.as_str()), (Some(129), ""));
+}
+
+#[test]
+fn a_killed_process_leaves_the_terminal_as_it_was() {
+    for speed in [50e3, 5e6] {
+        let mut terminal = Terminal::new();
+        let mut running = terminal.start(howslow(&["--budget", "60s"]));
+        let emulator = terminal.emulate(Behaviour { speed, ..Behaviour::GOOD });
+        assert!(until(|| terminal.is_raw()));
+        std::thread::sleep(Duration::from_millis(300));
+        running.kill().expect("our child");
+        running.wait().expect("our child");
+        assert!(until(|| terminal.is_as_before()), "the guardian restores the settings");
+        // It ends when nobody has the terminal open any more: the guardian is gone too.
+        let shown = emulator.join().expect("the emulator");
+        assert_left(&shown);
+    }
+}
+
+#[test]
+fn ctrl_c_and_sigterm_end_it_cleanly() {
+    for (signal, status) in [(None, 130), (Some(libc::SIGTERM), 143), (Some(libc::SIGHUP), 129)] {
+        let mut terminal = Terminal::new();
+        let running = terminal.start(howslow(&["--budget", "60s"]));
+        let emulator = terminal.emulate(Behaviour::GOOD);
+        assert!(until(|| terminal.is_raw()));
+        std::thread::sleep(Duration::from_millis(300));
+        let began = Instant::now();
+        match signal {
+            None => terminal.press(b"x\x03"),
+            // SAFETY: a process that this test started and has not waited for.
+            Some(signal) => assert_eq!(unsafe { libc::kill(running.id() as libc::pid_t, signal) }, 0),
+        }
+        let (got, stdout, stderr) = ended(running);
+        assert!(began.elapsed() < Duration::from_secs(30));
+        assert_eq!((got, stdout.as_str(), stderr.as_str()), (Some(status), "", ""));
+        assert!(terminal.is_as_before());
+        assert_left(&emulator.join().expect("the emulator"));
+    }
+}
+
+#[test]
+fn a_window_that_changes_its_size_is_told() {
+    let mut terminal = Terminal::new();
+    let running = terminal.start(howslow(&["--json", "--budget", "2s"]));
+    let emulator = terminal.emulate(Behaviour::GOOD);
+    assert!(until(|| terminal.is_raw()));
+    std::thread::sleep(Duration::from_millis(200));
+    terminal.resize(30, 100);
+    let (status, stdout, stderr) = ended(running);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    assert_eq!(json(&stdout)["resized"], true);
+    drop(emulator.join());
+}
+
+#[test]
+fn without_a_terminal_it_is_a_misuse() {
+    let mut command = Command::new("setsid");
+    command.arg("--wait").arg(cargo_bin("howslow")).arg("terminal");
+    let result = assert_cmd::Command::from_std(command).assert().code(2);
+    let stderr = String::from_utf8_lossy(&result.get_output().stderr).into_owned();
+    assert!(stderr.contains("there is no terminal here to measure"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1);
+}
+
+#[test]
+fn in_the_background_it_is_a_misuse() {
+    let mut terminal = Terminal::new();
+    // The shell stays the terminal's group, as one without job control that the user waits at does.
+    let mut command = Command::new("sh");
+    let program = cargo_bin("howslow");
+    command.args(["-mc", "\"$0\" terminal & wait $!"]).arg(program);
+    let running = terminal.start(command);
+    let emulator = terminal.emulate(Behaviour::GOOD);
+    let (status, _, stderr) = ended(running);
+    assert_eq!(status, Some(2), "{stderr}");
+    assert!(stderr.contains("bring howslow to the foreground"), "{stderr}");
+    drop(emulator.join());
+}
+
+#[test]
+fn tmux_answers_itself_and_is_named() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        testing::not_tested!("there is no tmux; apt-get install tmux");
+        return;
+    }
+    let place = folder();
+    let (socket, out) = (place.path().join("socket"), place.path().join("out"));
+    let tmux = |arguments: &[&str]| {
+        let mut command = Command::new("tmux");
+        command.env_remove("TMUX").env("LC_ALL", "C.UTF-8").arg("-S").arg(&socket).args(["-f", "/dev/null"]);
+        command.args(arguments).output().expect("tmux runs")
+    };
+    let line = format!(
+        "{} terminal --json --budget 2s > {} 2>&1; echo $? > {}.status",
+        cargo_bin("howslow").display(),
+        out.display(),
+        out.display()
+    );
+    let started = tmux(&["new-session", "-d", "-x", "80", "-y", "24", &line]);
+    assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+    let status = place.path().join("out.status");
+    let over = until(|| std::fs::read_to_string(&status).is_ok_and(|text| text.ends_with('\n')));
+    tmux(&["kill-server"]);
+    assert!(over, "it hung in tmux");
+    let text = std::fs::read_to_string(&out).expect("the output");
+    assert_eq!(std::fs::read_to_string(&status).expect("the status").trim(), "0", "{text}");
+    let document = json(&text);
+    assert_eq!(document["between"][0]["name"], "tmux");
+    for payload in document["payloads"].as_array().expect("payloads") {
+        assert!(rate(payload, "parsed") > 1000.0, "{payload}");
+    }
+}
