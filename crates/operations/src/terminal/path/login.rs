@@ -58,12 +58,16 @@ pub(super) fn started(mut command: Command, name: &str, remedy: &str) -> Result<
     }
 }
 
-/// The terminal's name, which its shell prints first.
+/// The terminal's name, which its shell prints on a line of its own. Others may have lines before it.
 fn told(emulator: &OwnedFd, name: &str) -> Result<String, Failure> {
     const PATIENCE: Duration = Duration::from_secs(10);
     let began = Instant::now();
-    let mut text = Vec::new();
-    while !text.ends_with(b"\n") {
+    let mut text = String::new();
+    loop {
+        let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        if let Some(line) = lines.find(|line| line.starts_with("/dev/")) {
+            return Ok(line.trim_end().into());
+        }
         let left = PATIENCE.saturating_sub(began.elapsed());
         let mut polled = [PollFd::new(emulator, PollFlags::IN)];
         let come = poll(&mut polled, Timespec::try_from(left).ok().as_ref())?;
@@ -71,14 +75,11 @@ fn told(emulator: &OwnedFd, name: &str) -> Result<String, Failure> {
         // When the program ends, its terminal stays open here: there is nothing to read, and no end.
         let length = if come > 0 { read(emulator, &mut room)? } else { 0 };
         if length == 0 {
-            let text = record::printable(&String::from_utf8_lossy(&text));
+            let text = record::printable(&text);
             return Err(Failure::wrong(format!("{name} made no terminal within {} s: {text}", PATIENCE.as_secs())));
         }
-        text.extend_from_slice(&room[..length]);
+        text += &String::from_utf8_lossy(&room[..length]);
     }
-    let text = String::from_utf8_lossy(&text);
-    let found = text.split_whitespace().find(|word| word.starts_with("/dev/"));
-    found.map(String::from).ok_or_else(|| Failure::wrong(format!("{name}: {}", record::printable(&text))))
 }
 
 fn opened(path: &str) -> Result<OwnedFd, Failure> {

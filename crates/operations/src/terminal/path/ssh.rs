@@ -101,7 +101,7 @@ fn as_root(scratch: &FilePath) -> Result<Command, Failure> {
         return Err(Failure::skip("the scratch folder lies in /run or /var/log", "set TMPDIR to another folder"));
     }
     let mut command = Command::new("unshare");
-    let script = "mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && mount -t tmpfs tmpfs /var/log && exec \"$@\"";
+    let script = "mount -t tmpfs tmpfs /run && mkdir -m 755 /run/sshd && mount -t tmpfs tmpfs /var/log && : > /var/log/lastlog && exec \"$@\"";
     command.args(["--mount", "--propagation", "private", "--", "/bin/sh", "-c", script, "sh"]);
     Ok(command)
 }
