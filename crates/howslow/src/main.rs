@@ -14,6 +14,7 @@ mod history;
 mod list;
 mod output;
 mod pattern;
+mod pictures;
 mod predict;
 mod repeat;
 mod resolve;

@@ -84,6 +84,13 @@ pub(crate) fn style() -> Style {
     if std::io::stdout().is_terminal() && !set("NO_COLOR") && !dumb { Style::Coloured } else { Style::Plain }
 }
 
+/// The width of charts, in columns: that of the terminal, else what COLUMNS says, else 100.
+pub(crate) fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
+    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
+    terminal.into_iter().chain(columns).find(|&columns| columns > 0).map_or(100, usize::from)
+}
+
 /// The progress bar on stderr. It draws when told and starts no thread: the instrument forks.
 pub(crate) struct Bar(ProgressBar);
 

@@ -85,6 +85,19 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// A number of anything, with a decimal prefix: `1.23 MB/s`, `10.7 k`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Amount(pub f64);
+
+impl Amount {
+    /// The number of these units: `B/s` gives `1.23 MB/s`, nothing gives `1.23 M`.
+    pub fn of(self, unit: &str) -> String {
+        let prefixed = scaled(self.0, &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")]);
+        // A unit per second has no prefix of its own: `10.7 k/s`.
+        (prefixed + unit).trim_end().into()
+    }
+}
+
 /// Operations per second: `10.7 M`, `733`.
 pub fn rate(cost: Nanoseconds) -> String {
     if cost.0 <= 0.0 {

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+pub mod chart;
 mod compare;
 pub mod document;
 mod explain;

@@ -1,5 +1,6 @@
 //! Pages of every kind, as they are printed.
 
+mod charts;
 mod comparing;
 mod explaining;
 mod pages;

@@ -1,0 +1,74 @@
+//! `--svg DIR`: the charts of a page as files. The folder is checked before anything is measured.
+
+use std::path::Path;
+
+use crate::output::{self, Misuse};
+
+/// A chart as an SVG document, and the name of its file without the ending.
+pub(crate) struct Picture {
+    pub name: String,
+    pub svg: String,
+}
+
+/// Checks that pictures can be written into this folder, where one was asked for.
+///
+/// # Errors
+/// If it is no folder, or no file can be created in it.
+pub(crate) fn check(folder: Option<&Path>) -> Result<(), Misuse> {
+    let Some(folder) = folder else { return Ok(()) };
+    if !folder.is_dir() {
+        let name = record::printable(&folder.display().to_string());
+        return Err(Misuse(format!("--svg: {name} is not a folder; create it, or name another")));
+    }
+    let why = |error| Misuse(format!("--svg: {error}; choose another folder"));
+    store::check_writable(&folder.join("chart.svg")).map_err(why)
+}
+
+/// Writes the pictures into the folder, where one was asked for. Each file is complete or absent, and one that is there is
+/// replaced.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn write(folder: Option<&Path>, pictures: &[Picture]) -> anyhow::Result<()> {
+    let Some(folder) = folder else { return Ok(()) };
+    for picture in pictures {
+        let path = folder.join(file_name(&picture.name));
+        store::write_whole(&path, picture.svg.as_bytes())?;
+        output::say(&format!("wrote {}", record::printable(&path.display().to_string())));
+    }
+    Ok(())
+}
+
+/// The name with what file names should not contain replaced: `crossover-file.read-file.read.mapped.svg`.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
+    let name: String = name.chars().map(plain).take(100).collect();
+    format!("{}.svg", name.trim_matches(['-', '.']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_harmless_names() {
+        assert_eq!(file_name("crossover file.read/file.read.mapped"), "crossover-file.read-file.read.mapped.svg");
+        assert_eq!(file_name("../../etc/passwd"), "etc-passwd.svg");
+        assert!(file_name(&"é".repeat(500)).len() <= 104);
+    }
+
+    #[test]
+    fn a_folder_is_checked_and_files_are_whole() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pictures = [("one", "<svg/>"), ("other", "<svg></svg>")]
+            .map(|(name, svg)| Picture { name: name.into(), svg: svg.into() });
+        check(Some(folder.path())).expect("writable");
+        write(Some(folder.path()), &pictures).expect("written");
+        assert_eq!(std::fs::read_to_string(folder.path().join("one.svg")).expect("a file"), "<svg/>");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2, "nothing else is left");
+        for bad in [folder.path().join("absent"), folder.path().join("one.svg"), "/proc".into()] {
+            let why = check(Some(&bad)).expect_err("no place for files").0;
+            assert!(why.starts_with("--svg: ") && why.contains(';'), "{why}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A matrix as text, shaded with block characters, and as SVG.
+
+use std::fmt::Write;
+
+use textwrap::core::display_width;
+
+use super::form::Heat;
+use super::text::{cut, whole};
+use super::xml::{escaped, opening};
+
+/// Shades from the least number to the greatest.
+const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
+/// Names of rows are cut to this in text.
+const LONGEST_NAME: usize = 24;
+
+impl Heat {
+    /// The matrix as lines of at most `width` columns, each ending in a line feed. Where the names of the columns have no
+    /// room they become numbers, explained below; where the figures have none, only the shades remain.
+    pub fn text(&self, width: usize) -> String {
+        let width = width.max(1);
+        let names: Vec<String> = self.rows.iter().map(|name| cut(name, LONGEST_NAME)).collect();
+        let margin = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
+        let numbers: Vec<String> = (1..=self.columns.len()).map(|number| number.to_string()).collect();
+        let fits = |heads: &[String], figures| margin + self.widths(heads, figures).iter().sum::<usize>() <= width;
+        let (heads, figures) = match () {
+            () if fits(&self.columns, true) => (&self.columns, true),
+            () if fits(&numbers, true) => (&numbers, true),
+            () => (&numbers, false),
+        };
+        let mut lines = vec![self.title.clone(), self.row(&" ".repeat(margin), &self.widths(heads, figures), heads)];
+        for (row, name) in names.iter().enumerate() {
+            let cells: Vec<String> = (0..self.columns.len()).map(|column| self.shown(row, column, figures)).collect();
+            let name = format!("{name}{}", " ".repeat(margin - display_width(name)));
+            lines.push(self.row(&name, &self.widths(heads, figures), &cells));
+        }
+        if self.rows.is_empty() || self.columns.is_empty() {
+            lines.push("No cells.".into());
+        } else if heads == &numbers && numbers != self.columns {
+            let said = numbers.iter().zip(&self.columns).map(|(number, name)| format!("{number} {name}"));
+            let said = said.map(|it| it.replace(' ', "\u{a0}")).collect::<Vec<_>>().join("   ");
+            lines.extend(textwrap::wrap(&said, width).iter().map(|line| line.replace('\u{a0}', " ")));
+        }
+        if let Some((low, high)) = self.range() {
+            let said = format!("shades: · {} to █ {}; - not measured", self.unit.told(low), self.unit.told(high));
+            lines.extend(textwrap::wrap(&said, width).iter().map(|line| line.to_string()));
+        }
+        lines.iter().filter(|line| !line.trim().is_empty()).map(|line| whole(line, width)).collect()
+    }
+
+    fn row(&self, name: &str, widths: &[usize], cells: &[String]) -> String {
+        let padded = cells.iter().zip(widths).map(|(cell, width)| {
+            let cell = cut(cell, *width);
+            " ".repeat(width.saturating_sub(display_width(&cell))) + &cell
+        });
+        name.to_owned() + &padded.collect::<String>()
+    }
+
+    /// The width of each column with the gap before it.
+    fn widths(&self, heads: &[String], figures: bool) -> Vec<usize> {
+        let wide = |column: usize| {
+            let cells = (0..self.rows.len()).map(|row| display_width(&self.shown(row, column, figures))).max();
+            display_width(&heads[column]).max(cells.unwrap_or(0)) + if figures { 2 } else { 1 }
+        };
+        (0..heads.len()).map(wide).collect()
+    }
+
+    /// A cell as text: its figure and shade, or its shade alone.
+    fn shown(&self, row: usize, column: usize, figures: bool) -> String {
+        match (self.cell(row, column), figures) {
+            // The place of the shade stays free, so that figures end in one column.
+            (None, true) => "-  ".into(),
+            (None, false) => "-".into(),
+            (Some(value), true) => format!("{} {}", self.unit.told(value), self.shade(value)),
+            (Some(value), false) => self.shade(value).to_string(),
+        }
+    }
+
+    fn shade(&self, value: f64) -> char {
+        SHADES[(self.part(value) * (SHADES.len() - 1) as f64).round() as usize]
+    }
+
+    /// Where a number lies between the least and the greatest, 0 to 1.
+    fn part(&self, value: f64) -> f64 {
+        let (low, high) = self.range().unwrap_or((value, value));
+        // Halves, because the difference of the greatest numbers overflows.
+        let whole = high / 2.0 - low / 2.0;
+        if whole > 0.0 { ((value / 2.0 - low / 2.0) / whole).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The matrix as an SVG document.
+    pub fn svg(&self) -> String {
+        const CELL: (f64, f64) = (76.0, 28.0);
+        let long = |names: &[String]| names.iter().map(|name| display_width(name)).max().unwrap_or(0) as f64;
+        let left = 28.0 + 7.0 * long(&self.rows).max(4.0);
+        // The names of the columns are written upwards at an angle.
+        let top = 48.0 + 5.2 * long(&self.columns).max(4.0);
+        let width = left + CELL.0 * self.columns.len() as f64 + 24.0 + 5.0 * long(&self.columns);
+        let width = width.max(60.0 + 9.0 * display_width(&self.title) as f64);
+        let height = top + CELL.1 * self.rows.len() as f64 + 24.0;
+        let mut svg = opening(width, height, &self.title);
+        for (column, name) in self.columns.iter().enumerate() {
+            let (x, y) = (left + CELL.0 * (column as f64 + 0.4), top - 8.0);
+            let _ = writeln!(svg, "<text transform=\"translate({x:.1} {y:.1}) rotate(-40)\">{}</text>", escaped(name));
+        }
+        for (row, name) in self.rows.iter().enumerate() {
+            let y = top + CELL.1 * row as f64;
+            let middle = y + CELL.1 / 2.0 + 4.0;
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>",
+                left - 8.0,
+                escaped(name)
+            );
+            for column in 0..self.columns.len() {
+                let x = left + CELL.0 * column as f64;
+                let value = self.cell(row, column);
+                // Light enough for the text of either kind of page.
+                let opacity = value.map_or(0.0, |value| 0.04 + 0.56 * self.part(value));
+                let said = value.map_or("-".into(), |value| self.unit.told(value));
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"#d9600d\" \
+                     fill-opacity=\"{opacity:.2}\"/><text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"middle\">{}</text>",
+                    CELL.0 - 2.0,
+                    CELL.1 - 2.0,
+                    x + CELL.0 / 2.0 - 1.0,
+                    escaped(&said)
+                );
+            }
+        }
+        if self.rows.is_empty() || self.columns.is_empty() {
+            let _ = writeln!(svg, "<text x=\"14\" y=\"{:.1}\">No cells.</text>", top);
+        }
+        svg + "</svg>\n"
+    }
+}

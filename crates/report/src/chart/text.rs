@@ -1,0 +1,155 @@
+//! A chart as text: braille lines, a letter for each series at its points, and a legend.
+
+use textwrap::core::display_width;
+
+use super::canvas::{Canvas, SEVERAL};
+use super::form::{Chart, Series};
+use super::scale::{Scale, heights, left_out};
+
+/// The letters of the series, in order; further series share the last.
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// The widest chart: beyond it a curve is no easier to read.
+const WIDEST: usize = 160;
+
+impl Chart {
+    /// The chart as lines of at most `width` columns, each ending in a line feed.
+    pub fn text(&self, width: usize) -> String {
+        let width = width.clamp(1, WIDEST);
+        let rows = (width / 5).clamp(6, 18);
+        let y = Scale::of(heights(&self.series), &self.y, rows / 2);
+        let names: Vec<String> = y.ticks.iter().map(|&tick| y.told(tick)).collect();
+        let margin = names.iter().map(|name| display_width(name)).max().unwrap_or(0) + 2;
+        let columns = width.saturating_sub(margin).max(4);
+        let across = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
+        let x = Scale::of(across, &self.x, (columns / 10).min(8));
+        let mut canvas = Canvas::new(columns, rows);
+        for (index, series) in self.series.iter().enumerate() {
+            draw(&mut canvas, series, (&x, &y), letter(index));
+        }
+        let mut lines = vec![self.title.clone(), self.y.label.clone()];
+        let tick_row = |tick: f64| y.place(tick).map_or(0, |place| canvas.dot_of((0.0, place)).1 / 4);
+        for row in 0..rows {
+            let name = y.ticks.iter().zip(&names).find(|(tick, _)| tick_row(**tick) == row).map(|(_, name)| name);
+            let edge = if name.is_some() { '┤' } else { '│' };
+            lines.push(format!("{}{edge}{}", right(name.map_or("", String::as_str), margin - 1), canvas.row(row)));
+        }
+        lines.extend(below(&x, &canvas, columns).iter().map(|line| format!("{}{line}", " ".repeat(margin - 1))));
+        lines.push(right(&self.x.label, width));
+        lines.extend(self.legend(&canvas, width));
+        lines.iter().filter(|line| !line.trim().is_empty()).map(|line| whole(line, width)).collect()
+    }
+
+    /// What the letters mean, and what is not shown.
+    fn legend(&self, canvas: &Canvas, width: usize) -> Vec<String> {
+        let named =
+            self.series.iter().enumerate().filter(|(_, series)| self.series.len() > 1 || !series.name.is_empty());
+        let mut parts: Vec<String> = named.map(|(index, series)| entry(letter(index), &series.name)).collect();
+        if canvas.is_crowded() {
+            parts.push(entry(SEVERAL, "several of them"));
+        }
+        // A name is not broken between two lines where it fits into one.
+        let parts: Vec<String> = parts.iter().map(|part| part.replace(' ', "\u{a0}")).collect();
+        let mut lines: Vec<String> =
+            textwrap::wrap(&parts.join("   "), width).iter().map(|line| line.replace('\u{a0}', " ")).collect();
+        if let Some(note) = self.left_out() {
+            lines.extend(textwrap::wrap(&note, width).iter().map(|line| line.to_string()));
+        }
+        lines
+    }
+
+    /// Says how many points are not shown, if any are not.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let shown: usize = self.series.iter().map(|series| series.points.len()).sum();
+        match (shown, left_out(self)) {
+            (0, _) => Some("No points.".into()),
+            (_, 0) => None,
+            (_, 1) => Some("1 point is not shown: it has no place on the axes.".into()),
+            (_, count) => Some(format!("{count} points are not shown: they have no place on the axes.")),
+        }
+    }
+}
+
+fn entry(letter: char, name: &str) -> String {
+    format!("{letter} {}", name.replace(|c: char| c.is_control(), " "))
+}
+
+/// The letter of a series.
+pub(super) fn letter(index: usize) -> char {
+    LETTERS.chars().nth(index).unwrap_or('Z')
+}
+
+/// Draws the line of a series, its intervals, and its letter at every point, or at evenly spaced ones where they are many.
+fn draw(canvas: &mut Canvas, series: &Series, (x, y): (&Scale, &Scale), letter: char) {
+    const MOST_LETTERS: usize = 16;
+    let places = series.points.iter().map(|&(across, up)| Some((x.place(across)?, y.place(up)?)));
+    let dots: Vec<_> = places.map(|place| place.map(|place| canvas.dot_of(place))).collect();
+    for pair in dots.windows(2) {
+        if let [Some(from), Some(to)] = pair {
+            canvas.line(*from, *to, 1);
+        }
+    }
+    for (point, &(low, high)) in series.points.iter().zip(&series.intervals) {
+        if let (Some(across), Some(low), Some(high)) = (x.place(point.0), y.place_of_end(low), y.place_of_end(high)) {
+            canvas.line(canvas.dot_of((across, low)), canvas.dot_of((across, high)), 2);
+        }
+    }
+    let shown: Vec<_> = dots.into_iter().flatten().collect();
+    let step = shown.len().div_ceil(MOST_LETTERS).max(1);
+    for dot in shown.iter().step_by(step).chain(shown.last()) {
+        canvas.letter(*dot, letter);
+    }
+}
+
+/// The horizontal axis with its ticks, and their names: all of them, or every second, third ..., as fit beside each other.
+fn below(x: &Scale, canvas: &Canvas, columns: usize) -> [String; 2] {
+    let place = |&tick: &f64| Some((canvas.dot_of((x.place(tick)?, 0.0)).0 / 2 + 1, x.told(tick)));
+    let ticks: Vec<(usize, String)> = x.ticks.iter().filter_map(place).collect();
+    let names = (1..=ticks.len()).find_map(|step| beside(ticks.iter().step_by(step), columns + 1));
+    let mut axis: Vec<char> = std::iter::once('└').chain(std::iter::repeat_n('─', columns)).collect();
+    let (places, names) = names.unwrap_or_default();
+    for column in places {
+        axis[column] = '┬';
+    }
+    [axis.into_iter().collect(), names]
+}
+
+/// Names below their columns, or ending at the right edge. Nothing if two of them would touch.
+fn beside<'a>(ticks: impl Iterator<Item = &'a (usize, String)>, width: usize) -> Option<(Vec<usize>, String)> {
+    let (mut places, mut line) = (Vec::new(), String::new());
+    for (column, name) in ticks {
+        let wide = display_width(name);
+        let start = column.saturating_sub(wide / 2).min(width.saturating_sub(wide));
+        let used = display_width(&line);
+        if used > 0 && start < used + 2 {
+            return None;
+        }
+        line += &" ".repeat(start - used);
+        line += name;
+        places.push(*column);
+    }
+    Some((places, line))
+}
+
+/// The text at the right of a field of this width.
+fn right(text: &str, width: usize) -> String {
+    format!("{}{text}", " ".repeat(width.saturating_sub(display_width(text))))
+}
+
+/// A line of the page: cut, without trailing blanks, with its line feed.
+pub(super) fn whole(line: &str, width: usize) -> String {
+    cut(line, width).trim_end().to_owned() + "\n"
+}
+
+/// A line with what lies beyond the width removed, and control characters replaced.
+pub(super) fn cut(line: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for character in line.chars().map(|c| if c.is_control() { ' ' } else { c }) {
+        used += display_width(character.encode_utf8(&mut [0; 4]));
+        if used > width {
+            break;
+        }
+        text.push(character);
+    }
+    text
+}
