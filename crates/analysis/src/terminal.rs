@@ -1,5 +1,7 @@
 //! What was measured of a terminal: plain data, and the figures that follow from it.
 
+pub mod pseudo;
+
 use crate::statistics::{Interval, median_ranks, quantile, sorted};
 
 /// The terminal that howslow was run in.

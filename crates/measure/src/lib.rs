@@ -42,3 +42,4 @@ pub use launcher::{LAUNCH, serve_rounds};
 pub use plan::{Measurement, Plan, Progress};
 pub use quiet::Width;
 pub use run::measure;
+pub use scratch::Scratch;

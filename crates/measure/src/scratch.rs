@@ -8,7 +8,7 @@ use crate::error::MeasureError;
 const PREFIX: &str = "howslow-scratch-";
 
 /// A folder that is locked while the run lives.
-pub(crate) struct Scratch {
+pub struct Scratch {
     path: PathBuf,
     _lock: File,
 }
@@ -32,6 +32,7 @@ impl Scratch {
         Ok(Scratch { path, _lock: lock })
     }
 
+    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -7,6 +7,7 @@ pub(crate) mod input;
 pub(crate) mod output;
 pub mod pair;
 pub mod path;
+pub mod paths;
 pub(crate) mod screen;
 pub(crate) mod session;
 

@@ -23,6 +23,7 @@ pub use predict::{PredictDocument, Predictions};
 pub use repeat::RepeatDocument;
 pub use study::{PrefetchStudy, StudiesDocument, StudyDocument};
 pub use terminal::TerminalDocument;
+pub use terminal::pseudo::PseudoTerminalDocument;
 
 /// The name and the JSON Schema of every document, as published in `docs/`.
 pub const DOCUMENTS: &[(&str, &str)] = &[
@@ -44,6 +45,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
     ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
     ("terminal", include_str!("../../../docs/schemas/terminal.json")),
+    ("terminal-pty", include_str!("../../../docs/schemas/terminal-pty.json")),
 ];
 
 #[cfg(all(test, feature = "schema"))]
@@ -75,6 +77,7 @@ mod tests {
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),
             ("terminal", schema_for!(TerminalDocument)),
+            ("terminal-pty", schema_for!(PseudoTerminalDocument)),
         ];
         // The run document is published and tested by `record`.
         assert_eq!(made.len() + 1, DOCUMENTS.len(), "a document is published that no type gives");

@@ -43,4 +43,5 @@ pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
 pub use study::study;
 pub use terminal::own_terminal;
+pub use terminal::pseudo::{pseudo_terminals, terminal_charts};
 pub use text::Style;

@@ -1,4 +1,6 @@
-//! The page of `howslow terminal`.
+//! The pages of `howslow terminal`.
+
+pub(crate) mod pseudo;
 
 use analysis::statistics::Interval;
 use analysis::terminal::{Latency, OwnTerminal, QUANTILES};

@@ -40,6 +40,9 @@ pub enum TerminalError {
     /// The user or another process ended it.
     #[error("interrupted by signal {0}")]
     Interrupted(i32),
+    /// There is no folder for scratch files.
+    #[error("{0}")]
+    Scratch(String),
     /// A call failed.
     #[error("the terminal: {0}")]
     Call(#[from] Errno),

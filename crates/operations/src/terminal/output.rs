@@ -9,6 +9,7 @@ use super::TERMINAL;
 use super::drained::Drained;
 use super::pair::{LINE, lines, write_all};
 use super::path::Path;
+use super::paths::laid;
 use crate::file::stream::Stream;
 
 /// Where the drain runs: on our CPU, so that the time is all that the bytes cost, or on another one, as an emulator does.
@@ -116,7 +117,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// What the setting's path leads through, with a partner that drains it.
 fn drained(setting: &Setting) -> Result<(Drained, Path), Failure> {
-    let mut path = Path::new(setting, setting.word("path"))?;
+    let mut path = laid(setting, setting.word("path"))?;
     let drained = path.drained.take().ok_or_else(|| Failure::wrong("nothing comes out of a file"))?;
     // Their processor time belongs to the cost.
     setting.partners().borrow_mut().extend(path.others());

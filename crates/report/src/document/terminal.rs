@@ -1,4 +1,6 @@
-//! `howslow terminal --json`.
+//! `howslow terminal --json`, with and without `--pty`.
+
+pub(super) mod pseudo;
 
 use analysis::statistics::Interval;
 use analysis::terminal::{Latency, OwnTerminal, Parsed, QUANTILES};

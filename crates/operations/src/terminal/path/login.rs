@@ -19,7 +19,7 @@ use crate::terminal::pair::{Features, Pty};
 pub(super) const TELL: &str = "tty; exec sleep 100000";
 
 /// A terminal that `script` records (to nowhere), as util-linux and BSD have it.
-pub(super) fn script() -> Result<Path, Failure> {
+pub(in crate::terminal) fn script() -> Result<Path, Failure> {
     let mut command = Command::new("script");
     command.args(["-q", "-c", TELL, "/dev/null"]);
     within(command, "script", "install it (Debian: apt install bsdutils)", Vec::new())

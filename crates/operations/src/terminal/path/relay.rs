@@ -14,7 +14,7 @@ use crate::terminal::pair::{Features, Pty};
 /// What such programs read at once.
 const ROOM: usize = 16 << 10;
 
-pub(super) fn over_tcp(setting: &Setting) -> Result<Path, Failure> {
+pub(in crate::terminal) fn over_tcp(setting: &Setting) -> Result<Path, Failure> {
     let program = Pty::new(Features::RAW)?;
     let emulator = Pty::new(Features::RAW)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;

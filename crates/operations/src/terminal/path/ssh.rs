@@ -15,7 +15,7 @@ use super::{Helper, Path, Program, pid_of};
 
 const REMEDY: &str = "install it (Debian: apt install openssh-server openssh-client)";
 
-pub(super) fn over_ssh(setting: &Setting) -> Result<Path, Failure> {
+pub(in crate::terminal) fn over_ssh(setting: &Setting) -> Result<Path, Failure> {
     let server = server()?;
     // A path with a blank would be two words of the configuration.
     let folder = setting.scratch();
