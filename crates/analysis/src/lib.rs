@@ -39,6 +39,7 @@ pub mod statistics;
 pub mod study;
 pub mod sums;
 pub mod tails;
+pub mod terminal;
 pub mod typical;
 pub mod whatif;
 

@@ -15,6 +15,7 @@ mod post;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -36,6 +37,18 @@ pub use post::{NUMBERS, Post};
 /// Why nothing was returned: it crashed, exited, multiplied, or took more than `patience`; or the system has no
 /// process left.
 pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnOnce() -> T) -> Result<T, Lost> {
+    apart_in(None, patience, work)
+}
+
+/// As [`apart`], for work in a folder that is removed if this process is killed meanwhile.
+///
+/// # Errors
+/// As [`apart`].
+pub fn apart_in<T: Serialize + DeserializeOwned>(
+    folder: Option<&Path>,
+    patience: Duration,
+    work: impl FnOnce() -> T,
+) -> Result<T, Lost> {
     let (mut ours, theirs) = UnixStream::pair().map_err(|error| Lost::NoSocket(error.to_string()))?;
     // A guard between us and the child inherits and ends every process below it, and no other child of ours.
     // SAFETY: this process has one thread, as the function demands, so the child may do anything.
@@ -49,8 +62,14 @@ pub fn apart<T: Serialize + DeserializeOwned>(patience: Duration, work: impl FnO
                 limit(Resource::Core, 0);
                 work()
             });
-            if let Some(text) = end.and_then(|end| serde_json::to_vec(&end).ok()) {
-                let _ = answers.write_all(&text);
+            match (end, folder) {
+                (Some(end), _) => {
+                    let _ = serde_json::to_vec(&end).map(|text| answers.write_all(&text));
+                }
+                (None, Some(folder)) => {
+                    let _ = std::fs::remove_dir_all(folder);
+                }
+                (None, None) => {}
             }
             // SAFETY: leaves without running the parent's destructors, which belong to the parent.
             unsafe { libc::_exit(0) }

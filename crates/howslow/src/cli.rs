@@ -7,6 +7,7 @@ mod measure;
 mod noise;
 mod predict;
 mod read;
+mod terminal;
 mod value;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, Time
 pub(crate) use noise::NoiseArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
+pub(crate) use terminal::TerminalArgs;
 
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24, cascade-lake).
@@ -66,7 +68,7 @@ pub(crate) enum Verb {
     /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
     File(FileArgs),
     /// How long a computing program is taken away from each CPU, and by whom
-    Noise(NoiseArgs),
+    Terminal(TerminalArgs),
     /// List the kept runs, newest first
     History(JsonArgs),
     /// Show what will make measurements noisy or impossible on this machine

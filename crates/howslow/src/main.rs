@@ -36,6 +36,7 @@ mod session;
 mod show;
 mod study;
 mod syscalls;
+mod terminal;
 mod time;
 
 use cli::Verb;
@@ -53,12 +54,20 @@ fn serve_rounds() -> anyhow::Result<output::Outcome> {
     measure::serve_rounds(operations::find).map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
 }
 
+/// The process that restores the user's terminal, started by howslow itself.
+fn guard_terminal() -> anyhow::Result<output::Outcome> {
+    ::terminal::own::serve().map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
+}
+
 fn main() -> std::process::ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == measure::LAUNCH) {
         return output::finish(serve_rounds());
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == operations::mode::emulated::SERVE) {
         return output::finish(serve());
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == ::terminal::own::GUARD) {
+        return output::finish(guard_terminal());
     }
     let command = cli::parse();
     output::finish(match command.verb {
@@ -74,6 +83,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Interference(args)) => interference::interference(&args),
         Some(Verb::Scaling(args)) => scaling::scaling(&args),
         Some(Verb::File(args)) => file::file(&args),
+        Some(Verb::Terminal(args)) => terminal::terminal(&args),
         Some(Verb::History(args)) => history::history(&args),
         Some(Verb::Noise(args)) => noise::noise(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),

@@ -25,7 +25,7 @@ mod processor;
 mod registry;
 mod syscall;
 mod task;
-mod terminal;
+pub mod terminal;
 mod user;
 
 pub use accounting::{Call, every_call, timing};

@@ -1,11 +1,13 @@
 //! The family `terminal`: what a pseudo-terminal costs its programs and the emulator that drains it. The user's own terminal is
 //! never touched.
 
-mod drained;
+pub mod drained;
 pub(crate) mod echo;
 pub(crate) mod input;
 pub(crate) mod output;
-mod pair;
+pub mod pair;
+pub mod path;
+pub mod paths;
 pub(crate) mod screen;
 pub(crate) mod session;
 

@@ -15,6 +15,7 @@ mod prefetch;
 mod repeat;
 mod scaling;
 mod study;
+mod terminal;
 
 pub use compare::CompareDocument;
 pub use doctor::DoctorDocument;
@@ -29,6 +30,8 @@ pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
 pub use repeat::RepeatDocument;
 pub use scaling::ScalingDocument;
 pub use study::{StudiesDocument, StudyDocument};
+pub use terminal::TerminalDocument;
+pub use terminal::pseudo::PseudoTerminalDocument;
 
 /// The name and the JSON Schema of every document, as published in `docs/`.
 pub const DOCUMENTS: &[(&str, &str)] = &[
@@ -55,6 +58,8 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
     ("file-advise", include_str!("../../../docs/schemas/file-advise.json")),
     ("file-tune", include_str!("../../../docs/schemas/file-tune.json")),
+    ("terminal", include_str!("../../../docs/schemas/terminal.json")),
+    ("terminal-pty", include_str!("../../../docs/schemas/terminal-pty.json")),
 ];
 
 #[cfg(all(test, feature = "schema"))]
@@ -91,6 +96,8 @@ mod tests {
             ("file-sync", schema_for!(Vec<FileSynced>)),
             ("file-advise", schema_for!(AdviceDocument)),
             ("file-tune", schema_for!(TuningDocument)),
+            ("terminal", schema_for!(TerminalDocument)),
+            ("terminal-pty", schema_for!(PseudoTerminalDocument)),
         ];
         // The run document is published and tested by `record`.
         assert_eq!(made.len() + 1, DOCUMENTS.len(), "a document is published that no type gives");

@@ -30,6 +30,7 @@ mod residence;
 mod scaling;
 mod study;
 mod tails;
+mod terminal;
 mod text;
 
 pub use accounts::COMMANDS;
@@ -49,4 +50,6 @@ pub use residence::{ResidentFile, resident_files};
 pub use scaling::{scaling, scaling_chart};
 pub use study::study;
 pub use tails::tail_charts;
+pub use terminal::own_terminal;
+pub use terminal::pseudo::{pseudo_terminals, terminal_charts};
 pub use text::Style;

@@ -19,6 +19,7 @@ mod scaling;
 mod study;
 mod support;
 mod systems;
+mod terminal;
 mod tidy;
 mod time;
 mod two_systems;

@@ -17,6 +17,7 @@ const LAYERS: [&str; 13] = [
     "noise",
     "advise",
     "interference",
+    "terminal",
     "store",
     "report",
     "howslow",

@@ -13,14 +13,14 @@ use crate::kit::shared::Shared;
 const ROOM: usize = 64 << 10;
 
 /// The writer's end of the drained terminal or pipe.
-pub(super) struct Drained {
+pub struct Drained {
     /// Where output goes.
     pub output: OwnedFd,
     drain: Shared<Drain>,
     /// Written once per batch, when all bytes have arrived.
     come: OwnedFd,
     expected: u64,
-    _partner: Partner,
+    partner: Partner,
 }
 
 /// What both sides share.
@@ -34,7 +34,7 @@ struct Drain {
 
 impl Drained {
     /// `output` belongs to this process. The partner reads `drained` until it ends.
-    pub(super) fn new(setting: &Setting, output: OwnedFd, drained: OwnedFd) -> Result<Drained, Failure> {
+    pub fn new(setting: &Setting, output: OwnedFd, drained: OwnedFd) -> Result<Drained, Failure> {
         let drain = Shared::new(Drain::default())?;
         let (come, told) = rustix::pipe::pipe()?;
         let partner = setting.partner(setting.partner_cpu()?, || {
@@ -52,11 +52,23 @@ impl Drained {
                 }
             }
         })?;
-        Ok(Drained { output, drain, come, expected: 0, _partner: partner })
+        Ok(Drained { output, drain, come, expected: 0, partner })
+    }
+
+    /// The partner that drains.
+    pub fn reader(&self) -> i32 {
+        self.partner.pid()
+    }
+
+    /// Does work that makes `bytes` come out, and waits for none of them: a later [`Drained::until_come`] does.
+    pub fn meanwhile<T>(&mut self, work: impl FnOnce(&OwnedFd) -> Result<(u64, T), Failure>) -> Result<T, Failure> {
+        let (bytes, result) = work(&self.output)?;
+        self.expected += bytes;
+        Ok(result)
     }
 
     /// Does work that makes `bytes` arrive at the other end, and waits until they have.
-    pub(super) fn until_come(
+    pub fn until_come(
         &mut self,
         bytes: u64,
         work: impl FnOnce(&OwnedFd) -> Result<(), Failure>,

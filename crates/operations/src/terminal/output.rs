@@ -8,7 +8,9 @@ use rustix::io::{IoSlice, writev};
 
 use super::TERMINAL;
 use super::drained::Drained;
-use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
+use super::pair::{LINE, lines, write_all};
+use super::path::Path;
+use super::paths::laid;
 use crate::file::stream::Stream;
 
 /// Where the drain runs: on this task's CPU, so that the time is the whole cost of the bytes, or on another one, as for an
@@ -20,6 +22,10 @@ const DISTANCE: Axis =
 /// characters), one that also expands tabs to spaces, and a pipe for comparison.
 const PATH: Axis =
     word("path", &[Value::Word("raw"), Value::Word("processed"), Value::Word("tabs"), Value::Word("pipe")]);
+
+/// Programs between the terminal and its emulator: `script`, a login over TCP, one over SSH.
+const THROUGH: Axis = word("path", &[Value::Word("script"), Value::Word("tcp"), Value::Word("ssh")])
+    .headline(&[Value::Word("script"), Value::Word("tcp")]);
 
 const SIZE: Axis = size(&[
     Value::Number(1),
@@ -41,6 +47,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "write",
         calls: &["write"],
         axes: &[DISTANCE, PATH, SIZE],
+        moves: |point| point.number("size").unwrap_or(0),
+        prepare: |setting| {
+            let text = lines(setting.size());
+            writes(setting, text, write_all)
+        },
+        ..TERMINAL
+    },
+    Operation {
+        id: "terminal.through",
+        summary: "write lines of text to a terminal behind another program, a login over TCP or over SSH on this machine; it counts once it has come out of the emulator's terminal, all on one CPU",
+        per: "write",
+        calls: &["write"],
+        axes: &[THROUGH, size(&[Value::Number(1), Value::Number(64), Value::Number(4096), Value::Number(64 << 10)])],
         moves: |point| point.number("size").unwrap_or(0),
         prepare: |setting| {
             let text = lines(setting.size());
@@ -80,11 +99,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ],
         moves: |_| LINE as u64,
         prepare: |setting| {
-            let (mut drained, features) = drained(setting)?;
+            let (mut drained, path) = drained(setting)?;
             let stream = Stream::to_write(drained.output.try_clone()?.into())?;
             stream.buffer(setting.word("buffer"))?;
             let text = lines(LINE);
-            let come = as_shown(&text, features).len() as u64;
+            let come = path.shown(&text).len() as u64;
             Ok(Loop::new(move |times| {
                 drained.until_come(times * come, |_| {
                     for _ in 0..times {
@@ -98,21 +117,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// The path of the setting, and how it changes the bytes.
-fn drained(setting: &Setting) -> Result<(Drained, Features), Failure> {
-    let features = match setting.word("path") {
-        "processed" => Features { processing: true, ..Features::RAW },
-        "tabs" => Features { processing: true, tabs: true, ..Features::RAW },
-        _ => Features::RAW,
-    };
-    let (output, drained) = if setting.word("path") == "pipe" {
-        let (reader, writer) = rustix::pipe::pipe()?;
-        (writer, reader)
-    } else {
-        let Pty { master, slave } = Pty::new(features)?;
-        (slave, master)
-    };
-    Ok((Drained::new(setting, output, drained)?, features))
+/// What the setting's path leads through, with a partner that drains it.
+fn drained(setting: &Setting) -> Result<(Drained, Path), Failure> {
+    let mut path = laid(setting, setting.word("path"))?;
+    let drained = path.drained.take().ok_or_else(|| Failure::wrong("nothing comes out of a file"))?;
+    // Their processor time belongs to the cost.
+    setting.partners().borrow_mut().extend(path.others());
+    Ok((Drained::new(setting, path.output.try_clone()?, drained)?, path))
 }
 
 /// A loop of writes. Once per batch it waits until all bytes have arrived.
@@ -121,9 +132,10 @@ fn writes(
     text: Vec<u8>,
     mut write: impl FnMut(&OwnedFd, &[u8]) -> Result<(), Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let (mut drained, features) = drained(setting)?;
-    let come = as_shown(&text, features).len() as u64;
+    let (mut drained, path) = drained(setting)?;
+    let come = path.shown(&text).len() as u64;
     Ok(Loop::new(move |times| {
+        let _between = &path;
         drained.until_come(times * come, |output| (0..times).try_for_each(|_| write(output, &text)))
     }))
 }

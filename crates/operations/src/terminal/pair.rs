@@ -10,7 +10,7 @@ use rustix::termios::{
 };
 
 /// Both ends of a pseudo-terminal. Neither is the controlling terminal of any process.
-pub(super) struct Pty {
+pub struct Pty {
     /// The emulator's end.
     pub master: OwnedFd,
     /// The program's end.
@@ -19,7 +19,7 @@ pub(super) struct Pty {
 
 /// What the line discipline does with the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Features {
+pub struct Features {
     /// Input is echoed.
     pub echo: bool,
     /// Input is edited and delivered by lines.
@@ -64,7 +64,7 @@ impl Pty {
     ///
     /// # Errors
     /// A skip if the system provides no pseudo-terminal.
-    pub(super) fn new(features: Features) -> Result<Pty, Failure> {
+    pub fn new(features: Features) -> Result<Pty, Failure> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags).map_err(refused)?;
         unlockpt(&master)?;
@@ -75,7 +75,7 @@ impl Pty {
     }
 
     /// Switches the line discipline to these features.
-    pub(super) fn set(&self, features: Features) -> Result<(), Failure> {
+    pub fn set(&self, features: Features) -> Result<(), Failure> {
         let mut modes = tcgetattr(&self.slave)?;
         features.apply(&mut modes);
         tcsetattr(&self.slave, OptionalActions::Now, &modes)?;
@@ -98,7 +98,7 @@ fn refused(errno: Errno) -> Failure {
 
 /// Writes all of it.
 #[inline]
-pub(super) fn write_all(end: &OwnedFd, mut bytes: &[u8]) -> Result<(), Failure> {
+pub fn write_all(end: &OwnedFd, mut bytes: &[u8]) -> Result<(), Failure> {
     while !bytes.is_empty() {
         let written = write(end, bytes)?;
         bytes = &bytes[written..];
@@ -107,15 +107,15 @@ pub(super) fn write_all(end: &OwnedFd, mut bytes: &[u8]) -> Result<(), Failure> 
 }
 
 /// Lines of 63 letters and a newline, truncated after `size` bytes.
-pub(super) fn lines(size: usize) -> Vec<u8> {
+pub fn lines(size: usize) -> Vec<u8> {
     (0..size).map(|place| if place % LINE == LINE - 1 { b'\n' } else { b'a' + (place % 26) as u8 }).collect()
 }
 
 /// Bytes of a line with its newline.
-pub(super) const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// The bytes that the emulator receives for this output, beginning in the first column.
-pub(super) fn as_shown(text: &[u8], features: Features) -> Vec<u8> {
+pub fn as_shown(text: &[u8], features: Features) -> Vec<u8> {
     const TAB: usize = 8;
     let (mut shown, mut column) = (Vec::with_capacity(text.len()), 0);
     for &byte in text {

@@ -1,0 +1,197 @@
+//! A terminal emulator whose behaviour the tests choose: how fast it parses, whether it answers, when it stops. It reads all
+//! that comes at once and parses it in its own time, so that a writer sees its buffer, not its speed.
+
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+
+use rustix::io::{Errno, read, write};
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
+};
+
+/// How an emulator behaves.
+#[derive(Clone, Copy)]
+pub struct Behaviour {
+    /// Bytes that it parses in a second.
+    pub speed: f64,
+    /// Whether it answers questions.
+    pub answers: bool,
+    /// After so many bytes it reads nothing more.
+    pub reads: u64,
+}
+
+impl Behaviour {
+    pub const GOOD: Behaviour = Behaviour { speed: 100e3, answers: true, reads: u64::MAX };
+}
+
+/// A pseudo-terminal, of which the tests hold the emulator's end.
+pub struct Terminal {
+    master: OwnedFd,
+    slave: Option<OwnedFd>,
+    before: Termios,
+}
+
+/// What an emulator showed at its end.
+pub struct Shown {
+    pub parser: vt100::Parser<Answers>,
+}
+
+impl Terminal {
+    /// One with settings that no program would choose by itself.
+    pub fn new() -> Terminal {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).expect("a pseudo-terminal");
+        unlockpt(&master).expect("unlocked");
+        let slave = ioctl_tiocgptpeer(&master, flags).expect("its other end");
+        let mut modes = tcgetattr(&slave).expect("settings");
+        modes.local_modes.remove(LocalModes::ECHOK);
+        modes.special_codes[SpecialCodeIndex::VERASE] = b'#';
+        tcsetattr(&slave, OptionalActions::Now, &modes).expect("settings");
+        let terminal = Terminal { before: tcgetattr(&slave).expect("settings"), master, slave: Some(slave) };
+        terminal.resize(24, 80);
+        terminal
+    }
+
+    pub fn resize(&self, ws_row: u16, ws_col: u16) {
+        tcsetwinsize(&self.master, Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 }).expect("resized");
+    }
+
+    /// Starts a command that has this as its controlling terminal, and its standard output in a pipe.
+    pub fn start(&mut self, mut command: Command) -> Child {
+        let slave = self.slave.take().expect("started once");
+        command.stdin(slave.try_clone().expect("a descriptor"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        // SAFETY: two system calls, which a forked child may make.
+        unsafe {
+            command.pre_exec(move || {
+                rustix::process::setsid()?;
+                rustix::process::ioctl_tiocsctty(&slave)?;
+                Ok(())
+            });
+        }
+        command.spawn().expect("it starts")
+    }
+
+    /// What the user types.
+    pub fn press(&self, keys: &[u8]) {
+        assert_eq!(write(&self.master, keys), Ok(keys.len()));
+    }
+
+    /// Whether all settings are as they were at first.
+    pub fn is_as_before(&self) -> bool {
+        let now = tcgetattr(&self.master).expect("settings");
+        format!("{:?}", now) == format!("{:?}", self.before)
+    }
+
+    /// Whether a program has switched it to raw mode.
+    pub fn is_raw(&self) -> bool {
+        !tcgetattr(&self.master).expect("settings").local_modes.contains(LocalModes::ICANON)
+    }
+
+    /// Starts the emulator. It ends when nobody has the terminal open any more.
+    pub fn emulate(&self, behaviour: Behaviour) -> JoinHandle<Shown> {
+        let (reader, writer) =
+            (self.master.try_clone().expect("a descriptor"), self.master.try_clone().expect("a descriptor"));
+        let (send, come) = channel();
+        spawn(move || {
+            let (mut room, mut all) = (vec![0; 64 << 10], 0);
+            while all < behaviour.reads {
+                match read(&reader, &mut room) {
+                    Ok(length @ 1..) => {
+                        all += length as u64;
+                        if send.send(room[..length].to_vec()).is_err() {
+                            return;
+                        }
+                    }
+                    Err(Errno::INTR) => {}
+                    _ => return,
+                }
+            }
+        });
+        spawn(move || parse(&come, &writer, behaviour))
+    }
+}
+
+/// Parses what has come, never faster than it should. What it is late with, it makes up for as long as there is more to parse.
+fn parse(come: &Receiver<Vec<u8>>, writer: &OwnedFd, behaviour: Behaviour) -> Shown {
+    const PIECE: usize = 1 << 10;
+    let mut parser = vt100::Parser::new_with_callbacks(24, 80, 0, Answers::default());
+    let mut free = Instant::now();
+    loop {
+        let text = match come.try_recv() {
+            Ok(text) => text,
+            Err(TryRecvError::Disconnected) => return Shown { parser },
+            Err(TryRecvError::Empty) => {
+                let Ok(text) = come.recv() else { return Shown { parser } };
+                free = Instant::now();
+                text
+            }
+        };
+        for piece in text.chunks(PIECE) {
+            free += Duration::from_secs_f64(piece.len() as f64 / behaviour.speed);
+            parser.process(piece);
+            sleep(free.saturating_duration_since(Instant::now()));
+            let answer = std::mem::take(&mut parser.callbacks_mut().0);
+            if behaviour.answers && !answer.is_empty() {
+                // Nobody may be left to hear it.
+                let _ = write(writer, &answer);
+            }
+        }
+    }
+}
+
+/// What the emulator answers.
+#[derive(Default)]
+pub struct Answers(Vec<u8>);
+
+impl vt100::Callbacks for Answers {
+    fn unhandled_csi(
+        &mut self,
+        screen: &mut vt100::Screen,
+        _: Option<u8>,
+        _: Option<u8>,
+        numbers: &[&[u16]],
+        last: char,
+    ) {
+        let (row, column) = screen.cursor_position();
+        match (last, numbers) {
+            ('n', [[6]]) => self.0.extend(format!("\x1b[{};{}R", row + 1, column + 1).bytes()),
+            ('n', [[5]]) => self.0.extend(b"\x1b[0n"),
+            _ => {}
+        }
+    }
+}
+
+/// Waits until it is so.
+pub fn until(mut is_so: impl FnMut() -> bool) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(60) {
+        if is_so() {
+            return true;
+        }
+        sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+/// The exit status, its output and its errors; a child that hangs is killed and fails the test.
+pub fn ended(mut child: Child) -> (Option<i32>, String, String) {
+    let over = until(|| child.try_wait().expect("our child").is_some());
+    if !over {
+        child.kill().expect("our child");
+    }
+    let output = child.wait_with_output().unwrap_or_else(|error| match error.kind() {
+        ErrorKind::Interrupted => panic!("interrupted"),
+        _ => panic!("{error}"),
+    });
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert!(over, "it hung: {stdout}{stderr}");
+    (output.status.code(), stdout, stderr)
+}

@@ -1,0 +1,87 @@
+//! Terminals that another program makes: it starts a shell that tells the terminal's name and sleeps, and this process opens the
+//! terminal by that name.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use operation::Failure;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::read;
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use super::{Helper, Path, Program};
+use crate::terminal::pair::{Features, Pty};
+
+/// What the shell in the new terminal does: longer than any round.
+pub(super) const TELL: &str = "tty; exec sleep 100000";
+
+/// A terminal that `script` records (to nowhere), as util-linux and BSD have it.
+pub(in crate::terminal) fn script() -> Result<Path, Failure> {
+    let mut command = Command::new("script");
+    command.args(["-q", "-c", TELL, "/dev/null"]);
+    within(command, "script", "install it (Debian: apt install bsdutils)", Vec::new())
+}
+
+/// Starts a program that makes a terminal and shows it on its own, which becomes the emulator's.
+pub(super) fn within(
+    mut command: Command,
+    name: &str,
+    remedy: &str,
+    mut helpers: Vec<Helper>,
+) -> Result<Path, Failure> {
+    let emulator = Pty::new(Features::RAW)?;
+    command.stdin(emulator.slave.try_clone()?).stdout(emulator.slave.try_clone()?).stderr(Stdio::null());
+    command.env("SHELL", "/bin/sh").env("TERM", "xterm");
+    let program = started(command, name, remedy)?;
+    helpers.push(Helper::Program(program));
+    let slave = opened(&told(&emulator.master, name)?)?;
+    let pty = Pty { master: emulator.master, slave };
+    pty.set(Features::RAW)?;
+    Ok(Path { output: pty.slave, drained: Some(pty.master), features: Features::RAW, helpers })
+}
+
+/// Starts a program that dies with this process.
+pub(super) fn started(mut command: Command, name: &str, remedy: &str) -> Result<Program, Failure> {
+    // SAFETY: one system call, which a forked child may make.
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+    }
+    match command.spawn() {
+        Ok(child) => Ok(Program(child)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(Failure::skip(format!("there is no program {name} here"), remedy))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The terminal's name, which its shell prints on a line of its own. Others may have lines before it.
+fn told(emulator: &OwnedFd, name: &str) -> Result<String, Failure> {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let began = Instant::now();
+    let mut text = String::new();
+    loop {
+        let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        if let Some(line) = lines.find(|line| line.starts_with("/dev/")) {
+            return Ok(line.trim_end().into());
+        }
+        let left = PATIENCE.saturating_sub(began.elapsed());
+        let mut polled = [PollFd::new(emulator, PollFlags::IN)];
+        let come = poll(&mut polled, Timespec::try_from(left).ok().as_ref())?;
+        let mut room = [0; 256];
+        // When the program ends, its terminal stays open here: there is nothing to read, and no end.
+        let length = if come > 0 { read(emulator, &mut room)? } else { 0 };
+        if length == 0 {
+            let text = record::printable(&text);
+            return Err(Failure::wrong(format!("{name} made no terminal within {} s: {text}", PATIENCE.as_secs())));
+        }
+        text += &String::from_utf8_lossy(&room[..length]);
+    }
+}
+
+fn opened(path: &str) -> Result<OwnedFd, Failure> {
+    Ok(openat(CWD, path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?)
+}

@@ -1,0 +1,119 @@
+//! The pages of `howslow terminal`.
+
+pub(crate) mod pseudo;
+
+use analysis::statistics::Interval;
+use analysis::terminal::{Latency, OwnTerminal, QUANTILES};
+use record::units::significant;
+use record::{Bytes, Nanoseconds};
+
+use crate::grid::{Grid, RowKind};
+use crate::text::{Style, paragraph};
+
+/// The terminal that howslow was run in.
+pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
+    let term = if it.term.is_empty() { "without TERM" } else { &record::printable(&it.term) };
+    let names: Vec<&str> = it.between.iter().map(|between| between.name()).collect();
+    let through = if names.is_empty() { String::new() } else { format!(" through {}", names.join(" and ")) };
+    let mut text =
+        format!("{}: {term}, {} rows, {} columns{through}\n\n", style.bold("this terminal"), it.rows, it.columns);
+    let mut grid = Grid::new("<>>>><");
+    let head = ["MB/s", "as parsed", "lowest to highest", "as written", "each", "what was sent"];
+    grid.add(RowKind::Heading, head.map(String::from).into());
+    for payload in &it.payloads {
+        let (parsed, written) = (payload.rate(), payload.written_rate());
+        let value = |rate: Option<Interval>| rate.map_or_else(|| "-".into(), |rate| megabytes(rate.value));
+        let range = parsed.map(|rate| format!("{} to {}", megabytes(rate.low), megabytes(rate.high)));
+        let each = format!("{} x {}", payload.passes.len(), size(payload.bytes));
+        grid.add(
+            RowKind::Row,
+            vec![
+                payload.name.into(),
+                value(parsed),
+                range.unwrap_or_default(),
+                value(written),
+                each,
+                payload.about.into(),
+            ],
+        );
+    }
+    text += &grid.render(style);
+    text += "\n";
+    text += &latency("an answer to ESC[6n", &it.latency, style);
+    text += "\n";
+    for note in notes(it) {
+        text += &(paragraph("", &note) + "\n");
+    }
+    text
+}
+
+/// A line of quantiles.
+fn latency(name: &str, it: &Latency, style: Style) -> String {
+    let told = QUANTILES.iter().filter_map(|&(quantile, share)| {
+        let interval = it
+            .interval(share)
+            .map_or_else(String::new, |(low, high)| format!(" ({} to {})", Nanoseconds(low), Nanoseconds(high)));
+        Some(format!("{quantile} {}{interval}", Nanoseconds(it.at(share)?)))
+    });
+    let told: Vec<String> = told.chain([format!("{} samples", it.samples())]).collect();
+    paragraph(&format!("{}: ", style.bold(name)), &told.join(", ")) + "\n"
+}
+
+/// What one must know to read the figures.
+fn notes(it: &OwnTerminal) -> Vec<String> {
+    let mut notes = vec![
+        "As parsed: until the terminal answered the question that followed the last byte. As written: until the last write \
+         returned, which counts bytes that only lie in a buffer."
+            .to_string(),
+    ];
+    notes.extend(it.between.iter().map(|between| format!("{}.", between.meaning())));
+    if it.resized {
+        notes.push("The window changed its size in the meantime: lines may have wrapped.".into());
+    }
+    if it.short {
+        notes.push("Fewer than six payloads of a kind were sent: its range is no interval. Raise --budget.".into());
+    }
+    notes
+}
+
+fn megabytes(rate: f64) -> String {
+    significant(rate / 1e6)
+}
+
+/// Payloads are not of whole kibibytes.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => Bytes(bytes).to_string(),
+        1024..1_048_576 => format!("{} KiB", significant(bytes as f64 / 1024.0)),
+        _ => format!("{} MiB", significant(bytes as f64 / 1_048_576.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::terminal::{Between, Parsed, Pass};
+
+    use super::*;
+
+    #[test]
+    fn a_page_for_a_terminal_in_tmux_over_ssh() {
+        let pass = |parsed_s| Pass { written_s: 0.01, parsed_s };
+        let payload = |name, bytes, times: &[f64]| Parsed {
+            name,
+            about: "letters",
+            bytes,
+            passes: times.iter().copied().map(pass).collect(),
+        };
+        let it = OwnTerminal {
+            term: "xterm-256color".into(),
+            rows: 24,
+            columns: 80,
+            between: vec![Between::Tmux, Between::Ssh],
+            resized: true,
+            short: true,
+            latency: Latency::new((1..=200).map(|n| f64::from(n) * 1e3)),
+            payloads: vec![payload("plain", 2_000_000, &[0.1, 0.11, 0.12]), payload("cursor", 700, &[])],
+        };
+        insta::assert_snapshot!(own_terminal(&it, Style::Plain));
+    }
+}

@@ -1,0 +1,198 @@
+//! Output through a path, as fast as possible or at a fixed rate, drained as an emulator does. Program, emulator and all
+//! programs in between have one CPU; the kernel's thread that carries the bytes runs where the kernel likes.
+
+use std::time::{Duration, Instant};
+
+use analysis::terminal::pseudo::Flow;
+use operation::{Failure, Setting};
+use operations::terminal::drained::Drained;
+use operations::terminal::pair::{LINE, lines, write_all};
+use operations::terminal::paths::laid;
+
+use super::cells::Cells;
+use super::used::Account;
+
+/// The paths of the paper's Figure 2-1, and a pipe and a file for scale.
+const PATHS: [&str; 7] = ["raw", "processed", "script", "tcp", "ssh", "pipe", "file"];
+
+const SIZES: [usize; 6] = [1, 8, 64, 512, 4096, 64 << 10];
+
+/// Bytes a second, of Figure 2-2.
+const RATES: [f64; 6] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+
+/// Bytes of a write there.
+const PACED_SIZES: [usize; 3] = [1, 64, 4096];
+
+/// Fewer writes than this make no rate.
+const FEWEST: f64 = 8.0;
+
+/// The text that is written, piece by piece, again and again; all sizes divide it.
+const TEXT: usize = 64 << 10;
+
+/// Every path with every size, as fast as it goes.
+pub(super) fn highest(cells: &mut Cells<'_>, time: Duration) -> Vec<Flow> {
+    let each = time / (PATHS.len() * SIZES.len()) as u32;
+    let points = PATHS.iter().flat_map(|path| SIZES.map(|size| (*path, size)));
+    points.filter_map(|(path, size)| cells.take(path, |setting| flow(setting, (path, size), None, each))).collect()
+}
+
+/// A local terminal, and a login through a network: SSH where there is a server, else TCP alone.
+pub(super) fn paced(cells: &mut Cells<'_>, time: Duration) -> Vec<Flow> {
+    let remote = if cells.missing.iter().any(|missing| missing.what == "ssh") { "tcp" } else { "ssh" };
+    let each = time / (2 * PACED_SIZES.len() * RATES.len()) as u32;
+    let mut flows = Vec::new();
+    for path in ["processed", remote] {
+        for size in PACED_SIZES {
+            for rate in RATES {
+                let needed = Duration::from_secs_f64(FEWEST * size as f64 / rate);
+                if needed > Duration::from_secs(1) {
+                    continue;
+                }
+                let time = each.max(needed);
+                flows.extend(cells.take(path, |setting| flow(setting, (path, size), Some(rate), time)));
+            }
+        }
+    }
+    flows
+}
+
+/// Output through a path for so long.
+fn flow(setting: &Setting, (name, size): (&str, usize), asked: Option<f64>, time: Duration) -> Result<Flow, Failure> {
+    let mut path = laid(setting, name)?;
+    let text = lines(TEXT);
+    let mut program = Program { text: &text, size, written: 0 };
+    let Some(end) = path.drained.take() else {
+        // Nothing comes out of a file: it is written once the write returns.
+        let account = Account::open(&[])?;
+        let begin = Instant::now();
+        program.write_for(asked, time, |piece| write_all(&path.output, piece))?;
+        let elapsed_s = begin.elapsed().as_secs_f64();
+        let used = account.close()?;
+        return Ok(Flow { path: name.into(), size: size as u64, asked, bytes: program.written, elapsed_s, used });
+    };
+    let mut drained = Drained::new(setting, path.output.try_clone()?, end)?;
+    let mut tasks = path.processes();
+    tasks.push(drained.reader());
+    // A line's length once it has come out.
+    let shown = path.shown(&text[..LINE]).len() as u64;
+    let come = |written: u64| written / LINE as u64 * shown + written % LINE as u64;
+    // Once around, so that all is in memory and the program begins a line.
+    drained.until_come(come(TEXT as u64), |output| write_all(output, &text))?;
+    let account = Account::open(&tasks)?;
+    let begin = Instant::now();
+    drained.meanwhile(|output| {
+        program.write_for(asked, time, |piece| write_all(output, piece))?;
+        Ok((come(program.written), ()))
+    })?;
+    // The last one is waited for, and all that came before it.
+    let before = program.written;
+    let last = program.piece();
+    drained.until_come(come(before + size as u64) - come(before), |output| write_all(output, last))?;
+    let elapsed_s = begin.elapsed().as_secs_f64();
+    let used = account.close()?;
+    Ok(Flow { path: name.into(), size: size as u64, asked, bytes: before + size as u64, elapsed_s, used })
+}
+
+/// A program that writes lines by pieces of one size.
+struct Program<'a> {
+    text: &'a [u8],
+    size: usize,
+    written: u64,
+}
+
+impl<'a> Program<'a> {
+    fn piece(&self) -> &'a [u8] {
+        &self.text[self.written as usize % TEXT..][..self.size]
+    }
+
+    /// Writes for so long: without a pause, or by a schedule. A program that is late writes without a pause until it is not.
+    fn write_for(
+        &mut self,
+        asked: Option<f64>,
+        time: Duration,
+        mut write: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        /// It wakes up no more often: then it writes all that is due.
+        const WAKE: f64 = 1e-3;
+        /// Writes between two looks at the clock, where there is no schedule.
+        const UNSEEN: u64 = 16;
+        let begin = Instant::now();
+        let mut count = 0_u64;
+        while begin.elapsed() < time {
+            let elapsed = begin.elapsed().as_secs_f64();
+            let due = match asked {
+                None => count + UNSEEN.min(1 + TEXT as u64 / self.size as u64),
+                Some(rate) => (elapsed * rate / self.size as f64) as u64 + 1,
+            };
+            if count >= due
+                && let Some(rate) = asked
+            {
+                let next = (count as f64 * self.size as f64 / rate).max(elapsed + WAKE).min(time.as_secs_f64());
+                std::thread::sleep(Duration::from_secs_f64(next - elapsed));
+                continue;
+            }
+            // In the middle of many, the time may be over.
+            let most = count + 1 + (TEXT / self.size) as u64;
+            while count < due.min(most) {
+                write(self.piece())?;
+                self.written += self.size as u64;
+                count += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_keeps_its_rate_and_never_exceeds_it() {
+        let text = lines(TEXT);
+        let mut program = Program { text: &text, size: 64, written: 0 };
+        let mut come = Vec::new();
+        let time = Duration::from_millis(200);
+        program
+            .write_for(Some(64e3), time, |piece| {
+                come.extend_from_slice(piece);
+                Ok(())
+            })
+            .expect("written");
+        // 200 writes, and the one at the beginning.
+        assert!(come.len() <= 201 * 64, "{}", come.len());
+        assert!(come.len() >= 20 * 64, "a busy machine delays, and it catches up: {}", come.len());
+        assert_eq!(come, text[..come.len()]);
+    }
+
+    #[test]
+    fn a_rate_that_is_not_reached_ends_all_the_same() {
+        let text = lines(TEXT);
+        let mut program = Program { text: &text, size: 1, written: 0 };
+        let begin = Instant::now();
+        let write = |_: &[u8]| {
+            std::thread::sleep(Duration::from_micros(10));
+            Ok(())
+        };
+        program.write_for(Some(1e9), Duration::from_millis(50), write).expect("written");
+        assert!(program.written < 50_000 + TEXT as u64);
+        assert!(begin.elapsed() < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn every_byte_comes_out_and_all_processor_time_is_positive() {
+        for path in ["raw", "processed", "pipe", "file", "tcp"] {
+            for asked in [None, Some(1e5)] {
+                let flow = guard::apart(Duration::from_secs(60), || {
+                    let scratch = tempfile::tempdir()?;
+                    let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
+                    flow(&setting, (path, 64), asked, Duration::from_millis(50))
+                });
+                let flow = flow.expect("not lost").expect("measured");
+                assert!(flow.bytes >= 64 && flow.bytes % 64 == 0, "{flow:?}");
+                assert!(flow.used.tasks_s > 0.0 && flow.elapsed_s > 0.0, "{flow:?}");
+                assert!(asked.is_none_or(|asked| flow.rate() <= 1.1 * asked), "{flow:?}");
+            }
+        }
+    }
+}
