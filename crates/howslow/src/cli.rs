@@ -68,6 +68,8 @@ pub(crate) enum Verb {
     /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
     File(FileArgs),
     /// How long a computing program is taken away from each CPU, and by whom
+    Noise(NoiseArgs),
+    /// How fast the terminal that you sit at parses what is sent to it, and how soon it answers
     Terminal(TerminalArgs),
     /// List the kept runs, newest first
     History(JsonArgs),

@@ -112,6 +112,9 @@ pub struct Settings {
     /// How far the checks of a quiet batch may be above the best width, as a share.
     pub tolerance: f64,
     /// The work that ran beside everything that was measured. All costs of such a run are quoted by their typical figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
+    /// If the distribution of single iterations was asked for: how.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tails: Option<Tailing>,
 }

@@ -100,8 +100,8 @@ fn summary(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Stri
 }
 
 /// What two builds of howslow may differ by although the machines do not.
-fn builds(differing: &[Difference], style: Style) -> String {
-    if !differing.iter().any(Difference::is_of_builds) {
+fn builds(differing: &[DifferingFact], style: Style) -> String {
+    if !differing.iter().any(DifferingFact::is_of_builds) {
         return String::new();
     }
     let note = "The runs come from different builds of howslow, whose loops are compiled differently. On some processors \

@@ -15,7 +15,7 @@ pub struct DifferingFact {
     pub values: Vec<Value>,
 }
 
-impl Difference {
+impl DifferingFact {
     /// True if it says that the runs come from several builds of howslow.
     pub fn is_of_builds(&self) -> bool {
         self.field == BUILD

@@ -324,7 +324,7 @@ fn machines_and_settings_that_differ_are_found_and_ordered() {
     let [mut old, mut one, mut two] = [base.clone(), base.clone(), base.clone()];
     [old.build, one.build, two.build] = ["", "1f", "2e"].map(String::from);
     assert!(differences(&[old.clone(), one.clone()]).is_empty(), "an older run does not say its build");
-    assert!(differences(&[one.clone(), two]).first().is_some_and(Difference::is_of_builds));
+    assert!(differences(&[one.clone(), two]).first().is_some_and(DifferingFact::is_of_builds));
     // A book states little. What it leaves empty is no difference.
     let silent = book("[[cost]]\noperation = \"a.x\"\nms = \"1\"");
     assert!(differences(&[base, silent]).is_empty());

@@ -84,6 +84,7 @@ impl Schedule<'_> {
             time: time * 1e9,
             most: u32::MAX,
             quiet_below: None,
+            tails: None,
         };
         let seed = random.u64(..);
         let round = RoundRequest { item: index, cpu, other_cpu, more_cpus, seed, plan, account_for: cpus.to_vec() };

@@ -12,7 +12,7 @@ use crate::kit::baseline::DEFAULT;
 use crate::kit::mapping::{Mapping, base_pages_only};
 use crate::kit::team::{Memory, Seat, Seats, together};
 use crate::kit::work::Work;
-use crate::memory::page::faults::Faults;
+use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames::RECYCLED;
 
 /// Whose memory the tasks on the other CPUs work in: their own, as processes, or ours, as threads.
@@ -54,7 +54,7 @@ fn in_memory<W: Work>(setting: &Setting, make: fn(Seat) -> Result<W, Failure>, m
 /// A task that touches pages of its own for the first time.
 struct Faulting {
     pages: Rc<Mapping>,
-    faults: Faults,
+    faults: FaultCounter,
 }
 
 impl Faulting {
@@ -63,7 +63,7 @@ impl Faulting {
         base_pages_only(&pages)?;
         // From here on the page tables are there.
         (0..PAGES as usize).for_each(|page| pages.write(page * page_size()));
-        Ok(Faulting { pages, faults: Faults::default() })
+        Ok(Faulting { pages, faults: FaultCounter::default() })
     }
 }
 

@@ -184,8 +184,8 @@ const TOGETHER: Operation = Operation {
 fn loaded(setting: &Setting) -> Result<Loop, Failure> {
     const BUSY_WITH: u64 = 64 * MIB;
     let part = match setting.word("load") {
-        "reading" | "writing" => Some(PartnerWork::Throughout),
-        "half-reading" | "half-writing" => Some(PartnerWork::HalfTheTime),
+        "reading" | "writing" => Some(Part::Throughout),
+        "half-reading" | "half-writing" => Some(Part::HalfTheTime),
         _ => None,
     };
     let beside = (&Seats::apart(setting, 1 + u64::from(part.is_some()))?, part.unwrap_or(Part::Throughout));
