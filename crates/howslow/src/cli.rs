@@ -51,7 +51,7 @@ pub(crate) enum Verb {
     Time(TimeArgs),
     /// List the operations
     List(ListArgs),
-    /// Print a kept run
+    /// Print a run
     Show(ShowArgs),
     /// Compare runs cost by cost, as ratios, and say which differences exceed the noise
     Compare(CompareArgs),

@@ -22,7 +22,7 @@ fn every_option_refuses_nonsense() {
         for value in values {
             for verb in [&[][..], &["run", "loop.empty"][..]] {
                 let result = howslow(&data).args(verb).args([option, value]).assert().code(2);
-                result.stdout("").stderr(contains(option).and(contains("say a")));
+                result.stdout("").stderr(contains(option).and(contains("give a")));
             }
         }
     }
@@ -90,5 +90,5 @@ fn unknown_verbs_options_and_shells_are_refused() {
     ] {
         howslow(&data).args(arguments).assert().code(2).stdout("");
     }
-    howslow(&data).args(["man", "/no/such/folder"]).assert().code(2).stderr(contains("no folder"));
+    howslow(&data).args(["man", "/no/such/folder"]).assert().code(2).stderr(contains("is not a folder"));
 }

@@ -160,7 +160,7 @@ fn a_mix_that_cannot_be_meant_is_refused() {
         ("syscall.getppid", "openat", "is timed by syscall.open.close"),
         ("size=64\"\ntimes = 2", "size=65\"\ntimes = 2", "pipe.self is not measured; it is measured at @size=1"),
         ("syscall.getppid", "syscall.getppid@size=1", "without a point"),
-        ("@distance=same,size=64", "", "does not say which pipe.roundtrip it means"),
+        ("@distance=same,size=64", "", "pipe.roundtrip is ambiguous"),
         ("times = 2.5", "times = -2.5", "times = -2.5"),
         ("times = 2.5", "times = nan", "say how often"),
         ("unit =", "units =", "unknown field"),

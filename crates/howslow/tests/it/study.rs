@@ -255,7 +255,7 @@ fn the_study_of_readers_recomputes_the_paper_and_says_what_is_missing_here() {
 #[test]
 fn a_study_measures_more_only_where_it_has_more() {
     let data = folder();
-    howslow(&data).args(["study", "rsx", "--full"]).assert().code(2).stderr(contains("has no more"));
+    howslow(&data).args(["study", "rsx", "--full"]).assert().code(2).stderr(contains("measures nothing more"));
     let both = howslow(&data).args(["study", "mpe", "--full", "--run", "@1"]).assert().code(2);
     both.stderr(contains("cannot be used with"));
 }
