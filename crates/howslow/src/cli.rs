@@ -1,6 +1,7 @@
 //! What can be typed, and what is refused before anything is measured.
 
 mod compare;
+mod crossover;
 mod file;
 mod measure;
 mod predict;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
 pub(crate) use compare::{CompareArgs, SortBy, Unit};
+pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, StudyArgs, TimeArgs};
 pub(crate) use predict::{PredictArgs, PriceState};
@@ -53,6 +55,8 @@ pub(crate) enum Verb {
     Explain(ExplainArgs),
     /// What a program's work takes on a machine, from how often it does what
     Predict(PredictArgs),
+    /// Where one operation overtakes another along an axis, with an interval
+    Crossover(CrossoverArgs),
     /// A paper's tables and sentences, tested on this machine
     Study(StudyArgs),
     /// How much of a file is in memory, put it out, write it

@@ -4,6 +4,7 @@
 mod advise;
 mod cli;
 mod compare;
+mod crossover;
 mod doctor;
 mod explain;
 mod factors;
@@ -58,6 +59,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Compare(args)) => compare::compare(&args),
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),
+        Some(Verb::Crossover(args)) => crossover::crossover(&args),
         Some(Verb::Study(args)) => study::study(&args),
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::History(args)) => history::history(&args),

@@ -2,6 +2,7 @@
 //! the page tells, in plain numbers.
 
 mod compare;
+mod crossover;
 mod doctor;
 mod explain;
 mod factors;
@@ -13,6 +14,7 @@ mod repeat;
 mod study;
 
 pub use compare::CompareDocument;
+pub use crossover::CrossoverDocument;
 pub use doctor::DoctorDocument;
 pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
@@ -31,6 +33,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("history", include_str!("../../../docs/schemas/history.json")),
     ("doctor", include_str!("../../../docs/schemas/doctor.json")),
     ("compare", include_str!("../../../docs/schemas/compare.json")),
+    ("crossover", include_str!("../../../docs/schemas/crossover.json")),
     ("explain", include_str!("../../../docs/schemas/explain.json")),
     ("explain-costs", include_str!("../../../docs/schemas/explain-costs.json")),
     ("predict", include_str!("../../../docs/schemas/predict.json")),
@@ -61,6 +64,7 @@ mod tests {
             ("history", schema_for!(Vec<Kept>)),
             ("doctor", schema_for!(DoctorDocument)),
             ("compare", schema_for!(CompareDocument)),
+            ("crossover", schema_for!(CrossoverDocument)),
             ("explain", schema_for!(ExplainDocument)),
             ("explain-costs", schema_for!(CostsExplained)),
             ("predict", schema_for!(PredictDocument)),
