@@ -1,4 +1,5 @@
-//! Which way to read a file and how far ahead to ask for it: measured on the file itself, then recommended. Returns data
+//! Which way to read a file and how far ahead to ask for it, measured on the file itself, then recommended; and where one
+//! operation overtakes another. Returns data
 //! and typed errors, tells progress by a callback, and prints nothing.
 //!
 //! ```no_run
@@ -16,6 +17,7 @@
 //! ```
 
 mod candidates;
+mod crossing;
 mod device;
 mod error;
 mod limits;
@@ -30,6 +32,7 @@ mod target;
 mod tune;
 mod ways;
 
+pub use crossing::{By, Crossover, CrossoverError, CrossoverRequest, crossover};
 pub use error::AdviseError;
 pub use recommend::{AdviceRequest, ReadOrder, advice};
 pub use scratch::tuning_on_scratch;

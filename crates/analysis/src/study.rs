@@ -9,13 +9,14 @@ mod mpe;
 mod price_list;
 mod rsx;
 mod table;
+mod vax;
 
 pub use claims::{Claim, ClaimFigure, Compared, Pair, Test, TestedClaim};
 pub use definition::{Paper, SlowCosts, Study, StudyAnswer};
 pub use table::{Cell, Column, TableAnswer};
 
 /// Every study there is.
-pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY];
+pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY, &vax::STUDY];
 
 /// The study of this name.
 pub fn study(name: &str) -> Option<&'static Study> {

@@ -1,6 +1,7 @@
 //! The command line: all arguments, and the checks that come before any measurement.
 
 mod compare;
+mod crossover;
 mod file;
 mod interference;
 mod measure;
@@ -17,6 +18,7 @@ use clap::{Args, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
+pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
@@ -49,6 +51,19 @@ pub(crate) enum Verb {
     Run(RunArgs),
     /// Time routines and commands of your own
     Time(TimeArgs),
+    /// How long a computing program is taken away from each CPU, and by whom
+    Noise(NoiseArgs),
+    /// Repeat a paper's experiment on this machine, and test its tables and statements
+    /// Where one operation overtakes another along an axis, with an interval
+    Crossover(CrossoverArgs),
+    /// How much each kind of work is slowed by each other kind beside it
+    Interference(InterferenceArgs),
+    /// What a second CPU and every further one bring, by the kind of work
+    Scaling(ScalingArgs),
+    /// How fast the terminal that you sit at parses what is sent to it, and how soon it answers
+    Terminal(TerminalArgs),
+    /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
+    File(FileArgs),
     /// List the operations
     List(ListArgs),
     /// Print a run
@@ -59,18 +74,6 @@ pub(crate) enum Verb {
     Explain(ExplainArgs),
     /// Predict the time of a program's work on a machine from a mix: how often it performs each operation
     Predict(PredictArgs),
-    /// Repeat a paper's experiment on this machine, and test its tables and statements
-    Study(StudyArgs),
-    /// What a second CPU and every further one bring, by the kind of work
-    Scaling(ScalingArgs),
-    /// How much each kind of work is slowed by each other kind beside it
-    Interference(InterferenceArgs),
-    /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
-    File(FileArgs),
-    /// How long a computing program is taken away from each CPU, and by whom
-    Noise(NoiseArgs),
-    /// How fast the terminal that you sit at parses what is sent to it, and how soon it answers
-    Terminal(TerminalArgs),
     /// List the kept runs, newest first
     History(JsonArgs),
     /// Show what will make measurements noisy or impossible on this machine

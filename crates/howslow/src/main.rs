@@ -13,6 +13,7 @@ mod advise;
 mod beside;
 mod cli;
 mod compare;
+mod crossover;
 mod doctor;
 mod explain;
 mod factors;
@@ -79,6 +80,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Compare(args)) => compare::compare(&args),
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),
+        Some(Verb::Crossover(args)) => crossover::crossover(&args),
         Some(Verb::Study(args)) => study::study(&args),
         Some(Verb::Interference(args)) => interference::interference(&args),
         Some(Verb::Scaling(args)) => scaling::scaling(&args),

@@ -142,9 +142,7 @@ impl Pattern {
                     format!("no operation is called '{text}'; {}`howslow list` shows all", nearest(self.id.as_str()))
                 }
             }),
-            [operations @ ..]
-                if operations.iter().any(|it| matches!(self.refused(it), Some(Refused::Outside { .. }))) =>
-            {
+            operations if operations.iter().any(|it| matches!(self.refused(it), Some(Refused::Outside { .. }))) => {
                 let each = operations.iter().find_map(|it| match self.refused(it) {
                     Some(why @ Refused::Outside { .. }) => Some(format!("{}: {why}", it.id)),
                     _ => None,

@@ -91,8 +91,10 @@ pub enum Refused {
     NotFree,
     /// The number is not one that the axis takes.
     Outside {
-        /// The axis.
-        axis: Axis,
+        /// The axis's name.
+        axis: &'static str,
+        /// What its numbers count.
+        unit: Unit,
         /// The number.
         number: u64,
         /// What it takes.
@@ -104,8 +106,8 @@ impl fmt::Display for Refused {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refused::NotFree => write!(out, "the axis takes its own values alone"),
-            Refused::Outside { axis, number, bounds } => {
-                write!(out, "{}={number} is not possible: it goes {}", axis.name, bounds.told(axis.unit))
+            Refused::Outside { axis, unit, number, bounds } => {
+                write!(out, "{axis}={number} is not possible: it goes {}", bounds.told(*unit))
             }
         }
     }
@@ -154,7 +156,7 @@ impl Axis {
         match self.bounds {
             None => Err(Refused::NotFree),
             Some(bounds) if bounds.hold(number) => Ok(()),
-            Some(bounds) => Err(Refused::Outside { axis: *self, number, bounds }),
+            Some(bounds) => Err(Refused::Outside { axis: self.name, unit: self.unit, number, bounds }),
         }
     }
 

@@ -2,6 +2,7 @@
 //! the page tells, in plain numbers.
 
 mod compare;
+mod crossover;
 mod doctor;
 mod explain;
 mod factors;
@@ -18,6 +19,7 @@ mod study;
 mod terminal;
 
 pub use compare::CompareDocument;
+pub use crossover::CrossoverDocument;
 pub use doctor::DoctorDocument;
 pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
@@ -43,6 +45,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("doctor", include_str!("../../../docs/schemas/doctor.json")),
     ("noise", include_str!("../../../docs/schemas/noise.json")),
     ("compare", include_str!("../../../docs/schemas/compare.json")),
+    ("crossover", include_str!("../../../docs/schemas/crossover.json")),
     ("explain", include_str!("../../../docs/schemas/explain.json")),
     ("explain-costs", include_str!("../../../docs/schemas/explain-costs.json")),
     ("predict", include_str!("../../../docs/schemas/predict.json")),
@@ -81,6 +84,7 @@ mod tests {
             ("doctor", schema_for!(DoctorDocument)),
             ("noise", schema_for!(NoiseDocument)),
             ("compare", schema_for!(CompareDocument)),
+            ("crossover", schema_for!(CrossoverDocument)),
             ("explain", schema_for!(ExplainDocument)),
             ("explain-costs", schema_for!(CostsExplained)),
             ("predict", schema_for!(PredictDocument)),

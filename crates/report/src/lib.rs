@@ -11,6 +11,7 @@
 mod accounts;
 pub mod chart;
 mod compare;
+mod crossover;
 pub mod document;
 mod explain;
 mod factors;
@@ -35,6 +36,7 @@ mod text;
 
 pub use accounts::COMMANDS;
 pub use compare::{ComparisonView, Shown, Sort, comparison};
+pub use crossover::{CrossoverShown, crossover};
 pub use explain::{explained, explanations};
 pub use factors::{FactorsOf, factors};
 pub use head::head_line;

@@ -15,6 +15,7 @@ pub(crate) const BOOKS: &[(&str, &str)] = &[
     book!("multics-6180-adjusted"),
     book!("gcos-6080"),
     book!("mpe-xl-1.1"),
+    book!("vax-1986"),
     book!("cascade-lake"),
     book!("golden-cove"),
     book!("zen-2"),

@@ -124,7 +124,10 @@ impl Claim {
     fn compare(&self, pair: &Pair, run: &Run) -> Compared {
         let figure = |route: &Route| ClaimFigure {
             name: if route.name.is_empty() { route.short_formula() } else { route.name.into() },
-            figure: route.follow(run).map_err(|missing| why_missing(run, &missing)),
+            figure: match route.parts().next() {
+                None => Err("the paper prints no figure".into()),
+                Some(_) => route.follow(run).map_err(|missing| why_missing(run, &missing)),
+            },
         };
         let one = figure(&pair.one);
         let known = one.figure.as_ref().ok().copied();

@@ -62,6 +62,14 @@ pub(super) fn record_bytes(text: &str) -> Result<u64, String> {
     }
 }
 
+/// `1..64KiB`, `64..4096` as two numbers, the first less than the second.
+pub(super) fn range(text: &str) -> Result<(u64, u64), String> {
+    let number = |text: &str| record::units::bytes_of(text.trim()).or_else(|| text.trim().parse().ok());
+    let ends = text.split_once("..").and_then(|(low, high)| number(low).zip(number(high)));
+    ends.filter(|(low, high)| low < high)
+        .ok_or_else(|| "say the least and the greatest number, such as 64..64KiB".into())
+}
+
 /// `200MB`, `1.5GiB/s`.
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     match bytes(text.trim().trim_end_matches("/s")) {
@@ -130,6 +138,10 @@ mod tests {
         assert_eq!(rate("1.5 GiB/s"), Ok(1.5 * 1_073_741_824.0));
         for nonsense in ["", "0", "-8", "12", "7KiB7", "nan", "inf", "1GiB", "1e30"] {
             assert!(record_bytes(nonsense).is_err(), "{nonsense}");
+        }
+        assert_eq!(range("1..64KiB"), Ok((1, 65536)));
+        for nonsense in ["", "..", "1..", "..4", "4..4", "5..4", "-1..4", "1...4", "1..4x", "1-4"] {
+            assert!(range(nonsense).is_err(), "{nonsense}");
         }
         for nonsense in ["", "0", "-1MB", "nanMB", "inf", "9999TB", "fast"] {
             assert!(rate(nonsense).is_err(), "{nonsense}");

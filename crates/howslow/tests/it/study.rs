@@ -236,7 +236,7 @@ fn the_study_of_readers_recomputes_the_paper_and_says_what_is_missing_here() {
     let said: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     let studies = said["studies"].as_array().expect("studies");
     let names: Vec<&str> = studies.iter().filter_map(|study| study["paper"].as_str()).collect();
-    assert_eq!(names, ["rsx", "6180", "mpe"]);
+    assert_eq!(names, ["rsx", "6180", "mpe", "vax"]);
     let table = &studies[2]["tables"][0];
     let column = |name: &str| {
         let columns = table["columns"].as_array().expect("columns");

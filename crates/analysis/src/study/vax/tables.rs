@@ -1,0 +1,213 @@
+//! The paper's figures beside this machine's: memory by level, terminal output by size and path (its Figure 2-1), the gain of
+//! each feature of the terminal, and the shares of a CPU.
+
+use record::{Bytes, Nanoseconds, Run, Value};
+
+use crate::derived::{Part, cost};
+use crate::study::definition::Paper;
+use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, words};
+use crate::sums::quotient;
+
+/// What the paper prints, in its order.
+const PRINTED: [&str; 14] = [
+    "vax.memory.780",
+    "vax.memory.8200",
+    "vax.memory.8600",
+    "vax.memory.8650",
+    "vax.instruction.alone",
+    "vax.instruction",
+    "vax.running",
+    "vax.running.transfer",
+    "vax.output.9600",
+    "vax.input.9600",
+    "vax.output.dmf",
+    "vax.output.lat",
+    "vax.features.off",
+    "vax.features.on",
+];
+/// How many of them are memories.
+const MEMORIES: usize = 4;
+
+/// A load from a working set.
+macro_rules! load {
+    ($set:literal) => {
+        cost("memory.load").at(&[("set", Value::Number($set))])
+    };
+}
+
+const LOADS: [(&str, Part); 3] = [
+    ("the first cache here", load!(16384)),
+    ("the second cache here", load!(262_144)),
+    ("memory here, 256 MiB", load!(268_435_456)),
+];
+
+/// A write of so many bytes, by path.
+macro_rules! write {
+    ($path:literal, $size:literal) => {
+        (
+            $path,
+            $size,
+            cost("terminal.write").at(&[
+                ("distance", Value::Word("same")),
+                ("path", Value::Word($path)),
+                ("size", Value::Number($size)),
+            ]),
+        )
+    };
+}
+
+const WRITES: [(&str, u64, Part); 12] = [
+    write!("processed", 1),
+    write!("processed", 64),
+    write!("processed", 512),
+    write!("processed", 4096),
+    write!("raw", 1),
+    write!("raw", 64),
+    write!("raw", 512),
+    write!("raw", 4096),
+    write!("pipe", 1),
+    write!("pipe", 64),
+    write!("pipe", 512),
+    write!("pipe", 4096),
+];
+
+/// An interaction without a feature.
+macro_rules! without {
+    ($feature:literal) => {
+        ($feature, cost("terminal.session").at(&[("without", Value::Word($feature))]))
+    };
+}
+
+const SESSIONS: [(&str, Part); 8] = [
+    without!("nothing"),
+    without!("echo"),
+    without!("canonical"),
+    without!("processing"),
+    without!("tabs"),
+    without!("signals"),
+    without!("flow"),
+    without!("all"),
+];
+
+/// Every cost of this machine that the tables use.
+pub(super) fn parts() -> Vec<&'static Part> {
+    let loads = LOADS.iter().map(|(_, part)| part);
+    loads.chain(WRITES.iter().map(|(.., part)| part)).chain(SESSIONS.iter().map(|(_, part)| part)).collect()
+}
+
+/// Every cost of the paper that the tables use.
+pub(super) fn printed() -> Vec<String> {
+    PRINTED.iter().map(|id| (*id).to_owned()).collect()
+}
+
+pub(super) fn tables(paper: &Paper, run: &Run) -> Vec<TableAnswer> {
+    vec![memory(paper, run), output(run), features(run), shares(paper)]
+}
+
+/// A route that is one cost.
+fn figure(part: &Part, run: &Run) -> Result<crate::statistics::Interval, String> {
+    let missing = || crate::study::missing::why_missing(run, &[part.name()]);
+    part.find(run).map(|cost| part.figure(cost)).ok_or_else(missing)
+}
+
+fn memory(paper: &Paper, run: &Run) -> TableAnswer {
+    let there = PRINTED[..MEMORIES].iter().filter_map(|id| paper.entry(id)).map(|(_, entry)| {
+        let rate = entry.us.as_deref().and_then(|us| us.parse::<f64>().ok());
+        let rate = rate.map_or(Cell::Unknown, |us| Cell::Rate(Bytes(entry.bytes), Nanoseconds(us * 1e3)));
+        let printed = entry.us.as_ref().map(|us| format!("{us} µs"));
+        vec![
+            Cell::Text(entry.name.clone()),
+            printed.map_or(Cell::Empty, Cell::Printed),
+            Cell::Empty,
+            rate,
+            Cell::Doubts(vec![]),
+        ]
+    });
+    let here = LOADS.iter().map(|(name, part)| {
+        let cost = figure(part, run);
+        vec![
+            Cell::Text((*name).into()),
+            Cell::Empty,
+            Cell::cost(&cost),
+            cost.map_or(Cell::Unknown, |cost| Cell::Rate(Bytes(64), Nanoseconds(cost.value))),
+            Cell::doubts_of([part.find(run)]),
+        ]
+    });
+    TableAnswer {
+        title: "one access of memory".into(),
+        columns: vec![words("memory", ""), figures("printed", "printed"), figures("here_ns", "here"), figures("rate", "rate"), DOUBTS],
+        rows: there.chain(here).collect(),
+        notes: vec![
+            "an access of the VAX brings 8 or 16 bytes, one here a line of 64; accesses wait for each other, so that the rate is that \
+             of one reader without prefetch"
+                .into(),
+            "left out of the paper's table: the 8550, whose printed rates contradict its width, and figures written in by hand".into(),
+        ],
+    }
+}
+
+/// The rate at which one CPU is used up, by size of a write.
+fn output(run: &Run) -> TableAnswer {
+    let rows = WRITES.iter().map(|(path, size, part)| {
+        let cost = figure(part, run);
+        vec![
+            Cell::Text(format!("{} to {path}", Bytes(*size))),
+            Cell::cost(&cost),
+            Cell::width(&cost),
+            cost.map_or(Cell::Unknown, |cost| Cell::Rate(Bytes(*size), Nanoseconds(cost.value))),
+            Cell::doubts_of([part.find(run)]),
+        ]
+    });
+    TableAnswer {
+        title: "terminal output at which one CPU is used up".into(),
+        columns: vec![words("write", ""), figures("write_ns", "a write"), figures("width", "+-"), figures("rate", "rate"), DOUBTS],
+        rows: rows.collect(),
+        notes: vec![
+            "the paper's Figure 2-1, whose bars the scan lost; the task that drains the terminal runs on the same CPU, as the VAX drove \
+             its lines itself"
+                .into(),
+        ],
+    }
+}
+
+fn features(run: &Run) -> TableAnswer {
+    let with = figure(&SESSIONS[0].1, run);
+    let rows = SESSIONS.iter().map(|(feature, part)| {
+        let cost = figure(part, run);
+        let gain = with.as_ref().ok().zip(cost.as_ref().ok()).and_then(|(with, cost)| quotient(*with, *cost));
+        vec![
+            Cell::Text(format!("without {feature}")),
+            Cell::cost(&cost),
+            Cell::ratio(gain),
+            Cell::doubts_of([part.find(run)]),
+        ]
+    });
+    TableAnswer {
+        title: "an interaction at a terminal".into(),
+        columns: vec![
+            words("features", ""),
+            figures("interaction_ns", "here"),
+            figures("gain", "with all, times"),
+            DOUBTS,
+        ],
+        rows: rows.collect(),
+        notes: vec!["the paper: efficiency gains of 20 % to 80 % follow from switching all of them off".into()],
+    }
+}
+
+/// What the paper says in its text.
+fn shares(paper: &Paper) -> TableAnswer {
+    let rows = PRINTED[MEMORIES..].iter().filter_map(|id| paper.entry(id)).map(|(_, entry)| {
+        let rate = entry.rate.as_ref().map(|rate| format!("{rate} a second"));
+        let printed = entry.ms.as_ref().map(|ms| format!("{ms} ms")).or(rate);
+        vec![Cell::Text(entry.name.clone()), Cell::Text(entry.per.clone()), printed.map_or(Cell::Empty, Cell::Printed)]
+    });
+    TableAnswer {
+        title: "the paper's other figures".into(),
+        columns: vec![words("what", ""), words("per", "per"), figures("printed", "printed")],
+        rows: rows.collect(),
+        notes: vec![
+            "shares of a CPU as milliseconds of each second, and slow-downs as milliseconds of 100 ms of work".into(),
+        ],
+    }
+}

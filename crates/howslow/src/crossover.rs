@@ -1,0 +1,187 @@
+//! `howslow crossover`: where one operation overtakes another along an axis.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use advise::{By, CrossoverError, CrossoverRequest};
+use anyhow::anyhow;
+use operation::{Axis, Item, Value};
+use record::{Cost, Run, Skip};
+use report::document::CrossoverDocument;
+use report::{CrossoverShown, Style};
+
+use crate::cli::{ComparedBy, CrossoverArgs, MeasureArgs};
+use crate::output::{self, Misuse, Outcome};
+use crate::pattern::{self, Pattern};
+use crate::pictures::{self, Picture};
+use crate::session::{self, Measured, Wanted};
+
+/// Seconds it takes where nothing else is said.
+const BUDGET: f64 = 20.0;
+
+pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
+    pictures::check(args.svg.as_deref())?;
+    let asked = request(args)?;
+    let mut all: Option<Measured> = None;
+    let found = advise::crossover(&asked, &mut |items, time| measured(items, time, &args.measure, &mut all));
+    let found = match found {
+        Ok(found) => found,
+        Err(CrossoverError::Measuring(error)) => return Err(error),
+        Err(too_few) => return Err(Misuse(too_few.to_string()).into()),
+    };
+    let Some(all) = all else { return Err(anyhow!(session::NOTHING)) };
+    let (run, ending) = session::finish(all, &args.measure);
+    let names = asked.items.clone().map(|item| name(&item, &asked.axis));
+    let notes = notes(&asked, &run);
+    let shown = CrossoverShown {
+        names,
+        axis: &asked.axis,
+        unit: asked.items[0].operation.axis(&asked.axis).map(|axis| axis.unit).unwrap_or_default(),
+        by: if asked.by == By::Time { "time" } else { "processor time" },
+        answer: &found.answer,
+        points: &found.points,
+        notes: &notes,
+    };
+    print(&shown, args)?;
+    match ending.outcome()? {
+        Outcome::Done if found.points.is_empty() => Ok(Outcome::Skipped),
+        outcome => Ok(outcome),
+    }
+}
+
+fn print(shown: &CrossoverShown<'_>, args: &CrossoverArgs) -> anyhow::Result<()> {
+    if args.measure.json {
+        output::print_document(&CrossoverDocument::of(shown))?;
+    } else {
+        let style: Style = output::style();
+        output::print(&report::crossover(shown, output::width(), style))?;
+    }
+    let picture =
+        Picture { name: format!("crossover {} {}", shown.names[0], shown.names[1]), svg: shown.chart().svg() };
+    pictures::write(args.svg.as_deref(), &[picture])
+}
+
+/// What is asked, or why it cannot be meant.
+fn request(args: &CrossoverArgs) -> Result<CrossoverRequest, Misuse> {
+    let items = [one(&args.first, &args.axis)?, one(&args.second, &args.axis)?];
+    let ranges = items.clone().map(|item| item.operation.axis(&args.axis).and_then(ends));
+    let all = match ranges {
+        [Some(one), Some(other)] => (one.0.max(other.0), one.1.min(other.1)),
+        _ => return Err(Misuse(format!("the axis {} has no numbers; choose another", args.axis))),
+    };
+    let range = args.range.unwrap_or(all);
+    if range.0 < all.0 || range.1 > all.1 {
+        let asked = format!("{}..{}", range.0, range.1);
+        return Err(Misuse(format!("--range {asked}: both operations take {} from {} to {}", args.axis, all.0, all.1)));
+    }
+    let by = match args.by {
+        ComparedBy::Time => By::Time,
+        ComparedBy::Processor => By::Processor,
+    };
+    let budget = Duration::from_secs_f64(args.measure.budget.unwrap_or(BUDGET));
+    Ok(CrossoverRequest { items, axis: args.axis.clone(), range, by, budget })
+}
+
+/// The one operation that a text names, at its first usual point.
+fn one(text: &str, axis: &str) -> Result<Item, Misuse> {
+    let pattern = Pattern::parse(text)?;
+    let items = pattern::choose(&[pattern], false)?;
+    let first = items.first().cloned().ok_or_else(|| Misuse(format!("'{}' means nothing", record::printable(text))))?;
+    if let Some(other) = items.iter().find(|item| item.operation.id != first.operation.id) {
+        let text = record::printable(text);
+        return Err(Misuse(format!(
+            "'{text}' means {}, {} and perhaps more; name one",
+            first.operation.id, other.operation.id
+        )));
+    }
+    if first.operation.axis(axis).is_none() {
+        let axes: Vec<&str> = first.operation.axes.iter().map(|axis| axis.name).collect();
+        let has = if axes.is_empty() { "has none".into() } else { format!("has {}", axes.join(", ")) };
+        return Err(Misuse(format!("{} has no axis {}; it {has}", first.operation.id, record::printable(axis))));
+    }
+    Ok(first)
+}
+
+/// The least and the greatest number of an axis.
+fn ends(axis: &Axis) -> Option<(u64, u64)> {
+    let values = axis.values.iter().filter_map(Value::number);
+    let (low, high) = (values.clone().min(), values.max());
+    match axis.bounds {
+        Some(bounds) => Some((low.unwrap_or(bounds.low).min(bounds.low), high.unwrap_or(bounds.high).max(bounds.high))),
+        None => low.zip(high),
+    }
+}
+
+/// Measures one step, and adds it to what was measured before.
+fn measured(
+    items: Vec<Item>,
+    time: Duration,
+    args: &MeasureArgs,
+    all: &mut Option<Measured>,
+) -> anyhow::Result<Vec<Cost>> {
+    if all.as_ref().is_some_and(|all| all.interrupted.is_some()) {
+        return Ok(Vec::new());
+    }
+    let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
+    let args = MeasureArgs { budget: Some(time.as_secs_f64()), ..args.clone() };
+    let step = session::measure(Wanted { items, patterns, full: false, budget_s: time.as_secs_f64() }, &args)?;
+    let costs = step.run.costs.clone();
+    match all {
+        None => *all = Some(step),
+        Some(all) => join(all, step),
+    }
+    Ok(costs)
+}
+
+/// A run with what a later step added. The later cost at a point stands for both.
+fn join(all: &mut Measured, step: Measured) {
+    let Run { costs, skipped, finished, settings, .. } = step.run;
+    all.run.costs.retain(|cost| !costs.iter().any(|new| new.operation == cost.operation && new.at == cost.at));
+    all.run.costs.extend(costs);
+    let known = |skip: &Skip| all.run.skipped.iter().any(|it| it.operation == skip.operation && it.at == skip.at);
+    let new: Vec<Skip> = skipped.into_iter().filter(|skip| !known(skip)).collect();
+    all.run.skipped.extend(new);
+    all.run.settings.patterns.extend(settings.patterns);
+    all.run.finished = finished;
+    all.run.note_units();
+    (all.interrupted, all.width) = (step.interrupted, step.width);
+}
+
+/// An operation with the point of its other axes.
+fn name(item: &Item, axis: &str) -> String {
+    let mut point = item.point.clone();
+    point.0.remove(axis);
+    format!("{}{point}", item.operation.id)
+}
+
+/// What could not be measured, what the operations counted themselves, and payloads that differ.
+fn notes(asked: &CrossoverRequest, run: &Run) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for skip in &run.skipped {
+        let remedy = if skip.remedy.is_empty() { String::new() } else { format!("; {}", skip.remedy) };
+        notes.push(format!("not measured: {}{}: {}{remedy}", skip.operation, skip.at, skip.reason));
+    }
+    notes.truncate(4);
+    for item in &asked.items {
+        let of_it = run.costs.iter().filter(|cost| cost.operation == item.operation.id);
+        let mut counts: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for (name, count) in of_it.flat_map(|cost| &cost.tallies).filter(|(name, _)| !name.starts_with("mode ")) {
+            let range = counts.entry(name).or_insert((*count, *count));
+            *range = (range.0.min(*count), range.1.max(*count));
+        }
+        for (name, (low, high)) in counts {
+            let told = |count: f64| record::units::significant(count);
+            let range = if low == high { told(low) } else { format!("{} to {}", told(low), told(high)) };
+            notes.push(format!("{}: {name} {range}", item.operation.id));
+        }
+    }
+    let payload = |item: &Item| item.operation.payload(&item.point).0;
+    let [one, other] = [payload(&asked.items[0]), payload(&asked.items[1])];
+    if one != other {
+        let [first, second] = asked.items.clone().map(|item| item.operation.id);
+        notes.push(format!(
+            "{first} moves {one} bytes where {second} moves {other}: costs are of one iteration of each"
+        ));
+    }
+    notes
+}

@@ -1,0 +1,137 @@
+//! The page of a crossover: the answer in words, both costs at every number, and the chart of both.
+
+use analysis::crossover::{Answer, Crossing, Measured, Side};
+use analysis::statistics::{Interval, ratio};
+use record::units::significant;
+use record::{Bytes, Unit};
+
+use crate::chart::{self, Chart, Series};
+use crate::grid::{Grid, Kind};
+use crate::interval::{open, told};
+use crate::text::{Style, paragraph};
+
+/// A crossover as pages and documents show it.
+#[derive(Clone, Debug)]
+pub struct CrossoverShown<'a> {
+    /// Both operations with the point of their other axes.
+    pub names: [String; 2],
+    /// The axis.
+    pub axis: &'a str,
+    /// What its numbers are.
+    pub unit: Unit,
+    /// What is compared: `time` or `processor time`.
+    pub by: &'a str,
+    /// Whether and where they cross.
+    pub answer: &'a Answer,
+    /// All that was measured, in the order of the numbers.
+    pub points: &'a [Measured],
+    /// What else is to be known: counts of the operations' own, points left out.
+    pub notes: &'a [String],
+}
+
+impl CrossoverShown<'_> {
+    /// The answer in one or more sentences.
+    pub fn answer(&self) -> String {
+        let name = |side: Side| &self.names[side.index()];
+        let range = self.points.first().zip(self.points.last());
+        let range = range.map_or_else(String::new, |(first, last)| {
+            format!(" from {} to {}", self.number(first.at), self.number(last.at))
+        });
+        match self.answer {
+            Answer::Once(it) => self.crossing(it),
+            Answer::Several(all) => {
+                let each: Vec<String> = all.iter().map(|it| self.crossing(it)).collect();
+                format!("They cross {} times. {}", all.len(), each.join(" "))
+            }
+            Answer::Never { cheaper, trend } => {
+                let beyond = trend.map_or_else(String::new, |trend| {
+                    format!(
+                        " If the trend at the end goes on, they cross near {}, which was not measured.",
+                        self.number(trend.near)
+                    )
+                });
+                format!("They do not cross: {} takes less {}{range}.{beyond}", name(*cheaper), self.by)
+            }
+            Answer::Undecided { cheaper: Some((side, [low, high])) } => format!(
+                "Undecided: {} takes less {} from {} to {}, and elsewhere the intervals do not tell. A larger --budget makes \
+                 them narrower.",
+                name(*side),
+                self.by,
+                self.number(*low),
+                self.number(*high)
+            ),
+            Answer::Undecided { cheaper: None } => {
+                format!("Undecided: the intervals tell no difference{range}. A larger --budget makes them narrower.")
+            }
+        }
+    }
+
+    fn crossing(&self, it: &Crossing) -> String {
+        let name = |side: Side| &self.names[side.index()];
+        format!(
+            "{} takes less {} below {} = {} ({} to {}), {} above.",
+            name(it.below),
+            self.by,
+            self.axis,
+            self.number(it.at.value),
+            self.number(it.at.low),
+            self.number(it.at.high),
+            name(it.below.other())
+        )
+    }
+
+    /// A number of the axis, also one between two that it takes.
+    fn number(&self, number: f64) -> String {
+        let whole = number.round();
+        match self.unit {
+            Unit::Bytes if whole < 8192.0 || (whole % 1024.0 == 0.0) => Bytes(whole as u64).to_string(),
+            Unit::Bytes if whole < 1_048_576.0 => format!("{} KiB", significant(number / 1024.0)),
+            Unit::Bytes => format!("{} MiB", significant(number / 1_048_576.0)),
+            Unit::Count if number < 1000.0 => significant(number),
+            Unit::Count => format!("{whole}"),
+        }
+    }
+
+    /// Both costs by the number.
+    pub fn chart(&self) -> Chart {
+        let series = [0, 1].map(|side| {
+            let points = self.points.iter().map(|point| (point.at, point.costs[side].value)).collect();
+            let intervals = self.points.iter().map(|point| (point.costs[side].low, point.costs[side].high)).collect();
+            Series::new(self.names[side].clone(), points).with_intervals(intervals)
+        });
+        let unit = if self.unit == Unit::Bytes { chart::Unit::Bytes } else { chart::Unit::Count };
+        Chart {
+            title: format!("{} and {} by {}", self.names[0], self.names[1], self.axis),
+            x: chart::Axis::log(self.axis, unit),
+            y: chart::Axis::log(self.by, chart::Unit::Nanoseconds),
+            series: series.into(),
+        }
+    }
+}
+
+/// The page, with a chart of this width.
+pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String {
+    let mut text = style.bold(&paragraph("", &it.answer())) + "\n\n";
+    let mut grid = Grid::new(">>>>>>");
+    let heads = [it.axis, &it.names[0], "+-", &it.names[1], "+-", "first over second"];
+    grid.add(Kind::Heading, heads.map(String::from).into());
+    for point in it.points {
+        let [one, other] = &point.costs;
+        let cells = [it.number(point.at), told(one), open(one), told(other), open(other), over(*one, *other)];
+        grid.add(Kind::Row, cells.into());
+    }
+    text += &grid.render(style);
+    text += &format!("\n{}", it.chart().text(width));
+    for note in it.notes {
+        text += &(paragraph("  ", note) + "\n");
+    }
+    text
+}
+
+/// The ratio with its interval.
+fn over(one: Interval, other: Interval) -> String {
+    ratio(one, other).map_or_else(
+        || "-".into(),
+        |it| format!("{} ({} to {})", significant(it.value), significant(it.low), significant(it.high)),
+    )
+}

@@ -1,0 +1,113 @@
+//! `howslow crossover --json`: whether and where one operation overtakes another.
+
+use analysis::crossover::{Answer, Crossing, Side};
+use analysis::statistics::Interval;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::crossover::CrossoverShown;
+
+/// Whether and where one operation overtakes another.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CrossoverDocument {
+    /// Both operations, with the point of their other axes.
+    pub operations: [String; 2],
+    /// The axis.
+    pub axis: String,
+    /// What is compared: `time` or `processor time`.
+    pub by: String,
+    /// `once`, `several`, `never` or `undecided`.
+    pub answer: &'static str,
+    /// The answer in words.
+    pub told: String,
+    /// The crossings; empty if there are none.
+    pub crossings: Vec<CrossingFigure>,
+    /// The operation that is cheaper where the order is known, if they never cross or that is undecided.
+    pub cheaper: Option<String>,
+    /// Where they would cross outside the range if the trend at its end went on.
+    pub trend: Option<f64>,
+    /// Both costs at each number.
+    pub points: Vec<CrossoverPoint>,
+    /// What else is to be known.
+    pub notes: Vec<String>,
+}
+
+/// A crossing.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CrossingFigure {
+    /// The number of the axis.
+    pub value: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of its 95 % interval.
+    pub high: f64,
+    /// The operation that is cheaper below it.
+    pub below: String,
+    /// The operation that is cheaper above it.
+    pub above: String,
+}
+
+/// Both costs at a number.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CrossoverPoint {
+    /// The number of the axis.
+    pub at: f64,
+    /// The costs in ns, in the order of the operations.
+    pub costs: [CrossoverCost; 2],
+}
+
+/// A cost in ns.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CrossoverCost {
+    /// The figure.
+    pub ns: f64,
+    /// Lower end of its 95 % interval; null if there is none.
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval; null if there is none.
+    pub high: Option<f64>,
+}
+
+impl CrossoverDocument {
+    /// The document of what was found.
+    pub fn of(it: &CrossoverShown<'_>) -> CrossoverDocument {
+        let name = |side: Side| it.names[side.index()].clone();
+        let figure = |crossing: &Crossing| CrossingFigure {
+            value: crossing.at.value,
+            low: crossing.at.low,
+            high: crossing.at.high,
+            below: name(crossing.below),
+            above: name(crossing.below.other()),
+        };
+        let (answer, crossings, cheaper, trend) = match it.answer {
+            Answer::Once(crossing) => ("once", vec![figure(crossing)], None, None),
+            Answer::Several(all) => ("several", all.iter().map(figure).collect(), None, None),
+            Answer::Never { cheaper, trend } => ("never", Vec::new(), Some(name(*cheaper)), trend.map(|it| it.near)),
+            Answer::Undecided { cheaper } => ("undecided", Vec::new(), cheaper.map(|(side, _)| name(side)), None),
+        };
+        let cost = |cost: Interval| {
+            let end = |end: f64| Some(end).filter(|end| end.is_finite());
+            CrossoverCost { ns: cost.value, low: end(cost.low), high: end(cost.high) }
+        };
+        CrossoverDocument {
+            operations: it.names.clone(),
+            axis: it.axis.into(),
+            by: it.by.into(),
+            answer,
+            told: it.answer(),
+            crossings,
+            cheaper,
+            trend,
+            points: it
+                .points
+                .iter()
+                .map(|point| CrossoverPoint { at: point.at, costs: point.costs.map(cost) })
+                .collect(),
+            notes: it.notes.to_vec(),
+        }
+    }
+}
