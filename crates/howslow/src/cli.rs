@@ -53,7 +53,6 @@ pub(crate) enum Verb {
     Time(TimeArgs),
     /// How long a computing program is taken away from each CPU, and by whom
     Noise(NoiseArgs),
-    /// Repeat a paper's experiment on this machine, and test its tables and statements
     /// Where one operation overtakes another along an axis, with an interval
     Crossover(CrossoverArgs),
     /// How much each kind of work is slowed by each other kind beside it
@@ -74,6 +73,8 @@ pub(crate) enum Verb {
     Explain(ExplainArgs),
     /// Predict the time of a program's work on a machine from a mix: how often it performs each operation
     Predict(PredictArgs),
+    /// Repeat a paper's experiment on this machine, and test its tables and statements
+    Study(StudyArgs),
     /// List the kept runs, newest first
     History(JsonArgs),
     /// Show what will make measurements noisy or impossible on this machine

@@ -6,8 +6,8 @@ use record::units::significant;
 use record::{Bytes, Unit};
 
 use crate::chart::{self, Chart, Series};
-use crate::grid::{Grid, Kind};
-use crate::interval::{open, told};
+use crate::grid::{Grid, RowKind};
+use crate::interval::{half_width, value_or_bound};
 use crate::text::{Style, paragraph};
 
 /// A crossover as pages and documents show it.
@@ -114,11 +114,11 @@ pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String 
     let mut text = style.bold(&paragraph("", &it.answer())) + "\n\n";
     let mut grid = Grid::new(">>>>>>");
     let heads = [it.axis, &it.names[0], "+-", &it.names[1], "+-", "first over second"];
-    grid.add(Kind::Heading, heads.map(String::from).into());
+    grid.add(RowKind::Heading, heads.map(String::from).into());
     for point in it.points {
         let [one, other] = &point.costs;
-        let cells = [it.number(point.at), told(one), open(one), told(other), open(other), over(*one, *other)];
-        grid.add(Kind::Row, cells.into());
+        let cells = [it.number(point.at), value_or_bound(one), half_width(one), value_or_bound(other), half_width(other), over(*one, *other)];
+        grid.add(RowKind::Row, cells.into());
     }
     text += &grid.render(style);
     text += &format!("\n{}", it.chart().text(width));
