@@ -6,20 +6,22 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use operation::Failure;
 use syscalls::Sysno;
 
-/// `call!(name, arguments...)` makes the system call of that name: `Result<usize, Failure>`.
+/// `call!(name, arguments...)` makes the system call with that name: `Result<usize, Failure>`. It is for blocks of operations
+/// only, because the compiler cannot check its contract: at the place of an address stands memory of the block (or the
+/// address of a mapping that it owns), and the length beside it does not exceed that memory.
 macro_rules! call {
     ($name:ident $(, $argument:expr)* $(,)?) => {
-        // A match, so that memory named in the arguments alone is there until the call is done.
+        // A match, so that temporary memory in the arguments lives until the call has returned.
         match [$($crate::kit::invoke::Argument::word($argument)),*] {
-            // SAFETY: a block hands over memory of its own, by the types that `Argument` allows, and the lengths of it.
+            // SAFETY: the block keeps the contract above.
             arguments => unsafe { $crate::kit::invoke::system_call(syscalls::Sysno::$name, arguments) },
         }
     };
 }
 pub(crate) use call;
 
-/// What a register holds for an argument. Memory is handed over as an array, a string or a raw pointer that the
-/// operation's block owns; the lengths beside it are the block's to get right.
+/// What a register holds for an argument. Memory is passed as an array, a string or a raw pointer that the operation's block
+/// owns, and the block is responsible for the lengths beside it.
 pub(crate) trait Argument {
     /// The register's content.
     fn word(self) -> usize;
@@ -86,19 +88,19 @@ impl Argument for &OwnedFd {
     }
 }
 
-/// Makes one system call; use it through [`call!`].
+/// Makes one system call. Use it through [`call!`].
 ///
 /// # Errors
-/// The error the kernel answers.
+/// The kernel's error.
 ///
 /// # Safety
-/// Arguments that the call takes for addresses must be of memory that it may read or write as it does.
+/// Addresses among the arguments must be of memory that the call may read or write.
 #[inline(always)]
 pub(crate) unsafe fn system_call<const N: usize>(number: Sysno, arguments: [usize; N]) -> Result<usize, Failure> {
     let mut all = [0; 6];
     all[..N].copy_from_slice(&arguments);
     let [first, second, third, fourth, fifth, sixth] = all;
-    // SAFETY: as the caller warrants.
+    // SAFETY: the caller guarantees it.
     let returned = unsafe { syscalls::raw::syscall6(number as usize, first, second, third, fourth, fifth, sixth) };
     // The kernel returns errors as the last page of numbers.
     if returned > usize::MAX - 4096 { Err(failed(returned)) } else { Ok(returned) }

@@ -96,7 +96,7 @@ fn a_full_disk_is_a_skip_with_its_remedy() {
                 ("write.fallocate", false) => "does not allocate space in advance",
                 // A store cannot report that there is no space.
                 ("write.mmap", false) => "SIGBUS (a mapped file was truncated, could not be read, or had no space",
-                _ => "room",
+                _ => "space",
             };
             assert!(reason.contains(says), "{id}: {reason}");
             assert!(!remedy.is_empty() || reason.contains("SIGBUS"), "{id}: {reason}");
