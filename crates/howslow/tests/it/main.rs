@@ -11,6 +11,7 @@ mod help;
 mod measuring;
 mod misuse;
 mod modes;
+mod noise;
 mod on_disk;
 mod predict;
 mod reading;
