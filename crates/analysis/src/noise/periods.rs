@@ -6,7 +6,7 @@
 //! candidates. Each is followed through the recording from slot to slot. The period that finds the most gaps, and finds
 //! one in most of its slots, is a series; its gaps leave the pool, and the search goes on.
 
-use super::{Gap, Window};
+use super::gap::{Gap, Window};
 use crate::statistics::{median, quantile, sorted};
 
 /// Gaps that come back with a period.
