@@ -11,63 +11,15 @@ mod chain;
 mod counters;
 mod format;
 mod names;
+mod options;
 mod spin;
 mod trace;
 mod tracefs;
 
-use std::time::Duration;
-
 use analysis::noise::Recording;
 use operation::Clock;
 
-/// How to record.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// How long each CPU is watched.
-    pub time: Duration,
-    /// A gap is a step of the loop that is longer than usual by more than this, in ns.
-    pub threshold: f64,
-    /// Which CPUs are watched at a time.
-    pub order: Order,
-    /// Whether to use the kernel's tracepoints where that is allowed.
-    pub tracing: Tracing,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        let time = Duration::from_secs(10);
-        Options { time, threshold: 100.0, order: Order::OneByOne, tracing: Tracing::IfAllowed }
-    }
-}
-
-/// Which CPUs are watched at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// One after another: other programs have the other CPUs, and a spinning task disturbs no other one.
-    OneByOne,
-    /// All of them.
-    AtOnce,
-}
-
-/// Whether to use tracepoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracing {
-    /// Where the kernel has them and this process may use them.
-    IfAllowed,
-    /// Not at all.
-    Never,
-}
-
-/// Why nothing was recorded.
-#[derive(Debug, thiserror::Error)]
-pub enum NoiseError {
-    /// The task could not be pinned.
-    #[error("cannot run on CPU {0}: {1}")]
-    Cpu(u32, String),
-    /// No thread.
-    #[error("cannot start a thread: {0}")]
-    Thread(std::io::Error),
-}
+pub use options::{NoiseError, Options, Order, Tracing};
 
 /// Records each of these CPUs.
 ///

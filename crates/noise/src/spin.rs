@@ -9,11 +9,8 @@ use operation::{Clock, Usage};
 use crate::chain::chain;
 use crate::counters::Counters;
 use crate::names::Names;
+use crate::options::{NoiseError, Options, TASK, Tracing};
 use crate::trace::Tracer;
-use crate::{NoiseError, Options, Tracing};
-
-/// The task's name, by which tracepoints tell it from others. The kernel keeps 15 letters.
-pub(crate) const TASK: &str = "howslow-noise";
 
 /// The shortest and the longest stretch of spinning, in ns. Reading the counters takes about 1 % of it. The lengths differ,
 /// so that nothing that comes back with the stretches looks as if it had a period.

@@ -7,7 +7,7 @@ use perf_event::{Builder, SampleFlag, Sampler};
 
 use crate::format::Field;
 use crate::names::Names;
-use crate::spin::TASK;
+use crate::options::TASK;
 use crate::tracefs::Tracefs;
 
 /// Bytes that hold the samples of one tracepoint during one window.

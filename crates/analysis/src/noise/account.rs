@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::charge::Charges;
-use super::{Gap, Recording, Series, UNEXPLAINED, attribute, charge, periods};
+use super::charge::{Charges, UNEXPLAINED, charge};
+use super::gap::Gap;
+use super::periods::{Series, periods};
+use super::recording::Recording;
+use super::windows::attribute;
 use crate::statistics::{median, quantile, sorted};
 use crate::tails::Tail;
 

@@ -1,7 +1,7 @@
 //! What each gap is charged to, where the kernel's tracepoints told what the CPU did: at any moment to the interrupt or
 //! softirq that ran, otherwise to the task that had the CPU.
 
-use super::Gap;
+use super::gap::Gap;
 
 /// One tracepoint that was hit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@
 //! candidates. Each is followed through the recording from slot to slot. The period that finds the most gaps, and finds
 //! one in most of its slots, is a series; its gaps leave the pool, and the search goes on.
 
-use super::{Gap, Window};
+use super::gap::{Gap, Window};
 use crate::statistics::{median, quantile, sorted};
 
 /// Gaps that come back with a period.
@@ -114,7 +114,7 @@ fn next_series(gaps: &[Gap], windows: &[Window], free: &[bool], least: f64) -> O
     let watched: f64 = windows.iter().map(|window| window.end - window.start).sum();
     let away: f64 = gaps.iter().map(|gap| gap.length).sum();
     let rate = starts.len() as f64 / (watched - away).max(watched / 100.0);
-    let mut best: Option<(f64, Vec<usize>)> = None;
+    let mut best: Option<(f64, f64, Vec<usize>)> = None;
     for candidate in candidates(&starts) {
         let Some(first) = follow(&starts, &watch, Pace { period: candidate, tolerance: LOOSE * candidate }) else {
             continue;
@@ -124,11 +124,14 @@ fn next_series(gaps: &[Gap], windows: &[Window], free: &[bool], least: f64) -> O
         }
         let tolerance = (6.0 * first.jitter(&starts)).clamp((0.001 * first.period).max(1e3), LOOSE * first.period);
         let Some(path) = follow(&starts, &watch, Pace { period: first.period, tolerance }) else { continue };
-        if path.is_series(rate, tolerance) && best.as_ref().is_none_or(|(_, hits)| path.hits.len() > hits.len()) {
-            best = Some((path.period, path.hits));
+        // Two series together fill many slots of a shorter period; its empty slots tell it from a real one.
+        let empty = path.slots.saturating_sub(path.hits.len() as u64);
+        let score = path.hits.len() as f64 - empty as f64;
+        if path.is_series(rate, tolerance) && best.as_ref().is_none_or(|(most, ..)| score > *most) {
+            best = Some((score, path.period, path.hits));
         }
     }
-    let (period, hits) = best?;
+    let (_, period, hits) = best?;
     // The shorter gaps of the same series are found in its slots.
     let around: Vec<usize> =
         (0..gaps.len()).filter(|&place| free[place] && gaps[place].length >= least / 4.0).collect();
@@ -279,7 +282,7 @@ impl Path {
     /// were looked for there, and many periods are tried.
     fn is_series(&self, rate: f64, tolerance: f64) -> bool {
         const CHOSEN: f64 = 3.0;
-        const UNLIKELY: f64 = 16.0;
+        const UNLIKELY: f64 = 13.0;
         let slots = self.slots as f64;
         let by_chance = 1.0 - (-rate * 2.0 * tolerance).exp();
         let filled = (self.hits.len() as f64 / slots).min(1.0);

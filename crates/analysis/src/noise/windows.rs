@@ -1,7 +1,7 @@
 //! What interrupts cost where nothing traces them: from how much time was lost in each window, and how often each line
 //! interrupted in it.
 
-use super::Window;
+use super::gap::Window;
 use crate::statistics::median;
 
 /// One line of interrupts or softirqs.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use analysis::noise::{Account, account};
+use analysis::noise::{Account, Repeated, account};
 use anyhow::anyhow;
 use noise::{Options, Tracing, record};
 
@@ -32,7 +32,10 @@ pub(crate) fn disturbance(extent: &Extent) -> anyhow::Result<()> {
         println!("lost {:.1} %; a disturbance of no length takes {:.2} us", both.lost * 100.0, switch / 1e3);
         for (period, length) in [OFTEN, SELDOM] {
             let Some((found, gap)) = nearest(&both, period) else {
-                println!("  {period:?} {length:?}: not found");
+                let told =
+                    |it: &Repeated| format!("{:.3} ms of {:.1} us", it.series.period / 1e6, it.series.length / 1e3);
+                let found: Vec<String> = both.repeated.iter().map(told).collect();
+                println!("  {period:?} {length:?}: not found, but {}", found.join(", "));
                 continue;
             };
             let off = |value: f64, wanted: Duration| (value / wanted.as_nanos() as f64 - 1.0) * 100.0;

@@ -12,6 +12,7 @@ mod help;
 mod measuring;
 mod misuse;
 mod modes;
+mod noise;
 mod on_disk;
 mod predict;
 mod reading;

@@ -26,16 +26,18 @@ const IDLE: Axis = count(
         Value::Number(100_000),
         Value::Number(1_000_000),
     ],
-);
+)
+.headline(&[Value::Number(1_000)]);
 
 /// The class that the task is scheduled in: the usual one, or one that comes before all tasks of that.
-const CLASS: Axis = word("class", &[Value::Word("other"), Value::Word("fifo")]);
+const CLASS: Axis = word("class", &[Value::Word("other"), Value::Word("fifo")]).headline(&[Value::Word("other")]);
 
 const SLEEP_AXES: &[Axis] = &[
     word(
         "clock",
         &[Value::Word("monotonic"), Value::Word("realtime"), Value::Word("boottime"), Value::Word("relative")],
-    ),
+    )
+    .headline(&[Value::Word("monotonic")]),
     word("slack", &[Value::Word("50us"), Value::Word("1ns")]),
     CLASS,
     IDLE,

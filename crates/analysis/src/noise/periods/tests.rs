@@ -102,6 +102,25 @@ fn a_disturbance_a_tick_and_a_stall_are_told_apart() {
 }
 
 #[test]
+fn series_of_like_length_are_told_apart() {
+    // As a virtual machine shows them: a switch and a tick take 30 us and more, and small gaps are everywhere.
+    for seed in 70..71 {
+        let (gaps, windows) = Made::new(10.0, seed)
+            .every(4e6, 45_000.0, 2_000.0, 0.0)
+            .every(1e7, 45_000.0, 200.0, 0.0)
+            .every(3e6, 40_000.0, 30_000.0, 0.0)
+            .every(SECOND, 530_000.0, 60_000.0, 0.0)
+            .at_random(9_000.0, 60.0)
+            .at_random(60.0, 60_000.0)
+            .recorded();
+        let found = periods(&gaps, &windows);
+        right(&at(&found, 3e6), 3e6, 40_000.0);
+        right(&at(&found, 4e6), 4e6, 45_000.0);
+        right(&at(&found, SECOND), SECOND, 530_000.0);
+    }
+}
+
+#[test]
 fn missing_gaps_and_many_others_do_not_hide_a_period() {
     for seed in 20..24 {
         let (gaps, windows) =

@@ -1,0 +1,37 @@
+//! All that was recorded on one CPU.
+
+use super::charge::Event;
+use super::gap::{Gap, Window};
+
+/// What was recorded on one CPU.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// The CPU.
+    pub cpu: u32,
+    /// The loop's usual step between two readings, in ns.
+    pub step: f64,
+    /// A gap is a step that is longer than the usual one by more than this, in ns.
+    pub threshold: f64,
+    /// The stretches, in order.
+    pub windows: Vec<Window>,
+    /// The gaps, in order of time.
+    pub gaps: Vec<Gap>,
+    /// The names of the interrupts and softirqs that the windows count.
+    pub lines: Vec<String>,
+    /// What tracepoints told during the traced windows, in order of time.
+    pub events: Vec<Event>,
+    /// The names of the tasks, interrupts and softirqs that the events tell of.
+    pub names: Vec<String>,
+    /// Events that the kernel dropped because a buffer was full.
+    pub lost_events: u64,
+    /// Why there are no tracepoints; `None` if there are.
+    pub untraced: Option<String>,
+    /// Steal time that the hypervisor told during the windows, in ns; `None` if the kernel does not tell it.
+    pub steal: Option<f64>,
+    /// Time that the task waited for its CPU while it wanted to run, in ns, by its scheduler statistics.
+    pub waited: Option<f64>,
+    /// Gaps that found no room in the buffer.
+    pub lost_gaps: u64,
+    /// Ticks of the kernel's clock per second, if known.
+    pub tick_hz: Option<u32>,
+}

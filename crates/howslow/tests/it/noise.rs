@@ -1,0 +1,104 @@
+//! `howslow noise`, and the tails of a run.
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+use crate::support::{QUICK, folder, howslow, run_of};
+
+#[test]
+fn noise_accounts_for_a_cpu() {
+    let data = folder();
+    let words = ["noise", "--cpu", "0", "--time", "300ms", "--json"];
+    let output = howslow(&data).args(words).assert().success().get_output().stdout.clone();
+    let told: Value = serde_json::from_slice(&output).expect("JSON");
+    let cpu = &told["cpus"][0];
+    assert_eq!(cpu["cpu"], 0);
+    assert!(cpu["step_ns"].as_f64().is_some_and(|step| step > 0.0), "{cpu}");
+    let lost = cpu["lost"].as_f64().expect("a share");
+    assert!((0.0..=1.0).contains(&lost), "{lost}");
+    // What is charged is a part of the time.
+    let causes = cpu["causes"].as_array().expect("a list");
+    let charged: f64 = causes.iter().filter_map(|cause| cause["share"].as_f64()).sum();
+    assert!((0.0..=1.01).contains(&charged), "{causes:?}");
+    let gaps: u64 = cpu["histogram"].as_array().expect("a list").iter().filter_map(|bucket| bucket[1].as_u64()).sum();
+    let watched = cpu["watched_s"].as_f64().expect("a time");
+    assert!(gaps > 0 && (0.05..=0.5).contains(&watched), "{gaps} gaps in {watched} s");
+    assert!(matches!(cpu["source"].as_str(), Some("tracepoints" | "counters")));
+}
+
+#[test]
+fn noise_prints_a_page_and_a_picture() {
+    let data = folder();
+    let words = ["noise", "--cpu", "0", "--time", "200ms", "--no-trace", "--chart", "--svg"];
+    let result = howslow(&data).args(words).arg(data.path()).assert().success();
+    result.stdout(contains("CPU 0: ").and(contains("Gaps at least so long")).and(contains("/proc/interrupts")));
+    let picture = std::fs::read_to_string(data.path().join("noise.svg")).expect("the picture");
+    assert!(picture.starts_with("<svg"), "{picture}");
+}
+
+#[test]
+fn noise_refuses_nonsense_before_it_watches() {
+    let data = folder();
+    let bad: [(&[&str], &str); 8] = [
+        (&["--time", "0s"], "say a time"),
+        (&["--time", "10"], "say a time"),
+        (&["--time", "1h"], "10 minutes"),
+        (&["--threshold", "0ns"], "say a time"),
+        (&["--threshold", "2s"], "say a time"),
+        (&["--cpu", "4095"], "may use the CPUs 0"),
+        (&["--cpu", "0", "--together"], "--together"),
+        (&["--svg", "/no/such/folder"], "not a folder"),
+    ];
+    for (words, told) in bad {
+        howslow(&data).arg("noise").args(words).assert().code(2).stdout("").stderr(contains(told));
+    }
+}
+
+#[test]
+fn a_run_with_tails_tells_what_it_timed_and_what_not() {
+    let data = folder();
+    let words = ["run", "syscall.stat", "instruction.add.latency", "--tails", "--json"];
+    let output = howslow(&data).args(words).args(QUICK).output().expect("it starts");
+    let run = run_of(&output);
+    let tails = |id: &str| {
+        let cost = run.costs.iter().find(|cost| cost.operation == id).unwrap_or_else(|| panic!("no {id}"));
+        cost.tails.clone()
+    };
+    let stat = tails("syscall.stat").expect("tails");
+    assert!(stat.left_out.is_none() && stat.response.is_none(), "{:?}", stat.left_out);
+    assert!(stat.service.samples > 100 && stat.clock_ns > 0.0, "{}", stat.service.samples);
+    let counted: u64 = stat.service.histogram.iter().map(|(_, count)| count).sum();
+    assert_eq!(counted, stat.service.samples);
+    let median = stat.service.percentiles[0];
+    assert!(median.low_ns <= median.ns && median.ns <= median.high_ns && median.ns > Some(0.0), "{median:?}");
+    assert!(tails("instruction.add.latency").is_some_and(|it| it.left_out.is_some_and(|why| why.contains("times"))));
+    // Measured for the page only.
+    assert!(tails("memory.copy").is_none());
+    // The run is kept with them.
+    howslow(&data).args(["show", "@1"]).assert().success().stdout(contains("single iterations"));
+}
+
+#[test]
+fn arrivals_tell_service_and_response() {
+    let data = folder();
+    let words = ["run", "syscall.stat", "--tails", "--arrivals", "2k/s,poisson", "--json"];
+    let output = howslow(&data).args(words).args(QUICK).output().expect("it starts");
+    let run = run_of(&output);
+    let cost = run.costs.iter().find(|cost| cost.operation == "syscall.stat").expect("the cost");
+    let tails = cost.tails.as_ref().expect("tails");
+    let response = tails.response.as_ref().expect("a response");
+    assert_eq!(response.samples, tails.service.samples);
+    // Nobody is served before having come.
+    assert!(response.percentiles[0].ns >= tails.service.percentiles[0].low_ns, "{response:?}");
+    let asked = run.settings.tails.and_then(|tails| tails.arrivals).expect("as asked for");
+    assert!(asked.poisson && asked.per_second == 2000.0);
+}
+
+#[test]
+fn arrivals_without_tails_and_nonsense_are_refused() {
+    let data = folder();
+    for words in [&["--arrivals", "10/s"][..], &["--tails", "--arrivals", "soon"], &["--svg", "."]] {
+        howslow(&data).args(["run", "syscall.stat"]).args(words).assert().code(2).stdout("");
+    }
+}
