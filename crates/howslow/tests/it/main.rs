@@ -4,6 +4,7 @@
 mod advise;
 mod commands;
 mod comparing;
+mod crossover;
 mod faults;
 mod file;
 mod filter;
