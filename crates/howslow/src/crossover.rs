@@ -85,7 +85,12 @@ fn request(args: &CrossoverArgs) -> Result<CrossoverRequest, Misuse> {
 /// The one operation that a text names, at its first usual point.
 fn one(text: &str, axis: &str) -> Result<Item, Misuse> {
     let pattern = Pattern::parse(text)?;
-    let items = pattern::choose(&[pattern], false)?;
+    let mut items = pattern::choose(&[pattern], false)?;
+    // A whole id means itself, also where others begin with it.
+    let id = text.split('@').next().unwrap_or(text);
+    if items.iter().any(|item| item.operation.id == id) {
+        items.retain(|item| item.operation.id == id);
+    }
     let first = items.first().cloned().ok_or_else(|| Misuse(format!("'{}' means nothing", record::printable(text))))?;
     if let Some(other) = items.iter().find(|item| item.operation.id != first.operation.id) {
         let text = record::printable(text);

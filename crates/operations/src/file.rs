@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod direct;
 pub(crate) mod keyed;
+pub(crate) mod moving;
 pub mod reading;
 pub mod residence;
 pub(crate) mod sparse;

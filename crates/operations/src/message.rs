@@ -10,11 +10,13 @@ pub(crate) mod poll;
 pub(crate) mod queue;
 pub(crate) mod ring;
 pub(crate) mod semaphore;
+pub(crate) mod sending;
 pub(crate) mod shared;
 pub(crate) mod signalfd;
 pub(crate) mod socket;
 pub(crate) mod task;
 pub(crate) mod vm;
+pub(crate) mod waiting;
 pub(crate) mod wakeup;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, count, partner, repeat, size};

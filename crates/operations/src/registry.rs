@@ -95,6 +95,7 @@ pub static FAMILIES: &[Family] = &[
     Family::of("address space", &[page::OPERATIONS]),
     Family::of("memory at its first touch", &[touch::OPERATIONS]),
     Family::of("files", &[file::access::OPERATIONS, file::direct::OPERATIONS]),
+    Family::of("moving without a copy", &[file::moving::OPERATIONS]),
     Family::of(
         "file readers",
         &[
@@ -147,6 +148,8 @@ pub static FAMILIES: &[Family] = &[
             message::task::OPERATIONS,
         ],
     ),
+    Family::of("sending with and without a copy", &[message::sending::OPERATIONS]),
+    Family::of("spinning and blocking", &[message::waiting::OPERATIONS]),
     Family::of("terminal output", &[output::OPERATIONS]),
     Family::of("terminal input", &[input::OPERATIONS]),
     Family::of("keystrokes and their echo", &[echo::OPERATIONS]),

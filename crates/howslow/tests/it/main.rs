@@ -5,6 +5,7 @@ mod advise;
 mod beside;
 mod commands;
 mod comparing;
+mod crossover;
 mod faults;
 mod file;
 mod filter;
