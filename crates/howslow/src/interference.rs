@@ -36,10 +36,15 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
             say("interrupted: this is what was measured until then");
             Ok(Outcome::Interrupted(signal))
         }
-        // What was asked for by name and cannot be had.
-        None if !found.skipped.is_empty() && !(args.on.is_empty() && args.kinds.is_empty()) => Ok(Outcome::Skipped),
+        None if found.skipped.iter().any(|(what, _)| is_named(args, what)) => Ok(Outcome::Skipped),
         None => Ok(Outcome::Done),
     }
+}
+
+/// True if this place or kind was asked for by name.
+fn is_named(args: &InterferenceArgs, what: &str) -> bool {
+    let kinds = args.kinds.iter().chain(&args.victims).chain(&args.aggressors);
+    args.on.iter().any(|place| place.told() == what) || kinds.into_iter().any(|kind| kind.name == what)
 }
 
 /// A load that cannot be meant is a misuse.

@@ -123,11 +123,12 @@ impl Company {
         self.command(number, next, PATIENCE)
     }
 
-    /// Lets a victim work for a stretch of time, and returns what that took.
-    pub fn stretch(&mut self, number: usize, length: Duration) -> Result<Stretch, InterferenceError> {
+    /// Lets a victim work for `before`, and then for a stretch of time. Returns what the stretch took.
+    pub fn stretch(&mut self, number: usize, before: Duration, length: Duration) -> Result<Stretch, InterferenceError> {
         /// The kernel keeps its accounts in microseconds: of so much time, one is half a percent.
         const LEAST: f64 = 200e3;
         self.post(number).put(slot::WANTED, length.as_nanos() as f64);
+        self.post(number).put(slot::BEFORE, before.as_nanos() as f64);
         // A victim's commands follow its READY: any other number will do.
         let next = self.said[number].max(READY) + 1;
         self.command(number, next, PATIENCE + length)?;

@@ -20,13 +20,19 @@ use crate::worker::{Role, Task};
 /// of its periods; beside work on the same CPU, which is several of the scheduler's turns of 3 to 4 ms.
 const SHORT: f64 = 0.006;
 const DOSED: f64 = 0.016;
-const SHARED: f64 = 0.040;
+const SHARED: f64 = 0.024;
+/// A turn of each of two tasks on one CPU, in seconds.
+const TURNS: f64 = 0.008;
+/// How many times longer a stretch becomes in which a load did nothing.
+const LONGER: [u32; 3] = [2, 4, 8];
 /// Starting and stopping a load, and a batch to warm up, in seconds.
 const BETWEEN: f64 = 0.002;
 /// Starting all workers of a pass, in seconds.
 const SETTING_UP: f64 = 0.5;
 /// Passes that a budget should hold: stretches are made longer or shorter for it, within these bounds.
-const PASSES: f64 = 4.0;
+const PASSES: f64 = 3.0;
+/// Visits of each cell in a pass.
+const VISITS: usize = 2;
 const SHORTEST: f64 = 0.25;
 const LONGEST: f64 = 3.0;
 
@@ -138,8 +144,9 @@ impl Work<'_> {
 
     /// Seconds that a pass takes.
     fn pass_time(&self, scale: f64) -> f64 {
-        let cell = |asked: &Asked| scale * (SHORT + Work::length(&asked.loads)) + BETWEEN;
-        SETTING_UP + self.asked.iter().map(cell).sum::<f64>()
+        let length = |asked: &Asked| scaled(Work::length(&asked.loads), scale);
+        let cell = |asked: &Asked| scale * SHORT + length(asked) + BETWEEN;
+        SETTING_UP + VISITS as f64 * self.asked.iter().map(cell).sum::<f64>()
     }
 
     /// The scale at which the budget holds several passes.
@@ -189,8 +196,10 @@ impl Work<'_> {
             let mut cells: Vec<usize> = (0..self.asked.len()).filter(|&cell| self.asked[cell].victim == name).collect();
             cells.retain(|&cell| self.asked[cell].loads.iter().all(|load| possible(load.kind.name)));
             if possible(name) {
-                random.shuffle(&mut cells);
-                self.cells_of(&mut company, victim, &cells, first)?;
+                for _ in 0..VISITS {
+                    random.shuffle(&mut cells);
+                    self.cells_of(&mut company, victim, &cells, first)?;
+                }
             }
         }
         drop(company);
@@ -227,20 +236,27 @@ impl Work<'_> {
     /// All cells of one victim: alone, beside, alone, beside, ..., alone.
     fn cells_of(&mut self, company: &mut Company, victim: usize, cells: &[usize], first: bool) -> Result<(), Stopped> {
         let short = Duration::from_secs_f64(SHORT * self.scale);
-        let mut before = company.stretch(victim, short)?;
+        let mut before = company.stretch(victim, Duration::ZERO, short)?;
         for &cell in cells {
             if let Some(signal) = self.signals.come() {
                 return Err(Stopped::Signal(signal));
             }
-            // Every cell has one pair, however short the time is.
+            // The first pass visits every cell, however short the time is.
             if !first && self.left() <= 0.0 {
                 return Err(Stopped::BudgetSpent);
             }
             self.tell(cell);
-            let (beside, achieved) = self.beside(company, victim, cell)?;
-            let after = company.stretch(victim, short)?;
+            // On a busy machine a load may not get its CPU in a short stretch.
+            let idle = |achieved: &[f64]| achieved.iter().any(|&per_second| per_second <= 0.0);
+            let (mut beside, mut achieved) = self.beside(company, victim, cell, 1)?;
+            for longer in LONGER {
+                if idle(&achieved) {
+                    (beside, achieved) = self.beside(company, victim, cell, longer)?;
+                }
+            }
+            let after = company.stretch(victim, Duration::ZERO, short)?;
             // A load that has done nothing in a stretch has slowed nothing down.
-            if achieved.iter().all(|&per_second| per_second > 0.0) {
+            if !idle(&achieved) {
                 self.pairs[cell].push(pair(before, beside, after, achieved));
             }
             before = after;
@@ -255,6 +271,7 @@ impl Work<'_> {
         company: &mut Company,
         victim: usize,
         cell: usize,
+        longer: u32,
     ) -> Result<(Stretch, Vec<f64>), InterferenceError> {
         let loads = self.asked[cell].loads.clone();
         let places = spread(&loads, &self.cpus)?;
@@ -263,13 +280,17 @@ impl Work<'_> {
             company.tasks().iter().position(is)
         };
         let numbers: Vec<usize> = loads.iter().zip(places).filter_map(|(load, cpu)| worker(load, cpu)).collect();
-        let length = Duration::from_secs_f64(Work::length(&loads) * self.scale);
+        let length = Duration::from_secs_f64(scaled(Work::length(&loads), self.scale) * f64::from(longer));
+        // A victim that wakes up has the first turn on its CPU. So that this is no bias, its stretch begins at any moment of
+        // the turns.
+        let shares = loads.iter().any(|load| load.place == Place::Same);
+        let before = Duration::from_secs_f64(if shares { TURNS * fastrand::f64() } else { 0.0 });
         for (&number, load) in numbers.iter().zip(&loads) {
             company.begin(number, load.dose)?;
         }
         let (began, done): (Instant, Vec<f64>) =
             (Instant::now(), numbers.iter().map(|&number| company.done(number)).collect());
-        let stretch = company.stretch(victim, length);
+        let stretch = company.stretch(victim, before, length);
         let seconds = began.elapsed().as_secs_f64();
         let per_second = |(&number, done): (&usize, f64)| (company.done(number) - done) / seconds;
         let achieved = numbers.iter().zip(done).map(per_second).collect();
@@ -306,6 +327,11 @@ impl Work<'_> {
         };
         self.asked.iter().zip(&self.pairs).map(cell).collect()
     }
+}
+
+/// The length of a stretch at this scale. One that holds several of the scheduler's turns does not become shorter.
+fn scaled(length: f64, scale: f64) -> f64 {
+    if length >= SHARED { length * scale.max(1.0) } else { length * scale }
 }
 
 /// A stretch beside, compared with the mean of those alone before and after it: what drifts evenly cancels.

@@ -19,10 +19,12 @@ pub(crate) mod slot {
     pub const DONE: usize = 1;
     /// Processor time in ns of the worker and its partners, of the same.
     pub const CPU: usize = 2;
-    /// Elapsed ns of a victim's latest stretch, its own batches only.
+    /// Elapsed ns of a victim's latest stretch.
     pub const ELAPSED: usize = 3;
     /// 1 if the worker has ended because its work is impossible here.
     pub const SKIPPED: usize = 4;
+    /// To a victim: how long it works before its stretch begins, in ns.
+    pub const BEFORE: usize = 5;
 }
 
 /// The answer of a worker that has set up. Commands go on from here.
@@ -101,22 +103,18 @@ struct Engine {
     times: u64,
 }
 
-/// What batches took.
-#[derive(Clone, Copy, Default)]
-struct Took {
-    elapsed: f64,
-    cpu: f64,
-    operations: f64,
-}
-
 impl Engine {
     /// Finds the iterations that fill a batch, which also warms everything up.
     fn find_times(&mut self, batch: f64) -> Result<(), Failure> {
         let most = self.work.most_iterations();
-        while self.batch()?.elapsed < batch && self.times < most {
+        loop {
+            let start = self.clock.now();
+            self.batch()?;
+            if self.clock.now() - start >= batch || self.times >= most {
+                return Ok(());
+            }
             self.times = self.times.saturating_mul(2).min(most);
         }
-        Ok(())
     }
 
     /// Processor time of this process, the children it has reaped and its partners, in ns.
@@ -126,23 +124,10 @@ impl Engine {
         own.user + own.system + partners
     }
 
-    /// Runs one batch.
-    fn batch(&mut self) -> Result<Took, Failure> {
-        self.work.prepare_batch(self.times)?;
-        self.work.paused();
-        let used = self.cpu();
-        let start = self.clock.now();
-        let told = self.work.run_batch(self.times)?;
-        let elapsed = self.clock.now() - start - self.clock.cost;
-        let cpu = self.cpu() - used;
-        let paused = self.work.paused();
-        self.work.verify_batch(self.times)?;
-        let operations = (self.times * self.work.operations_per_iteration()) as f64;
-        let (elapsed, cpu) = match told {
-            Some(told) => (told.elapsed, told.usage.user + told.usage.system),
-            None => (elapsed - paused.elapsed, cpu - paused.usage.user - paused.usage.system),
-        };
-        Ok(Took { elapsed, cpu, operations })
+    /// Runs one batch with the steps around it. Returns how many operations it was.
+    fn batch(&mut self) -> Result<f64, Failure> {
+        self.work.perform(self.times)?;
+        Ok((self.times * self.work.operations_per_iteration()) as f64)
     }
 }
 
@@ -161,7 +146,7 @@ fn load(engine: &mut Engine, post: &Post) -> Result<Never, Failure> {
         let mut published = began;
         while post.command() == known {
             let batch = Instant::now();
-            done += engine.batch()?.operations;
+            done += engine.batch()?;
             worked += batch.elapsed().as_nanos() as f64;
             post.put(slot::DONE, done);
             if post.answer() != known {
@@ -187,19 +172,21 @@ fn victim(engine: &mut Engine, post: &Post) -> Result<Never, Failure> {
         if known == 0 {
             continue;
         }
-        let stretch = Duration::from_nanos(post.number(slot::WANTED) as u64);
-        // What ran in between has used the caches.
+        // What ran in between has used the caches, so one batch at least comes before.
+        let (before, began) = (Duration::from_nanos(post.number(slot::BEFORE) as u64), Instant::now());
         engine.batch()?;
-        let (began, mut sum) = (Instant::now(), Took::default());
-        while sum.operations == 0.0 || began.elapsed() < stretch {
-            let took = engine.batch()?;
-            sum.elapsed += took.elapsed;
-            sum.cpu += took.cpu;
-            sum.operations += took.operations;
+        while began.elapsed() < before {
+            engine.batch()?;
         }
-        post.put(slot::ELAPSED, sum.elapsed);
-        post.put(slot::CPU, sum.cpu);
-        post.put(slot::DONE, sum.operations);
+        // Elapsed and processor time are read only at the ends: the kernel ends a turn when it is asked for the time used
+        // so far, so between batches a victim would lose its CPU only where nobody looks.
+        let (mut operations, used, start) = (0.0, engine.cpu(), engine.clock.now());
+        while operations == 0.0 || engine.clock.now() - start < post.number(slot::WANTED) {
+            operations += engine.batch()?;
+        }
+        post.put(slot::ELAPSED, engine.clock.now() - start);
+        post.put(slot::CPU, engine.cpu() - used);
+        post.put(slot::DONE, operations);
         post.reply(known);
     }
 }

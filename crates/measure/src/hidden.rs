@@ -134,10 +134,10 @@ impl Spinners {
     fn start(cpus: &[u32]) -> Result<Spinners, Failure> {
         let crew = Crew::start(cpus.len(), |number, post| spin(cpus[number], post), || ())
             .map_err(|lost| Failure::wrong(lost.to_string()))?;
-        for number in 0..crew.count() {
+        for (number, cpu) in cpus.iter().enumerate() {
             if crew.post(number).wait_for_answer(0, PATIENCE) == 0 {
                 let why = crew.ended(number).unwrap_or_else(|| "it never got its CPU".into());
-                return Err(Failure::skip(format!("no idle task can spin on CPU {}: {why}", cpus[number]), ""));
+                return Err(Failure::skip(format!("no idle task can spin on CPU {cpu}: {why}"), ""));
             }
         }
         Ok(Spinners(crew))

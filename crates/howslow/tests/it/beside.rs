@@ -133,8 +133,9 @@ fn children(pid: u32) -> Vec<u32> {
 fn worker(of: u32) -> (u32, u32) {
     until("the work beside and the rounds", || {
         let below = children(of);
-        let guard = *below.first().filter(|_| below.len() > 1)?;
-        Some((guard, *children(guard).first()?))
+        let [guard, launcher] = below.as_slice() else { return None };
+        children(*launcher).first()?;
+        Some((*guard, *children(*guard).first()?))
     })
 }
 

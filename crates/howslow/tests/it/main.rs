@@ -10,6 +10,7 @@ mod faults;
 mod file;
 mod filter;
 mod help;
+mod hidden;
 mod measuring;
 mod misuse;
 mod modes;
