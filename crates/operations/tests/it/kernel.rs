@@ -2,6 +2,7 @@
 //! interrupts of other CPUs, values that changed, pages that moved, writes of the device, sleeps.
 
 mod files;
+mod locks;
 mod scheduler;
 mod shootdown;
 mod waits;
