@@ -30,7 +30,9 @@ fn work_is_measured_on_one_cpu_and_on_all_and_drawn() {
 #[test]
 fn a_run_without_such_work_and_a_folder_that_is_none_are_told() {
     let data = folder();
-    howslow(&data).args(["scaling", "--run", EXAMPLE]).assert().success().stdout(contains("no work of this run"));
+    let file = data.path().join("example.json");
+    std::fs::write(&file, EXAMPLE).expect("written");
+    howslow(&data).args(["scaling", "--run"]).arg(&file).assert().success().stdout(contains("no work of this run"));
     let nowhere = data.path().join("absent");
     let refused = howslow(&data).args(["scaling", "--svg"]).arg(nowhere).assert().code(2);
     refused.stdout(is_empty()).stderr(starts_with("howslow: --svg: ").and(contains("not a folder")));
