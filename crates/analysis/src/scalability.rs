@@ -1,7 +1,8 @@
 //! How work scales with the number of CPUs: throughput and speed-up, and the Universal Scalability Law fitted to them (N. J.
 //! Gunther, "Guerrilla Capacity Planning", 2007). With n CPUs the throughput is n / (1 + s (n - 1) + k n (n - 1)) times that
 //! of one: s is the share of the work for which CPUs wait for each other (contention), k what each pair of them costs to
-//! agree on data (coherence). Pure arithmetic; the operations are named in one list.
+//! agree on data (coherence). The figures are typical ones: on a shared machine all CPUs are rarely undisturbed at the same
+//! time. Pure arithmetic; the operations are named in one list.
 
 mod fit;
 mod works;
@@ -11,9 +12,9 @@ use record::{Bytes, Cost, Doubt, Run};
 pub use fit::{Fit, LEAST, fit};
 pub use works::{AXIS, WORKS, WorkOf};
 
-use crate::derived::net;
 use crate::statistics::Interval;
 use crate::sums::{doubts_of, join, quotient};
+use crate::typical::typical;
 
 /// The cost of work at one number of CPUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +49,7 @@ pub struct Scaling {
 /// Another CPU that adds less than this share of the first one's throughput is hardly worth it.
 const HARDLY: f64 = 0.5;
 
-/// Every kind of work that a run has at one CPU and at some other number.
+/// Every kind of work, by typical figures (see [`typical`]), that a run has at one CPU and at some other number.
 pub fn scalings(run: &Run) -> Vec<Scaling> {
     WORKS.iter().filter_map(|work| scaling(*work, run)).collect()
 }
@@ -56,7 +57,7 @@ pub fn scalings(run: &Run) -> Vec<Scaling> {
 fn scaling(work: WorkOf, run: &Run) -> Option<Scaling> {
     let mut costs: Vec<(u32, &Cost)> = run.costs.iter().filter_map(|cost| Some((work.cpus_of(cost)?, cost))).collect();
     costs.sort_by_key(|(cpus, _)| *cpus);
-    let times: Vec<(u32, Interval)> = costs.iter().map(|(cpus, cost)| (*cpus, net(cost))).collect();
+    let times: Vec<(u32, Interval)> = costs.iter().map(|(cpus, cost)| (*cpus, typical(run, cost))).collect();
     let one = times.first().filter(|(cpus, _)| *cpus == 1 && times.len() > 1)?.1;
     let levels: Vec<Level> =
         times.iter().zip(&costs).map(|(&(cpus, time), (_, cost))| level(cpus, time, cost.bytes, one)).collect();

@@ -7,17 +7,20 @@ pub(crate) mod shootdown;
 pub(crate) mod space;
 
 use operation::Value::{Number, Word};
-use operation::{Axis, cpus};
+use operation::{Axis, Operation, cpus};
 
 /// How many threads want the same: ours alone, one on each of two CPUs, one on every CPU, and two on every CPU, so that some
 /// thread that is waited for has no CPU.
 const THREADS: Axis = cpus("threads", &[Number(1), Number(2), Word("all"), Word("twice")]);
 
 /// Iterations in which threads that share CPUs lose them now and then: a batch of some time slices.
-const CROWDED: u64 = 20_000;
+const CROWDED: u64 = 100_000;
 
 /// How many CPUs do the same.
 const CPUS: Axis = cpus("cpus", &[Number(1), Number(2), Number(4), Number(8)]);
+
+/// What operations on locks and lines are. Their own loops run beside the work and not after it, so nothing is subtracted.
+const TOGETHER: Operation = Operation::DEFAULT;
 
 /// A value with a cache line of its own, and its neighbour's.
 #[repr(align(128))]

@@ -16,7 +16,7 @@ pub fn scaling_chart(scalings: &[Scaling]) -> Chart {
     let series = scalings.iter().map(|it| {
         let told = it.levels.iter().filter_map(|level| Some((f64::from(level.cpus), level.speed_up?)));
         let (points, intervals): (Vec<_>, Vec<_>) =
-            told.map(|(cpus, speed_up)| ((cpus, speed_up.value), (speed_up.low, speed_up.high))).unzip();
+            told.map(|(cpus, speed_up)| ((cpus, speed_up.value), drawn(cpus, &speed_up))).unzip();
         Series::new(it.work.name, points).with_intervals(intervals)
     });
     Chart {
@@ -25,6 +25,11 @@ pub fn scaling_chart(scalings: &[Scaling]) -> Chart {
         y: Axis::linear("speed-up", Unit::Count),
         series: series.collect(),
     }
+}
+
+/// The part of an interval that a chart has room for: between nothing and twice the number of CPUs. The page has all of it.
+fn drawn(cpus: f64, speed_up: &Interval) -> (f64, f64) {
+    (speed_up.low.clamp(0.0, speed_up.value), speed_up.high.clamp(speed_up.value, speed_up.value.max(2.0 * cpus)))
 }
 
 /// The page. The chart is `width` columns wide.
@@ -57,7 +62,8 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
     page + &notes.render(style)
 }
 
-const NOTES: [&str; 3] = [
+const NOTES: [&str; 4] = [
+    "all figures are typical ones: what programs get on this machine, shared as it is",
     "per second, payload: of all CPUs together; speed-up: over one CPU; of each CPU: the speed-up over the number of CPUs",
     "contention: the share of the work for which CPUs wait for each other; coherence: what each pair of CPUs costs to agree on \
      data (Universal Scalability Law)",

@@ -105,6 +105,7 @@ fn run(operation: &str, at: &[(&str, Value)], costs: &[(u64, f64, f64)]) -> Run 
         (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(value - half), Nanoseconds(value + half));
         cost.bytes = Bytes(cpus * 65536);
         cost.doubts.clear();
+        cost.rounds.clear();
         cost
     };
     run.costs = costs.iter().map(cost).collect();

@@ -14,13 +14,10 @@ fn work_is_measured_on_one_cpu_and_on_all_and_drawn() {
         return testing::not_tested!("it takes two CPUs");
     }
     let file = data.path().join("run.json");
-    let result = howslow(&data)
-        .args(["scaling", "--budget", "1s", "--count", "1", "--svg"])
-        .arg(data.path())
-        .arg("-o")
-        .arg(&file);
+    let mut command = howslow(&data);
+    command.args(["scaling", "--budget", "1s", "--count", "1", "--svg"]).arg(data.path()).arg("-o").arg(&file);
     let page = contains("speed-up").and(contains("compute")).and(contains("Speed-up by the number of CPUs"));
-    result.env("COLUMNS", "100").assert().success().stdout(page);
+    command.env("COLUMNS", "100").assert().success().stdout(page);
     let picture = std::fs::read_to_string(data.path().join("scaling.svg")).expect("the chart");
     assert!(picture.starts_with("<svg"), "{picture}");
     // The same from the run.
@@ -33,7 +30,9 @@ fn work_is_measured_on_one_cpu_and_on_all_and_drawn() {
 #[test]
 fn a_run_without_such_work_and_a_folder_that_is_none_are_told() {
     let data = folder();
-    howslow(&data).args(["scaling", "--run", EXAMPLE]).assert().success().stdout(contains("no work of this run"));
+    let file = data.path().join("example.json");
+    std::fs::write(&file, EXAMPLE).expect("written");
+    howslow(&data).args(["scaling", "--run"]).arg(&file).assert().success().stdout(contains("no work of this run"));
     let nowhere = data.path().join("absent");
     let refused = howslow(&data).args(["scaling", "--svg"]).arg(nowhere).assert().code(2);
     refused.stdout(is_empty()).stderr(starts_with("howslow: --svg: ").and(contains("not a folder")));

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use operation::Value::Word;
 use operation::{Axis, Failure, Loop, Operation, Setting, partner, word};
 
-use super::{Apart, CROWDED, THREADS};
-use crate::kit::baseline::DEFAULT;
+use super::{Apart, CROWDED, THREADS, TOGETHER};
 use crate::kit::team::{Memory, Seat, Seats, together, together_checked};
 use crate::kit::work::Work;
 
@@ -27,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "add",
         axes: &[THREADS],
         prepare: adding,
-        ..DEFAULT
+        ..TOGETHER
     },
     Operation {
         id: "contention.line",
@@ -39,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let make = move |seat: Seat| Ok(Passing { word: Arc::clone(&word), ours: seat.number == 0 });
             Ok(together(setting, &opposite(setting)?, make)?.unrolled(2))
         },
-        ..DEFAULT
+        ..TOGETHER
     },
     Operation {
         id: "contention.counters",
@@ -59,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 move |seat: Seat| Ok(Counting { counters: Arc::clone(&counters), own: seat.number * second, sum: 0 });
             together(setting, &opposite(setting)?, make)
         },
-        ..DEFAULT
+        ..TOGETHER
     },
 ];
 
@@ -89,7 +88,7 @@ impl Work for Adding {
 fn adding(setting: &Setting) -> Result<Loop, Failure> {
     let seats = Seats::threads(setting, "threads")?;
     // A loop around one instruction would cost as much as it does.
-    let each = if seats.crowded(setting.cpu()) { 10 * CROWDED } else { 16 };
+    let each = if seats.crowded(setting.cpu()) { 4 * CROWDED } else { 16 };
     let all = seats.tasks() * each;
     let counter = Arc::new(Apart::<AtomicU64>::default());
     let (theirs, mut before) = (Arc::clone(&counter), 0);

@@ -5,14 +5,13 @@ use std::cell::{Cell, UnsafeCell};
 use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, Setting, cpus, word};
-use rustix::thread::futex;
+use rustix::thread::{futex, sched_yield};
 
-use super::{Apart, CROWDED, THREADS};
-use crate::kit::baseline::DEFAULT;
+use super::{Apart, CROWDED, THREADS, TOGETHER};
 use crate::kit::team::{Seat, Seats, together_checked};
 use crate::kit::work::Work;
 
@@ -37,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "adaptive" => contended::<Mutex<LOOKS>>(setting),
             _ => contended::<Mutex<1>>(setting),
         },
-        ..DEFAULT
+        ..TOGETHER
     },
     Operation {
         id: "contention.handover",
@@ -49,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "adaptive" => handed_over::<Queue<LOOKS>>(setting),
             _ => handed_over::<Queue<1>>(setting),
         },
-        ..DEFAULT
+        ..TOGETHER
     },
 ];
 
@@ -250,8 +249,31 @@ fn contended<L: Lock>(setting: &Setting) -> Result<Loop, Failure> {
 /// A thread that takes the lock until it has been handed over often enough.
 struct HandingOver<L> {
     place: Arc<Guarded<L>>,
+    here: Arc<Gathering>,
     thread: usize,
     all: u64,
+}
+
+/// Where threads wait until all of them want the lock. Otherwise the first ones hand it over among themselves.
+struct Gathering {
+    arrived: AtomicU64,
+    all: u64,
+    /// Whether some share a CPU, and must give it to those that are not here.
+    crowded: bool,
+}
+
+impl Gathering {
+    fn arrive(&self) {
+        let arrived = self.arrived.fetch_add(1, Ordering::AcqRel) + 1;
+        let wanted = arrived.next_multiple_of(self.all);
+        while self.arrived.load(Ordering::Acquire) < wanted {
+            if self.crowded {
+                sched_yield();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
 }
 
 impl<L: Lock> Work for HandingOver<L> {
@@ -263,6 +285,7 @@ impl<L: Lock> Work for HandingOver<L> {
     }
 
     fn work(&mut self, _: u64) {
+        self.here.arrive();
         let enter = |record: &mut Record, slept| {
             let over = record.handovers >= record.end;
             if !over {
@@ -283,7 +306,10 @@ fn handed_over<L: Lock>(setting: &Setting) -> Result<Loop, Failure> {
     let all = seats.tasks();
     let place = Arc::new(Guarded::<L>::default());
     let (theirs, count) = (Arc::clone(&place), counted(setting, place));
-    let make = move |seat: Seat| Ok(HandingOver { place: Arc::clone(&theirs), thread: seat.number, all });
+    let here = Arc::new(Gathering { arrived: AtomicU64::new(0), all, crowded: seats.crowded(setting.cpu()) });
+    let make = move |seat: Seat| {
+        Ok(HandingOver { place: Arc::clone(&theirs), here: Arc::clone(&here), thread: seat.number, all })
+    };
     let counts = move |times| match count().handovers {
         handed if handed == times * all => Ok(()),
         handed => {

@@ -19,6 +19,7 @@ use rustix::thread::futex;
 
 use super::shared::Shared;
 use super::work::Work;
+pub(crate) use board::Part;
 use board::{ASLEEP, AWAKE, Board, FAILED, LOST, MOST, Member, SETTING_UP};
 
 /// How long a partner may take for anything but its part of a batch.
@@ -26,17 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Iterations of our own within which a partner does some of its work for certain: thousands of loads from far memory.
 const SURELY: u64 = 256;
-
-/// What a partner does in a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// As many iterations as we.
-    AsMuch,
-    /// One after another until we are done.
-    Throughout,
-    /// The same, pausing after each for as long as it took.
-    HalfTheTime,
-}
 
 /// Whose memory a partner works in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,10 +21,10 @@ const ON: Axis = cpus("on", &[Word(ONE_CPU), Word("all")]);
 const SET: usize = 256 << 10;
 
 /// Passes over the working set in a unit of computing: about 10 ms, some time slices.
-const PASSES: u64 = 1024;
+const PASSES: u64 = 4096;
 
 /// Passes in a unit of mixed work: about 1 ms.
-const SHORT: u64 = 128;
+const SHORT: u64 = 512;
 
 /// How long a task sleeps after each unit of mixed work.
 const SLEEP: Duration = Duration::from_millis(4);
@@ -35,13 +35,13 @@ const MIXED: u64 = 4;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "multiprogramming.compute",
-        summary: "a unit of work of one of so many tasks that compute: 1024 passes over a working set of 256 KiB",
+        summary: "a unit of work of one of so many tasks that compute: 4096 passes over a working set of 256 KiB",
         prepare: |setting| level(setting, |_| Ok(Passing::new(SET, PASSES)), 1),
         ..MULTIPROGRAMMING
     },
     Operation {
         id: "multiprogramming.mixed",
-        summary: "a unit of work of one of so many tasks that compute and wait: 128 passes over 256 KiB, and 4 ms of sleep",
+        summary: "a unit of work of one of so many tasks that compute and wait: 512 passes over 256 KiB, and 4 ms of sleep",
         waits: |_| true,
         prepare: |setting| level(setting, |_| Ok(Mixed(Passing::new(SET, SHORT))), MIXED),
         ..MULTIPROGRAMMING

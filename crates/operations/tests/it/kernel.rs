@@ -2,6 +2,7 @@
 //! changed values, moved pages, writes of the device, sleeps.
 
 mod files;
+mod locks;
 mod scheduler;
 mod shootdown;
 mod waits;

@@ -17,6 +17,7 @@ fn run(operation: &str, at: &[(&str, u64)], payload: u64, times: &[(u64, f64)]) 
         (cost.net_ns.low, cost.net_ns.high) = (Nanoseconds(time * 0.99), Nanoseconds(time * 1.01));
         cost.bytes = Bytes(cpus * payload);
         cost.doubts.clear();
+        cost.rounds.clear();
         cost
     };
     run.costs = times.iter().map(cost).collect();

@@ -7,8 +7,18 @@ use std::time::{Duration, Instant};
 use operation::Failure;
 use rustix::thread::{futex, sched_yield};
 
-use super::Part;
 use crate::kit::work::Work;
+
+/// What a partner does in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// As many iterations as we.
+    AsMuch,
+    /// One after another until we are done.
+    Throughout,
+    /// The same, pausing after each for as long as it took.
+    HalfTheTime,
+}
 
 /// The most tasks that work together.
 pub(super) const MOST: usize = 256;

@@ -1,28 +1,43 @@
 //! What the scheduler does with a task beside a computing one: it shares the CPU by nice value and class, and a woken task
 //! takes the CPU from the other.
 
-use crate::support::{apart, looped, setting_at};
+use crate::support::{apart, children, looped, setting_at};
 
-/// The share of the CPU that a task gets beside a computing one; `None` where it is refused its treatment.
-fn share(treated: &str, session: &str) -> Option<f64> {
+/// The processor time of a process in ns, by its clock (`MAKE_PROCESS_CPUCLOCK` and `CPUCLOCK_SCHED` of the kernel).
+fn processor_time(pid: i32) -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec.
+    let status = unsafe { libc::clock_gettime(!pid << 3 | 2, &raw mut time) };
+    assert_eq!(status, 0, "the process is there");
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// The share that a task gets of the CPU time of itself and the computing one, whatever other programs take; `None` where
+/// it is refused its treatment.
+fn share(treated: &str) -> Option<f64> {
     apart(|scratch| {
-        let setting = setting_at("scheduler.share", scratch, &[("as", treated), ("session", session)]);
+        let setting = setting_at("scheduler.share", scratch, &[("as", treated), ("session", "same")]);
         let mut work = looped("scheduler.share", &setting)?;
-        (0..3).for_each(|_| work.perform(1).expect("a window"));
-        setting.tallied().get("share of the CPU").copied()
+        let tasks = [std::process::id() as i32, children()[0]];
+        let before = tasks.map(processor_time);
+        (0..4).for_each(|_| work.perform(1).expect("a window"));
+        assert!(setting.tallied()["share of the CPU"] > 0.0);
+        let [own, other] = tasks.map(processor_time);
+        Some((own - before[0]) / (own - before[0] + other - before[1]))
     })
 }
 
 #[test]
 fn nice_values_and_classes_share_the_cpu() {
-    let usual = share("usual", "same").expect("any task may compute");
-    assert!((0.1..0.8).contains(&usual), "half of it, where no other program runs: {usual}");
-    let nice = share("nice-plus-10", "same").expect("any task may be nice");
-    assert!(nice < 0.6 * usual, "{nice} of the CPU, {usual} as a usual task");
-    let idle = share("idle", "same").expect("any task may be idle");
-    assert!(idle < 0.6 * usual, "{idle} of the CPU, {usual} as a usual task");
-    let Some(real) = share("fifo", "same") else { return };
-    assert!(real > usual, "{real} of the CPU, {usual} as a usual task");
+    let usual = share("usual").expect("any task may compute");
+    assert!((0.3..0.7).contains(&usual), "{usual} is not half");
+    // 110 of 1024 + 110, by the kernel's weights; and a slice at the beginning of each window.
+    let nice = share("nice-plus-10").expect("any task may be nice");
+    assert!(nice < 0.3, "{nice} is not a tenth");
+    let idle = share("idle").expect("any task may be idle");
+    assert!(idle < 0.2, "{idle} is not a little");
+    let Some(real) = share("fifo") else { return };
+    assert!(real > 0.7, "{real} is not all");
 }
 
 #[test]

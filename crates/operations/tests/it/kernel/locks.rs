@@ -1,0 +1,61 @@
+//! Locks that threads sleep for: the kernel counts the sleeps, and only of locks whose threads sleep.
+
+use record::{Point, Value};
+
+use crate::support::{apart, looped, setting};
+
+/// How often this process's threads have gone to sleep.
+fn sleeps() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole rusage.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+    // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.
+    unsafe { usage.assume_init() }.ru_nvcsw as u64
+}
+
+/// The point of a lock and a number of threads.
+fn lock_of(lock: &str, threads: u64) -> Point {
+    Point::default().with("lock", Value::Word(lock.into())).with("threads", Value::Number(threads))
+}
+
+/// Sleeps per hand-over as the kernel counts them, and sleeps per acquisition as the cost tells them; `None` where there is
+/// one CPU.
+fn handed_over(lock: &str) -> Option<(f64, f64)> {
+    const HANDOVERS: u64 = 2 * 4000;
+    apart(|scratch| {
+        let setting = setting(lock_of(lock, 2), scratch);
+        let mut work = looped("contention.handover", &setting)?;
+        let before = sleeps();
+        work.perform(HANDOVERS / 2).expect("hand-overs");
+        let counted = (sleeps() - before) as f64 / HANDOVERS as f64;
+        let told = setting.tallied();
+        Some((counted, told["sleeps per acquisition"]))
+    })
+}
+
+#[test]
+fn threads_sleep_for_the_locks_that_say_so_and_are_woken_by_a_hand_over() {
+    if std::thread::available_parallelism().map_or(1, |cpus| cpus.get()) < 2 {
+        return testing::not_tested!("it takes two CPUs");
+    }
+    let Some((slept, told)) = handed_over("futex") else { return };
+    // A thread whose turn comes before it sleeps does not, and one that has its CPU taken meanwhile is waited for.
+    assert!(slept > 0.1 && told > 0.0, "futex: the kernel counts {slept} sleeps per hand-over, the cost tells {told}");
+    let Some((watched, told)) = handed_over("spin") else { return };
+    assert!(
+        watched < slept / 5.0 && told == 0.0,
+        "spin: the kernel counts {watched} sleeps per hand-over, tells {told}"
+    );
+}
+
+#[test]
+fn a_lock_that_nobody_else_wants_is_never_handed_over() {
+    apart(|scratch| {
+        let setting = setting(lock_of("futex", 1), scratch);
+        let Some(mut work) = looped("contention.lock", &setting) else { return };
+        let before = sleeps();
+        work.perform(10_000).expect("acquisitions");
+        assert!(sleeps() - before < 100, "nobody is waited for");
+        assert_eq!(setting.tallied()["hand-overs per acquisition"], 0.0);
+    });
+}
