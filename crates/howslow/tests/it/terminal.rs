@@ -1,6 +1,7 @@
 //! `howslow terminal` at a terminal whose emulator is the test's own.
 
 mod emulator;
+mod pseudo;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -235,91 +236,5 @@ fn tmux_answers_itself_and_is_named() {
     assert_eq!(document["between"][0]["name"], "tmux");
     for payload in document["payloads"].as_array().expect("payloads") {
         assert!(rate(payload, "parsed") > 1000.0, "{payload}");
-    }
-}
-
-/// Only programs that are not installed may be missing.
-fn check_missing(document: &Value) {
-    for missing in document["missing"].as_array().expect("a list") {
-        let what = missing["what"].as_str().unwrap_or_default();
-        assert!(["ssh", "script", "vim", "nano", "ed", "program, another CPU"].contains(&what), "{missing}");
-        assert!(missing["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()), "{missing}");
-    }
-}
-
-#[test]
-fn pseudo_terminals_are_measured_without_a_terminal() {
-    let (data, pictures) = (folder(), folder());
-    let mut command = crate::support::howslow(&data);
-    command.args(["terminal", "--pty", "--budget", "4s", "--json", "--svg"]).arg(pictures.path());
-    command.env("TMPDIR", data.path());
-    let result = command.assert();
-    let output = result.get_output();
-    let document = json(&String::from_utf8_lossy(&output.stdout));
-    let missing = document["missing"].as_array().expect("a list").len();
-    assert_eq!(output.status.code(), Some(if missing > 0 { 3 } else { 0 }), "{document}");
-    check_missing(&document);
-    let list = |name: &str| document[name].as_array().unwrap_or_else(|| panic!("{name}")).clone();
-    for path in ["raw", "processed", "pipe", "file", "tcp"] {
-        let flows: Vec<Value> = list("highest").into_iter().filter(|flow| flow["path"] == path).collect();
-        assert_eq!(flows.len(), 6, "{path}");
-        // 64 KiB take far less processor time by the byte than one: the paper's Figure 2-1 rises.
-        let rate = |flow: &Value| flow["bytes_per_cpu_second"].as_f64().expect("a rate");
-        assert!(rate(&flows[5]) > 5.0 * rate(&flows[0]), "{flows:?}");
-    }
-    for flow in list("paced") {
-        let (asked, rate) = (flow["asked"].as_f64().expect("a rate"), flow["bytes_per_second"].as_f64().expect("one"));
-        assert!(rate <= 1.5 * asked, "{flow}");
-        assert!(flow["cpu_left"].as_f64().expect("a share") < 1.0, "{flow}");
-    }
-    assert!(list("keystrokes").len() >= 6);
-    for stroke in list("keystrokes").iter().filter(|stroke| stroke["latency"]["samples"].as_u64() > Some(10)) {
-        assert!(stroke["latency"]["quantiles"][0]["ns"].as_f64() > Some(100.0), "{stroke}");
-    }
-    assert_eq!(list("transfers").len(), 12);
-    let left: Vec<_> =
-        std::fs::read_dir(data.path()).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
-    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("howslow-scratch")), "{left:?}");
-    for name in ["terminal-2-1.svg", "terminal-2-2.svg"] {
-        let svg = std::fs::read_to_string(pictures.path().join(name)).expect("a picture");
-        assert!(svg.starts_with("<svg"));
-    }
-}
-
-#[test]
-fn a_killed_measurement_of_pseudo_terminals_leaves_nothing_behind() {
-    let place = folder();
-    let mut command = Command::new(cargo_bin("howslow"));
-    command.args(["terminal", "--pty", "--budget", "60s"]).env("TMPDIR", place.path());
-    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-    let mut running = command.spawn().expect("it starts");
-    let scratch = || {
-        let names = std::fs::read_dir(place.path()).expect("a folder").flatten().map(|entry| entry.file_name());
-        names.filter(|name| name.to_string_lossy().starts_with("howslow-scratch")).count()
-    };
-    assert!(until(|| scratch() == 1));
-    std::thread::sleep(Duration::from_millis(500));
-    let family = family(running.id());
-    assert!(!family.is_empty(), "it measures in processes of its own");
-    running.kill().expect("our child");
-    running.wait().expect("our child");
-    let living = || family.iter().filter(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists()).count();
-    assert!(until(|| living() == 0 && scratch() == 0), "{} processes and {} folders are left", living(), scratch());
-}
-
-/// All processes below one.
-fn family(pid: u32) -> Vec<u32> {
-    let listed = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let children = listed.split_whitespace().filter_map(|child| child.parse().ok());
-    children.flat_map(|child| [vec![child], family(child)].concat()).collect()
-}
-
-#[test]
-fn what_belongs_to_pseudo_terminals_is_refused_without_them() {
-    let data = folder();
-    for arguments in
-        [&["--svg", "."][..], &["--cpu", "0"], &["--pty", "--cpu", "99999"], &["--pty", "--svg", "/nowhere"]]
-    {
-        crate::support::howslow(&data).arg("terminal").args(arguments).assert().code(2);
     }
 }

@@ -12,7 +12,8 @@ use super::pair::{Features, Pty, write_all};
 const SCREEN: Axis = word("screen", &[Value::Word("24x80"), Value::Word("50x200")]);
 
 /// What is sent: everything; the changes, each after positioning the cursor; or the changes, each after tabs and spaces.
-const BY: Axis = word("by", &[Value::Word("whole"), Value::Word("cursor"), Value::Word("tabs")]);
+const BY: Axis =
+    word("by", &[Value::Word("whole"), Value::Word("cursor"), Value::Word("tabs"), Value::Word("library")]);
 
 /// The number of words that change in each changed row from one update to the next, and the distance between changed rows.
 const CHANGES: usize = 2;
@@ -60,6 +61,9 @@ struct Program {
     wanted: Vec<Vec<u8>>,
     /// What the terminal shows.
     shown: Vec<Vec<u8>>,
+    /// The library's copy of the screen, and what the terminal shows as far as it knows.
+    library: vt100::Parser,
+    known: vt100::Screen,
     random: fastrand::Rng,
 }
 
@@ -67,7 +71,12 @@ impl Program {
     fn new(rows: usize, columns: usize, seed: u64) -> Program {
         let mut random = fastrand::Rng::with_seed(seed);
         let wanted: Vec<Vec<u8>> = (0..rows).map(|_| (0..columns).map(|_| letter(&mut random)).collect()).collect();
-        Program { columns, shown: wanted.clone(), wanted, random }
+        let library = vt100::Parser::new(rows as u16, columns as u16, 0);
+        let known = library.screen().clone();
+        let mut program = Program { columns, shown: wanted.clone(), wanted, library, known, random };
+        // The terminal is given all of it at first.
+        program.by_library();
+        program
     }
 
     /// Replaces a few words.
@@ -87,6 +96,7 @@ impl Program {
         let bytes = match how {
             "cursor" => self.by_cursor(),
             "tabs" => self.by_tabs(),
+            "library" => self.by_library(),
             _ => self.whole(),
         };
         for (shown, wanted) in self.shown.iter_mut().zip(&self.wanted) {
@@ -117,6 +127,15 @@ impl Program {
                 bytes.extend_from_slice(&wanted[start..end]);
             }
         }
+        bytes
+    }
+
+    /// What the library `vt100` sends for the difference of two screens.
+    fn by_library(&mut self) -> Vec<u8> {
+        self.library.process(&self.whole());
+        let screen = self.library.screen().clone();
+        let bytes = screen.contents_diff(&self.known);
+        self.known = screen;
         bytes
     }
 
@@ -168,7 +187,7 @@ mod tests {
     #[test]
     fn every_way_leaves_the_same_screen() {
         for (rows, columns) in [(24, 80), (50, 200)] {
-            for how in ["whole", "cursor", "tabs"] {
+            for how in ["whole", "cursor", "tabs", "library"] {
                 let mut program = Program::new(rows, columns, 7);
                 let mut terminal = vt100::Parser::new(rows as u16, columns as u16, 0);
                 terminal.process(&program.whole());
