@@ -104,7 +104,7 @@ fn cost(entry: &ItemProgress, quietness: &Quietness, clock: Clock, run: &RunCloc
         reads: totals.reads,
         hidden: hidden(&entry.accounted),
         tallies: tallies(entry).into_iter().chain(told_modes(&rounds, quoted, follows_clock)).collect(),
-        tails: tails::together(entry.harvests().filter_map(|(_, harvest)| harvest.tails.as_ref()), clock.cost),
+        tails: tails::together(entry.harvests().filter_map(|(_, harvest)| harvest.tails.as_deref()), clock.cost),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
         explained_by: operation.explained_by.iter().map(|term| term.resolve(&entry.item.point)).collect(),

@@ -117,7 +117,14 @@ pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String 
     grid.add(RowKind::Heading, heads.map(String::from).into());
     for point in it.points {
         let [one, other] = &point.costs;
-        let cells = [it.number(point.at), value_or_bound(one), half_width(one), value_or_bound(other), half_width(other), over(*one, *other)];
+        let cells = [
+            it.number(point.at),
+            value_or_bound(one),
+            half_width(one),
+            value_or_bound(other),
+            half_width(other),
+            over(*one, *other),
+        ];
         grid.add(RowKind::Row, cells.into());
     }
     text += &grid.render(style);

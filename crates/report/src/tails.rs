@@ -134,7 +134,7 @@ mod tests {
         let mut tail = analysis::tails::Tail::new();
         (0..10_000).for_each(|place| tail.record(1_000.0 + f64::from(place * place) / 1e4));
         let service = tail.recorded();
-        let response = Some(record::Tail { longest_ns: 5e7, ..service.clone() });
+        let response = Some(Tail { longest_ns: 5e7, ..service.clone() });
         run.costs[0].tails = Some(Tails { service, response, clock_ns: 24.0, ..Tails::default() });
         let left_out = Some("one iteration does the operation 64 times".into());
         run.costs[1].tails = Some(Tails { left_out, ..Tails::default() });

@@ -119,7 +119,10 @@ fn say(group: &Group, entry: &Entry, turns: &Turns) -> Compared {
     let (in_loop, in_function) = (turns.cheapest(false), turns.cheapest(true));
     let off = |ratio: &f64| (ratio - 1.0).abs();
     // Like with like: an operation makes its calls in the loop or in a function.
-    let alike = in_loop.into_iter().chain(in_function).min_by(|one, other| off(one).total_cmp(&off(other)));
+    let medians = [false, true].into_iter().filter_map(|in_function| turns.of_kind(in_function));
+    let kinds =
+        in_loop.into_iter().chain(in_function).chain(in_loop.is_some().then_some(medians).into_iter().flatten());
+    let alike = kinds.min_by(|one, other| off(one).total_cmp(&off(other)));
     let ratio = alike.filter(|_| off(&turns.ratio()) > AGREES).unwrap_or_else(|| turns.ratio());
     let it = Compared { group: group.title, name: entry.name(), ratio, differs: entry.differs };
     let placed = |ratio: f64| format!("; cheapest {ratio:.3}, {:.3} in a function", in_function.unwrap_or(f64::NAN));

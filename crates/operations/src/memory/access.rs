@@ -53,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.read",
-        version: 2,
+        version: 3,
         summary: "add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level",
         per: "64 KiB",
         axes: &[PASSED],
@@ -110,6 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.read.cpus",
+        version: 2,
         summary: "add up the words of the next 64 KiB of a working set of its own, on this many CPUs at once",
         prepare: |setting| {
             let set = setting.number("set");
@@ -143,7 +144,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "memory.load.loaded",
-        version: 2,
+        version: 3,
         summary: "load as in memory.load while another CPU passes over 64 MiB of its own, all or half of the time",
         per: "load",
         axes: &[FAR, LOADS],

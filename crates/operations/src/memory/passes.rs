@@ -37,7 +37,7 @@ mod tests {
             let room = counting(5 * TURN_WORDS as u64);
             let words = aligned(&room);
             let wanted = words.iter().fold(0u64, |total, word| total.wrapping_add(word.get()));
-            for sum in [passes.sum_near, passes.sum_far] {
+            for sum in [passes.sum_near].into_iter().chain(passes.sums_far) {
                 // SAFETY: `every` returns only what this processor has.
                 assert_eq!(unsafe { sum(words) }, wanted);
             }

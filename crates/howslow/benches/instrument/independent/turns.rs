@@ -106,6 +106,11 @@ impl Turns {
         (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
     }
 
+    /// The median of the pairs in which the loop by hand makes its calls in a function, or of the others.
+    pub(super) fn of_kind(&self, in_function: bool) -> Option<f64> {
+        median(self.pairs.iter().filter(|pair| pair.in_function == in_function).map(|pair| pair.ratio))
+    }
+
     /// The ratio of the cheapest processes of either side, with the loop by hand making its calls in a function or not;
     /// `None` where all pairs agree. The code around a call can only make it dearer, and each process has its own by its
     /// copy of the loop.

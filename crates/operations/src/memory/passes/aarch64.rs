@@ -6,7 +6,15 @@ use std::cell::Cell;
 use super::shape::{AHEAD_WORDS, LINE_WORDS, Passes, TURN_WORDS, fill, fill_ahead};
 
 pub(in super::super) fn fastest() -> Passes {
-    Passes { sum_near: sum, sum_far: sum, fill_near: fill, fill_far: fill_ahead, fill_streaming, copy_streaming, clear }
+    Passes {
+        sum_near: sum,
+        sums_far: [sum, sum],
+        fill_near: fill,
+        fill_far: fill_ahead,
+        fill_streaming,
+        copy_streaming,
+        clear,
+    }
 }
 
 /// The register kinds that this processor has.

@@ -24,8 +24,8 @@ pub(in super::super) type Copying = unsafe fn(&[Cell<u64>], &[Cell<u64>]);
 pub(in super::super) struct Passes {
     /// For sets within the core's private caches.
     pub sum_near: Sum,
-    /// For larger ones.
-    pub sum_far: Sum,
+    /// For larger ones: which of them is fastest depends on the processor's prefetchers.
+    pub sums_far: [Sum; 2],
     /// For sets within the core's private caches.
     pub fill_near: Fill,
     /// For larger ones.

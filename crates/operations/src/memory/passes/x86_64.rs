@@ -17,7 +17,7 @@ pub(super) fn every() -> Vec<Passes> {
         every.push(avx2::PASSES);
         if std::arch::is_x86_feature_detected!("avx512f") {
             // Registers of half a line access each line twice, which prefetchers follow better (docs/MEMORY.md).
-            every.push(Passes { sum_far: avx2::PASSES.sum_far, ..avx512::PASSES });
+            every.push(Passes { sums_far: avx2::PASSES.sums_far, ..avx512::PASSES });
         }
     }
     every
@@ -51,20 +51,27 @@ macro_rules! by {
         mod $name {
             use super::*;
 
-            pub(super) const PASSES: Passes =
-                Passes { sum_near: sum, sum_far: sum, fill_near, fill_far, fill_streaming, copy_streaming, clear };
+            pub(super) const PASSES: Passes = Passes {
+                sum_near: sum::<2>,
+                sums_far: [sum::<2>, sum::<1>],
+                fill_near,
+                fill_far,
+                fill_streaming,
+                copy_streaming,
+                clear,
+            };
 
             /// The number of registers that four lines fill.
             const FOUR_LINES: usize = 4 * LINE_WORDS / $words;
 
-            /// Two streams side by side, each with enough partial sums that no add waits for another.
+            /// One or two streams side by side, each with enough partial sums that no add waits for another.
             #[target_feature(enable = $feature)]
-            fn sum(words: &[Cell<u64>]) -> u64 {
-                let (one, other) = words.split_at(words.len() / 2);
-                let mut sums = [[$zero(); FOUR_LINES]; 2];
-                let turns = one.chunks_exact(4 * LINE_WORDS).zip(other.chunks_exact(4 * LINE_WORDS));
-                for (one, other) in turns {
-                    for (part, sums) in [one, other].iter().zip(&mut sums) {
+            fn sum<const STREAMS: usize>(words: &[Cell<u64>]) -> u64 {
+                let mut sums = [[$zero(); FOUR_LINES]; STREAMS];
+                let each = words.len() / STREAMS;
+                for turn in (0..each).step_by(4 * LINE_WORDS) {
+                    for (stream, sums) in sums.iter_mut().enumerate() {
+                        let part = &words[stream * each + turn..][..4 * LINE_WORDS];
                         for (words, sum) in part.chunks_exact($words).zip(sums) {
                             // SAFETY: the chunk has the length of the register, and is aligned because regions and pieces
                             // are.
