@@ -13,101 +13,14 @@
 //! assert!(crossing.at.low <= 1000.0 && crossing.at.high >= 1000.0);
 //! ```
 
+mod find;
 mod fit;
 mod form;
 mod next;
 
+pub use find::found;
 pub use form::{Answer, Crossing, Measured, Side, Trend};
 pub use next::next;
-
-use crate::statistics::Interval;
-use fit::{Curve, curve};
-use form::Ratio;
-
-/// Standard errors by which costs must differ for their order to count as known at a point. At the usual 1.96 one of twenty
-/// points is in the wrong order by chance, which would be two crossings more.
-const KNOWN: f64 = 3.0;
-/// How far from a crossing, as a ratio, points say where it lies: over short stretches the ratio of two costs is a parabola on
-/// logarithmic axes.
-const NEAR: f64 = 2.0;
-/// Points that a line is drawn through, at least, where there are as many.
-const LEAST: usize = 4;
-/// How far beyond the points a trend is followed, as a ratio.
-const FARTHEST: f64 = 64.0;
-
-/// Whether and where the costs cross. The points may come in any order; several at one number count as one.
-pub fn found(points: &[Measured]) -> Answer {
-    let ratios = form::pooled(points);
-    let known: Vec<(&Ratio, Side)> = ratios.iter().filter_map(|ratio| Some((ratio, ratio.cheaper(KNOWN)?))).collect();
-    let (Some(first), Some(last)) = (known.first(), known.last()) else { return Answer::Undecided { cheaper: None } };
-    let changes = known.windows(2).filter(|pair| pair[0].1 != pair[1].1);
-    let mut crossings: Vec<Crossing> =
-        changes.map(|pair| crossing(&ratios, (pair[0].0.at, pair[1].0.at), pair[0].1)).collect();
-    match crossings.len() {
-        0 => never(&ratios, first.1, [first.0.at, last.0.at]),
-        1 => Answer::Once(crossings.remove(0)),
-        _ => Answer::Several(crossings),
-    }
-}
-
-/// One side is cheaper wherever the order is known, from the first of these numbers to the last.
-fn never(ratios: &[Ratio], cheaper: Side, known: [f64; 2]) -> Answer {
-    let ends = ratios.first().zip(ratios.last()).map(|(first, last)| [first.at, last.at]);
-    if ends != Some(known) {
-        return Answer::Undecided { cheaper: Some((cheaper, known)) };
-    }
-    let pairs = match ratios {
-        [first, second, .., before, last] => vec![(second, first), (before, last)],
-        _ => Vec::new(),
-    };
-    // The nearer one, where both ends approach a crossing.
-    let beyond = pairs.into_iter().filter_map(|(inner, end)| Some((trend(inner, end)?, end.at)));
-    let far = |(it, end): &(Trend, f64)| (it.near / end).ln().abs();
-    Answer::Never {
-        cheaper,
-        trend: beyond.min_by(|one, other| far(one).total_cmp(&far(other))).map(|(trend, _)| trend),
-    }
-}
-
-/// Where the costs would cross beyond an end, if they went on approaching each other as they do between the last two points:
-/// an answer only where it is certain that they do.
-fn trend(inner: &Ratio, end: &Ratio) -> Option<Trend> {
-    let ((x0, y0, error0), (x1, y1, error1)) = (inner.point()?, end.point()?);
-    let approaches = y1.abs() < y0.abs() && (y1 - y0).abs() > KNOWN * error0.hypot(error1);
-    let near = x1 - y1 * (x1 - x0) / (y1 - y0);
-    (approaches && (near - x1).abs() <= FARTHEST.ln()).then(|| Trend { near: near.exp() })
-}
-
-/// The crossing between two numbers at which the order is known and differs.
-fn crossing(ratios: &[Ratio], (left, right): (f64, f64), below: Side) -> Crossing {
-    let rough = guess(ratios, left, right);
-    let fitted = local(ratios, rough, (left, right)).and_then(|curve| curve.zero(left.ln(), right.ln()));
-    // Without a curve the ends at which the order is known are all that is known.
-    let at = fitted.map(|at| Interval { value: at.value.exp(), low: at.low.exp(), high: at.high.exp() });
-    Crossing { at: at.unwrap_or(Interval { value: rough, low: left, high: right }), below, left, right }
-}
-
-/// Where a straight line between the two ends crosses.
-fn guess(ratios: &[Ratio], left: f64, right: f64) -> f64 {
-    let at = |number: f64| ratios.iter().find(|ratio| ratio.at == number).and_then(Ratio::point);
-    match at(left).zip(at(right)) {
-        Some((one, other)) if one.1 != other.1 => (one.0 + (other.0 - one.0) * one.1 / (one.1 - other.1)).exp(),
-        _ => (left * right).sqrt(),
-    }
-}
-
-/// The curve through the points near a crossing: those not much farther than a factor of two, the ends between which it lies,
-/// and some more where they are few.
-fn local(ratios: &[Ratio], rough: f64, (left, right): (f64, f64)) -> Option<Curve> {
-    let far = |at: f64| (at / rough).ln().abs();
-    let mut points: Vec<&Ratio> = ratios.iter().collect();
-    points.sort_by(|one, other| far(one.at).total_cmp(&far(other.at)));
-    let near = points.iter().filter(|ratio| far(ratio.at) <= NEAR.ln()).count();
-    let ends =
-        points.iter().skip(near.max(LEAST)).filter(|ratio| near < LEAST && (ratio.at == left || ratio.at == right));
-    let chosen: Vec<_> = points.iter().take(near.max(LEAST)).chain(ends).filter_map(|ratio| ratio.point()).collect();
-    curve(&chosen, rough.ln())
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Where to measure next, so that the crossing becomes known more closely.
 
-use super::form::{Measured, pooled};
-use super::{Answer, Crossing, KNOWN, found};
+use super::find::{KNOWN, found};
+use super::form::{Answer, Crossing, Measured, pooled};
 
 /// Ends of a crossing farther apart than this ratio are halved; nearer ones have points spread about the crossing.
 const APART: f64 = 3.0;
