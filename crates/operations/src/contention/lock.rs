@@ -43,6 +43,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "hand a lock over to another thread: the one that has waited longest",
         per: "hand-over",
         axes: &[LOCK, SEVERAL],
+        // A spin lock stops at a thread without a CPU for a time slice, and has no steady cost.
+        has_point: |point| point.word("lock") != Some("spin") || point.word("threads") != Some("twice"),
         prepare: |setting| match setting.word("lock") {
             "spin" => handed_over::<Queue<{ u32::MAX }>>(setting),
             "adaptive" => handed_over::<Queue<LOOKS>>(setting),
