@@ -83,7 +83,7 @@ pub(crate) struct RoundSamples {
     pub others: f64,
     /// Single iterations.
     #[serde(default)]
-    pub tails: Option<TailSamples>,
+    pub tails: Option<Box<TailSamples>>,
 }
 
 /// One batch in this many has half the length, to test whether the cost depends on the length.

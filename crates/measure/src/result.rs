@@ -101,7 +101,7 @@ fn cost(entry: &Entry, quietness: &Quietness, clock: Clock, run: &RunClock) -> O
         switches: totals.switches,
         reads: totals.reads,
         tallies: tallies(entry).into_iter().chain(told_modes(&rounds, operation.quoted, follows_clock)).collect(),
-        tails: tails::together(entry.harvests().filter_map(|(_, harvest)| harvest.tails.as_ref()), clock.cost),
+        tails: tails::together(entry.harvests().filter_map(|(_, harvest)| harvest.tails.as_deref()), clock.cost),
         rounds,
         terms: operation.terms.iter().map(|term| term.resolve(&entry.item.point)).collect(),
         explained_by: operation.explained_by.iter().map(|term| term.resolve(&entry.item.point)).collect(),

@@ -95,7 +95,7 @@ fn measured(item: &Item, order: &RoundRequest, checker: Checker, folders: Folder
     let reading = checker.clock.cost;
     let taken = sample(&mut work, &mut watch, &order.plan, reading).and_then(|harvest| {
         let timed = order.plan.tails.map(|plan| tails(&mut work, &mut watch, &plan, reading));
-        Ok(RoundSamples { tails: timed.transpose()?, ..harvest })
+        Ok(RoundSamples { tails: timed.transpose()?.map(Box::new), ..harvest })
     });
     match taken {
         Ok(harvest) => RoundEnd::Measured(RoundSamples {

@@ -19,13 +19,16 @@ pub(crate) struct TailPlan {
     pub seed: u64,
 }
 
+/// Times in ns, and how often each occurred.
+pub(crate) type Buckets = Vec<(f64, u64)>;
+
 /// The tails of one round. Times and how often each occurred.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TailSamples {
     /// Why there are none.
     pub left_out: Option<String>,
-    pub service: Vec<(f64, u64)>,
-    pub response: Option<Vec<(f64, u64)>>,
+    pub service: Buckets,
+    pub response: Option<Buckets>,
     pub unserved: u64,
 }
 
@@ -189,7 +192,7 @@ impl Kept {
         self.waiting.drain(..).for_each(|ns| self.tail.record(ns));
     }
 
-    fn buckets(mut self) -> Vec<(f64, u64)> {
+    fn buckets(mut self) -> Buckets {
         self.flush();
         self.tail.buckets()
     }
@@ -205,7 +208,7 @@ pub(crate) fn together<'a>(rounds: impl Iterator<Item = &'a TailSamples>, readin
     if timed.is_empty() {
         return Some(record::Tails { left_out: rounds[0].left_out.clone(), clock_ns: reading, ..Default::default() });
     }
-    let merged = |of: &dyn Fn(&TailSamples) -> Option<Vec<(f64, u64)>>| {
+    let merged = |of: &dyn Fn(&TailSamples) -> Option<Buckets>| {
         let mut tail = Tail::new();
         timed.iter().filter_map(|round| of(round)).for_each(|buckets| tail.merge(&Tail::of_buckets(&buckets)));
         tail
