@@ -1,5 +1,5 @@
 //! Whether `howslow noise` finds what disturbs a CPU on purpose: 10 us every 3 ms, 500 us once a second. A gap also holds
-//! the switch to the disturbing task and back, so what a disturbance of no length takes, beside them, is subtracted.
+//! the switch to the disturbing task and back, so what a disturbance of no length takes is measured first and subtracted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,18 +16,19 @@ const TURNS: u32 = 3;
 const SECONDS: u32 = 10;
 const OFTEN: (Duration, Duration) = (Duration::from_millis(3), Duration::from_micros(10));
 const SELDOM: (Duration, Duration) = (Duration::from_secs(1), Duration::from_micros(500));
-const EMPTY: (Duration, Duration) = (Duration::from_millis(7), Duration::ZERO);
 
 pub(crate) fn disturbance(extent: &Extent) -> anyhow::Result<()> {
     let (turns, seconds) = (extent.times(TURNS), extent.budget(SECONDS));
     let cpu = *machine::describe().cpu.usable.last().unwrap_or(&0);
-    println!("{turns} times {:.0} s on CPU {cpu}, with spinning disturbances", seconds.as_secs_f64());
+    println!("{turns} times {:.0} s on CPU {cpu}, without and with spinning disturbances", 2.0 * seconds.as_secs_f64());
     for _ in 0..turns {
-        let Some(both) = disturbed(cpu, seconds, &[OFTEN, SELDOM, EMPTY])? else {
+        let empty = disturbed(cpu, seconds, &[(OFTEN.0, Duration::ZERO)])?;
+        let both = disturbed(cpu, seconds, &[OFTEN, SELDOM])?;
+        let (Some(empty), Some(both)) = (empty, both) else {
             tool::skip("a real-time class is refused", "run as root, or with ulimit -r 50");
             return Ok(());
         };
-        let switch = nearest(&both, EMPTY.0).map_or(f64::NAN, |(_, length)| length);
+        let switch = nearest(&empty, OFTEN.0).map_or(f64::NAN, |(_, length)| length);
         println!("lost {:.1} %; a disturbance of no length takes {:.2} us", both.lost * 100.0, switch / 1e3);
         for (period, length) in [OFTEN, SELDOM] {
             let Some((found, gap)) = nearest(&both, period) else {
