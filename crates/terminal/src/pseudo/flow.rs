@@ -67,7 +67,7 @@ fn flow(setting: &Setting, (name, size): (&str, usize), asked: Option<f64>, time
         let begin = Instant::now();
         program.write_for(asked, time, |piece| write_all(&path.output, piece))?;
         let elapsed_s = begin.elapsed().as_secs_f64();
-        let used = account.close()?;
+        let used = account.close();
         return Ok(Flow { path: name.into(), size: size as u64, asked, bytes: program.written, elapsed_s, used });
     };
     let mut drained = Drained::new(setting, path.output.try_clone()?, end)?;
@@ -89,7 +89,7 @@ fn flow(setting: &Setting, (name, size): (&str, usize), asked: Option<f64>, time
     let last = program.piece();
     drained.until_come(come(before + size as u64) - come(before), |output| write_all(output, last))?;
     let elapsed_s = begin.elapsed().as_secs_f64();
-    let used = account.close()?;
+    let used = account.close();
     Ok(Flow { path: name.into(), size: size as u64, asked, bytes: before + size as u64, elapsed_s, used })
 }
 
@@ -181,14 +181,21 @@ mod tests {
 
     #[test]
     fn every_byte_comes_out_and_all_processor_time_is_positive() {
-        for path in ["raw", "processed", "pipe", "file", "tcp"] {
+        for path in PATHS {
             for asked in [None, Some(1e5)] {
                 let flow = guard::apart(Duration::from_secs(60), || {
                     let scratch = tempfile::tempdir()?;
                     let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
                     flow(&setting, (path, 64), asked, Duration::from_millis(50))
                 });
-                let flow = flow.expect("not lost").expect("measured");
+                let flow = match flow.expect("not lost") {
+                    Err(Failure::Skip { reason, remedy }) if ["script", "ssh"].contains(&path) => {
+                        testing::left_out!("{path}: {reason}; {remedy}");
+                        assert!(reason.starts_with("there is no") || reason.starts_with("sshd"), "{reason}");
+                        continue;
+                    }
+                    flow => flow.expect("measured"),
+                };
                 assert!(flow.bytes >= 64 && flow.bytes % 64 == 0, "{flow:?}");
                 assert!(flow.used.tasks_s > 0.0 && flow.elapsed_s > 0.0, "{flow:?}");
                 assert!(asked.is_none_or(|asked| flow.rate() <= 1.1 * asked), "{flow:?}");

@@ -16,34 +16,27 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Of this process, of these ones, and of the kernel's threads.
+    /// Of this process, of those of these ones that live, and of the kernel's threads.
     ///
     /// # Errors
     /// A skip if the kernel keeps no such accounts.
     pub fn open(tasks: &[RawPid]) -> Result<Account, Failure> {
-        let known = |&pid: &RawPid| Some((pid, runtime(pid)?));
-        let known: Vec<(RawPid, f64)> = tasks.iter().filter_map(known).collect();
-        if known.len() < tasks.len() {
+        if runtime(std::process::id() as RawPid).is_none() {
             return Err(Failure::skip("the kernel tells no task's time", "a kernel with /proc/PID/schedstat"));
         }
-        Ok(Account { tasks: known, kernel: kernel_threads(), own: own() })
+        // A login shell starts others that end at once.
+        let known = tasks.iter().filter_map(|&pid| Some((pid, runtime(pid)?)));
+        Ok(Account { tasks: known.collect(), kernel: kernel_threads(), own: own() })
     }
 
-    /// What was used since.
-    ///
-    /// # Errors
-    /// If one of the tasks has ended.
-    pub fn close(self) -> Result<Used, Failure> {
+    /// What was used since. A task that has ended in the meantime carried none of the bytes: they would not have come.
+    pub fn close(self) -> Used {
         let own = own() - self.own;
-        let mut tasks = own;
-        for (pid, before) in &self.tasks {
-            let now = runtime(*pid).ok_or_else(|| Failure::wrong("a process in between has ended"))?;
-            tasks += now - before;
-        }
+        let tasks: f64 = self.tasks.iter().filter_map(|&(pid, before)| Some(runtime(pid)? - before)).sum();
         // A thread that was not there before has worked only since.
         let since = |(pid, now): (&RawPid, &f64)| now - self.kernel.get(pid).unwrap_or(&0.0);
         let kernel: f64 = kernel_threads().iter().map(since).sum();
-        Ok(Used { tasks_s: tasks / 1e9, kernel_s: kernel / 1e9 })
+        Used { tasks_s: (own + tasks) / 1e9, kernel_s: kernel / 1e9 }
     }
 }
 
@@ -87,10 +80,20 @@ mod tests {
         while own() - begin < 20e6 {}
         // However busy the machine is, it gets its turn.
         std::thread::sleep(std::time::Duration::from_millis(300));
-        let used = account.close().expect("used");
+        let used = account.close();
         child.kill().expect("our child");
         child.wait().expect("our child");
         assert!(used.tasks_s >= 0.02 + 0.001, "{used:?}");
+    }
+
+    #[test]
+    fn a_task_that_ends_is_left_out() {
+        let mut child = std::process::Command::new("true").spawn().expect("a child");
+        let account = Account::open(&[child.id() as RawPid]).expect("an account");
+        child.wait().expect("our child");
+        assert!(account.close().tasks_s > 0.0);
+        let gone = child.id() as RawPid;
+        assert!(Account::open(&[gone]).expect("an account").close().tasks_s > 0.0);
     }
 
     #[test]

@@ -16,6 +16,9 @@ fn check_missing(document: &Value) {
     for missing in document["missing"].as_array().expect("a list") {
         let what = missing["what"].as_str().unwrap_or_default();
         assert!(["ssh", "script", "vim", "nano", "ed", "program, another CPU"].contains(&what), "{missing}");
+        let reason = missing["reason"].as_str().unwrap_or_default();
+        let absent = ["there is no", "sshd does not start", "only one CPU"];
+        assert!(absent.iter().any(|absent| reason.starts_with(absent)), "{missing}");
         assert!(missing["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()), "{missing}");
     }
 }
