@@ -56,8 +56,8 @@ fn extended(message: *const cmsghdr) -> Option<sock_extended_err> {
     let head = unsafe { message.as_ref() }?;
     let is_error = (head.cmsg_level, head.cmsg_type) == (libc::SOL_IP, libc::IP_RECVERR);
     // SAFETY: only arithmetic on an address.
-    let needed = unsafe { libc::CMSG_LEN(size_of::<sock_extended_err>() as u32) } as usize;
-    if !is_error || (head.cmsg_len as usize) < needed {
+    let needed = unsafe { libc::CMSG_LEN(size_of::<sock_extended_err>() as u32) } as u64;
+    if !is_error || (head.cmsg_len as u64) < needed {
         return None;
     }
     let mut error = MaybeUninit::<sock_extended_err>::uninit();
