@@ -12,9 +12,9 @@ use rustix::process::Resource;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use crate::children::{self, Reaped};
+use crate::ending::{death, limit, quietly};
 use crate::lost::Lost;
 use crate::post::Post;
-use crate::{limit, quietly};
 
 /// Workers, and the memory that they share with this process. Dropping it ends all of them and whatever they have started.
 pub struct Crew {
@@ -119,7 +119,7 @@ fn watch(workers: &[Option<libc::pid_t>], board: &Board, parent: &UnixStream) {
         alive.retain(|&(number, pid)| match ended(pid) {
             None => true,
             Some(how) => {
-                board.post(number).end(&crate::death(how).to_string());
+                board.post(number).end(&death(how).to_string());
                 // What it has started is in its group, or is the guard's own child by now.
                 children::end_group(pid);
                 false

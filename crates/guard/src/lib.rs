@@ -9,6 +9,7 @@
 
 pub mod children;
 mod crew;
+mod ending;
 mod lost;
 mod post;
 
@@ -20,13 +21,15 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::PipeFlags;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::Resource;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use children::Reaped;
+use ending::{death, quietly};
 
 pub use crew::Crew;
+pub use ending::limit;
 pub use lost::Lost;
 pub use post::{NUMBERS, Post};
 
@@ -114,15 +117,6 @@ fn cannot_fork() -> Lost {
     Lost::NoProcess(std::io::Error::last_os_error().to_string())
 }
 
-/// Turns a panic into a lost round instead of a message on the user's terminal.
-fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, Lost> {
-    std::panic::set_hook(Box::new(|_| {}));
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        Lost::Panicked(text.unwrap_or("without a message").into())
-    })
-}
-
 /// Waits for the child's report, its death, its time to run out, or the parent's going, whichever is first, and leaves
 /// no descendant alive. The launcher looks up every 50 ms, to notice a child that multiplies.
 fn watch_over<T: DeserializeOwned>(
@@ -162,15 +156,6 @@ fn stopped(pid: libc::pid_t, reason: Lost) -> Lost {
     }
 }
 
-fn death(reaped: Reaped) -> Lost {
-    match reaped {
-        Reaped::Stuck => Lost::Stuck,
-        Reaped::Signal(signal) => Lost::Killed(signal),
-        Reaped::Exit(code) => Lost::Exited(code),
-        Reaped::Unknown => Lost::Vanished,
-    }
-}
-
 fn pipe() -> Option<(OwnedFd, OwnedFd)> {
     rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()
 }
@@ -199,11 +184,4 @@ fn wait_readable(reader: &OwnedFd, parent: &UnixStream, at_most: Duration) -> (b
     let _ = poll(&mut polled, Timespec::try_from(at_most).ok().as_ref());
     let [reported, gone] = polled.map(|polled| !polled.revents().is_empty());
     (reported, gone)
-}
-
-/// Sets a limit of this process, as far as the system allows.
-pub fn limit(resource: Resource, soft: u64) {
-    let maximum = getrlimit(resource).maximum;
-    let current = Some(maximum.map_or(soft, |maximum| soft.min(maximum)));
-    let _ = setrlimit(resource, Rlimit { current, maximum });
 }

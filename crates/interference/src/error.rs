@@ -1,15 +1,15 @@
 //! Why a load cannot run or the matrix cannot be measured.
 
-use crate::kind::KINDS;
-
 /// Why a load cannot run or the matrix cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum InterferenceError {
     /// No kind of work has this name.
-    #[error("there is no kind of work '{name}'; choose one of: {}", KINDS.each_ref().map(|kind| kind.name).join(", "))]
+    #[error("there is no kind of work '{name}'; choose one of: {known}")]
     Kind {
         /// What was typed.
         name: String,
+        /// The names there are.
+        known: String,
     },
     /// The text does not say a load.
     #[error(

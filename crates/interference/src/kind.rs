@@ -113,7 +113,8 @@ impl Kind {
     /// If there is none; the error names all.
     pub fn named(name: &str) -> Result<&'static Kind, InterferenceError> {
         let found = KINDS.iter().find(|kind| kind.name == name);
-        found.ok_or_else(|| InterferenceError::Kind { name: record::printable(name) })
+        let known = || KINDS.each_ref().map(|kind| kind.name).join(", ");
+        found.ok_or_else(|| InterferenceError::Kind { name: record::printable(name), known: known() })
     }
 
     /// The operation that it repeats.

@@ -2,7 +2,7 @@
 
 use operation::Operation;
 
-use crate::registry::FAMILIES;
+use crate::registry::{FAMILIES, Family};
 
 /// The families whose operations do.
 const TITLES: [&str; 9] = [
@@ -19,7 +19,7 @@ const TITLES: [&str; 9] = [
 
 /// True if the operation crosses a device, a queue or a network.
 pub fn crosses(operation: &Operation) -> bool {
-    let own = |family: &&crate::Family| family.operations().any(|other| other.id == operation.id);
+    let own = |family: &&Family| family.operations().any(|other| other.id == operation.id);
     let family = FAMILIES.iter().find(own);
     operation.family() == "terminal" || family.is_some_and(|family| TITLES.contains(&family.title))
 }
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn what_leaves_work_behind_crosses_and_what_computes_does_not() {
-        let crosses = |id: &str| crosses(crate::find(id).expect(id));
+        let crosses = |id: &str| crosses(crate::registry::find(id).expect(id));
         for id in ["terminal.write", "terminal.echo.driver", "udp.self", "tcp.roundtrip", "read.direct", "write.pwrite"]
         {
             assert!(crosses(id), "{id}");

@@ -23,9 +23,9 @@ fn a_terminal_hides_the_work_of_a_kernel_thread() {
     for _ in 0..TRIES {
         let run = taken("terminal.write@distance=same,path=processed,size=1024");
         let it = hidden(&run, "terminal.write");
-        let threads = it.kernel_threads_ns.map(|time| time.0);
-        let own = threads.is_none_or(|threads| threads > 0.2 * it.ns.0);
-        if it.told().is_some_and(|time| time.0 > 0.0) && it.ns.0 > 0.02 * it.charged_ns.0 && own {
+        // On a busy machine other programs hide what is hidden; what the kernel charges its threads for is seen all the same.
+        let threads = it.kernel_threads_ns.is_some_and(|time| time.0 > 0.05 * it.charged_ns.0);
+        if threads || it.told().is_some_and(|time| time.0 > 0.05 * it.charged_ns.0) {
             return;
         }
         seen.push(it);
