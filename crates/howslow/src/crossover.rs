@@ -20,7 +20,7 @@ use crate::session::{self, Measured, Wanted};
 const BUDGET: f64 = 20.0;
 
 pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
-    pictures::check(args.svg.as_deref())?;
+    pictures::check(args.measure.svg.as_deref())?;
     let asked = request(args)?;
     let mut all: Option<Measured> = None;
     let found = advise::crossover(&asked, &mut |items, time| measured(items, time, &args.measure, &mut all));
@@ -58,7 +58,7 @@ fn print(shown: &CrossoverShown<'_>, args: &CrossoverArgs) -> anyhow::Result<()>
     }
     let picture =
         Picture { name: format!("crossover {} {}", shown.names[0], shown.names[1]), svg: shown.chart().svg() };
-    pictures::write(args.svg.as_deref(), &[picture])
+    pictures::write(args.measure.svg.as_deref(), &[picture])
 }
 
 /// What is asked, or why it cannot be meant.

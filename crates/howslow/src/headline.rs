@@ -10,6 +10,7 @@ use crate::session::{self, Wanted};
 const BUDGET: f64 = 13.5;
 
 pub(crate) fn headline(args: &MeasureArgs) -> anyhow::Result<Outcome> {
+    session::has_chart(args)?;
     let operations = operations::all().filter(|operation| operation.headline);
     let items =
         operations.flat_map(|operation| operation.points(true).into_iter().map(move |point| Item { operation, point }));

@@ -15,6 +15,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     if args.patterns.is_empty() && !args.full {
         return crate::headline::headline(&args.measure);
     }
+    session::has_chart(&args.measure)?;
     let patterns = resolve::patterns(&args.patterns)?;
     let mut items = pattern::choose(&patterns, args.full)?;
     if patterns.is_empty() {

@@ -15,7 +15,7 @@ use crate::session::{self, SessionEnd, Wanted};
 const EACH: f64 = 1.5;
 
 pub(crate) fn scaling(args: &ScalingArgs) -> anyhow::Result<Outcome> {
-    pictures::check(args.svg.as_deref())?;
+    pictures::check(args.measure.svg.as_deref())?;
     let (run, ending) = match &args.run {
         Some(name) => (resolve::run(name)?, None),
         None => {
@@ -31,7 +31,7 @@ pub(crate) fn scaling(args: &ScalingArgs) -> anyhow::Result<Outcome> {
     }
     if !scalings.is_empty() {
         let svg = report::scaling_chart(&scalings).svg();
-        pictures::write(args.svg.as_deref(), &[Picture { name: "scaling".into(), svg }])?;
+        pictures::write(args.measure.svg.as_deref(), &[Picture { name: "scaling".into(), svg }])?;
     }
     match ending.map_or(Ok(Outcome::Done), SessionEnd::outcome)? {
         Outcome::Done if run.costs.is_empty() => anyhow::bail!(session::NOTHING),

@@ -138,6 +138,17 @@ impl SessionEnd {
     }
 }
 
+/// Checks that a verb without a chart of its own has one to draw.
+///
+/// # Errors
+/// A misuse if `--svg` is given without `--tails`.
+pub(crate) fn has_chart(args: &MeasureArgs) -> Result<(), Misuse> {
+    if args.svg.is_some() && !args.tails {
+        return Err(Misuse("--svg draws the percentile curves of --tails here; add --tails, or omit it".into()));
+    }
+    Ok(())
+}
+
 /// Keeps a complete run, and writes any run to the file of `-o`.
 pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd) {
     let Measured { run, interrupted, width } = measured;

@@ -17,6 +17,9 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
         }
         return crate::advise::study(path.as_deref(), args.measure.budget, args.measure.json);
     }
+    if args.measure.svg.is_some() {
+        return Err(Misuse("--svg: a study draws no chart; omit it".into()).into());
+    }
     let studies = asked_for(&args.paper)?;
     if args.full && studies.iter().all(|study| study.more.is_none()) {
         return Err(Misuse(format!("--full: the study {} measures nothing more with it", args.paper)).into());

@@ -23,6 +23,7 @@ const ROUTINES: &str = "routines";
 const PARALLEL: f64 = 1.15;
 
 pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
+    session::has_chart(&args.measure)?;
     let commands = commands(args)?;
     let names: Vec<String> =
         args.routines.iter().map(|name| printable(name)).chain(commands.iter().map(|(name, _)| name.clone())).collect();

@@ -1,7 +1,5 @@
 //! What `howslow crossover` can be told.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 
 use super::measure::MeasureArgs;
@@ -36,9 +34,6 @@ pub(crate) struct CrossoverArgs {
     /// What is compared
     #[arg(long, value_enum, default_value_t = ComparedBy::Time)]
     pub by: ComparedBy,
-    /// Write the chart as SVG into this folder, which must exist
-    #[arg(long, value_name = "DIR")]
-    pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

@@ -47,8 +47,8 @@ pub(crate) struct MeasureArgs {
     /// `,poisson`, at random; waiting counts in the response time
     #[arg(long, value_name = "RATE[,poisson]", value_parser = arrivals, requires = "tails", allow_hyphen_values = true)]
     pub arrivals: Option<Arrivals>,
-    /// With --tails: write the percentile curves into this folder, as SVG
-    #[arg(long, value_name = "DIR", requires = "tails")]
+    /// Write charts into this folder, as SVG: the percentile curves of --tails, or the chart of the verb
+    #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
     /// Also write the run document to this file
     #[arg(short, long, value_name = "FILE")]
@@ -134,9 +134,6 @@ pub(crate) struct ScalingArgs {
     /// Take the costs of this run, instead of measuring
     #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]
     pub run: Option<String>,
-    /// Write the chart into this folder as an SVG file too
-    #[arg(long, value_name = "DIR")]
-    pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

@@ -41,11 +41,11 @@ fn noise_prints_a_page_and_a_picture() {
 fn noise_refuses_nonsense_before_it_watches() {
     let data = folder();
     let bad: [(&[&str], &str); 8] = [
-        (&["--time", "0s"], "say a time"),
-        (&["--time", "10"], "say a time"),
+        (&["--time", "0s"], "a time"),
+        (&["--time", "10"], "a time"),
         (&["--time", "1h"], "10 minutes"),
-        (&["--threshold", "0ns"], "say a time"),
-        (&["--threshold", "2s"], "say a time"),
+        (&["--threshold", "0ns"], "a time"),
+        (&["--threshold", "2s"], "a time"),
         (&["--cpu", "4095"], "may use the CPUs 0"),
         (&["--cpu", "0", "--together"], "--together"),
         (&["--svg", "/no/such/folder"], "not a folder"),
