@@ -95,7 +95,8 @@ impl Pattern {
         self.at.iter().all(|wanted| wanted.is_met(point))
     }
 
-    /// The points of an operation that it selects. Axes that it does not name take their headline values, or all values.
+    /// The points of an operation that it selects. Axes that it does not name take their headline values, or all values. A
+    /// number that is none of an axis's values but within its bounds makes a point of the user's own.
     fn points(&self, operation: &Operation, full: bool) -> Vec<Point> {
         if !self.means_id(operation.id) {
             return Vec::new();
@@ -265,11 +266,13 @@ mod tests {
             has_point: |point| point.word("distance") == Some("same") || point.number("size") == Some(1),
             ..PIPE
         };
-        let points = |text: &str| -> Vec<String> {
+        let points_of = |text: &str, full: bool| -> Vec<String> {
             let pattern = Pattern::parse(text).expect("a pattern");
-            pattern.points(&FREE, false).iter().map(Point::to_string).collect()
+            pattern.points(&FREE, full).iter().map(Point::to_string).collect()
         };
-        assert_eq!(points("pipe@size=100"), ["@distance=same,size=100", "@distance=other,size=100"]);
+        let points = |text: &str| points_of(text, false);
+        assert_eq!(points("pipe@size=100"), ["@distance=same,size=100"], "the other axes take their headline values");
+        assert_eq!(points_of("pipe@size=100", true), ["@distance=same,size=100", "@distance=other,size=100"]);
         assert_eq!(points("pipe@size=1KiB,distance=same"), ["@distance=same,size=1024"]);
         assert_eq!(points("pipe@size=64"), ["@distance=same,size=64"], "its own points are as they were");
         for outside in ["pipe@size=8192", "pipe@size=6", "pipe@size=0", "pipe@distance=7", "pipe@tasks=4"] {

@@ -146,7 +146,7 @@ mod tests {
         for nonsense in ["", "disk", "memory@", "memory@0%", "memory@101%", "memory@nan%", "memory@50", "l2@1%@2%"] {
             assert!(Load::parse(nonsense).is_err(), "{nonsense}");
         }
-        let error = Load::parse("disk").err().expect("unknown").to_string();
+        let error = Load::parse("disk").map(|_| ()).expect_err("unknown").to_string();
         assert!(error.contains("disk-reads") && error.contains("processes"), "{error}");
     }
 

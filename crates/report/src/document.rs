@@ -26,7 +26,7 @@ pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
 pub use interference::InterferenceDocument;
-pub use noise::{CpuNoise, NoiseDocument, Wakeup};
+pub use noise::{CpuNoise, NoiseDocument};
 pub use predict::{PredictDocument, Predictions};
 pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
 pub use repeat::RepeatDocument;

@@ -65,14 +65,14 @@ fn ends() -> Result<(), Failed> {
             1 => panic!("a mistake"),
             2 => {
                 // SAFETY: ends this process.
-                unsafe { libc::raise(libc::SIGSEGV) };
+                unsafe { libc::raise(libc::SIGFPE) };
                 String::new()
             }
             _ => doubles(post),
         },
         || (),
     )?;
-    for (worker, why) in [(0, "enough"), (1, "it panicked: a mistake"), (2, "SIGSEGV")] {
+    for (worker, why) in [(0, "enough"), (1, "it panicked: a mistake"), (2, "SIGFPE")] {
         until("the end of a worker", || crew.ended(worker).is_some())?;
         contains(&crew.ended(worker).unwrap_or_default(), why)?;
     }

@@ -115,7 +115,9 @@ mod tests {
         let group = |folder: &OwnedFd| fstat(folder).expect("its attributes").st_ino / GROUP;
         let kept: Vec<OwnedFd> = (0..8).map(|_| apart(&setting).expect("a folder")).collect();
         let groups: BTreeSet<u64> = kept.iter().map(group).collect();
-        assert!(groups.len() > 2 && !groups.contains(&group(&home)), "{groups:?}, and {}", group(&home));
+        // Groups are chosen at random: now and then one is that of the scratch folder.
+        let at_home = kept.iter().filter(|folder| group(folder) == group(&home)).count();
+        assert!(groups.len() > 2 && at_home < 3, "{groups:?}, and {}", group(&home));
     }
 
     #[test]

@@ -224,6 +224,6 @@ mod tests {
             panic!("no skip")
         };
         assert_eq!(reason, "/bin/q cannot run this howslow");
-        assert_eq!(remedy, "see what `/bin/q /bin/h --version` says");
+        assert_eq!(remedy, "try `/bin/q /bin/h --version`");
     }
 }

@@ -1,10 +1,14 @@
 //! Calls that open, copy, close and configure descriptors.
 
+#[cfg(target_arch = "x86_64")]
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, IntoRawFd};
+#[cfg(target_arch = "x86_64")]
 use std::rc::Rc;
 
-use operation::{Failure, Operation, repeat};
+#[cfg(target_arch = "x86_64")]
+use operation::Failure;
+use operation::{Operation, repeat};
 
 use super::{CALL, PAIR};
 use crate::kit::check::exactly;

@@ -14,7 +14,7 @@ use crate::kit::invoke::call;
 use crate::kit::scratch::{new_file, scratch};
 
 /// Which call is made.
-const CALLED: Axis = word("call", &[Value::Word("getppid"), Value::Word("stat")]);
+const CALLED: Axis = word("call", &[Value::Word("getppid"), Value::Word("statx")]);
 /// Where the instruction that enters the kernel lies: in the loop, or in a function that returns to it.
 const FROM: Axis = word("from", &[Value::Word("loop"), Value::Word("function")]);
 
@@ -116,7 +116,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "syscall.called",
         summary: "a system call made in the loop itself, or by a function that then returns, as a C library makes it",
-        calls: &["getppid", "newfstatat"],
+        calls: &["getppid", "statx"],
         axes: &[CALLED, FROM],
         prepare: called,
         ..DEFAULT
@@ -128,8 +128,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 fn called(setting: &Setting) -> Result<Loop, Failure> {
     let folder = scratch(setting)?;
     new_file(&folder)?;
-    let attributes = RefCell::new([0_u8; size_of::<libc::stat>()]);
-    let stat = move || exactly(0, call!(newfstatat, &folder, c"file", attributes.borrow_mut().as_mut_ptr(), 0)?);
+    let attributes = RefCell::new([0_u8; size_of::<libc::statx>()]);
+    let stat = move || {
+        let room = attributes.borrow_mut().as_mut_ptr();
+        exactly(0, call!(statx, &folder, c"file", 0, libc::STATX_BASIC_STATS, room)?)
+    };
     Ok(match (setting.word("call"), setting.word("from")) {
         ("getppid", "loop") => repeat(parent),
         ("getppid", _) => repeat(|| function(&parent)),

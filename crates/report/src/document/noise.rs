@@ -18,9 +18,6 @@ pub struct NoiseDocument<'a> {
     pub together: bool,
     /// One for each CPU.
     pub cpus: Vec<CpuNoise>,
-    /// Timers of different kinds, if they were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub wakeups: Vec<Wakeup>,
 }
 
 /// What was seen on one CPU.
@@ -145,28 +142,6 @@ pub struct CountedLine {
     pub per_second: f64,
 }
 
-/// How late one kind of timer wakes a task.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct Wakeup {
-    /// The clock and call: `monotonic`, `realtime`, `boottime`, `timerfd`, ...
-    pub clock: String,
-    /// The timer slack in ns.
-    pub slack_ns: u64,
-    /// The scheduling class.
-    pub class: String,
-    /// How long the CPU was idle before, in ns.
-    pub idle_ns: u64,
-    /// How many wake-ups.
-    pub samples: u64,
-    /// How late the task ran after the moment asked for.
-    pub percentiles: Vec<TailFigure>,
-    /// The latest, in ns.
-    pub longest_ns: f64,
-    /// Why it was not measured.
-    pub skipped: Option<String>,
-}
-
 /// The usual percentiles of a tail.
 pub(crate) fn figures(percentile: impl Fn(f64) -> Option<Percentile>) -> Vec<TailFigure> {
     let figure = |share| {
@@ -179,7 +154,7 @@ pub(crate) fn figures(percentile: impl Fn(f64) -> Option<Percentile>) -> Vec<Tai
 impl<'a> NoiseDocument<'a> {
     /// The document.
     pub fn of(machine: &'a Machine, accounts: &[Account], together: bool) -> NoiseDocument<'a> {
-        NoiseDocument { machine, together, cpus: accounts.iter().map(CpuNoise::from).collect(), wakeups: Vec::new() }
+        NoiseDocument { machine, together, cpus: accounts.iter().map(CpuNoise::from).collect() }
     }
 }
 

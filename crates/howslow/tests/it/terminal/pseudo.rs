@@ -153,6 +153,6 @@ fn where_there_is_no_ptmx_each_terminal_says_so_and_the_rest_is_measured() {
 #[test]
 fn where_no_terminal_is_left_a_path_that_needs_two_says_so() {
     let Some(document) = mounted(ONE_ONLY) else { return };
-    assert_eq!(reason(&document, "tcp"), "no pseudo-terminal is left");
+    assert_eq!(reason(&document, "tcp"), "all pseudo-terminals are in use");
     assert_eq!(measured(&document), ["raw", "processed", "pipe", "file"]);
 }

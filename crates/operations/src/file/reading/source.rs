@@ -122,7 +122,7 @@ pub(crate) fn within_limit(length: u64) -> Result<(), Failure> {
 /// The failure that a full device causes for a file of this size in `folder`.
 fn no_room(error: &std::io::Error, length: u64, folder: &Path) -> Option<Failure> {
     let full = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG));
-    let reason = || format!("no room for a file of {} in {}", Bytes(length), folder.display());
+    let reason = || format!("no space for a file of {} in {}", Bytes(length), folder.display());
     full.then(|| Failure::skip(reason(), "free some, or set TMPDIR to a folder with more"))
 }
 
