@@ -39,7 +39,8 @@ fn what_is_charged_is_not_hidden() {
     let mut seen = Vec::new();
     for _ in 0..TRIES {
         let it = hidden(&taken("udp.self@size=512"), "udp.self");
-        if it.charged_ns.0 > 0.0 && it.ns.0.abs() < 0.15 * it.charged_ns.0 {
+        // Beside other programs the account is uncertain, and says so: then nothing is told as hidden.
+        if it.charged_ns.0 > 0.0 && it.told().is_none_or(|time| time.0.abs() < 0.15 * it.charged_ns.0) {
             return;
         }
         seen.push(it);
