@@ -16,6 +16,7 @@ mod cpu;
 mod frequency;
 mod host;
 mod kernel;
+mod kernel_threads;
 mod limits;
 mod memory;
 mod microarchitecture;
@@ -29,6 +30,7 @@ mod virtualization;
 use record::Machine;
 
 use host::Host;
+pub use kernel_threads::KernelThreads;
 pub use present::present;
 pub use topology::{Distance, Topology, kind_of_core};
 

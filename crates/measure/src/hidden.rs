@@ -5,11 +5,11 @@
 use std::time::Duration;
 
 use guard::{Crew, Post};
-use operation::{Clock, Failure, Loop, Setting, Usage, pin, processor_time};
+use machine::KernelThreads;
+use operation::{Clock, Failure, Loop, Scheduling, Setting, Usage, pin, processor_time};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{RoundPlan, find_times};
-use crate::kernel_threads::KernelThreads;
 use crate::watch::Watch;
 
 /// One pair of a window of rest and one of work, per operation, in ns.
@@ -56,8 +56,7 @@ pub(crate) fn account(
 ) -> Result<Vec<HiddenSample>, Failure> {
     let times = find_times(work, watch, plan)?;
     let spinners = Spinners::start(cpus)?;
-    let threads = KernelThreads::find();
-    let mut account = Account { spinners, threads, setting, clock: Clock::plain() };
+    let mut account = Account { spinners, setting, clock: Clock::plain() };
     let start = account.clock.now();
     let mut samples = Vec::new();
     let spent = |account: &Account<'_>| account.clock.now() - start;
@@ -92,7 +91,6 @@ fn split(work: Window, rest: Window, operations: f64) -> HiddenSample {
 /// What a window is accounted with.
 struct Account<'s> {
     spinners: Spinners,
-    threads: Option<KernelThreads>,
     setting: &'s Setting,
     clock: Clock,
 }
@@ -101,14 +99,13 @@ impl Account<'_> {
     /// Runs `inside` and waits for what it leaves behind.
     fn window<T>(&mut self, inside: impl FnOnce() -> T) -> (Window, T) {
         // Reading these takes long, so they are read outside the window. What the threads do meanwhile is at rest too.
-        let threads = self.threads.as_ref().map(KernelThreads::charged);
+        let threads = KernelThreads::now();
         let (charged, spun, start) = (self.charged(), self.spinners.spun(), self.clock.now());
         let result = inside();
         std::thread::sleep(GRACE);
         let (elapsed, spun) = (self.clock.now() - start, self.spinners.spun() - spun);
         let charged = self.charged() - charged;
-        let threads =
-            self.threads.as_ref().map(KernelThreads::charged).zip(threads).map(|(after, before)| after - before);
+        let threads = KernelThreads::now().zip(threads).map(|(after, before)| after.since(&before));
         let busy = elapsed * self.spinners.count() as f64 - spun;
         (Window { elapsed, busy, charged, kernel_threads: threads }, result)
     }
@@ -185,35 +182,8 @@ fn spin(cpu: u32, post: &Post) -> String {
 /// group of tasks (a session, a container) it gives way at once; to tasks of other groups, such as the kernel's
 /// threads, after a turn at most.
 fn give_way() -> Result<(), Failure> {
-    /// As `struct sched_attr` of sched_setattr(2) was in its first version.
-    #[repr(C)]
-    struct Attributes {
-        size: u32,
-        policy: u32,
-        flags: u64,
-        nice: i32,
-        priority: u32,
-        /// The length of a turn, where the kernel lets a task choose it (since 6.12).
-        runtime: u64,
-        deadline: u64,
-        period: u64,
-    }
     const SHORTEST_TURN: u64 = 100_000;
-    let attributes = Attributes {
-        size: size_of::<Attributes>() as u32,
-        policy: libc::SCHED_IDLE as u32,
-        flags: 0,
-        nice: 0,
-        priority: 0,
-        runtime: SHORTEST_TURN,
-        deadline: 0,
-        period: 0,
-    };
-    // SAFETY: concerns this process alone; the pointer is to a structure of the size that it says.
-    match unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) } {
-        0 => Ok(()),
-        _ => Err(Failure::last_os_error()),
-    }
+    Scheduling { policy: libc::SCHED_IDLE as u32, runtime: SHORTEST_TURN, ..Scheduling::default() }.set()
 }
 
 #[cfg(test)]

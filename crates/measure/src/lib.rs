@@ -30,7 +30,6 @@ mod doubts;
 mod entry;
 mod error;
 mod hidden;
-mod kernel_threads;
 mod launcher;
 mod plan;
 mod quiet;

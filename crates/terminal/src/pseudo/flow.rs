@@ -63,7 +63,7 @@ fn flow(setting: &Setting, (name, size): (&str, usize), asked: Option<f64>, time
     let mut program = Program { text: &text, size, written: 0 };
     let Some(end) = path.drained.take() else {
         // Nothing comes out of a file: it is written once the write returns.
-        let account = Account::open(&[])?;
+        let account = Account::open(&[]);
         let begin = Instant::now();
         program.write_for(asked, time, |piece| write_all(&path.output, piece))?;
         let elapsed_s = begin.elapsed().as_secs_f64();
@@ -78,7 +78,7 @@ fn flow(setting: &Setting, (name, size): (&str, usize), asked: Option<f64>, time
     let come = |written: u64| written / LINE as u64 * shown + written % LINE as u64;
     // Once around, so that all is in memory and the program begins a line.
     drained.until_come(come(TEXT as u64), |output| write_all(output, &text))?;
-    let account = Account::open(&tasks)?;
+    let account = Account::open(&tasks);
     let begin = Instant::now();
     drained.meanwhile(|output| {
         program.write_for(asked, time, |piece| write_all(output, piece))?;
