@@ -1,7 +1,6 @@
 //! Helpers that operations and their tests share. It contains no operation.
 
 pub(crate) mod area;
-pub(crate) mod attributes;
 pub(crate) mod baseline;
 pub(crate) mod block;
 pub(crate) mod channel;
