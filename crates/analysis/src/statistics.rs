@@ -41,6 +41,26 @@ pub fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
     None
 }
 
+/// The quantile at `share` (0 to 1) of (value, weight): each value stands at the middle of its own weight, and between two
+/// of them it is linear. `None` for no weight.
+pub fn weighted_quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let wanted = share * values.iter().map(|(_, weight)| weight).sum::<f64>();
+    let mut below = 0.0;
+    let mut last: Option<(f64, f64)> = None;
+    for (value, weight) in values.into_iter().filter(|(_, weight)| *weight > 0.0) {
+        let at = below + weight / 2.0;
+        if at >= wanted {
+            return Some(
+                last.map_or(value, |(before, from)| before + (value - before) * (wanted - from) / (at - from)),
+            );
+        }
+        (below, last) = (below + weight, Some((value, at)));
+    }
+    last.map(|(value, _)| value)
+}
+
 /// The narrowest symmetric pair of order statistics that contains the median of the parent distribution with at least
 /// 95 % probability, as zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
 /// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values it is the whole range, which
@@ -282,5 +302,14 @@ mod tests {
         assert_eq!(ratio(part(10.0, 11.0), part(2.0, 0.1)), None);
         let wide = ratio(part(10.0, 1.0), Interval { value: 2.0, low: 1.0, high: 9.0 }).expect("told from zero");
         assert!(wide.low <= wide.value && wide.value <= wide.high, "{wide:?}");
+    }
+
+    #[test]
+    fn a_weighted_quantile_lies_between_the_middles_of_weights() {
+        let values = [(3.0, 1.0), (1.0, 1.0), (2.0, 2.0)];
+        let at = |share| weighted_quantile(&values, share).expect("weights");
+        assert_eq!([0.0, 0.125, 0.5, 0.875, 1.0].map(at), [1.0, 1.0, 2.0, 3.0, 3.0]);
+        assert!((at(0.3125) - 1.5).abs() < 1e-12);
+        assert_eq!(weighted_quantile(&[(1.0, 0.0)], 0.5), None);
     }
 }

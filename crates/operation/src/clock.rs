@@ -54,6 +54,11 @@ impl Clock {
         self.id
     }
 
+    /// True if it moves in steps that are larger than what a reading costs, as in some sandboxes.
+    pub fn is_coarse(&self) -> bool {
+        self.step > 4.0 * self.cost
+    }
+
     /// Nanoseconds since a fixed moment.
     #[inline(always)]
     pub fn now(&self) -> f64 {

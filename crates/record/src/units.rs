@@ -160,6 +160,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// Half the width of an interval as a share of its figure: `0.31 %`. One that is wider than its figure says nothing more than
+/// that: `> 100 %`.
+pub fn relative_width(share: f64) -> String {
+    if share > 1.0 { "> 100 %".into() } else { percent(share) }
+}
+
 /// A count with a thin gap between thousands: `1 158`.
 pub fn grouped(value: f64) -> String {
     if value.abs() < 99.95 {
@@ -243,6 +249,7 @@ mod tests {
         assert_eq!(payload_rate(Bytes(64), Nanoseconds(377.0)), "1.36 Gbit/s");
         assert_eq!(percent(0.003), "0.30 %");
         assert_eq!(percent(0.29), "29 %");
+        assert_eq!([0.29, 1.0, 3749.75].map(relative_width), ["29 %", "100 %", "> 100 %"]);
         assert_eq!(grouped(1158.4), "1 158");
         assert_eq!(grouped(-1_234_567.0), "-1 234 567");
     }

@@ -1,6 +1,6 @@
 //! The price list: every cost of a run, its equivalents, and the reasons to trust it.
 
-use record::units::{grouped, payload_rate, percent, rate, significant};
+use record::units::{grouped, payload_rate, percent, rate, relative_width, significant};
 use record::{Cost, Doubt, Hidden, Nanoseconds, Neighbours, Run, Skip};
 
 use crate::accounts::accounts;
@@ -109,7 +109,7 @@ fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Footnotes) -> 
     vec![
         name,
         if told { quoted } else { cost.net_ns.high }.to_string(),
-        worth(cost.half_width().map(percent)),
+        worth(cost.half_width().map(relative_width)),
         cost.neighbours.as_ref().and_then(added).unwrap_or_else(none),
         worth((cost.cycles > 0.0).then(|| grouped(cost.cycles))),
         worth(block.map(|block| blocks(quoted.0 / block))),

@@ -42,6 +42,7 @@ struct Sensitivity {
     /// By how much the added cycles, as timed by hand, should make it dearer.
     wanted: Vec<f64>,
     ratios: Vec<f64>,
+    half_widths: Vec<f64>,
 }
 
 pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
@@ -59,6 +60,8 @@ pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
         times * 2 * (extent.budget(BUDGET).as_secs() as u32 + 1)
     );
     let folder = tempfile::tempdir()?;
+    // Under either filter it is another machine: what one remembers must not widen what the other says.
+    let remembering = [Howslow::new()?, Howslow::new()?];
     let files = [folder.path().join("short.json"), folder.path().join("long.json")];
     let mut told: BTreeMap<String, Sensitivity> = BTreeMap::new();
     for pair in 0..times {
@@ -66,7 +69,8 @@ pub(crate) fn sensitivity(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
         let mut runs: [Option<Run>; 2] = [None, None];
         for turn in 0..2 {
             let which = (turn + pair as usize) % 2;
-            let run = howslow.run_under(|command| [&short, &long][which].put_on(command), patterns, budget)?;
+            let run =
+                remembering[which].run_under(|command| [&short, &long][which].put_on(command), patterns, budget)?;
             fs::write(&files[which], serde_json::to_vec(&run)?)?;
             runs[which] = Some(run);
         }
@@ -132,6 +136,7 @@ fn note(told: &mut BTreeMap<String, Sensitivity>, row: Row, before: &Run, added:
     it.slower += u32::from(row.verdict == "slower");
     it.faster += u32::from(row.verdict == "faster");
     it.ratios.extend(row.ratio);
+    it.half_widths.extend(row.half_width);
     it.wanted.extend(base.filter(|cost| one_call(&cost.operation)).map(|cost| added / cost.cycles));
 }
 
@@ -139,13 +144,14 @@ fn conclude(told: &BTreeMap<String, Sensitivity>) {
     let middle = |values: &[f64]| analysis::statistics::median(values.iter().copied());
     let mut calls: Vec<_> = told.iter().filter(|(_, it)| !it.wanted.is_empty()).collect();
     calls.sort_by(|a, b| middle(&b.1.wanted).unwrap_or(0.0).total_cmp(&middle(&a.1.wanted).unwrap_or(0.0)));
-    println!("costs of one call                        dearer by  found    told slower");
+    println!("costs of one call                        dearer by    found      +-  told slower");
     for (name, it) in &calls {
         let by = |value: Option<f64>| value.map_or_else(|| "-".into(), percent);
         println!(
-            "  {name:<38} {:>8}  {:>7}  {} of {} pairs{}",
+            "  {name:<40} {:>6}  {:>7}  {:>6}  {} of {} pairs{}",
             by(middle(&it.wanted)),
             by(middle(&it.ratios).map(|ratio| ratio - 1.0)),
+            by(middle(&it.half_widths)),
             it.slower,
             it.pairs,
             if it.faster > 0 { format!(", faster in {}", it.faster) } else { String::new() },

@@ -18,6 +18,8 @@ pub(crate) struct Row {
     pub verdict: String,
     /// The other run's cost over the base's.
     pub ratio: Option<f64>,
+    /// Half the width of the ratio's interval.
+    pub half_width: Option<f64>,
 }
 
 impl Row {
@@ -42,10 +44,12 @@ fn row(value: &Value) -> anyhow::Result<Row> {
     let operation = value["operation"].as_str().context("a row without an operation")?;
     let at: Point = serde_json::from_value(value["at"].clone()).unwrap_or_default();
     let against = value["against"].get(0).context("a row that is compared with nothing")?;
+    let end = |name: &str| against["ratio"][name].as_f64();
     Ok(Row {
         name: format!("{operation}{at}"),
         verdict: against["verdict"].as_str().unwrap_or_default().into(),
-        ratio: against["ratio"]["value"].as_f64(),
+        ratio: end("value"),
+        half_width: end("high").zip(end("low")).map(|(high, low)| (high - low) / 2.0),
     })
 }
 
