@@ -8,8 +8,9 @@ use operation::Value::Number;
 use operation::{Axis, Failure, Operation, cpus};
 
 use crate::kit::baseline::DEFAULT;
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::owned;
 use crate::kit::team::{Seats, together};
 use crate::kit::unit::Computing;
 use crate::kit::work::Work;
@@ -36,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         per: "call on every CPU",
         prepare: |setting| {
             let seats = Seats::apart(setting, setting.number("cpus"))?;
-            together(setting, &seats, |_| Ok(Asking { parent: call!(getppid)?, done: Ok(()) }))
+            together(setting, &seats, |_| Ok(Asking { parent: call::getppid()?, done: Ok(()) }))
         },
         ..SCALING
     },
@@ -65,7 +66,7 @@ struct Asking {
 
 impl Work for Asking {
     fn work(&mut self, times: u64) {
-        self.done = (0..times).try_for_each(|_| exactly(self.parent, call!(getppid)?));
+        self.done = (0..times).try_for_each(|_| exactly(self.parent, call::getppid()?));
     }
 
     fn check(&mut self, _: u64) -> Result<(), Failure> {
@@ -82,8 +83,8 @@ struct Opening {
 impl Work for Opening {
     fn work(&mut self, times: u64) {
         self.done = (0..times).try_for_each(|_| {
-            let file = call!(openat, libc::AT_FDCWD, self.path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
-            exactly(0, call!(close, file)?)
+            let file = call::openat(libc::AT_FDCWD, &self.path, libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
+            exactly(0, call::close(owned(file))?)
         });
     }
 
