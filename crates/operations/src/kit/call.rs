@@ -67,6 +67,7 @@ calls! {
     symlinkat(target: Text, folder: Number, path: Text);
     linkat(folder: Number, old: Text, other: Number, new: Text, flags: Number);
     unlinkat(folder: Number, path: Text, flags: Number);
+    renameat(folder: Number, old: Text, other: Number, new: Text);
     renameat2(folder: Number, old: Text, other: Number, new: Text, flags: Number);
     readlinkat(folder: Number, path: Text, buffer: WritesAll<u8>);
     getcwd(buffer: WritesAll<u8>);
@@ -325,7 +326,6 @@ calls! {
     link(old: Text, new: Text);
     unlink(path: Text);
     rename(old: Text, new: Text);
-    renameat(folder: Number, old: Text, other: Number, new: Text);
     readlink(path: Text, buffer: WritesAll<u8>);
     getdents(folder: Number, buffer: WritesAll<u8>);
     stat(path: Text, about: Writes<libc::stat>);
