@@ -14,6 +14,7 @@ use crate::kit::call;
 use crate::kit::check::exactly;
 use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{STOCK, consuming, for_each, numbered, tried, turning};
+use crate::kit::process::traced_by_parent;
 
 /// Policies, as numbered in `linux/mempolicy.h`.
 const DEFAULT_POLICY: i32 = 0;
@@ -219,12 +220,6 @@ impl Awake {
     fn new(setting: &Setting) -> Result<Awake, Failure> {
         Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others") == "awake"), TaskRunning::Idly)?))
     }
-}
-
-/// Lets the parent trace this process.
-fn traced_by_parent() -> Result<usize, Failure> {
-    // SAFETY: this command takes no address.
-    unsafe { invoke!(ptrace, libc::PTRACE_TRACEME, 0, 0, 0) }
 }
 
 /// Two memory nodes that this process may have pages on.

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use operation::{Axis, Failure, Loop, Operation, Partner, Setting, TermOf, Value, repeat, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, repeat, term, word};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
@@ -13,6 +13,7 @@ use crate::kit::check::exactly;
 use crate::kit::child::{ended_child, ended_copy, in_child};
 use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{consuming, producing, steadily, steady, tried, turning};
+use crate::kit::process::stopped;
 use crate::kit::program::do_nothing;
 use crate::kit::sandbox::namespaces;
 use crate::kit::scratch::device;
@@ -287,9 +288,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut read = [0_u64];
             tried(repeat(move || {
                 // SAFETY: this command reads a word of the child's memory, and writes it to one of ours.
-                exactly(0, unsafe {
-                    invoke!(ptrace, libc::PTRACE_PEEKDATA as i32, traced.pid(), WORD.as_ptr(), &mut read)
-                }?)?;
+                exactly(0, unsafe { invoke!(ptrace, libc::PTRACE_PEEKDATA, traced.pid(), WORD.as_ptr(), &mut read) }?)?;
                 exactly(23, read[0] as usize)
             }))
         },
@@ -393,17 +392,4 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 fn collecting(setting: &Setting, collect: impl FnMut(i32) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let start = if setting.word("child") == "lent" { ended_child } else { ended_copy };
     tried(consuming(start, collect).at_most(CHILDREN))
-}
-
-/// A child that this process traces. It is stopped as long as the handle lives.
-fn stopped(setting: &Setting) -> Result<Partner, Failure> {
-    let traced = setting.partner(setting.cpu(), || {
-        // SAFETY: this command takes no address.
-        exactly(0, unsafe { invoke!(ptrace, libc::PTRACE_TRACEME as i32, 0, 0, 0) }?)?;
-        let own = call::getpid()?;
-        call::kill(own, libc::SIGSTOP).map(drop)
-    })?;
-    let mut status = [0_i32];
-    exactly(traced.pid() as usize, call::wait4(traced.pid(), &mut status, 0, Null)?)?;
-    if libc::WIFSTOPPED(status[0]) { Ok(traced) } else { Err(Failure::skip("tracing is refused here", "run as root")) }
 }
