@@ -31,7 +31,7 @@ pub fn effective(rounds: &[RoundFigure]) -> f64 {
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
-/// How far another run's figure may lie from this one's, on the log scale: both are medians over so many rounds, and
+/// How far another run's figure may lie from this one's, on the log scale: both are medians over this many rounds, and
 /// `t x 1.253 x s x sqrt(2 / n)` holds the difference of two such medians (Student's t with n - 1 degrees of freedom, since
 /// s is estimated from these rounds; n is the effective number where they weigh unlike); the floor joins by squares.
 /// Infinite for what tells no more than one round, which shows no scatter.

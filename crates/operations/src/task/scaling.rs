@@ -23,7 +23,7 @@ const STEPS: u64 = 1 << 12;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "scaling.compute",
-        summary: "compute 4096 dependent steps within the core, on so many CPUs at once",
+        summary: "compute 4096 dependent steps within the core, on several CPUs at once",
         per: "4096 steps on every CPU",
         prepare: |setting| {
             let seats = Seats::apart(setting, setting.number("cpus"))?;
@@ -33,7 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "scaling.call",
-        summary: "ask for the parent's process id, which is no other CPU's business, on so many CPUs at once",
+        summary: "get the parent's process id, which shares no data with other CPUs, on several CPUs at once",
         per: "call on every CPU",
         prepare: |setting| {
             let seats = Seats::apart(setting, setting.number("cpus"))?;
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "scaling.open",
-        summary: "open and close one file, whose counts of users all CPUs change, on so many CPUs at once",
+        summary: "open and close one file, whose counts of users all CPUs change, on several CPUs at once",
         per: "open and close on every CPU",
         prepare: |setting| {
             let path = setting.scratch().join("opened");
