@@ -57,7 +57,7 @@ pub struct Slowdown {
     pub achieved: Vec<f64>,
 }
 
-/// An interval that reaches no further tells a slow-down to so many points.
+/// An interval that reaches no further tells a slow-down to this many points.
 pub const POINTS: f64 = 0.05;
 
 impl Slowdown {

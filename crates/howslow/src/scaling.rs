@@ -52,7 +52,7 @@ fn measured(args: &ScalingArgs) -> anyhow::Result<(Run, SessionEnd)> {
     Ok(session::finish(session::measure(wanted, &args.measure)?, &args.measure))
 }
 
-/// Every kind of work on so many CPUs.
+/// Every kind of work on this number of CPUs.
 fn items(cpus: u32) -> Vec<Item> {
     let of = WORKS.iter().filter_map(|work| {
         let operation = operations::find(work.operation)?;

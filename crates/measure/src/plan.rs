@@ -19,7 +19,7 @@ pub struct Plan<'a> {
     pub crosses: fn(&Operation) -> bool,
     /// The settings.
     pub settings: Settings,
-    /// Of so many items, from the first, single iterations are timed, if the settings ask for it.
+    /// Of this many items, from the first, single iterations are timed, if the settings ask for it.
     pub tailed: usize,
     /// The width of an undisturbed core in earlier runs: cycles per independent add.
     pub width: Option<f64>,

@@ -53,7 +53,7 @@ pub(crate) struct Schedule<'a> {
     pub signals: &'a Signals,
     pub check: Option<&'a dyn Fn() -> Result<(), String>>,
     pub crosses: fn(&Operation) -> bool,
-    /// Of so many entries, from the first, single iterations are timed.
+    /// Of this many entries, from the first, single iterations are timed.
     pub tailed: usize,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct TailSamples {
 
 /// Iterations of one round. More of them say little that other rounds do not say better.
 const MOST: u64 = 500_000;
-/// An iteration takes at least so many readings of the clock.
+/// An iteration takes at least this many readings of the clock.
 const WELL_ABOVE: f64 = 3.0;
 /// Iterations after which their work is checked.
 const BETWEEN_CHECKS: u64 = 1_000;

@@ -211,7 +211,7 @@ fn run_copy(copy: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>
     }
 }
 
-/// The loop itself, behind so many instructions that do nothing.
+/// The loop itself, behind this many instructions that do nothing.
 #[inline(always)]
 fn turns<const BEFORE: usize>(times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
     if BEFORE > 0 {

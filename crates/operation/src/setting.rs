@@ -340,7 +340,7 @@ impl Tally {
         self.passes(1, count);
     }
 
-    /// Adds so many iterations with this count in all.
+    /// Adds this many iterations with this count in all.
     pub fn passes(&self, iterations: u64, count: u64) {
         let (before, sum) = self.counted.get();
         self.counted.set((before + iterations, sum + count));

@@ -3,6 +3,7 @@
 pub(crate) mod area;
 pub(crate) mod baseline;
 pub(crate) mod block;
+pub(crate) mod call;
 pub(crate) mod channel;
 pub(crate) mod check;
 pub(crate) mod child;

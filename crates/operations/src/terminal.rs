@@ -1,4 +1,4 @@
-//! The family `terminal`: what a pseudo-terminal costs its programs and the emulator that drains it. The user's own terminal is
+//! The family `terminal`: what a pseudo-terminal costs its programs and the emulator that drains it. The user's terminal is
 //! never touched.
 
 pub mod drained;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::point::{Point, Value};
 
-/// A cost contained in another: so many times this operation at this point.
+/// A cost contained in another: this many times this operation at this point.
 // In constants it is a `FixedTerm`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -27,7 +27,7 @@ const QUESTIONS: f64 = 0.15;
 /// The shortest time of a payload that counts: a terminal that draws 60 times a second has drawn a few times by then.
 const SHORTEST: Duration = Duration::from_millis(60);
 
-/// It is also so many times as long as an answer, which its time contains.
+/// It is also this many times as long as an answer, which its time contains.
 const ANSWERS: f64 = 20.0;
 
 /// Bytes of the first payload, of the longest one, and of all of a kind.

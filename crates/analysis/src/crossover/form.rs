@@ -107,7 +107,7 @@ impl Ratio {
         Ratio { at: point.at, log: log.filter(|(value, error)| value.is_finite() && error.is_finite()), apart }
     }
 
-    /// The cheaper one, if the costs differ by more than so many standard errors.
+    /// The cheaper one, if the costs differ by more than this many standard errors.
     pub fn cheaper(&self, errors: f64) -> Option<Side> {
         match self.log {
             Some((value, error)) if value.abs() <= errors * error => None,

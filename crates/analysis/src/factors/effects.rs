@@ -1,6 +1,6 @@
 //! The difference of two totals of one thing, split into what its count and what its price are responsible for.
 
-/// What a side of a comparison takes of one thing: so many times this price.
+/// What a side of a comparison takes of one thing: this many times this price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// How often.

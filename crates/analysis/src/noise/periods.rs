@@ -28,7 +28,7 @@ pub struct Series {
     pub longer: f64,
 }
 
-/// A series has at least so many gaps, and so large a part of its slots has one.
+/// A series has at least this many gaps, and at least this share of its slots has one.
 const FEWEST: usize = 5;
 const FILLED: f64 = 0.6;
 /// How late or early a gap may be, as a part of the period, before anything is known of its jitter.
@@ -316,7 +316,7 @@ impl Path {
 
 /// Follows a period through the recording.
 fn follow(starts: &[f64], watch: &Watch<'_>, pace: Pace) -> Option<Path> {
-    /// After so many empty slots in a row the phase is lost.
+    /// After this many empty slots in a row the phase is lost.
     const LOST_AFTER: u32 = 6;
     let Pace { mut period, tolerance } = pace;
     let mut path = Path::of(&[]);

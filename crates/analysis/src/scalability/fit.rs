@@ -13,7 +13,7 @@ pub const LEAST: usize = 3;
 const DRAWS: usize = 1000;
 const SEED: u64 = 0x5ca1_ab1e;
 
-/// The interval of a cost spans so many standard errors.
+/// The interval of a cost spans this many standard errors.
 const ERRORS: f64 = 2.0 * 1.96;
 
 /// The least error of a cost, as a share of it.

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn the_fewest_values_are_the_known_ones() {
-    // ln 0.05 / ln 0.9999 = 29 955.8: so many are needed for one of them to lie beyond p99.99 in 95 of 100 cases.
+    // ln 0.05 / ln 0.9999 = 29 955.8: this many are needed for one of them to lie beyond p99.99 in 95 of 100 cases.
     assert_eq!(samples_needed(0.9999), 29_956);
     assert_eq!(samples_needed(0.999), 2_995);
     assert_eq!(samples_needed(0.99), 299);
@@ -60,7 +60,7 @@ fn buckets_give_the_tail_back() {
     assert_eq!(Tail::of_buckets(&hostile).samples(), 1);
 }
 
-/// How many of so many made-up samples have an interval that holds the true quantile.
+/// How many of this many made-up samples have an interval that holds the true quantile.
 fn covered(share: f64, samples: u64, trials: u64, value: fn(f64) -> f64) -> u64 {
     let mut random = fastrand::Rng::with_seed(samples ^ share.to_bits());
     let truth = value(share);

@@ -185,7 +185,7 @@ impl Pair {
     }
 }
 
-/// Seconds of so many passes.
+/// Seconds of this many passes.
 fn timed(work: &mut Loop, passes: u64) -> anyhow::Result<f64> {
     let took = work.timed(passes).map_err(|failure| anyhow!("{failure}"))?;
     Ok(Duration::as_secs_f64(&took))

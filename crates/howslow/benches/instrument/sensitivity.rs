@@ -1,5 +1,5 @@
 //! Whether a change that was made on purpose is told: pairs of runs under a filter of the kernel (seccomp) that allows
-//! every call, once after few instructions and once after more of them, so that each system call costs so many cycles
+//! every call, once after few instructions and once after more of them, so that each system call costs this many cycles
 //! more and nothing else changes.
 
 mod filter;

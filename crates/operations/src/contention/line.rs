@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "contention.counters",
-        summary: "add to a counter of one's own, beside another CPU that adds to its own: in one line, or in two",
+        summary: "add to a counter that no other CPU uses, while another CPU adds to a second one: in one line, or in two",
         per: "add by each of two CPUs",
         axes: &[LINES, DISTANCE],
         has_point: |point| point.word("distance") == Some("other") || point.word("lines") == Some("same"),

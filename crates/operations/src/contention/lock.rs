@@ -28,7 +28,7 @@ const LOOKS: u32 = 100;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "contention.lock",
-        summary: "take a lock that all threads want all the time and that whoever comes first gets, add to a counter, release it",
+        summary: "take a lock that all threads request all the time and that the first one gets, add to a counter, release it",
         per: "acquisition",
         axes: &[LOCK, THREADS],
         prepare: |setting| match setting.word("lock") {

@@ -4,10 +4,10 @@
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, Tally, cpus};
 
-use crate::kit::area::{Area, PAGE, Slots};
+use crate::kit::area::{Area, Slots};
 use crate::kit::baseline::{DEFAULT, ENTRY};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
 use crate::kit::loops::STOCK;
 use crate::kit::team::{Part, Seats, beside};
 use crate::kit::work::Work;
@@ -54,10 +54,11 @@ impl Call {
         match self {
             Call::Unmap(places) => {
                 places.map(page)?;
-                places.touch(page);
+                // SAFETY: it was just mapped.
+                unsafe { places.touch(page) };
             }
             Call::Protect(area) => {
-                exactly(0, call!(mprotect, area.page(page), PAGE, libc::PROT_READ | libc::PROT_WRITE)?)?;
+                exactly(0, call::mprotect(area.page(page), libc::PROT_READ | libc::PROT_WRITE)?)?;
                 area.touch(page);
             }
             Call::Forget(area) => area.touch(page),
@@ -69,8 +70,8 @@ impl Call {
     fn perform(&self, page: usize) -> Result<(), Failure> {
         match self {
             Call::Unmap(places) => places.unmap(page),
-            Call::Protect(area) => exactly(0, call!(mprotect, area.page(page), PAGE, libc::PROT_READ)?),
-            Call::Forget(area) => exactly(0, call!(madvise, area.page(page), PAGE, libc::MADV_DONTNEED)?),
+            Call::Protect(area) => exactly(0, call::mprotect(area.page(page), libc::PROT_READ)?),
+            Call::Forget(area) => exactly(0, call::madvise(area.page(page), libc::MADV_DONTNEED)?),
         }
     }
 }

@@ -27,7 +27,7 @@ const DROP: usize = 1 << 20;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "contention.fault",
-        summary: "first write to a base page of anonymous memory, on so many CPUs at once: in one address space, or each in its own",
+        summary: "first write to a base page of anonymous memory, on several CPUs at once: in one address space, or in one per CPU",
         per: "fault on every CPU",
         explained_by: &[term(1.0, "page.fault.anonymous").at(RECYCLED)],
         prepare: |setting| in_memory(setting, |_| Faulting::new(), PAGES),
@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "contention.map",
-        summary: "map a page, write to it and unmap it, on so many CPUs at once: in one address space, or each in its own",
+        summary: "map a page, write to it and unmap it, on several CPUs at once: in one address space, or in one per CPU",
         per: "map, fault and unmap on every CPU",
         prepare: |setting| in_memory(setting, |_| Ok(Remapping(Ok(()))), u64::MAX),
         ..PARALLEL

@@ -1,5 +1,5 @@
-//! Copying against splicing: so many bytes of a file in memory come into a pipe, by a buffer of the program's own or by passing
-//! the pages. Both empty the pipe in the same way, by splicing it to /dev/null.
+//! Copying against splicing: bytes of a file in memory are moved into a pipe, through a buffer of the program or by passing the
+//! pages. Both variants empty the pipe in the same way, by splicing it to /dev/null.
 
 use std::os::fd::OwnedFd;
 
@@ -47,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// Splices all of so many bytes.
+/// Splices this number of bytes.
 fn spliced(from: (&OwnedFd, Option<u64>), to: (&OwnedFd, Option<u64>), size: usize) -> Result<(), Failure> {
     let (mut here, mut there) = (from.1, to.1);
     let mut moved = 0;

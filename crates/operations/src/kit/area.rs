@@ -4,10 +4,11 @@
 
 use libc::{MAP_ANONYMOUS, MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_PRIVATE, MAP_SHARED, PROT_NONE, PROT_READ, PROT_WRITE};
 use operation::Failure;
+use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::{Argument, OnePage, Registers, invoke};
 
 /// The page size of most machines.
 pub(crate) const PAGE: usize = 4096;
@@ -23,7 +24,8 @@ struct Guarded {
 impl Guarded {
     fn new(pages: usize) -> Result<Guarded, Failure> {
         let (length, kind) = (pages * PAGE, MAP_PRIVATE | MAP_ANONYMOUS);
-        Ok(Guarded { start: call!(mmap, 0, length, PROT_NONE, kind, -1, 0)?, length })
+        // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+        Ok(Guarded { start: unsafe { invoke!(mmap, 0, length, PROT_NONE, kind, -1, 0) }?, length })
     }
 
     #[inline(always)]
@@ -33,13 +35,15 @@ impl Guarded {
 
     /// Makes this number of pages, from this one on, readable and writable.
     fn open(&self, first: usize, pages: usize) -> Result<(), Failure> {
-        exactly(0, call!(mprotect, self.page(first), pages * PAGE, BOTH)?)
+        // SAFETY: the pages are in this range, and nothing refers to them.
+        exactly(0, unsafe { invoke!(mprotect, self.page(first), pages * PAGE, BOTH) }?)
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        let _ = call!(munmap, self.start, self.length);
+        // SAFETY: the range is this one's own, and nothing refers to it any more.
+        let _ = unsafe { invoke!(munmap, self.start, self.length) };
     }
 }
 
@@ -54,9 +58,34 @@ unsafe fn write_byte(page: usize) {
     unsafe { place.write_volatile(1) };
 }
 
+/// A page that its area owns: for a call, its address and then its size. No reference points to its content, so that its
+/// content and its protection may change. Only an area makes one.
+#[derive(Clone, Copy)]
+pub(crate) struct Page<'a> {
+    address: usize,
+    _area: PhantomData<&'a Area>,
+}
+
+impl Page<'_> {
+    #[inline(always)]
+    pub(crate) fn address(self) -> usize {
+        self.address
+    }
+}
+
+// SAFETY: the page is the area's, which is borrowed.
+unsafe impl Argument<OnePage> for Page<'_> {
+    #[inline(always)]
+    fn load(self, registers: &mut Registers) {
+        registers.add(self.address);
+        registers.add(PAGE);
+    }
+}
+
 /// Memory of this process. Its pages are numbered.
 pub(crate) struct Area {
     guarded: Guarded,
+    pages: usize,
     /// The distance from one page to the next, in pages.
     stride: usize,
 }
@@ -66,14 +95,14 @@ impl Area {
     pub(crate) fn new(pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(pages + 2)?;
         guarded.open(1, pages)?;
-        Ok(Area { guarded, stride: 1 })
+        Ok(Area { guarded, pages, stride: 1 })
     }
 
     /// This number of pages, untouched, each in a separate mapping between guard pages.
     pub(crate) fn separate(pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(2 * pages + 1)?;
         (0..pages).try_for_each(|page| guarded.open(2 * page + 1, 1))?;
-        Ok(Area { guarded, stride: 2 })
+        Ok(Area { guarded, pages, stride: 2 })
     }
 
     /// The same, with all pages present.
@@ -94,20 +123,26 @@ impl Area {
     pub(crate) fn of_file(file: &OwnedFd, pages: usize) -> Result<Area, Failure> {
         let guarded = Guarded::new(pages + 2)?;
         let at = guarded.page(1);
-        exactly(at, call!(mmap, at, pages * PAGE, BOTH, MAP_SHARED | MAP_FIXED, file, 0)?)?;
-        Ok(Area { guarded, stride: 1 })
+        // SAFETY: the pages are the range's own, and nothing refers to them.
+        exactly(at, unsafe { invoke!(mmap, at, pages * PAGE, BOTH, MAP_SHARED | MAP_FIXED, file, 0) }?)?;
+        Ok(Area { guarded, pages, stride: 1 })
     }
 
+    /// One of its pages. Panics if there are fewer.
     #[inline(always)]
-    pub(crate) fn page(&self, number: usize) -> usize {
-        self.guarded.page(1 + number * self.stride)
+    pub(crate) fn page(&self, number: usize) -> Page<'_> {
+        if number >= self.pages {
+            outside();
+        }
+        Page { address: self.guarded.page(1 + number * self.stride), _area: PhantomData }
     }
 
     /// Writes a byte of a page.
     #[inline(always)]
     pub(crate) fn touch(&self, page: usize) {
-        // SAFETY: the page belongs to this area, is mapped for writing, and no reference points to it.
-        unsafe { write_byte(self.page(page)) };
+        // SAFETY: the page belongs to this area, and no reference points to it. If it was protected against writing, the
+        // process ends here.
+        unsafe { write_byte(self.page(page).address) };
     }
 }
 
@@ -127,42 +162,68 @@ impl Slots {
         self.0.length / PAGE / 2
     }
 
+    /// The address of a slot. Panics if there are fewer.
+    #[inline(always)]
+    fn slot(&self, place: usize) -> usize {
+        if place >= self.count() {
+            outside();
+        }
+        self.0.page(2 * place + 1)
+    }
+
     /// Maps a page in this slot.
     #[inline(always)]
     pub(crate) fn map(&self, place: usize) -> Result<(), Failure> {
-        let (at, kind) = (self.0.page(2 * place + 1), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);
-        exactly(at, call!(mmap, at, PAGE, BOTH, kind, -1, 0)?)
+        let (at, kind) = (self.slot(place), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE);
+        // SAFETY: it replaces no other mapping.
+        exactly(at, unsafe { invoke!(mmap, at, PAGE, BOTH, kind, -1, 0) }?)
     }
 
     #[inline(always)]
     pub(crate) fn unmap(&self, place: usize) -> Result<(), Failure> {
-        exactly(0, call!(munmap, self.0.page(2 * place + 1), PAGE)?)
+        // SAFETY: the slot is this one's own, and nothing refers to its page.
+        exactly(0, unsafe { invoke!(munmap, self.slot(place), PAGE) }?)
     }
 
     /// Maps all slots and the pages between them as one mapping, which replaces the guard pages.
     pub(crate) fn map_all(&self) -> Result<(), Failure> {
         let (at, kind) = (self.0.start, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
-        exactly(at, call!(mmap, at, self.0.length, PROT_NONE, kind, -1, 0)?)?;
+        // SAFETY: the range is this one's own, and nothing refers to it.
+        exactly(at, unsafe { invoke!(mmap, at, self.0.length, PROT_NONE, kind, -1, 0) }?)?;
         self.0.open(1, 2 * self.count() - 1)
     }
 
-    /// Writes a byte of the page in this slot, which must be mapped.
+    /// Writes a byte of the page in this slot.
+    ///
+    /// # Safety
+    /// The page must be mapped.
     #[inline(always)]
-    pub(crate) fn touch(&self, place: usize) {
-        // SAFETY: the caller guarantees that the page is mapped for writing; no reference points to it.
-        unsafe { write_byte(self.0.page(2 * place + 1)) };
+    pub(crate) unsafe fn touch(&self, place: usize) {
+        // SAFETY: the caller guarantees that the page is mapped; no reference points to it.
+        unsafe { write_byte(self.slot(place)) };
     }
 }
 
-/// Maps a page where the kernel chooses: below the latest mapping, with which it merges.
-#[inline(always)]
-pub(crate) fn mapped_anywhere() -> Result<usize, Failure> {
-    call!(mmap, 0, PAGE, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+/// A page where the kernel chose: below the latest mapping, with which it merges. It stays mapped until [`unmap`](Self::unmap).
+pub(crate) struct Anywhere(usize);
+
+impl Anywhere {
+    #[inline(always)]
+    pub(crate) fn map() -> Result<Anywhere, Failure> {
+        // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+        Ok(Anywhere(unsafe { invoke!(mmap, 0, PAGE, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) }?))
+    }
+
+    pub(crate) fn unmap(self) -> Result<(), Failure> {
+        // SAFETY: the page is this one's, and nothing refers to it.
+        exactly(0, unsafe { invoke!(munmap, self.0, PAGE) }?)
+    }
 }
 
-/// Unmaps a page that was mapped at an address chosen by the kernel.
-pub(crate) fn unmap(page: usize) -> Result<(), Failure> {
-    exactly(0, call!(munmap, page, PAGE)?)
+/// Without the number, so that the caller, which is timed, need not keep it.
+#[cold]
+fn outside() -> ! {
+    panic!("there is no such page")
 }
 
 #[cfg(test)]
@@ -206,12 +267,13 @@ mod tests {
     #[test]
     fn pages_mapped_anywhere_merge() {
         // Gaps left by others are filled first.
-        let pages: Vec<usize> = (0..64).map(|_| mapped_anywhere().expect("a page")).collect();
-        let touching = pages.windows(2).filter(|pair| pair[0] == pair[1] + PAGE).count();
+        let pages: Vec<Anywhere> = (0..64).map(|_| Anywhere::map().expect("a page")).collect();
+        let below = |pair: &[Anywhere]| pair[0].0 == pair[1].0 + PAGE;
+        let touching = pages.windows(2).filter(|pair| below(pair)).count();
         assert!(touching > 32, "{touching} of 63 pages lie below the one before");
-        let first = pages.windows(2).position(|pair| pair[0] == pair[1] + PAGE).expect("two neighbours");
-        assert_eq!(mappings(pages[first + 1], 2 * PAGE), 1, "two neighbours are one mapping");
-        pages.into_iter().for_each(|page| unmap(page).expect("a page less"));
+        let first = pages.windows(2).position(below).expect("two neighbours");
+        assert_eq!(mappings(pages[first + 1].0, 2 * PAGE), 1, "two neighbours are one mapping");
+        pages.into_iter().for_each(|page| page.unmap().expect("a page less"));
     }
 
     #[test]
@@ -220,9 +282,14 @@ mod tests {
             let area = Area::new(pages).expect("an area");
             let count = || mappings(area.guarded.start, area.guarded.length);
             assert_eq!(count(), 3);
-            exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0).expect("shorter")).expect("in place");
+            let start = area.page(0).address();
+            // SAFETY: both pages are the area's, and nothing refers to the second.
+            let shorter = unsafe { invoke!(mremap, start, 2 * PAGE, PAGE, 0) };
+            exactly(start, shorter.expect("shorter")).expect("in place");
             assert_eq!(count(), 3 + apart, "only beside its like it is split in two");
-            exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0).expect("longer")).expect("in place");
+            // SAFETY: the second page is free.
+            let longer = unsafe { invoke!(mremap, start, PAGE, 2 * PAGE, 0) };
+            exactly(start, longer.expect("longer")).expect("in place");
             assert_eq!(count(), 3);
         }
     }

@@ -6,8 +6,9 @@ use std::ffi::{c_int, c_void};
 use operation::{Failure, Loop, repeat};
 use syscalls::Sysno;
 
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::Null;
 use crate::kit::process::{fork, status_of};
 
 /// The child's stack, in units of 16 bytes: 256 KiB. Only the pages that the child touches use memory.
@@ -180,7 +181,7 @@ pub(crate) fn ended_child() -> Result<i32, Failure> {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the child writes no memory, and this process is suspended until it has ended.
     let child = unsafe { start_and_end(Sysno::clone, [flags as usize, 0], Sysno::exit_group) }?;
-    exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
+    exactly(0, call::waitid(libc::P_PID, child, Null, libc::WEXITED | libc::WNOWAIT, Null)?)?;
     Ok(child)
 }
 
@@ -191,7 +192,7 @@ pub(crate) fn ended_child() -> Result<i32, Failure> {
 /// If no child can be started.
 pub(crate) fn ended_copy() -> Result<i32, Failure> {
     let child = fork(|| 0)?;
-    exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED | libc::WNOWAIT, 0)?)?;
+    exactly(0, call::waitid(libc::P_PID, child, Null, libc::WEXITED | libc::WNOWAIT, Null)?)?;
     Ok(child)
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use libc::c_int;
 use operation::{Failure, Loop};
 
+use super::call;
 use super::check::exactly;
-use super::invoke::call;
 
 /// The number of signals handled in this process. A handler has no argument for it, so the count is global.
 pub(crate) static HANDLED: AtomicU64 = AtomicU64::new(0);
@@ -74,7 +74,7 @@ pub(crate) fn install_with(
 /// kernel directly, because the C library copies sets of 1024 signals.
 pub(crate) fn change_mask(how: c_int, signals: u64) -> Result<u64, Failure> {
     let mut before = [0_u64];
-    exactly(0, call!(rt_sigprocmask, how, &[signals], &mut before, size_of::<u64>())?)?;
+    exactly(0, call::rt_sigprocmask(how, &[signals], &mut before, size_of::<u64>())?)?;
     Ok(before[0])
 }
 
@@ -94,6 +94,6 @@ impl Thread {
     /// Sends a signal. A signal to the calling thread itself is delivered before this returns.
     #[inline(always)]
     pub(crate) fn signal(self, signal: c_int) -> Result<(), Failure> {
-        exactly(0, call!(tgkill, self.process, self.thread, signal)?)
+        exactly(0, call::tgkill(self.process, self.thread, signal)?)
     }
 }

@@ -1,10 +1,14 @@
-//! Child processes: starting them, and waiting for their end.
+//! Child processes: starting them, tracing them, and waiting for their end.
 
 use std::ffi::CStr;
 
 use libc::{c_char, c_int, pid_t};
-use operation::Failure;
+use operation::{Failure, Partner, Setting};
 use rustix::io::Errno;
+
+use super::call;
+use super::check::exactly;
+use super::invoke::{Null, invoke};
 
 /// The exit status of a child that could not start its program, as shells use it.
 pub(crate) const NOT_STARTED: c_int = 127;
@@ -65,4 +69,22 @@ pub(crate) fn wait_for(child: pid_t) -> Result<(), Failure> {
         0 => Ok(()),
         status => Err(Failure::wrong(format!("the child ended with status {status:#x}"))),
     }
+}
+
+/// Lets the parent trace this process.
+pub(crate) fn traced_by_parent() -> Result<usize, Failure> {
+    // SAFETY: this command takes no address.
+    unsafe { invoke!(ptrace, libc::PTRACE_TRACEME, 0, 0, 0) }
+}
+
+/// A child that this process traces. It is stopped as long as the handle lives.
+pub(crate) fn stopped(setting: &Setting) -> Result<Partner, Failure> {
+    let traced = setting.partner(setting.cpu(), || {
+        traced_by_parent()?;
+        let own = call::getpid()?;
+        call::kill(own, libc::SIGSTOP).map(drop)
+    })?;
+    let mut status = [0_i32];
+    exactly(traced.pid() as usize, call::wait4(traced.pid(), &mut status, 0, Null)?)?;
+    if libc::WIFSTOPPED(status[0]) { Ok(traced) } else { Err(Failure::skip("tracing is refused here", "run as root")) }
 }

@@ -1,8 +1,8 @@
-//! Work of several tasks at once: partners that do the same, or that keep the machine busy meanwhile, on other CPUs or on
-//! ours too, with memory of their own or in ours.
+//! Work of several tasks at once: the timed task has partners that do the same work, or that load the machine meanwhile. They
+//! run on other CPUs or also on the CPU of the timed task, as processes or as threads of this process.
 //!
-//! Partners sleep between batches, or they would run beside the clock's checks. Before a batch they are woken and
-//! watch for its beginning; what they did in it is counted and checked by themselves, and asked for after it.
+//! Partners sleep between batches, because otherwise they would disturb the checks of the clock. Before a batch they are woken
+//! and wait actively for its beginning. They count and check their own work. The timed task reads the counts after the batch.
 
 mod board;
 
@@ -22,31 +22,32 @@ use super::work::Work;
 pub(crate) use board::Part;
 use board::{ASLEEP, AWAKE, Board, FAILED, LOST, MOST, Member, SETTING_UP};
 
-/// How long a partner may take for anything but its part of a batch.
+/// The time limit for everything that a partner does except its part of a batch.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Iterations of our own within which a partner does some of its work for certain: thousands of loads from far memory.
+/// After this number of iterations of the timed task, a partner has certainly done some work: together they take as long as
+/// thousands of loads from memory.
 const SURELY: u64 = 256;
 
-/// Whose memory a partner works in.
+/// The memory that a partner works in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// Its own: it is a process.
+    /// A private one: the partner is a process.
     Own,
-    /// Ours: it is a thread of this process.
+    /// That of the timed task: the partner is a thread of this process.
     Ours,
 }
 
 /// Where partners run.
 pub(crate) struct Seats {
-    /// A partner on each of these CPUs; a CPU may be named more than once, and may be ours.
+    /// The CPU of each partner. A CPU may occur more than once, and may be that of the timed task.
     pub(crate) cpus: Vec<u32>,
-    /// Whose memory they work in.
+    /// The memory that they work in.
     pub(crate) memory: Memory,
 }
 
 impl Seats {
-    /// Processes on other CPUs, so many with ours.
+    /// Processes on other CPUs: one less than this number, because the timed task has a CPU too.
     ///
     /// # Errors
     /// A skip if there are fewer CPUs.
@@ -60,11 +61,11 @@ impl Seats {
         Seats { memory: Memory::Ours, ..self }
     }
 
-    /// Threads of this process, by an axis of tasks: with us so many, each on a CPU of its own; `all`, one on every CPU;
-    /// `twice`, two on every CPU.
+    /// Threads of this process, by the value of an axis of tasks. A number counts the tasks, the timed one included, each on
+    /// another CPU; `all` is one task on every CPU; `twice` is two tasks on every CPU.
     ///
     /// # Errors
-    /// A skip if there are fewer CPUs, or if all of them are a point of their own.
+    /// A skip if there are fewer CPUs, or if `all` is a number that the axis has too.
     pub(crate) fn threads(setting: &Setting, axis: &str) -> Result<Seats, Failure> {
         let others = setting.all_other_cpus();
         let cpus = match setting.word(axis) {
@@ -80,23 +81,23 @@ impl Seats {
         Ok(Seats { cpus, memory: Memory::Ours })
     }
 
-    /// The tasks, ours included.
+    /// The number of tasks, the timed one included.
     pub(crate) fn tasks(&self) -> u64 {
         1 + self.cpus.len() as u64
     }
 
-    /// Whether some CPU has two tasks, one of which may be ours.
+    /// True if a CPU has two tasks. The timed task, on the CPU `ours`, counts.
     pub(crate) fn crowded(&self, ours: u32) -> bool {
         let mut seen = BTreeSet::from([ours]);
         !self.cpus.iter().all(|&cpu| seen.insert(cpu))
     }
 }
 
-/// Which task of a team it is: 0 is the one that is timed.
+/// The place of a task in its team. Number 0 is the timed task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seat {
     pub(crate) number: usize,
-    /// Differs from task to task and from round to round.
+    /// Different for each task and each round.
     pub(crate) seed: u64,
 }
 
@@ -106,22 +107,22 @@ impl Seat {
     }
 }
 
-/// Partners, and where they and we meet.
+/// The partners, and the memory that they share with the timed task.
 pub(crate) struct Team {
     board: Arc<Shared<Board>>,
     partners: Partners,
     batch: u32,
 }
 
-/// They end when this is dropped.
+/// The partners. They end when this is dropped.
 enum Partners {
     Processes(Vec<Partner>),
     Threads(Vec<JoinHandle<()>>),
 }
 
 impl Team {
-    /// Starts partners, each with work of its own. Call it before our own memory is there: a process that is forked
-    /// shares it, and every page is copied when next written.
+    /// Starts the partners, and makes the work of each. Call this before the timed task allocates its memory, because a forked
+    /// process shares that memory, and each page is then copied at the next write.
     fn start<W: Work>(
         setting: &Setting,
         seats: &Seats,
@@ -147,7 +148,7 @@ impl Team {
                 Partners::Threads(all) => {
                     let (board, make) = (Arc::clone(&team.board), make.clone());
                     let life = move || board.serve(index, part, || pin(cpu).and_then(|()| make(seat)));
-                    // What ends a thread early it has told by its state.
+                    // A thread that ends early has already said so by its state.
                     all.push(std::thread::Builder::new().spawn(move || drop(life()))?);
                 }
             }
@@ -180,7 +181,7 @@ impl Team {
                         return Err(Failure::wrong("a partner could not do its work"));
                     }
                     if start.elapsed() > PATIENCE {
-                        return Err(Failure::wrong("a partner does not come"));
+                        return Err(Failure::wrong("a partner does not answer in time"));
                     }
                 }
             }
@@ -188,7 +189,7 @@ impl Team {
         Ok(())
     }
 
-    /// Waits until all have their memory.
+    /// Waits until all partners have their memory.
     fn ready(&self) -> Result<(), Failure> {
         let refused = |_| Failure::skip("a partner could not set up its memory", "free memory");
         let start = Instant::now();
@@ -205,7 +206,7 @@ impl Team {
         self.all(ASLEEP).map_err(refused)
     }
 
-    /// Wakes all for a batch of so many iterations, and waits until they watch for its beginning.
+    /// Wakes all partners for a batch of this number of iterations, and waits until they wait actively for its beginning.
     fn wake(&mut self, times: u64) -> Result<(), Failure> {
         self.batch = self.batch.wrapping_add(1);
         self.board.times.store(times, Ordering::Relaxed);
@@ -219,20 +220,20 @@ impl Team {
         self.board.begun.0.store(self.batch, Ordering::Release);
     }
 
-    /// Waits until all have done their part of the batch.
+    /// Waits until all partners have done their part of the batch.
     fn done(&self) -> Result<(), Failure> {
         self.board.sleep_until_done(PATIENCE)?;
         self.until(|member| member.done.load(Ordering::Acquire) == self.batch)
     }
 
-    /// Units of work that each has done in all.
+    /// The total units of work that each partner has done.
     fn units(&self) -> Vec<u64> {
         self.members().map(|member| member.units.load(Ordering::Acquire)).collect()
     }
 }
 
 impl Drop for Team {
-    /// Processes are killed as their handles drop; threads are told and waited for.
+    /// Processes are killed when their handles are dropped. Threads are asked to end, and joined.
     fn drop(&mut self) {
         let Partners::Threads(all) = &mut self.partners else { return };
         self.board.ended.store(1, Ordering::Release);
@@ -245,8 +246,8 @@ impl Drop for Team {
     }
 }
 
-/// The loop in which this task and its partners do the same; an iteration is one of each. A batch ends when the last has
-/// done its part.
+/// The loop in which the timed task and its partners do the same work. In an iteration each task does it once. A batch ends
+/// when the last task has done its part.
 pub(crate) fn together<W: Work>(
     setting: &Setting,
     seats: &Seats,
@@ -255,7 +256,7 @@ pub(crate) fn together<W: Work>(
     together_checked(setting, seats, make, |_| Ok(()))
 }
 
-/// The same; when all have done their part of a batch, `checked` is told of how many iterations.
+/// The same. After each batch, `checked` is called with its number of iterations.
 pub(crate) fn together_checked<W: Work>(
     setting: &Setting,
     seats: &Seats,
@@ -286,12 +287,12 @@ pub(crate) fn together_checked<W: Work>(
         if team.units().iter().zip(units).all(|(now, before)| *now == *before + times) {
             return checked(times);
         }
-        Err(Failure::wrong("the tasks did not all do their part"))
+        Err(Failure::wrong("not all tasks did their part"))
     };
     Ok(Loop::new(run).before(prepare).verify(verify))
 }
 
-/// The loop of `own` work while partners, if any, do theirs in this `part` of the time.
+/// The loop of the work `own`, while partners, if there are any, do the work `load` in this `part` of the time.
 pub(crate) fn beside<W: Work, L: Work>(
     setting: &Setting,
     (seats, part): (&Seats, Part),
@@ -315,7 +316,7 @@ pub(crate) fn beside<W: Work, L: Work>(
         team.wake(times)?;
         let asleep = team.units();
         team.begin();
-        // Its first piece has warmed it up and shown that it is at work.
+        // After its first piece of work, a partner is warm and known to be working.
         let start = Instant::now();
         while team.units().iter().zip(&asleep).any(|(now, before)| now == before) {
             if start.elapsed() > PATIENCE {
@@ -331,7 +332,7 @@ pub(crate) fn beside<W: Work, L: Work>(
         team.done()?;
         team.all(ASLEEP)?;
         own.check(times)?;
-        // In a short batch it may have been between two pieces.
+        // In a short batch, a partner may have been between two pieces of work.
         let idle = times >= SURELY && team.units().iter().zip(units).any(|(now, before)| now == before);
         if idle { Err(Failure::wrong("a partner did no work during the batch")) } else { Ok(()) }
     };

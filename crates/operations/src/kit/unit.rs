@@ -35,7 +35,7 @@ impl Computing {
     }
 }
 
-/// The value after so many steps, in as many leaps as the number has bits.
+/// The value after this number of steps, computed in one leap per bit of the number.
 fn leap(value: u64, mut steps: u64) -> u64 {
     let (mut multiplier, mut increment, mut value) = (MULTIPLIER, INCREMENT, value);
     while steps > 0 {
@@ -71,7 +71,7 @@ pub(crate) struct Passing {
 const LINE: usize = 8;
 
 impl Passing {
-    /// A set of so many bytes, and so many passes per unit.
+    /// A working set of this number of bytes, and the number of passes per unit.
     pub(crate) fn new(bytes: usize, passes: u64) -> Passing {
         Passing { words: vec![1; bytes / size_of::<u64>()], passes, all: 0 }
     }

@@ -1,32 +1,32 @@
-//! Work that is done so many times and then checked, by one task or by several at once.
+//! Work that is repeated and then checked, by one task or by several at once.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use operation::{Failure, Loop, Took};
 
-/// Work that a task does on its own.
+/// Work that a task does without the help of another.
 pub(crate) trait Work: 'static {
-    /// Gets ready to do it so many times, outside the timing.
+    /// Prepares for this number of repetitions, outside the timed region.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If the preparation fails.
     fn ready(&mut self, _times: u64) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Does it so many times; this is what is timed.
+    /// Does the work this number of times. Only this is timed.
     fn work(&mut self, times: u64);
 
-    /// What the last call of `work` took, where not all of its time counts. Asked of the task that is timed alone.
+    /// The time that the last call of `work` took, if not all of it counts. Only the task that is timed is asked.
     fn took(&mut self) -> Option<Took> {
         None
     }
 
-    /// Checks that the last call of `work` did what it was to do, so many times.
+    /// Checks that the last call of `work` did all of this number of repetitions.
     ///
     /// # Errors
-    /// When it did not.
+    /// If it did not.
     fn check(&mut self, times: u64) -> Result<(), Failure>;
 }
 

@@ -169,7 +169,7 @@ fn over_loopback(setting: &Setting, flags: i32) -> Result<Loop, Failure> {
     }))
 }
 
-/// Takes up to so many bytes out of a TCP socket without copying them; returns how many there were.
+/// Takes at most this number of bytes out of a TCP socket without copying them. Returns how many it took.
 fn discard(socket: &OwnedFd, most: usize) -> Result<usize, Failure> {
     // SAFETY: with MSG_TRUNC the kernel writes nothing to the buffer of a TCP socket.
     let taken = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), most, MSG_TRUNC | MSG_DONTWAIT) };
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn every_message_is_sent_and_completed() {
-        // A network of one's own must not become that of the other tests.
+        // The private network must not become that of the other tests.
         let tested = std::thread::spawn(|| crate::kit::trial::perform_all(OPERATIONS));
         tested.join().expect("they are sent");
     }

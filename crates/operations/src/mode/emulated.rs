@@ -18,7 +18,8 @@ use serde::de::DeserializeOwned;
 
 use super::guest::{Guest, GuestProgram};
 use super::native;
-use crate::kit::invoke::call;
+use crate::kit::call;
+use crate::kit::invoke::Null;
 use crate::user::command::found;
 
 /// The first word of a command line that starts the server. It is not for users, so the help does not mention it.
@@ -164,8 +165,8 @@ fn program(name: &str, memory: Vec<u64>, files: &[RawFd]) -> Result<GuestProgram
 /// empty host procedure called by a guest.
 fn crossings() -> GuestProgram {
     Box::new(|times| {
-        let heap = call!(brk, 0)?;
-        let one = || call!(brk, 0).map(|end| u64::from(end == heap));
+        let heap = call::brk(Null)?;
+        let one = || call::brk(Null).map(|end| u64::from(end == heap));
         let mut sum = 0;
         for _ in 0..times {
             sum += one()? + one()? + one()? + one()? + one()? + one()? + one()? + one()?;

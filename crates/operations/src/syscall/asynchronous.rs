@@ -9,8 +9,9 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 
 use super::{BLOCK, CALL};
+use crate::kit::call;
 use crate::kit::check::{answered, exactly};
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{STOCK, consuming, producing, tried};
 use crate::kit::scratch::{device, file_of};
 
@@ -88,7 +89,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 repeat(move || {
                     let _kept = &mask;
-                    exactly(1, call!(io_pgetevents, context.0, 1, 1, &mut event, 0, &signals)?)
+                    // SAFETY: there is room for one event, and the mask is kept.
+                    exactly(1, unsafe { invoke!(io_pgetevents, context.0, 1, 1, &mut event, 0, &signals) }?)
                 })
                 .at_most(STOCK)
                 .before(move |times| (0..times).try_for_each(|_| reading.submit(&filled))),
@@ -112,7 +114,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut event = [0_u64; 4];
             tried(consuming(make, move |waiting: Request| {
                 // This error means success; the result arrives like all others.
-                answered(libc::EINPROGRESS, call!(io_cancel, context.0, waiting.block(), &mut event))?;
+                answered(libc::EINPROGRESS, call::io_cancel(context.0, waiting.block(), &mut event))?;
                 Ok(Cancelled { context: Rc::clone(&context), _request: waiting })
             }))
         },
@@ -126,7 +128,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 producing(|| {
                     let mut parameters = [0_u32; 30];
-                    Ok(owned(call!(io_uring_setup, 1, &mut parameters)?))
+                    // SAFETY: there is room for the parameters, which contain no addresses.
+                    Ok(owned(unsafe { invoke!(io_uring_setup, 1, &mut parameters) }?))
                 })
                 .at_most(CONTEXTS),
             )
@@ -142,7 +145,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let ring = Ring::new()?;
             tried(repeat(move || {
                 ring.ask();
-                exactly(1, call!(io_uring_enter, &ring.descriptor, 1, 1, GET_EVENTS, 0, 0)?)?;
+                exactly(1, call::io_uring_enter(&ring.descriptor, 1, 1, GET_EVENTS, Null, 0)?)?;
                 exactly(1, ring.take() as usize)
             }))
         },
@@ -155,11 +158,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (ring, null) = (Ring::new()?, device(c"/dev/null")?);
             let files = Box::new([null.as_raw_fd()]);
-            exactly(0, call!(io_uring_register, &ring.descriptor, REGISTER_FILES, &*files, 1)?)?;
+            // SAFETY: there is one file.
+            exactly(0, unsafe { invoke!(io_uring_register, &ring.descriptor, REGISTER_FILES, &*files, 1) }?)?;
             let update = [0_u64, files.as_ptr() as u64];
             tried(repeat(move || {
                 let _kept = (&files, &null);
-                exactly(1, call!(io_uring_register, &ring.descriptor, UPDATE_FILES, &update, 1)?)
+                // SAFETY: there is one update, and its file is kept.
+                exactly(1, unsafe { invoke!(io_uring_register, &ring.descriptor, UPDATE_FILES, &update, 1) }?)
             }))
         },
         ..CALL
@@ -172,7 +177,7 @@ struct Context(u64);
 impl Context {
     fn new(requests: u64) -> Result<Context, Failure> {
         let mut number = [0_u64];
-        match call!(io_setup, requests, &mut number) {
+        match call::io_setup(requests, &mut number) {
             Ok(_) => Ok(Context(number[0])),
             Err(Failure::Errno { errno: libc::EAGAIN }) => {
                 Err(Failure::skip("other processes use all contexts for asynchronous requests", "raise fs.aio-max-nr"))
@@ -184,20 +189,20 @@ impl Context {
     fn destroy(self) -> Result<(), Failure> {
         let number = self.0;
         std::mem::forget(self);
-        exactly(0, call!(io_destroy, number)?)
+        exactly(0, call::io_destroy(number)?)
     }
 
     /// Takes one result, and waits for it if necessary.
     #[inline(always)]
     fn take(&self) -> Result<(), Failure> {
         let mut event = [0_u64; 4];
-        exactly(1, call!(io_getevents, self.0, 1, 1, &mut event, 0)?)
+        exactly(1, call::io_getevents(self.0, 1, &mut event, Null)?)
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        let _ = call!(io_destroy, self.0);
+        let _ = call::io_destroy(self.0);
     }
 }
 
@@ -235,7 +240,8 @@ impl Request {
     #[inline(always)]
     fn submit(&self, context: &Context) -> Result<(), Failure> {
         let list = [self.block.as_ptr()];
-        exactly(1, call!(io_submit, context.0, 1, &list)?)
+        // SAFETY: the request and the memory that it refers to stay in place until its event has arrived.
+        exactly(1, unsafe { invoke!(io_submit, context.0, 1, &list) }?)
     }
 }
 
@@ -262,7 +268,8 @@ impl Ring {
     fn new() -> Result<Ring, Failure> {
         // Ten words, then two groups of ten words with the offsets of the parts of each ring.
         let mut parameters = [0_u32; 30];
-        let descriptor = owned(call!(io_uring_setup, 1, &mut parameters)?);
+        // SAFETY: there is room for the parameters, which contain no addresses.
+        let descriptor = owned(unsafe { invoke!(io_uring_setup, 1, &mut parameters) }?);
         let rings = map(&descriptor, RINGS)?;
         map(&descriptor, ENTRIES)?;
         let word = |at: usize| {

@@ -4,8 +4,8 @@ use operation::{Failure, Loop, Operation, repeat};
 use rustix::process::{getegid, geteuid, getgroups};
 
 use super::CALL;
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
 use crate::kit::loops::{tried, turning};
 use crate::kit::scratch::{enter, file_of, new_file};
 
@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let mut room: Room = [0; 64];
-            tried(repeat(move || exactly(0, call!(stat, c"file", &mut room)?)))
+            tried(repeat(move || exactly(0, call::stat(c"file", &mut room)?)))
         },
         ..CALL
     },
@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let mut room: Room = [0; 64];
-            tried(repeat(move || exactly(0, call!(lstat, c"file", &mut room)?)))
+            tried(repeat(move || exactly(0, call::lstat(c"file", &mut room)?)))
         },
         ..CALL
     },
@@ -47,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             let mut room: Room = [0; 64];
-            tried(repeat(move || exactly(0, call!(fstat, &file, &mut room)?)))
+            tried(repeat(move || exactly(0, call::fstat(&file, &mut room)?)))
         },
         ..CALL
     },
@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let mut room: Room = [0; 64];
-            tried(repeat(move || exactly(0, call!(newfstatat, &folder, c"file", &mut room, 0)?)))
+            tried(repeat(move || exactly(0, call::newfstatat(&folder, c"file", &mut room, 0)?)))
         },
         ..CALL
     },
@@ -72,7 +72,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let mut room: Room = [0; 64];
-            tried(repeat(move || exactly(0, call!(statx, &folder, c"file", 0, libc::STATX_ALL, &mut room)?)))
+            tried(repeat(move || exactly(0, call::statx(&folder, c"file", 0, libc::STATX_ALL, &mut room)?)))
         },
         ..CALL
     },
@@ -83,7 +83,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["access"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            tried(repeat(move || exactly(0, call!(access, c"file", libc::R_OK)?)))
+            tried(repeat(move || exactly(0, call::access(c"file", libc::R_OK)?)))
         },
         ..CALL
     },
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            tried(repeat(move || exactly(0, call!(faccessat, &folder, c"file", libc::R_OK)?)))
+            tried(repeat(move || exactly(0, call::faccessat(&folder, c"file", libc::R_OK)?)))
         },
         ..CALL
     },
@@ -105,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            tried(repeat(move || exactly(0, call!(faccessat2, &folder, c"file", libc::R_OK, libc::AT_EACCESS)?)))
+            tried(repeat(move || exactly(0, call::faccessat2(&folder, c"file", libc::R_OK, libc::AT_EACCESS)?)))
         },
         ..CALL
     },
@@ -116,7 +116,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["chmod"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            tried(repeat(move || exactly(0, call!(chmod, c"file", 0o600)?)))
+            tried(repeat(move || exactly(0, call::chmod(c"file", 0o600)?)))
         },
         ..CALL
     },
@@ -126,7 +126,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fchmod"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            tried(repeat(move || exactly(0, call!(fchmod, &file, 0o600)?)))
+            tried(repeat(move || exactly(0, call::fchmod(&file, 0o600)?)))
         },
         ..CALL
     },
@@ -137,7 +137,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            tried(repeat(move || exactly(0, call!(fchmodat, &folder, c"file", 0o600)?)))
+            tried(repeat(move || exactly(0, call::fchmodat(&folder, c"file", 0o600)?)))
         },
         ..CALL
     },
@@ -148,7 +148,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            tried(repeat(move || exactly(0, call!(fchmodat2, &folder, c"file", 0o600, libc::AT_SYMLINK_NOFOLLOW)?)))
+            tried(repeat(move || exactly(0, call::fchmodat2(&folder, c"file", 0o600, libc::AT_SYMLINK_NOFOLLOW)?)))
         },
         ..CALL
     },
@@ -160,7 +160,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["chown"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            giving(move |(user, group)| call!(chown, c"file", user, group))
+            giving(move |(user, group)| call::chown(c"file", user, group))
         },
         ..CALL
     },
@@ -172,7 +172,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["lchown"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            giving(move |(user, group)| call!(lchown, c"file", user, group))
+            giving(move |(user, group)| call::lchown(c"file", user, group))
         },
         ..CALL
     },
@@ -183,7 +183,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fchown"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            giving(move |(user, group)| call!(fchown, &file, user, group))
+            giving(move |(user, group)| call::fchown(&file, user, group))
         },
         ..CALL
     },
@@ -195,7 +195,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            giving(move |(user, group)| call!(fchownat, &folder, c"file", user, group, 0))
+            giving(move |(user, group)| call::fchownat(&folder, c"file", user, group, 0))
         },
         ..CALL
     },
@@ -206,7 +206,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["utime"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            tried(repeat(move || exactly(0, call!(utime, c"file", &[1_i64, 2])?)))
+            tried(repeat(move || exactly(0, call::utime(c"file", &[1_i64, 2])?)))
         },
         ..CALL
     },
@@ -217,7 +217,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["utimes"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            tried(repeat(move || exactly(0, call!(utimes, c"file", &[1_i64, 2, 3, 4])?)))
+            tried(repeat(move || exactly(0, call::utimes(c"file", &[1_i64, 2, 3, 4])?)))
         },
         ..CALL
     },
@@ -229,7 +229,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            tried(repeat(move || exactly(0, call!(futimesat, &folder, c"file", &[1_i64, 2, 3, 4])?)))
+            tried(repeat(move || exactly(0, call::futimesat(&folder, c"file", &[1_i64, 2, 3, 4])?)))
         },
         ..CALL
     },
@@ -240,7 +240,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            tried(repeat(move || exactly(0, call!(utimensat, &folder, c"file", &[1_i64, 2, 3, 4], 0)?)))
+            tried(repeat(move || exactly(0, call::utimensat(&folder, c"file", &[1_i64, 2, 3, 4], 0)?)))
         },
         ..CALL
     },
@@ -251,7 +251,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             let mut room: Room = [0; 64];
-            tried(repeat(move || exactly(0, call!(statfs, c"file", &mut room)?)))
+            tried(repeat(move || exactly(0, call::statfs(c"file", &mut room)?)))
         },
         ..CALL
     },
@@ -262,7 +262,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             let mut room: Room = [0; 64];
-            tried(repeat(move || exactly(0, call!(fstatfs, &file, &mut room)?)))
+            tried(repeat(move || exactly(0, call::fstatfs(&file, &mut room)?)))
         },
         ..CALL
     },
@@ -277,7 +277,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             // The call identifies a device by 32 bits that mix the major and minor number as the kernel does.
             let number = device as u32;
             let mut room: Room = [0; 64];
-            tried(repeat(move || exactly(0, call!(ustat, number, &mut room)?)))
+            tried(repeat(move || exactly(0, call::ustat(number, &mut room)?)))
         },
         ..CALL
     },
@@ -289,7 +289,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let mut flags = [0_u32; 6];
-            tried(repeat(move || exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)))
+            tried(repeat(move || exactly(0, call::file_getattr(&folder, c"file", &mut flags, 0)?)))
         },
         ..CALL
     },
@@ -302,11 +302,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let mut flags = [0_u32; 6];
-            exactly(0, call!(file_getattr, &folder, c"file", &mut flags, 24, 0)?)?;
+            exactly(0, call::file_getattr(&folder, c"file", &mut flags, 0)?)?;
             let mut without = flags;
             // The flags of `linux/fs.h` are the first word of the structure, of 64 bits.
             without[0] |= NO_DUMP;
-            turning([without, flags], move |flags| call!(file_setattr, &folder, c"file", &flags, 24, 0))
+            turning([without, flags], move |flags| call::file_setattr(&folder, c"file", &flags, 0))
         },
         ..CALL
     },

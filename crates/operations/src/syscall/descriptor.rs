@@ -11,10 +11,11 @@ use operation::Failure;
 use operation::{Operation, repeat};
 
 use super::{CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
 #[cfg(target_arch = "x86_64")]
 use crate::kit::folder::Fresh;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{invoke, owned};
 #[cfg(target_arch = "x86_64")]
 use crate::kit::loops::FILES;
 use crate::kit::loops::{consuming, producing, tried};
@@ -30,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["open"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            tried(producing(move || Ok(owned(call!(open, c"file", READ, 0)?))))
+            tried(producing(move || Ok(owned(call::open(c"file", READ, 0)?))))
         },
         ..CALL
     },
@@ -41,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            tried(producing(move || Ok(owned(call!(openat, &folder, c"file", READ, 0)?))))
+            tried(producing(move || Ok(owned(call::openat(&folder, c"file", READ, 0)?))))
         },
         ..CALL
     },
@@ -53,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let how = [READ as u64, 0, libc::RESOLVE_BENEATH];
-            tried(producing(move || Ok(owned(call!(openat2, &folder, c"file", &how, 24)?))))
+            tried(producing(move || Ok(owned(call::openat2(&folder, c"file", &how)?))))
         },
         ..CALL
     },
@@ -70,7 +71,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let files = producing(move || {
                 // The names of a batch are created before it, and the last one is used first.
                 let name = names.borrow_mut().pop().ok_or_else(|| Failure::wrong("there are too few names"))?;
-                let file = owned(call!(creat, &name, 0o600)?);
+                let file = owned(call::creat(&name, 0o600)?);
                 Ok((file, name))
             });
             tried(files.at_most(FILES).batches(FILES as u32).before(move |times| {
@@ -86,10 +87,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["close"],
         prepare: |_| {
             let null = device(c"/dev/null")?;
-            tried(consuming(
-                move || Ok(owned(call!(dup, &null)?)),
-                |copy| exactly(0, call!(close, copy.into_raw_fd())?),
-            ))
+            tried(consuming(move || Ok(owned(call::dup(&null)?)), |copy| exactly(0, call::close(copy)?)))
         },
         ..CALL
     },
@@ -100,10 +98,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let null = device(c"/dev/null")?;
             tried(consuming(
-                move || Ok(owned(call!(dup, &null)?)),
+                move || Ok(owned(call::dup(&null)?)),
                 |copy| {
                     let number = copy.into_raw_fd();
-                    exactly(0, call!(close_range, number, number, 0)?)
+                    // SAFETY: this descriptor was given up just before.
+                    exactly(0, unsafe { invoke!(close_range, number, number, 0) }?)
                 },
             ))
         },
@@ -115,7 +114,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["dup"],
         prepare: |_| {
             let null = device(c"/dev/null")?;
-            tried(producing(move || Ok(owned(call!(dup, &null)?))))
+            tried(producing(move || Ok(owned(call::dup(&null)?))))
         },
         ..CALL
     },
@@ -127,7 +126,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (null, zero) = (device(c"/dev/null")?, device(c"/dev/zero")?);
             let number = zero.as_raw_fd() as usize;
-            tried(repeat(move || exactly(number, call!(dup2, &null, &zero)?)))
+            tried(repeat(move || exactly(number, call::dup2(&null, &zero)?)))
         },
         ..CALL
     },
@@ -138,7 +137,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (null, zero) = (device(c"/dev/null")?, device(c"/dev/zero")?);
             let number = zero.as_raw_fd() as usize;
-            tried(repeat(move || exactly(number, call!(dup3, &null, &zero, libc::O_CLOEXEC)?)))
+            tried(repeat(move || exactly(number, call::dup3(&null, &zero, libc::O_CLOEXEC)?)))
         },
         ..CALL
     },
@@ -148,8 +147,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fcntl"],
         prepare: |_| {
             let null = device(c"/dev/null")?;
-            let flags = call!(fcntl, &null, libc::F_GETFL)?;
-            tried(repeat(move || exactly(flags, call!(fcntl, &null, libc::F_GETFL)?)))
+            let flags = call::fcntl(&null, libc::F_GETFL)?;
+            tried(repeat(move || exactly(flags, call::fcntl(&null, libc::F_GETFL)?)))
         },
         ..CALL
     },
@@ -160,8 +159,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let null = device(c"/dev/null")?;
             tried(repeat(move || {
-                let flags = call!(fcntl, &null, libc::F_GETFL)?;
-                exactly(0, call!(fcntl, &null, libc::F_SETFL, flags | libc::O_NONBLOCK as usize)?)
+                let flags = call::fcntl(&null, libc::F_GETFL)?;
+                // SAFETY: this command takes flags.
+                exactly(0, unsafe { invoke!(fcntl, &null, libc::F_SETFL, flags | libc::O_NONBLOCK as usize) }?)
             }))
         },
         ..PAIR
@@ -176,7 +176,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut count = [0_i32];
             tried(repeat(move || {
                 let _open = &writer;
-                exactly(0, call!(ioctl, &reader, libc::FIONREAD as u32, &mut count)?)?;
+                // SAFETY: this command writes one number.
+                exactly(0, unsafe { invoke!(ioctl, &reader, libc::FIONREAD as u32, &mut count) }?)?;
                 exactly(1, count[0] as usize)
             }))
         },
@@ -189,8 +190,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             tried(repeat(move || {
-                exactly(0, call!(flock, &file, libc::LOCK_EX)?)?;
-                exactly(0, call!(flock, &file, libc::LOCK_UN)?)
+                exactly(0, call::flock(&file, libc::LOCK_EX)?)?;
+                exactly(0, call::flock(&file, libc::LOCK_UN)?)
             }))
         },
         ..PAIR
@@ -203,7 +204,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             tried(producing(|| {
                 let mut ends = [0_i32; 2];
-                exactly(0, call!(pipe, &mut ends)?)?;
+                exactly(0, call::pipe(&mut ends)?)?;
                 Ok(ends.map(|end| owned(end as usize)))
             }))
         },
@@ -216,7 +217,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             tried(producing(|| {
                 let mut ends = [0_i32; 2];
-                exactly(0, call!(pipe2, &mut ends, libc::O_CLOEXEC)?)?;
+                exactly(0, call::pipe2(&mut ends, libc::O_CLOEXEC)?)?;
                 Ok(ends.map(|end| owned(end as usize)))
             }))
         },
@@ -226,14 +227,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.memfd_create",
         summary: "create a file without a name, only in memory",
         calls: &["memfd_create"],
-        prepare: |_| tried(producing(|| Ok(owned(call!(memfd_create, c"howslow", libc::MFD_CLOEXEC)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call::memfd_create(c"howslow", libc::MFD_CLOEXEC)?)))),
         ..CALL
     },
     Operation {
         id: "call.memfd_secret",
         summary: "create a file in memory that the kernel itself does not map",
         calls: &["memfd_secret"],
-        prepare: |_| tried(producing(|| Ok(owned(call!(memfd_secret, libc::O_CLOEXEC)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call::memfd_secret(libc::O_CLOEXEC)?)))),
         ..CALL
     },
 ];

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use operation::{Failure, Setting};
+use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::kit::invoke::call;
+use crate::kit::call;
+use crate::kit::invoke::Null;
 
 /// A task's stack, in units of 16 bytes.
 const STACK: usize = 4 << 10;
@@ -87,7 +89,7 @@ impl Elsewhere {
     /// If it does not start to run.
     pub(super) fn start(&self) -> Result<(), Failure> {
         self.control.wanted.store(RUNNING, Ordering::Release);
-        call!(futex, self.control.wanted.as_ptr(), libc::FUTEX_WAKE, 1)?;
+        call::futex(&self.control.wanted, libc::FUTEX_WAKE, 1, Null)?;
         self.until(RUNNING)
     }
 
@@ -105,7 +107,7 @@ impl Elsewhere {
         // The CPU clock of a process, from the kernel's `MAKE_PROCESS_CPUCLOCK` and `CPUCLOCK_SCHED`.
         const SCHEDULED: i32 = 2;
         let mut time = [0_u64; 2];
-        call!(clock_gettime, !self.pid << 3 | SCHEDULED, &mut time)?;
+        call::clock_gettime(!self.pid << 3 | SCHEDULED, &mut time)?;
         Ok(time[0] * 1_000_000_000 + time[1])
     }
 
@@ -131,8 +133,8 @@ impl Elsewhere {
 
 impl Drop for Elsewhere {
     fn drop(&mut self) {
-        let _ = call!(kill, self.pid, libc::SIGKILL);
-        let _ = call!(wait4, self.pid, 0, 0, 0);
+        let _ = call::kill(self.pid, libc::SIGKILL);
+        let _ = call::wait4(self.pid, Null, 0, Null);
     }
 }
 
@@ -145,10 +147,11 @@ extern "C" fn run(control: *mut c_void) -> c_int {
         *word = 1 << (control.cpu % 64);
     }
     let policy = if control.running == TaskRunning::Idly { libc::SCHED_IDLE } else { libc::SCHED_OTHER };
-    let ready = call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)
-        .and_then(|_| call!(sched_setaffinity, 0, WORDS * 8, &set))
-        .and_then(|_| call!(sched_setscheduler, 0, policy, &[0_i32]));
-    let orphan = call!(getppid).is_ok_and(|parent| parent != control.parent as usize);
+    let ready = set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(Failure::from)
+        .and_then(|_| call::sched_setaffinity(0, &set))
+        .and_then(|_| call::sched_setscheduler(0, policy, &[0_i32]));
+    let orphan = call::getppid().is_ok_and(|parent| parent != control.parent as usize);
     if ready.is_err() || orphan {
         control.state.store(FAILED, Ordering::Release);
         return 1;
@@ -159,7 +162,7 @@ extern "C" fn run(control: *mut c_void) -> c_int {
         while control.wanted.load(Ordering::Relaxed) == RUNNING {}
         control.state.store(PAUSED, Ordering::Release);
         while control.wanted.load(Ordering::Acquire) == PAUSED {
-            let _ = call!(futex, control.wanted.as_ptr(), libc::FUTEX_WAIT, PAUSED, 0);
+            let _ = call::futex(&control.wanted, libc::FUTEX_WAIT, PAUSED, Null);
         }
     }
 }

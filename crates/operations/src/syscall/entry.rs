@@ -10,7 +10,7 @@ use rustix::process::{Pid, getppid};
 
 use crate::kit::baseline::{DEFAULT, ENTRY};
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::invoke;
 use crate::kit::scratch::{new_file, scratch};
 
 /// Which call is made.
@@ -131,7 +131,8 @@ fn called(setting: &Setting) -> Result<Loop, Failure> {
     let attributes = RefCell::new([0_u8; size_of::<libc::statx>()]);
     let stat = move || {
         let room = attributes.borrow_mut().as_mut_ptr();
-        exactly(0, call!(statx, &folder, c"file", 0, libc::STATX_BASIC_STATS, room)?)
+        // SAFETY: there is room for the attributes, which the closure owns.
+        exactly(0, unsafe { invoke!(statx, &folder, c"file", 0, libc::STATX_BASIC_STATS, room) }?)
     };
     Ok(match (setting.word("call"), setting.word("from")) {
         ("getppid", "loop") => repeat(parent),

@@ -7,8 +7,9 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::time::{EXPIRY, SHORT, SLEEP, expiry, set_slack};
 use super::{CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{producing, tried};
 
 /// The size of the kernel's signal set in bytes.
@@ -31,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut wait = [libc::pollfd { fd: counter.as_raw_fd(), events: libc::POLLIN, revents: 0 }];
             tried(repeat(move || {
                 let _open = &counter;
-                exactly(1, call!(poll, &mut wait, 1, -1)?)
+                exactly(1, call::poll(&mut wait, -1)?)
             }))
         },
         ..CALL
@@ -46,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mask = [0_u64];
             tried(repeat(move || {
                 let _open = &counter;
-                exactly(1, call!(ppoll, &mut wait, 1, 0, &mask, SIGNALS)?)
+                exactly(1, call::ppoll(&mut wait, Null, &mask, SIGNALS)?)
             }))
         },
         ..CALL
@@ -61,7 +62,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let bound = counter.as_raw_fd() + 1;
             tried(repeat(move || {
                 let _open = &counter;
-                exactly(1, call!(select, bound, &mut set, 0, 0, 0)?)
+                // SAFETY: the set has more bits than the bound.
+                exactly(1, unsafe { invoke!(select, bound, &mut set, 0, 0, 0) }?)
             }))
         },
         ..CALL
@@ -75,7 +77,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let bound = counter.as_raw_fd() + 1;
             tried(repeat(move || {
                 let _open = &counter;
-                exactly(1, call!(pselect6, bound, &mut set, 0, 0, 0, 0)?)
+                // SAFETY: the set has more bits than the bound.
+                exactly(1, unsafe { invoke!(pselect6, bound, &mut set, 0, 0, 0, 0) }?)
             }))
         },
         ..CALL
@@ -85,14 +88,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.epoll_create",
         summary: "create an epoll set",
         calls: &["epoll_create"],
-        prepare: |_| tried(producing(|| Ok(owned(call!(epoll_create, 1)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call::epoll_create(1)?)))),
         ..CALL
     },
     Operation {
         id: "call.epoll_create1",
         summary: "create an epoll set that is closed on exec",
         calls: &["epoll_create1"],
-        prepare: |_| tried(producing(|| Ok(owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call::epoll_create1(libc::EPOLL_CLOEXEC)?)))),
         ..CALL
     },
     Operation {
@@ -102,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (set, counter) = epoll_of_one()?;
             let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
-            tried(repeat(move || exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_MOD, &counter, &event)?)))
+            tried(repeat(move || exactly(0, call::epoll_ctl(&set, libc::EPOLL_CTL_MOD, &counter, &event)?)))
         },
         ..CALL
     },
@@ -111,11 +114,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "add a ready descriptor to an epoll set, and remove it",
         calls: &["epoll_ctl"],
         prepare: |_| {
-            let (set, counter) = (owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?), ready()?);
+            let (set, counter) = (owned(call::epoll_create1(libc::EPOLL_CLOEXEC)?), ready()?);
             let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
             tried(repeat(move || {
-                exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
-                exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_DEL, &counter, 0)?)
+                exactly(0, call::epoll_ctl(&set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
+                exactly(0, call::epoll_ctl(&set, libc::EPOLL_CTL_DEL, &counter, Null)?)
             }))
         },
         ..PAIR
@@ -130,7 +133,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut events = [0_u8; 8 * EVENT];
             tried(repeat(move || {
                 let _open = &counter;
-                exactly(1, call!(epoll_wait, &set, &mut events, 8, -1)?)
+                exactly(1, call::epoll_wait(&set, &mut events, -1)?)
             }))
         },
         ..CALL
@@ -144,7 +147,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (mut events, mask) = ([0_u8; 8 * EVENT], [0_u64]);
             tried(repeat(move || {
                 let _open = &counter;
-                exactly(1, call!(epoll_pwait, &set, &mut events, 8, -1, &mask, SIGNALS)?)
+                exactly(1, call::epoll_pwait(&set, &mut events, -1, &mask, SIGNALS)?)
             }))
         },
         ..CALL
@@ -158,7 +161,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (mut events, mask, second) = ([0_u8; 8 * EVENT], [0_u64], [1_u64, 0]);
             tried(repeat(move || {
                 let _open = &counter;
-                exactly(1, call!(epoll_pwait2, &set, &mut events, 8, &second, &mask, SIGNALS)?)
+                exactly(1, call::epoll_pwait2(&set, &mut events, &second, &mask, SIGNALS)?)
             }))
         },
         ..CALL
@@ -175,7 +178,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let _open = &counter;
                 // The remaining data is written back.
                 let mut left = SHORT;
-                exactly(0, call!(ppoll, &mut wait, 1, &mut left, 0, SIGNALS)?)
+                exactly(0, call::ppoll(&mut wait, &mut left, Null, SIGNALS)?)
             }))
         },
         ..TIMEOUT
@@ -188,7 +191,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             set_slack(setting)?;
             tried(repeat(|| {
                 let mut left = SHORT;
-                exactly(0, call!(pselect6, 0, 0, 0, 0, &mut left, 0)?)
+                // SAFETY: no set is passed, so that only the time is read and written.
+                exactly(0, unsafe { invoke!(pselect6, 0, 0, 0, 0, &mut left, 0) }?)
             }))
         },
         ..TIMEOUT
@@ -199,9 +203,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["epoll_pwait2"],
         prepare: |setting| {
             set_slack(setting)?;
-            let set = owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?);
+            let set = owned(call::epoll_create1(libc::EPOLL_CLOEXEC)?);
             let mut events = [0_u8; 8 * EVENT];
-            tried(repeat(move || exactly(0, call!(epoll_pwait2, &set, &mut events, 8, &SHORT, 0, SIGNALS)?)))
+            tried(repeat(move || exactly(0, call::epoll_pwait2(&set, &mut events, &SHORT, Null, SIGNALS)?)))
         },
         ..TIMEOUT
     },
@@ -210,14 +214,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.eventfd",
         summary: "create an event counter",
         calls: &["eventfd"],
-        prepare: |_| tried(producing(|| Ok(owned(call!(eventfd, 0)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call::eventfd(0)?)))),
         ..CALL
     },
     Operation {
         id: "call.eventfd2",
         summary: "create an event counter that is closed on exec",
         calls: &["eventfd2"],
-        prepare: |_| tried(producing(|| Ok(owned(call!(eventfd2, 0, libc::EFD_CLOEXEC)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call::eventfd2(0, libc::EFD_CLOEXEC)?)))),
         ..CALL
     },
     #[cfg(target_arch = "x86_64")]
@@ -227,7 +231,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["signalfd"],
         prepare: |_| {
             let set = [1_u64 << (libc::SIGUSR1 - 1)];
-            tried(producing(move || Ok(owned(call!(signalfd, -1, &set, SIGNALS)?))))
+            tried(producing(move || Ok(owned(call::signalfd(-1, &set, SIGNALS)?))))
         },
         ..CALL
     },
@@ -237,7 +241,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["signalfd4"],
         prepare: |_| {
             let set = [1_u64 << (libc::SIGUSR1 - 1)];
-            tried(producing(move || Ok(owned(call!(signalfd4, -1, &set, SIGNALS, libc::SFD_CLOEXEC)?))))
+            tried(producing(move || Ok(owned(call::signalfd4(-1, &set, SIGNALS, libc::SFD_CLOEXEC)?))))
         },
         ..CALL
     },
@@ -256,7 +260,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: EXPIRY,
         prepare: |setting| {
             let (timer, (seconds, rest)) = (timer()?, expiry(setting));
-            tried(repeat(move || exactly(0, call!(timerfd_settime, &timer, 0, &[0, 0, seconds, rest], 0)?)))
+            tried(repeat(move || exactly(0, call::timerfd_settime(&timer, 0, &[0, 0, seconds, rest], Null)?)))
         },
         ..CALL
     },
@@ -270,8 +274,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (timer, never) = (timer()?, [0_i64; 4]);
             let (seconds, rest) = expiry(setting);
             tried(repeat(move || {
-                exactly(0, call!(timerfd_settime, &timer, 0, &[0, 0, seconds, rest], 0)?)?;
-                exactly(0, call!(timerfd_settime, &timer, 0, &never, 0)?)
+                exactly(0, call::timerfd_settime(&timer, 0, &[0, 0, seconds, rest], Null)?)?;
+                exactly(0, call::timerfd_settime(&timer, 0, &never, Null)?)
             }))
         },
         ..PAIR
@@ -282,9 +286,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["timerfd_gettime"],
         prepare: |_| {
             let (timer, mut left) = (timer()?, [0_i64; 4]);
-            exactly(0, call!(timerfd_settime, &timer, 0, &[3600_i64, 0, 3600, 0], 0)?)?;
+            exactly(0, call::timerfd_settime(&timer, 0, &[3600_i64, 0, 3600, 0], Null)?)?;
             tried(repeat(move || {
-                exactly(0, call!(timerfd_gettime, &timer, &mut left)?)?;
+                exactly(0, call::timerfd_gettime(&timer, &mut left)?)?;
                 exactly(3600, left[0] as usize)
             }))
         },
@@ -309,12 +313,12 @@ fn ready_set() -> Result<(OwnedFd, [u64; 16]), Failure> {
 
 /// An epoll set of one descriptor that is ready.
 fn epoll_of_one() -> Result<(OwnedFd, OwnedFd), Failure> {
-    let (set, counter) = (owned(call!(epoll_create1, libc::EPOLL_CLOEXEC)?), ready()?);
+    let (set, counter) = (owned(call::epoll_create1(libc::EPOLL_CLOEXEC)?), ready()?);
     let event = [libc::epoll_event { events: libc::EPOLLIN as u32, u64: 1 }];
-    exactly(0, call!(epoll_ctl, &set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
+    exactly(0, call::epoll_ctl(&set, libc::EPOLL_CTL_ADD, &counter, &event)?)?;
     Ok((set, counter))
 }
 
 fn timer() -> Result<OwnedFd, Failure> {
-    Ok(owned(call!(timerfd_create, libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC)?))
+    Ok(owned(call::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC)?))
 }

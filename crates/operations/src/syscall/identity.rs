@@ -1,10 +1,12 @@
 //! Calls on users, groups, capabilities, names and keys.
 
 use operation::{Failure, Loop, Need, Operation, repeat};
+use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::{CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::{Null, invoke};
 use crate::kit::loops::{steadily, steady, tried, turning};
 use crate::kit::sandbox::namespaces;
 
@@ -25,28 +27,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.getuid",
         summary: "get this process's user id",
         calls: &["getuid"],
-        prepare: |_| steadily(call!(getuid)?, || call!(getuid)),
+        prepare: |_| steadily(call::getuid()?, call::getuid),
         ..CALL
     },
     Operation {
         id: "call.geteuid",
         summary: "get this process's effective user id",
         calls: &["geteuid"],
-        prepare: |_| steadily(call!(geteuid)?, || call!(geteuid)),
+        prepare: |_| steadily(call::geteuid()?, call::geteuid),
         ..CALL
     },
     Operation {
         id: "call.getgid",
         summary: "get this process's group id",
         calls: &["getgid"],
-        prepare: |_| steadily(call!(getgid)?, || call!(getgid)),
+        prepare: |_| steadily(call::getgid()?, call::getgid),
         ..CALL
     },
     Operation {
         id: "call.getegid",
         summary: "get this process's effective group id",
         calls: &["getegid"],
-        prepare: |_| steadily(call!(getegid)?, || call!(getegid)),
+        prepare: |_| steadily(call::getegid()?, call::getegid),
         ..CALL
     },
     Operation {
@@ -54,8 +56,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the user id to its current value",
         calls: &["setuid"],
         prepare: |_| {
-            let own = call!(getuid)?;
-            steady(move || call!(setuid, own))
+            let own = call::getuid()?;
+            steady(move || call::setuid(own))
         },
         ..CALL
     },
@@ -64,8 +66,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the group id to its current value",
         calls: &["setgid"],
         prepare: |_| {
-            let own = call!(getgid)?;
-            steady(move || call!(setgid, own))
+            let own = call::getgid()?;
+            steady(move || call::setgid(own))
         },
         ..CALL
     },
@@ -74,8 +76,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the real and effective user id to their current values",
         calls: &["setreuid"],
         prepare: |_| {
-            let (real, effective) = (call!(getuid)?, call!(geteuid)?);
-            steady(move || call!(setreuid, real, effective))
+            let (real, effective) = (call::getuid()?, call::geteuid()?);
+            steady(move || call::setreuid(real, effective))
         },
         ..CALL
     },
@@ -84,8 +86,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the real and effective group id to their current values",
         calls: &["setregid"],
         prepare: |_| {
-            let (real, effective) = (call!(getgid)?, call!(getegid)?);
-            steady(move || call!(setregid, real, effective))
+            let (real, effective) = (call::getgid()?, call::getegid()?);
+            steady(move || call::setregid(real, effective))
         },
         ..CALL
     },
@@ -95,7 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getresuid"],
         prepare: |_| {
             let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
-            steady(move || call!(getresuid, &mut real, &mut effective, &mut saved))
+            steady(move || call::getresuid(&mut real, &mut effective, &mut saved))
         },
         ..CALL
     },
@@ -107,7 +109,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         // A call that changes nothing returns at once (since Linux 6.3).
         prepare: |_| {
             as_root()?;
-            turning([OTHER, 0], |saved| call!(setresuid, -1, -1, saved)).map_err(alone)
+            turning([OTHER, 0], |saved| call::setresuid(-1, -1, saved)).map_err(alone)
         },
         ..CALL
     },
@@ -116,7 +118,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the user id for file accesses to another and back to root: one of the two calls",
         version: 2,
         calls: &["setfsuid"],
-        prepare: |_| changing_files(0, |user| call!(setfsuid, user)).map(|pairs| pairs.verify(|_| dying_with_parent())),
+        prepare: |_| changing_files(0, call::setfsuid).map(|pairs| pairs.verify(|_| dying_with_parent())),
         ..CALL
     },
     Operation {
@@ -125,7 +127,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getresgid"],
         prepare: |_| {
             let (mut real, mut effective, mut saved) = ([0_u32], [0_u32], [0_u32]);
-            steady(move || call!(getresgid, &mut real, &mut effective, &mut saved))
+            steady(move || call::getresgid(&mut real, &mut effective, &mut saved))
         },
         ..CALL
     },
@@ -136,8 +138,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setresgid"],
         prepare: |_| {
             as_root()?;
-            let own = call!(getegid)? as i32;
-            turning([OTHER, own], |saved| call!(setresgid, -1, -1, saved)).map_err(alone)
+            let own = call::getegid()? as i32;
+            turning([OTHER, own], |saved| call::setresgid(-1, -1, saved)).map_err(alone)
         },
         ..CALL
     },
@@ -147,8 +149,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["setfsgid"],
         prepare: |_| {
-            let own = call!(getegid)? as i32;
-            changing_files(own, |group| call!(setfsgid, group)).map(|pairs| pairs.verify(|_| dying_with_parent()))
+            let own = call::getegid()? as i32;
+            changing_files(own, call::setfsgid).map(|pairs| pairs.verify(|_| dying_with_parent()))
         },
         ..CALL
     },
@@ -159,8 +161,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         needs: &[Need::Root],
         prepare: |_| {
             let pairs = repeat(|| {
-                exactly(0, call!(setresuid, -1, OTHER, -1)?)?;
-                exactly(0, call!(setresuid, -1, 0, -1)?)
+                exactly(0, call::setresuid(-1, OTHER, -1)?)?;
+                exactly(0, call::setresuid(-1, 0, -1)?)
             });
             tried(pairs.verify(|_| dying_with_parent()))
         },
@@ -172,8 +174,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getgroups"],
         prepare: |_| {
             let mut groups = Box::new([0_u32; MOST_GROUPS]);
-            let count = call!(getgroups, MOST_GROUPS, &mut *groups)?;
-            steadily(count, move || call!(getgroups, MOST_GROUPS, &mut *groups))
+            let count = call::getgroups(&mut *groups)?;
+            steadily(count, move || call::getgroups(&mut *groups))
         },
         ..CALL
     },
@@ -183,8 +185,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setgroups"],
         prepare: |_| {
             let mut groups = Box::new([0_u32; MOST_GROUPS]);
-            let count = call!(getgroups, MOST_GROUPS, &mut *groups)?;
-            steady(move || call!(setgroups, count, &*groups))
+            let count = call::getgroups(&mut *groups)?;
+            let groups = groups[..count].to_vec();
+            steady(move || call::setgroups(&*groups))
         },
         ..CALL
     },
@@ -194,7 +197,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["capget"],
         prepare: |_| {
             let (mut header, mut sets) = ([CAPABILITIES, 0], [0_u32; 6]);
-            steady(move || call!(capget, &mut header, &mut sets))
+            steady(move || call::capget(&mut header, &mut sets))
         },
         ..CALL
     },
@@ -204,8 +207,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["capset"],
         prepare: |_| {
             let (mut header, mut sets) = ([CAPABILITIES, 0], [0_u32; 6]);
-            exactly(0, call!(capget, &mut header, &mut sets)?)?;
-            steady(move || call!(capset, &mut header, &sets))
+            exactly(0, call::capget(&mut header, &mut sets)?)?;
+            steady(move || call::capset(&mut header, &sets))
         },
         ..CALL
     },
@@ -215,7 +218,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sethostname"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWUTS)?;
-            steady(|| call!(sethostname, c"howslow", 7))
+            steady(|| call::sethostname(b"howslow"))
         },
         ..CALL
     },
@@ -225,7 +228,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setdomainname"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWUTS)?;
-            steady(|| call!(setdomainname, c"howslow", 7))
+            steady(|| call::setdomainname(b"howslow"))
         },
         ..CALL
     },
@@ -236,7 +239,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         moves: |_| 32,
         prepare: |_| {
             let mut bytes = [0_u8; 32];
-            steadily(32, move || call!(getrandom, &mut bytes, 32, 0))
+            steadily(32, move || call::getrandom(&mut bytes, 0))
         },
         ..CALL
     },
@@ -256,7 +259,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["request_key"],
         prepare: |_| {
             own_keyring()?;
-            steadily(key()?, || call!(request_key, c"user", c"howslow", 0, 0))
+            steadily(key()?, || call::request_key(c"user", c"howslow", Null, 0))
         },
         ..CALL
     },
@@ -268,7 +271,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             own_keyring()?;
             let key = key()?;
             let mut content = [0_u8; 16];
-            steadily(CONTENT.len(), move || call!(keyctl, libc::KEYCTL_READ, key, &mut content, 16))
+            // SAFETY: this command writes at most 16 bytes, which there are.
+            steadily(CONTENT.len(), move || unsafe { invoke!(keyctl, libc::KEYCTL_READ, key, &mut content, 16) })
         },
         ..CALL
     },
@@ -293,7 +297,7 @@ fn changing_files(own: i32, mut set: impl FnMut(i32) -> Result<usize, Failure> +
 
 /// A skip for users without a second identity: the kernel would accept their call, but it would change nothing.
 fn as_root() -> Result<(), Failure> {
-    match call!(geteuid)? {
+    match call::geteuid()? {
         0 => Ok(()),
         _ => Err(Failure::skip("needs root", "run as root")),
     }
@@ -301,7 +305,7 @@ fn as_root() -> Result<(), Failure> {
 
 /// A process that changes its user loses the setting by which it dies with its parent, so this sets it again.
 fn dying_with_parent() -> Result<(), Failure> {
-    exactly(0, call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0)?)
+    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
 /// The error in a user namespace that has only one user.
@@ -316,10 +320,11 @@ fn alone(failure: Failure) -> Failure {
 
 /// Gives this process a separate keyring, which ends with the process.
 fn own_keyring() -> Result<(), Failure> {
-    call!(keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0).map(drop)
+    // SAFETY: this command takes the address of a name, or null.
+    unsafe { invoke!(keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0) }.map(drop)
 }
 
 /// Puts a key into the session keyring, or replaces the content of the existing key. Returns the key.
 fn key() -> Result<usize, Failure> {
-    call!(add_key, c"user", c"howslow", CONTENT, CONTENT.len(), libc::KEY_SPEC_SESSION_KEYRING)
+    call::add_key(c"user", c"howslow", CONTENT, libc::KEY_SPEC_SESSION_KEYRING)
 }

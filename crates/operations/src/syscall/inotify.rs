@@ -9,8 +9,9 @@ use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::{CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{invoke, owned};
 use crate::kit::loops::{FILES, for_each, numbered, producing, tried};
 use crate::kit::scratch::{enter, file_of, names, new_file};
 
@@ -26,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.inotify_init",
         summary: "create a descriptor from which file changes are read (inotify)",
         calls: &["inotify_init"],
-        prepare: |_| tried(producing(|| Ok(owned(call!(inotify_init)?))).at_most(FILES)),
+        prepare: |_| tried(producing(|| Ok(owned(call::inotify_init()?))).at_most(FILES)),
         ..CALL
     },
     Operation {
@@ -82,8 +83,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             new_file(&enter(setting)?)?;
             let fan = fan()?;
             tried(repeat(move || {
-                exactly(0, call!(fanotify_mark, &fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
-                exactly(0, call!(fanotify_mark, &fan, FAN_MARK_REMOVE, FAN_OPEN, AT_FDCWD, c"file")?)
+                exactly(0, call::fanotify_mark(&fan, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, c"file")?)?;
+                exactly(0, call::fanotify_mark(&fan, FAN_MARK_REMOVE, FAN_OPEN, AT_FDCWD, c"file")?)
             }))
         },
         ..PAIR
@@ -97,7 +98,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut mount = [0_i32];
             tried(repeat(move || {
                 let mut handle = [HANDLE; 34];
-                exactly(0, call!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0)?)
+                // SAFETY: the first word is the room behind the two words of the header, which the handle has.
+                exactly(0, unsafe { invoke!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0) }?)
             }))
         },
         ..CALL
@@ -110,8 +112,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let file = file_of(setting, 0)?;
             enter(setting)?;
             let (mut handle, mut mount) = ([HANDLE; 34], [0_i32]);
-            exactly(0, call!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0)?)?;
-            let make = move || Ok(owned(call!(open_by_handle_at, &file, &handle, libc::O_RDONLY)?));
+            // SAFETY: the first word is the room behind the two words of the header, which the handle has.
+            exactly(0, unsafe { invoke!(name_to_handle_at, AT_FDCWD, c"file", &mut handle, &mut mount, 0) }?)?;
+            // SAFETY: the kernel wrote the handle, with its length.
+            let make = move || Ok(owned(unsafe { invoke!(open_by_handle_at, &file, &handle, libc::O_RDONLY) }?));
             tried(producing(make))
         },
         ..CALL
@@ -123,18 +127,19 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sysfs"],
         prepare: |_| {
             let mut name = [0_u8; 64];
-            tried(repeat(move || exactly(0, call!(sysfs, 2, 0, &mut name)?)))
+            // SAFETY: this command writes the name of the first file system; no name has 64 letters.
+            tried(repeat(move || exactly(0, unsafe { invoke!(sysfs, 2, 0, &mut name) }?)))
         },
         ..CALL
     },
 ];
 
 fn watcher() -> Result<OwnedFd, Failure> {
-    Ok(owned(call!(inotify_init1, libc::IN_CLOEXEC)?))
+    Ok(owned(call::inotify_init1(libc::IN_CLOEXEC)?))
 }
 
 fn fan() -> Result<OwnedFd, Failure> {
-    Ok(owned(call!(fanotify_init, BY_HANDLE, libc::O_RDONLY)?))
+    Ok(owned(call::fanotify_init(BY_HANDLE, libc::O_RDONLY)?))
 }
 
 /// Files to watch, and the numbers of the watches.
@@ -148,7 +153,7 @@ impl Watched {
         let folder = enter(setting)?;
         let files = names("", FILES)?;
         for name in &files {
-            drop(owned(call!(openat, &folder, name, libc::O_CREAT | libc::O_CLOEXEC, 0o600)?));
+            drop(owned(call::openat(&folder, name, libc::O_CREAT | libc::O_CLOEXEC, 0o600)?));
         }
         let files = files.into_iter().map(|name| (name, Cell::new(0))).collect();
         Ok(Watched { watcher: watcher()?, files })
@@ -157,13 +162,13 @@ impl Watched {
     #[inline(always)]
     fn add(&self, turn: usize) -> Result<(), Failure> {
         let (name, watch) = &self.files[turn];
-        watch.set(call!(inotify_add_watch, &self.watcher, name, libc::IN_MODIFY)?);
+        watch.set(call::inotify_add_watch(&self.watcher, name, libc::IN_MODIFY)?);
         Ok(())
     }
 
     #[inline(always)]
     fn remove(&self, turn: usize) -> Result<(), Failure> {
-        exactly(0, call!(inotify_rm_watch, &self.watcher, self.files[turn].1.get())?)
+        exactly(0, call::inotify_rm_watch(&self.watcher, self.files[turn].1.get())?)
     }
 
     /// Takes the event that reports the end of a watch.

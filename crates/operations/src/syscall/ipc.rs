@@ -1,12 +1,14 @@
 //! Calls on named queues, semaphores and shared memory, all in a namespace that ends with the round.
 
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Operation, repeat};
 
 use super::{BLOCK, CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{steady, tried};
 use crate::kit::sandbox::namespaces;
 
@@ -20,8 +22,12 @@ const SEGMENT: usize = 64 << 10;
 const RAISE: [i16; 3] = [0, 1, 0];
 const LOWER: [i16; 3] = [0, -1, 0];
 
-/// The queue's name, as the C library expects it.
-const NAME: &std::ffi::CStr = c"/howslow";
+/// The queue's name as the kernel takes it: without the slash. Emulators of the kernel's calls expect to find a slash before
+/// it, because every C library passes a pointer behind the slash.
+const NAME: &CStr = match CStr::from_bytes_with_nul(c"/howslow".to_bytes_with_nul().split_at(1).1) {
+    Ok(name) => name,
+    Err(_) => panic!("a text ends with a zero"),
+};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
@@ -31,8 +37,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
             tried(repeat(|| {
-                let queue = call!(msgget, libc::IPC_PRIVATE, MINE)?;
-                exactly(0, call!(msgctl, queue, libc::IPC_RMID, 0)?)
+                let queue = call::msgget(libc::IPC_PRIVATE, MINE)?;
+                exactly(0, call::msgctl(queue, libc::IPC_RMID, Null)?)
             }))
         },
         ..PAIR
@@ -44,11 +50,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         moves: |_| BLOCK as u64,
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
-            let queue = call!(msgget, libc::IPC_PRIVATE, MINE)?;
+            let queue = call::msgget(libc::IPC_PRIVATE, MINE)?;
             let mut message = [1_u64; 1 + BLOCK / 8];
             tried(repeat(move || {
-                exactly(0, call!(msgsnd, queue, &message, BLOCK, libc::IPC_NOWAIT)?)?;
-                exactly(BLOCK, call!(msgrcv, queue, &mut message, BLOCK, 0, libc::IPC_NOWAIT)?)
+                // SAFETY: the message has a block behind its first word.
+                exactly(0, unsafe { invoke!(msgsnd, queue, &message, BLOCK, libc::IPC_NOWAIT) }?)?;
+                // SAFETY: the message has room for a block behind its first word.
+                exactly(BLOCK, unsafe { invoke!(msgrcv, queue, &mut message, BLOCK, 0, libc::IPC_NOWAIT) }?)
             }))
         },
         ..PAIR
@@ -59,9 +67,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["msgctl"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
-            let queue = call!(msgget, libc::IPC_PRIVATE, MINE)?;
+            let queue = call::msgget(libc::IPC_PRIVATE, MINE)?;
             let mut state = [0_u64; 32];
-            steady(move || call!(msgctl, queue, libc::IPC_STAT, &mut state))
+            steady(move || call::msgctl(queue, libc::IPC_STAT, &mut state))
         },
         ..CALL
     },
@@ -72,8 +80,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
             tried(repeat(|| {
-                let set = call!(semget, libc::IPC_PRIVATE, 1, MINE)?;
-                exactly(0, call!(semctl, set, 0, libc::IPC_RMID, 0)?)
+                let set = call::semget(libc::IPC_PRIVATE, 1, MINE)?;
+                exactly(0, call::semctl(set, 0, libc::IPC_RMID, Null)?)
             }))
         },
         ..PAIR
@@ -84,7 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["semctl"],
         prepare: |_| {
             let set = semaphore()?;
-            steady(move || call!(semctl, set, 0, libc::GETVAL, 0))
+            steady(move || call::semctl(set, 0, libc::GETVAL, Null))
         },
         ..CALL
     },
@@ -95,8 +103,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let set = semaphore()?;
             let turns = repeat(move || {
-                exactly(0, call!(semop, set, &RAISE, 1)?)?;
-                exactly(0, call!(semop, set, &LOWER, 1)?)
+                exactly(0, call::semop(set, &RAISE)?)?;
+                exactly(0, call::semop(set, &LOWER)?)
             });
             Ok(tried(turns)?.unrolled(2))
         },
@@ -109,8 +117,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let set = semaphore()?;
             let turns = repeat(move || {
-                exactly(0, call!(semtimedop, set, &RAISE, 1, &[1_u64, 0])?)?;
-                exactly(0, call!(semtimedop, set, &LOWER, 1, &[1_u64, 0])?)
+                exactly(0, call::semtimedop(set, &RAISE, &[1_u64, 0])?)?;
+                exactly(0, call::semtimedop(set, &LOWER, &[1_u64, 0])?)
             });
             Ok(tried(turns)?.unrolled(2))
         },
@@ -123,8 +131,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             namespaces(libc::CLONE_NEWIPC)?;
             tried(repeat(|| {
-                let segment = call!(shmget, libc::IPC_PRIVATE, SEGMENT, MINE)?;
-                exactly(0, call!(shmctl, segment, libc::IPC_RMID, 0)?)
+                let segment = call::shmget(libc::IPC_PRIVATE, SEGMENT, MINE)?;
+                exactly(0, call::shmctl(segment, libc::IPC_RMID, Null)?)
             }))
         },
         ..PAIR
@@ -136,8 +144,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let segment = segment()?;
             tried(repeat(move || {
-                let address = call!(shmat, segment, 0, 0)?;
-                exactly(0, call!(shmdt, address)?)
+                let address = call::shmat(segment, Null, 0)?;
+                // SAFETY: it was just attached there, and nothing refers to it.
+                exactly(0, unsafe { invoke!(shmdt, address) }?)
             }))
         },
         ..PAIR
@@ -149,7 +158,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let segment = segment()?;
             let mut state = [0_u64; 32];
-            tried(repeat(move || exactly(0, call!(shmctl, segment, libc::IPC_STAT, &mut state)?)))
+            tried(repeat(move || exactly(0, call::shmctl(segment, libc::IPC_STAT, &mut state)?)))
         },
         ..CALL
     },
@@ -161,7 +170,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             namespaces(libc::CLONE_NEWIPC)?;
             tried(repeat(|| {
                 drop(named_queue()?);
-                exactly(0, call!(mq_unlink, name())?)
+                exactly(0, call::mq_unlink(NAME)?)
             }))
         },
         ..PAIR
@@ -176,8 +185,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let queue = named_queue()?;
             let mut message = [1_u8; BLOCK];
             tried(repeat(move || {
-                exactly(0, call!(mq_timedsend, &queue, &message, BLOCK, 0, 0)?)?;
-                exactly(BLOCK, call!(mq_timedreceive, &queue, &mut message, BLOCK, 0, 0)?)
+                exactly(0, call::mq_timedsend(&queue, &message, 0, Null)?)?;
+                exactly(BLOCK, call::mq_timedreceive(&queue, &mut message, Null, Null)?)
             }))
         },
         ..PAIR
@@ -192,8 +201,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             // The structure sigevent: a value, no signal, `SIGEV_NONE` in the upper half of the second word.
             let nothing = [0_u64, 1 << 32, 0, 0, 0, 0, 0, 0];
             tried(repeat(move || {
-                exactly(0, call!(mq_notify, &queue, &nothing)?)?;
-                exactly(0, call!(mq_notify, &queue, 0)?)
+                // SAFETY: this kind of event contains no address.
+                exactly(0, unsafe { invoke!(mq_notify, &queue, &nothing) }?)?;
+                exactly(0, call::mq_notify(&queue, Null)?)
             }))
         },
         ..PAIR
@@ -206,7 +216,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             namespaces(libc::CLONE_NEWIPC)?;
             let queue = named_queue()?;
             let mut state = [0_u64; 8];
-            steady(move || call!(mq_getsetattr, &queue, 0, &mut state))
+            steady(move || call::mq_getsetattr(&queue, Null, &mut state))
         },
         ..CALL
     },
@@ -215,24 +225,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// A semaphore at zero.
 fn semaphore() -> Result<usize, Failure> {
     namespaces(libc::CLONE_NEWIPC)?;
-    call!(semget, libc::IPC_PRIVATE, 1, MINE)
+    call::semget(libc::IPC_PRIVATE, 1, MINE)
 }
 
 fn segment() -> Result<usize, Failure> {
     namespaces(libc::CLONE_NEWIPC)?;
-    call!(shmget, libc::IPC_PRIVATE, SEGMENT, MINE)
-}
-
-/// The name as the kernel takes it: without the slash. Emulators of the kernel's calls expect to find a slash before it,
-/// because every C library passes a pointer behind the slash.
-#[inline(always)]
-fn name() -> *const libc::c_char {
-    NAME.as_ptr().wrapping_add(1)
+    call::shmget(libc::IPC_PRIVATE, SEGMENT, MINE)
 }
 
 /// A new queue of up to 8 messages of one block each, nonblocking.
 fn named_queue() -> Result<OwnedFd, Failure> {
     let attributes = [0_i64, 8, BLOCK as i64, 0, 0, 0, 0, 0];
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NONBLOCK | libc::O_CLOEXEC;
-    Ok(owned(call!(mq_open, name(), flags, 0o600, &attributes)?))
+    Ok(owned(call::mq_open(NAME, flags, 0o600, &attributes)?))
 }

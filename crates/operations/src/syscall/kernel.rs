@@ -5,7 +5,8 @@ use std::os::fd::AsRawFd;
 use operation::Operation;
 
 use super::CALL;
-use crate::kit::invoke::{call, owned};
+use crate::kit::call;
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{producing, refusing, steadily, steady, tried};
 
 /// Commands and types of linux/bpf.h.
@@ -31,12 +32,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["bpf"],
         prepare: |_| {
             let (key, value) = (Box::new(0_u32), Box::new(0_u64));
-            let map = owned(call!(bpf, MAP_CREATE, &[ARRAY | 4 << 32, 8 | 1 << 32, 0, 0], 32)?);
+            // SAFETY: the attributes of a new map contain no addresses.
+            let map = owned(unsafe { invoke!(bpf, MAP_CREATE, &[ARRAY | 4 << 32, 8 | 1 << 32, 0, 0], 32) }?);
             let place = |word: *const u64| word as u64;
             let lookup = [map.as_raw_fd() as u64, place((&raw const *key).cast()), place(&raw const *value), 0];
             steady(move || {
                 let _kept = (&map, &key, &value);
-                call!(bpf, MAP_LOOKUP, &lookup, 32)
+                // SAFETY: the attributes contain the addresses of a key and of a value of this map's sizes, which are kept.
+                unsafe { invoke!(bpf, MAP_LOOKUP, &lookup, 32) }
             })
         },
         ..CALL
@@ -53,7 +56,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 producing(move || {
                     let _kept = &program;
-                    Ok(owned(call!(bpf, PROGRAM_LOAD, &load, 48)?))
+                    // SAFETY: the attributes contain the addresses of the program and of a constant text. The program is kept.
+                    Ok(owned(unsafe { invoke!(bpf, PROGRAM_LOAD, &load, 48) }?))
                 })
                 .at_most(PROGRAMS),
             )
@@ -68,7 +72,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             // The structure perf_event_attr: a software event, 64 bytes, the clock of the task; disabled, user code only.
             let counter = [1_u64 | 64 << 32, 1, 0, 0, 0, 1 | 1 << 5 | 1 << 6, 0, 0];
-            let open = move || Ok(owned(call!(perf_event_open, &counter, 0, -1, -1, CLOSE_ON_EXEC)?));
+            // SAFETY: the attributes are as large as they say.
+            let open = move || Ok(owned(unsafe { invoke!(perf_event_open, &counter, 0, -1, -1, CLOSE_ON_EXEC) }?));
             // The first such event on the machine patches the kernel's code and waits for all CPUs.
             let first = open()?;
             tried(producing(move || {
@@ -84,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["syslog"],
         prepare: |_| {
             const SIZE: i32 = 10;
-            steadily(call!(syslog, SIZE, 0, 0)?, || call!(syslog, SIZE, 0, 0))
+            steadily(call::syslog(SIZE, Null)?, || call::syslog(SIZE, Null))
         },
         ..CALL
     },
@@ -93,7 +98,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "restart an interrupted call, although none was interrupted",
         calls: &["restart_syscall"],
         refused: true,
-        prepare: |_| refusing(&[libc::EINTR], || call!(restart_syscall)),
+        prepare: |_| refusing(&[libc::EINTR], call::restart_syscall),
         ..CALL
     },
     Operation {
@@ -101,7 +106,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to restart the machine (wrong magic number)",
         calls: &["reboot"],
         refused: true,
-        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(reboot, 0, 0, 0, 0)),
+        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call::reboot(0, 0, 0, Null)),
         ..CALL
     },
     Operation {
@@ -109,7 +114,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to load an empty module",
         calls: &["init_module"],
         refused: true,
-        prepare: |_| refusing(&[libc::ENOEXEC, libc::EPERM], || call!(init_module, 0, 0, c"")),
+        prepare: |_| refusing(&[libc::ENOEXEC, libc::EPERM], || call::init_module(Null, c"")),
         ..CALL
     },
     Operation {
@@ -117,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to load a module without a file",
         calls: &["finit_module"],
         refused: true,
-        prepare: |_| refusing(&[libc::EBADF, libc::EPERM], || call!(finit_module, -1, c"", 0)),
+        prepare: |_| refusing(&[libc::EBADF, libc::EPERM], || call::finit_module(-1, c"", 0)),
         ..CALL
     },
     Operation {
@@ -125,7 +130,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to remove a module that is not loaded",
         calls: &["delete_module"],
         refused: true,
-        prepare: |_| refusing(&[libc::ENOENT, libc::EPERM], || call!(delete_module, c"howslow-none", libc::O_NONBLOCK)),
+        prepare: |_| refusing(&[libc::ENOENT, libc::EPERM], || call::delete_module(c"howslow-none", libc::O_NONBLOCK)),
         ..CALL
     },
     Operation {
@@ -133,7 +138,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to load a kernel (unknown flags)",
         calls: &["kexec_load"],
         refused: true,
-        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(kexec_load, 0, 0, 0, UNKNOWN)),
+        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call::kexec_load(0, 0, Null, UNKNOWN)),
         ..CALL
     },
     Operation {
@@ -141,7 +146,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to load a kernel (unknown flags)",
         calls: &["kexec_file_load"],
         refused: true,
-        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call!(kexec_file_load, -1, -1, 0, 0, UNKNOWN)),
+        prepare: |_| refusing(&[libc::EINVAL, libc::EPERM], || call::kexec_file_load(-1, -1, 0, Null, UNKNOWN)),
         ..CALL
     },
 ];

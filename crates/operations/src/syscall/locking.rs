@@ -7,9 +7,9 @@ use operation::{Failure, Loop, Operation, repeat};
 use rustix::process::{Resource, getrlimit};
 
 use super::{CALL, PAIR};
-use crate::kit::area::{Area, PAGE};
+use crate::kit::area::{Area, PAGE, Page};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
 use crate::kit::loops::{consuming, for_each, numbered, producing, tried};
 
 /// Protection keys allocated in one batch; processors have 15.
@@ -24,7 +24,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "lock a page that is present into memory, a separate mapping",
         version: 2,
         calls: &["mlock"],
-        prepare: |_| locking(|page| call!(mlock, page, PAGE), |page| call!(munlock, page, PAGE)),
+        prepare: |_| locking(|page| call::mlock(page), |page| call::munlock(page)),
         ..CALL
     },
     Operation {
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "lock a page into memory once it is touched, a separate mapping",
         version: 2,
         calls: &["mlock2"],
-        prepare: |_| locking(|page| call!(mlock2, page, PAGE, libc::MLOCK_ONFAULT), |page| call!(munlock, page, PAGE)),
+        prepare: |_| locking(|page| call::mlock2(page, libc::MLOCK_ONFAULT), |page| call::munlock(page)),
         ..CALL
     },
     Operation {
@@ -43,12 +43,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let pages = at_once();
             let area = Rc::new(Area::separate_touched(pages as usize)?);
-            enough(call!(mlock, area.page(0), PAGE))?;
+            enough(call::mlock(area.page(0)))?;
             let locked = Rc::clone(&area);
             tried(
-                numbered(move |turn| exactly(0, call!(munlock, area.page(turn), PAGE)?))
+                numbered(move |turn| exactly(0, call::munlock(area.page(turn))?))
                     .at_most(pages)
-                    .before(for_each(move |turn| exactly(0, call!(mlock, locked.page(turn), PAGE)?))),
+                    .before(for_each(move |turn| exactly(0, call::mlock(locked.page(turn))?))),
             )
         },
         ..CALL
@@ -60,10 +60,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["mlock", "munlock"],
         prepare: |_| {
             let area = Area::touched(1)?;
-            enough(call!(mlock, area.page(0), PAGE))?;
+            enough(call::mlock(area.page(0)))?;
             tried(repeat(move || {
-                exactly(0, call!(mlock, area.page(0), PAGE)?)?;
-                exactly(0, call!(munlock, area.page(0), PAGE)?)
+                exactly(0, call::mlock(area.page(0))?)?;
+                exactly(0, call::munlock(area.page(0))?)
             }))
         },
         ..PAIR
@@ -74,10 +74,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["mlockall", "munlockall"],
         prepare: |_| {
             let what = libc::MCL_CURRENT | libc::MCL_ONFAULT;
-            enough(call!(mlockall, what))?;
+            enough(call::mlockall(what))?;
             tried(repeat(move || {
-                exactly(0, call!(mlockall, what)?)?;
-                exactly(0, call!(munlockall)?)
+                exactly(0, call::mlockall(what)?)?;
+                exactly(0, call::munlockall()?)
             }))
         },
         ..PAIR
@@ -112,8 +112,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let both = PROT_READ | PROT_WRITE;
             tried(
                 repeat(move || {
-                    exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, key.number())?)?;
-                    exactly(0, call!(pkey_mprotect, area.page(0), PAGE, both, 0)?)
+                    exactly(0, call::pkey_mprotect(area.page(0), both, key.number())?)?;
+                    exactly(0, call::pkey_mprotect(area.page(0), both, 0)?)
                 })
                 .unrolled(2),
             )
@@ -132,20 +132,20 @@ impl Key {
 
     #[inline(always)]
     fn new() -> Result<Key, Failure> {
-        Ok(Key(call!(pkey_alloc, 0, 0)?))
+        Ok(Key(call::pkey_alloc(0, 0)?))
     }
 
     #[inline(always)]
     fn free(self) -> Result<(), Failure> {
         let key = self.0;
         std::mem::forget(self);
-        exactly(0, call!(pkey_free, key)?)
+        exactly(0, call::pkey_free(key)?)
     }
 }
 
 impl Drop for Key {
     fn drop(&mut self) {
-        let _ = call!(pkey_free, self.0);
+        let _ = call::pkey_free(self.0);
     }
 }
 
@@ -178,13 +178,13 @@ fn enough(locked: Result<usize, Failure>) -> Result<(), Failure> {
 
 /// A loop that locks another page in each iteration. They are unlocked after the batch.
 fn locking(
-    lock: impl Fn(usize) -> Result<usize, Failure> + 'static,
-    unlock: impl Fn(usize) -> Result<usize, Failure> + 'static,
+    lock: impl Fn(Page) -> Result<usize, Failure> + 'static,
+    unlock: impl Fn(Page) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
     let pages = at_once();
     let area = Rc::new(Area::separate_touched(pages as usize)?);
-    enough(call!(mlock, area.page(0), PAGE))?;
-    exactly(0, call!(munlock, area.page(0), PAGE)?)?;
+    enough(call::mlock(area.page(0)))?;
+    exactly(0, call::munlock(area.page(0))?)?;
     let unlocked = Rc::clone(&area);
     tried(
         numbered(move |turn| exactly(0, lock(area.page(turn))?))

@@ -10,9 +10,10 @@ use record::{Doubt, Estimate};
 
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{CALL, PAIR};
-use crate::kit::area::{Area, PAGE, Slots, mapped_anywhere, unmap};
+use crate::kit::area::{Anywhere, Area, PAGE, Slots};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{FILES, STOCK, for_each, numbered, producing, tried};
 use crate::kit::scratch::{file_of, on_a_device};
 
@@ -28,11 +29,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "move the end of the heap by a page, there or back",
         calls: &["brk"],
         prepare: |_| {
-            let end = call!(brk, 0)?;
+            let end = call::brk(Null)?;
             tried(
                 repeat(move || {
-                    exactly(end + PAGE, call!(brk, end + PAGE)?)?;
-                    exactly(end, call!(brk, end)?)
+                    // SAFETY: the heap grows by a page that nothing uses.
+                    exactly(end + PAGE, unsafe { invoke!(brk, end + PAGE) }?)?;
+                    // SAFETY: the heap loses this page again.
+                    exactly(end, unsafe { invoke!(brk, end) }?)
                 })
                 .unrolled(2),
             )
@@ -65,13 +68,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mapping = Loop::new(move |times| {
                 let mut made = made.borrow_mut();
                 (0..times).try_for_each(|_| {
-                    made.push(mapped_anywhere()?);
+                    made.push(Anywhere::map()?);
                     Ok(())
                 })
             });
             tried(mapping.at_most(MAPPED).verify(move |times| {
                 exactly(times as usize, first.borrow().len())?;
-                first.borrow_mut().drain(..).try_for_each(unmap)
+                first.borrow_mut().drain(..).try_for_each(Anywhere::unmap)
             }))
         },
         ..CALL
@@ -110,7 +113,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let places = Slots::new(1)?;
             tried(repeat(move || {
                 places.map(0)?;
-                places.touch(0);
+                // SAFETY: it was just mapped.
+                unsafe { places.touch(0) };
                 places.unmap(0)
             }))
         },
@@ -125,8 +129,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let area = Area::touched(1)?;
             tried(
                 repeat(move || {
-                    exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ)?)?;
-                    exactly(0, call!(mprotect, area.page(0), PAGE, PROT_READ | PROT_WRITE)?)
+                    exactly(0, call::mprotect(area.page(0), PROT_READ)?)?;
+                    exactly(0, call::mprotect(area.page(0), PROT_READ | PROT_WRITE)?)
                 })
                 .unrolled(2),
             )
@@ -161,12 +165,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             on_a_device(&file)?;
             let area = Rc::new(Area::of_file(&file, 1)?);
             let written = Rc::clone(&area);
-            tried(repeat(move || exactly(0, call!(msync, area.page(0), PAGE, libc::MS_SYNC)?)).at_most(1).before(
-                move |_| {
-                    written.touch(0);
-                    Ok(())
-                },
-            ))
+            tried(repeat(move || exactly(0, call::msync(area.page(0), libc::MS_SYNC)?)).at_most(1).before(move |_| {
+                written.touch(0);
+                Ok(())
+            }))
         },
         ..CALL
     },
@@ -178,7 +180,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let area = Rc::new(Area::new(STOCK as usize)?);
             let written = Rc::clone(&area);
             tried(
-                numbered(move |turn| exactly(0, call!(madvise, area.page(turn), PAGE, libc::MADV_DONTNEED)?))
+                numbered(move |turn| exactly(0, call::madvise(area.page(turn), libc::MADV_DONTNEED)?))
                     .at_most(STOCK)
                     .before(touching(written)),
             )
@@ -192,11 +194,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let area = Rc::new(Area::touched(STOCK as usize)?);
             let written = Rc::clone(&area);
-            let process = owned(call!(pidfd_open, std::process::id(), 0)?);
+            let process = owned(call::pidfd_open(std::process::id(), 0)?);
             tried(
                 numbered(move |turn| {
-                    let range = [area.page(turn), PAGE];
-                    exactly(PAGE, call!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0)?)
+                    let range = [area.page(turn).address(), PAGE];
+                    // SAFETY: the page is the area's, and the advice changes no content.
+                    exactly(PAGE, unsafe { invoke!(process_madvise, &process, &range, 1, libc::MADV_COLD, 0) }?)
                 })
                 .at_most(STOCK)
                 .before(touching(written)),
@@ -212,7 +215,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let area = Area::touched(1)?;
             let mut there = [0_u8];
             tried(repeat(move || {
-                exactly(0, call!(mincore, area.page(0), PAGE, &mut there)?)?;
+                exactly(0, call::mincore(area.page(0), &mut there)?)?;
                 exactly(1, usize::from(there[0] & 1))
             }))
         },
@@ -227,8 +230,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let area = Area::of_file(&file_of(setting, 2 * PAGE)?, 1)?;
             tried(
                 repeat(move || {
-                    exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 1, 0)?)?;
-                    exactly(0, call!(remap_file_pages, area.page(0), PAGE, 0, 0, 0)?)
+                    exactly(0, call::remap_file_pages(area.page(0), 0, 1, 0)?)?;
+                    exactly(0, call::remap_file_pages(area.page(0), 0, 0, 0)?)
                 })
                 .unrolled(2),
             )
@@ -246,7 +249,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut next = 0;
             let seal = move || {
                 next += 1;
-                exactly(0, call!(mseal, area.page(next - 1), PAGE, 0)?)
+                exactly(0, call::mseal(area.page(next - 1), 0)?)
             };
             tried(repeat(seal).at_most(SEALED).batches(FILES as u32))
         },
@@ -257,7 +260,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "map a shadow stack page, which only calls and returns write",
         calls: &["map_shadow_stack"],
         prepare: |_| {
-            let make = || Ok(Mapped(call!(map_shadow_stack, 0, PAGE, 0)?));
+            let make = || Ok(Mapped(call::map_shadow_stack(Null, PAGE, 0)?));
             tried(producing(make))
         },
         ..CALL
@@ -270,8 +273,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         axes: &[cpus("cpus", &[Value::Number(2), Value::Number(1), Value::Number(4)])],
         prepare: |setting| {
             let others = running_elsewhere(setting, setting.number("cpus") as usize - 1, TaskRunning::InBatches)?;
-            exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
-            let barriers = repeat(|| exactly(0, call!(membarrier, libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?));
+            exactly(0, call::membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0)?)?;
+            let barriers = repeat(|| exactly(0, call::membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)?));
             beside(setting, others, barriers)
         },
         ..CALL
@@ -282,7 +285,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["userfaultfd"],
         prepare: |_| {
             const USER_MODE_ONLY: i32 = 1;
-            let make = || Ok(owned(call!(userfaultfd, libc::O_CLOEXEC | USER_MODE_ONLY)?));
+            let make = || Ok(owned(call::userfaultfd(libc::O_CLOEXEC | USER_MODE_ONLY)?));
             tried(producing(make))
         },
         ..CALL
@@ -327,8 +330,11 @@ fn together(tasks: &[Elsewhere]) -> Result<u64, Failure> {
 fn lengthening(area: Area) -> Result<Loop, Failure> {
     tried(
         repeat(move || {
-            exactly(area.page(0), call!(mremap, area.page(0), 2 * PAGE, PAGE, 0)?)?;
-            exactly(area.page(0), call!(mremap, area.page(0), PAGE, 2 * PAGE, 0)?)
+            let start = area.page(0).address();
+            // SAFETY: both pages are the area's, and nothing refers to the second.
+            exactly(start, unsafe { invoke!(mremap, start, 2 * PAGE, PAGE, 0) }?)?;
+            // SAFETY: the guard pages leave the second page free, or it is the area's own.
+            exactly(start, unsafe { invoke!(mremap, start, PAGE, 2 * PAGE, 0) }?)
         })
         .unrolled(2),
     )
@@ -347,6 +353,7 @@ struct Mapped(usize);
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        let _ = unmap(self.0);
+        // SAFETY: the page is this one's, and nothing refers to it.
+        let _ = unsafe { invoke!(munmap, self.0, PAGE) };
     }
 }

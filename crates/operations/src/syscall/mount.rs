@@ -8,8 +8,9 @@ use libc::{AT_FDCWD, MNT_DETACH, MS_PRIVATE, MS_REC};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::CALL;
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{FILES, consuming, for_each, numbered, producing, refusing, tried};
 use crate::kit::sandbox::namespaces;
 use crate::kit::scratch::{enter, names};
@@ -36,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 numbered(move |turn| exactly(0, mount_memory(&names[turn])?))
                     .at_most(FILES)
-                    .verify(for_each(move |turn| exactly(0, call!(umount2, &mounted[turn], MNT_DETACH)?))),
+                    .verify(for_each(move |turn| exactly(0, call::umount2(&mounted[turn], MNT_DETACH)?))),
             )
         },
         ..CALL
@@ -51,7 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let names = Rc::new(folders(setting)?);
             let mounted = Rc::clone(&names);
             tried(
-                numbered(move |turn| exactly(0, call!(umount2, &mounted[turn], 0)?))
+                numbered(move |turn| exactly(0, call::umount2(&mounted[turn], 0)?))
                     .at_most(FILES)
                     .before(for_each(move |turn| exactly(0, mount_memory(&names[turn])?))),
             )
@@ -64,14 +65,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["pivot_root"],
         prepare: |setting| {
             private(setting)?;
-            exactly(0, call!(mkdirat, AT_FDCWD, c"new", 0o700)?)?;
+            exactly(0, call::mkdirat(AT_FDCWD, c"new", 0o700)?)?;
             exactly(0, mount_memory(c"new")?)?;
-            exactly(0, call!(mkdirat, AT_FDCWD, c"new/old", 0o700)?)?;
-            exactly(0, call!(chroot, c".")?)?;
+            exactly(0, call::mkdirat(AT_FDCWD, c"new/old", 0o700)?)?;
+            exactly(0, call::chroot(c".")?)?;
             tried(
                 repeat(|| {
-                    exactly(0, call!(pivot_root, c"/new", c"/new/old")?)?;
-                    exactly(0, call!(pivot_root, c"/old", c"/old/new")?)
+                    exactly(0, call::pivot_root(c"/new", c"/new/old")?)?;
+                    exactly(0, call::pivot_root(c"/old", c"/old/new")?)
                 })
                 .unrolled(2),
             )
@@ -84,7 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["chroot"],
         prepare: |setting| {
             private(setting)?;
-            tried(repeat(|| exactly(0, call!(chroot, c".")?)))
+            tried(repeat(|| exactly(0, call::chroot(c".")?)))
         },
         ..CALL
     },
@@ -94,7 +95,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fsopen"],
         prepare: |setting| {
             private(setting)?;
-            tried(producing(|| Ok(owned(call!(fsopen, c"tmpfs", 1)?))).at_most(TREES))
+            tried(producing(|| Ok(owned(call::fsopen(c"tmpfs", 1)?))).at_most(TREES))
         },
         ..CALL
     },
@@ -104,8 +105,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fsconfig"],
         prepare: |setting| {
             private(setting)?;
-            let new = owned(call!(fsopen, c"tmpfs", 1)?);
-            tried(repeat(move || exactly(0, call!(fsconfig, &new, SET_STRING, c"size", c"1m", 0)?)))
+            let new = owned(call::fsopen(c"tmpfs", 1)?);
+            tried(repeat(move || exactly(0, call::fsconfig(&new, SET_STRING, c"size", c"1m", Null)?)))
         },
         ..CALL
     },
@@ -116,11 +117,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             private(setting)?;
             let make = || {
-                let new = owned(call!(fsopen, c"tmpfs", 1)?);
-                exactly(0, call!(fsconfig, &new, CREATE, 0, 0, 0)?)?;
+                let new = owned(call::fsopen(c"tmpfs", 1)?);
+                exactly(0, call::fsconfig(&new, CREATE, Null, Null, Null)?)?;
                 Ok(new)
             };
-            tried(consuming(make, |new| Ok((owned(call!(fsmount, &new, 1, 0)?), new))).at_most(TREES))
+            tried(consuming(make, |new| Ok((owned(call::fsmount(&new, 1, 0)?), new))).at_most(TREES))
         },
         ..CALL
     },
@@ -130,7 +131,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fspick"],
         prepare: |setting| {
             private(setting)?;
-            tried(producing(|| Ok(owned(call!(fspick, AT_FDCWD, c".", 1)?))).at_most(TREES))
+            tried(producing(|| Ok(owned(call::fspick(AT_FDCWD, c".", 1)?))).at_most(TREES))
         },
         ..CALL
     },
@@ -143,8 +144,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             exactly(0, mount_memory(c"0")?)?;
             tried(
                 repeat(|| {
-                    exactly(0, call!(move_mount, AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
-                    exactly(0, call!(move_mount, AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
+                    exactly(0, call::move_mount(AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
+                    exactly(0, call::move_mount(AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
                 })
                 .unrolled(2),
             )
@@ -157,7 +158,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["open_tree"],
         prepare: |setting| {
             private(setting)?;
-            tried(producing(|| Ok(owned(call!(open_tree, AT_FDCWD, c".", CLONE)?))).at_most(TREES))
+            tried(producing(|| Ok(owned(call::open_tree(AT_FDCWD, c".", CLONE)?))).at_most(TREES))
         },
         ..CALL
     },
@@ -168,7 +169,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             private(setting)?;
             let attributes = [NO_DEVICES, 0, 0, 0];
-            let make = move || Ok(owned(call!(open_tree_attr, AT_FDCWD, c".", CLONE, &attributes, 32)?));
+            let make = move || Ok(owned(call::open_tree_attr(AT_FDCWD, c".", CLONE, &attributes)?));
             tried(producing(make).at_most(TREES))
         },
         ..CALL
@@ -181,12 +182,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             private(setting)?;
             let (without, with) = ([NO_DEVICES, 0, 0, 0], [0, NO_DEVICES, 0, 0_u64]);
             // Not on a mount that the namespace's owner may not change.
-            exactly(0, call!(mkdirat, AT_FDCWD, c"own", 0o700)?)?;
+            exactly(0, call::mkdirat(AT_FDCWD, c"own", 0o700)?)?;
             exactly(0, mount_memory(c"own")?)?;
             tried(
                 repeat(move || {
-                    exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &without, 32)?)?;
-                    exactly(0, call!(mount_setattr, AT_FDCWD, c"own", 0, &with, 32)?)
+                    exactly(0, call::mount_setattr(AT_FDCWD, c"own", 0, &without)?)?;
+                    exactly(0, call::mount_setattr(AT_FDCWD, c"own", 0, &with)?)
                 })
                 .unrolled(2),
             )
@@ -200,10 +201,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             private(setting)?;
             let mut room = [0_u64; 32];
-            exactly(0, call!(statx, AT_FDCWD, c".", 0, UNIQUE_MOUNT, &mut room)?)?;
+            exactly(0, call::statx(AT_FDCWD, c".", 0, UNIQUE_MOUNT, &mut room)?)?;
             // The mount's number is at byte 144 of the result of statx.
             let (request, mut answer) = ([24, room[18], 0x7f], [0_u64; 256]);
-            tried(repeat(move || exactly(0, call!(statmount, &request, &mut answer, 2048, 0)?)))
+            // SAFETY: the request has the size that its first word says, and the room has 2048 bytes.
+            tried(repeat(move || exactly(0, unsafe { invoke!(statmount, &request, &mut answer, 2048, 0) }?)))
         },
         ..CALL
     },
@@ -214,8 +216,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             private(setting)?;
             let (request, mut numbers) = ([24, ALL_MOUNTS, 0], [0_u64; 256]);
-            let mounts = call!(listmount, &request, &mut numbers, 256, 0)?;
-            tried(repeat(move || exactly(mounts, call!(listmount, &request, &mut numbers, 256, 0)?)))
+            // SAFETY: the request has the size that its first word says, and there is room for 256 numbers.
+            let mounts = unsafe { invoke!(listmount, &request, &mut numbers, 256, 0) }?;
+            // SAFETY: the request has the size that its first word says, and there is room for 256 numbers.
+            tried(repeat(move || exactly(mounts, unsafe { invoke!(listmount, &request, &mut numbers, 256, 0) }?)))
         },
         ..CALL
     },
@@ -227,7 +231,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             crate::kit::scratch::file_of(setting, 64 << 10)?;
             enter(setting)?;
-            refusing(&[libc::EINVAL, libc::EPERM], || call!(swapon, c"file", 0))
+            refusing(&[libc::EINVAL, libc::EPERM], || call::swapon(c"file", 0))
         },
         ..CALL
     },
@@ -239,7 +243,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             crate::kit::scratch::file_of(setting, 64 << 10)?;
             enter(setting)?;
-            refusing(&[libc::EINVAL, libc::EPERM], || call!(swapoff, c"file"))
+            refusing(&[libc::EINVAL, libc::EPERM], || call::swapoff(c"file"))
         },
         ..CALL
     },
@@ -251,20 +255,20 @@ fn private(setting: &Setting) -> Result<(), Failure> {
     let folder = CString::new(setting.scratch().as_os_str().as_encoded_bytes())
         .map_err(|_| Failure::wrong("a path holds a zero"))?;
     namespaces(libc::CLONE_NEWNS)?;
-    exactly(0, call!(mount, 0, c"/", 0, MS_REC | MS_PRIVATE, 0)?)?;
+    exactly(0, call::mount(Null, c"/", Null, MS_REC | MS_PRIVATE, Null)?)?;
     exactly(0, mount_memory(&folder)?)?;
-    exactly(0, call!(chdir, &folder)?)
+    exactly(0, call::chdir(&folder)?)
 }
 
 /// Folders to mount on, in a separate mount namespace.
 fn folders(setting: &Setting) -> Result<Vec<CString>, Failure> {
     private(setting)?;
     let names = names("", FILES)?;
-    names.iter().try_for_each(|name| exactly(0, call!(mkdirat, AT_FDCWD, name, 0o700)?))?;
+    names.iter().try_for_each(|name| exactly(0, call::mkdirat(AT_FDCWD, name, 0o700)?))?;
     Ok(names)
 }
 
 #[inline(always)]
 fn mount_memory(place: &std::ffi::CStr) -> Result<usize, Failure> {
-    call!(mount, c"none", place, c"tmpfs", 0, 0)
+    call::mount(c"none", place, c"tmpfs", 0, Null)
 }

@@ -5,13 +5,16 @@ use std::rc::Rc;
 
 use operation::{Axis, Failure, Operation, Setting, Value, repeat, word};
 use record::Estimate;
+use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{BLOCK, CALL};
 use crate::kit::area::{Area, PAGE};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{STOCK, consuming, for_each, numbered, tried, turning};
+use crate::kit::process::traced_by_parent;
 
 /// Policies, as numbered in `linux/mempolicy.h`.
 const DEFAULT_POLICY: i32 = 0;
@@ -47,8 +50,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             tried(
                 repeat(|| {
-                    exactly(0, call!(set_mempolicy, BIND, FIRST, NODES)?)?;
-                    exactly(0, call!(set_mempolicy, DEFAULT_POLICY, 0, 0)?)
+                    // SAFETY: the set has 64 bits, which is what the number says.
+                    exactly(0, unsafe { invoke!(set_mempolicy, BIND, FIRST, NODES) }?)?;
+                    // SAFETY: no set is passed.
+                    exactly(0, unsafe { invoke!(set_mempolicy, DEFAULT_POLICY, 0, 0) }?)
                 })
                 .unrolled(2),
             )
@@ -61,7 +66,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["get_mempolicy"],
         prepare: |_| {
             let (mut policy, mut nodes) = ([-1_i32], [0_u64; 16]);
-            tried(repeat(move || exactly(0, call!(get_mempolicy, &mut policy, &mut nodes, 1024, 0, 0)?)))
+            // SAFETY: there is room for a number and for 1024 nodes.
+            tried(repeat(move || exactly(0, unsafe { invoke!(get_mempolicy, &mut policy, &mut nodes, 1024, 0, 0) }?)))
         },
         ..CALL
     },
@@ -74,8 +80,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let area = Area::touched(1)?;
             tried(
                 repeat(move || {
-                    exactly(0, call!(mbind, area.page(0), PAGE, BIND, FIRST, NODES, 0)?)?;
-                    exactly(0, call!(mbind, area.page(0), PAGE, DEFAULT_POLICY, 0, 0, 0)?)
+                    // SAFETY: the page is the area's, and the set has 64 bits.
+                    exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, BIND, FIRST, NODES, 0) }?)?;
+                    // SAFETY: the page is the area's, and no set is passed.
+                    exactly(0, unsafe { invoke!(mbind, area.page(0).address(), PAGE, DEFAULT_POLICY, 0, 0, 0) }?)
                 })
                 .unrolled(2),
             )
@@ -91,11 +99,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let area = Rc::new(Area::separate_touched(STOCK as usize)?);
             let bound = Rc::clone(&area);
             tried(
-                numbered(move |turn| exactly(0, call!(set_mempolicy_home_node, area.page(turn), PAGE, 0, 0)?))
+                numbered(move |turn| exactly(0, call::set_mempolicy_home_node(area.page(turn), 0, 0)?))
                     .at_most(STOCK)
                     // It then prefers no node: setting the preference that is already set would do nothing.
                     .before(for_each(move |turn| {
-                        exactly(0, call!(mbind, bound.page(turn), PAGE, BIND, FIRST, NODES, 0)?)
+                        // SAFETY: the page is the area's, and the set has 64 bits.
+                        exactly(0, unsafe { invoke!(mbind, bound.page(turn).address(), PAGE, BIND, FIRST, NODES, 0) }?)
                     })),
             )
         },
@@ -111,8 +120,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let nodes = two_nodes()?;
             let area = Area::touched(1)?;
             // The call returns the number of pages that cannot be moved. Each process has some.
-            let migrate =
-                |from: u32, to: u32| call!(migrate_pages, 0, NODES, &[1_u64 << from], &[1_u64 << to]).map(|_| 0);
+            let migrate = |from: u32, to: u32| {
+                let (old, new) = ([1_u64 << from], [1_u64 << to]);
+                // SAFETY: both sets have 64 bits.
+                unsafe { invoke!(migrate_pages, 0, NODES, &old, &new) }.map(|_| 0)
+            };
             for (from, to) in [(nodes[0], nodes[1]), (nodes[1], nodes[0])] {
                 moved_to(&area, from as i32)?;
                 migrate(from, to)?;
@@ -162,8 +174,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (area, process) = (Area::touched(2)?, std::process::id());
             tried(repeat(move || {
-                let (here, there) = ([area.page(0), BLOCK], [area.page(1), BLOCK]);
-                exactly(BLOCK, call!(process_vm_readv, process, &here, 1, &there, 1, 0)?)
+                let (here, there) = ([area.page(0).address(), BLOCK], [area.page(1).address(), BLOCK]);
+                // SAFETY: both places are pages of the area, to which no reference points.
+                exactly(BLOCK, unsafe { invoke!(process_vm_readv, process, &here, 1, &there, 1, 0) }?)
             }))
         },
         ..CALL
@@ -176,8 +189,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let (area, process) = (Area::touched(2)?, std::process::id());
             tried(repeat(move || {
-                let (here, there) = ([area.page(0), BLOCK], [area.page(1), BLOCK]);
-                exactly(BLOCK, call!(process_vm_writev, process, &here, 1, &there, 1, 0)?)
+                let (here, there) = ([area.page(0).address(), BLOCK], [area.page(1).address(), BLOCK]);
+                // SAFETY: both places are pages of the area, to which no reference points.
+                exactly(BLOCK, unsafe { invoke!(process_vm_writev, process, &here, 1, &there, 1, 0) }?)
             }))
         },
         ..CALL
@@ -189,7 +203,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             tried(
                 consuming(Ending::new, |ending| {
-                    exactly(0, call!(process_mrelease, &ending.descriptor, 0)?)?;
+                    exactly(0, call::process_mrelease(&ending.descriptor, 0)?)?;
                     Ok(ending)
                 })
                 .at_most(1),
@@ -212,7 +226,8 @@ impl Awake {
 fn two_nodes() -> Result<[u32; 2], Failure> {
     const ALLOWED: i32 = 4;
     let mut nodes = [0_u64; 16];
-    exactly(0, call!(get_mempolicy, 0, &mut nodes, 1024, 0, ALLOWED)?)?;
+    // SAFETY: there is room for 1024 nodes.
+    exactly(0, unsafe { invoke!(get_mempolicy, 0, &mut nodes, 1024, 0, ALLOWED) }?)?;
     // The calls here use only the first word of the sets.
     let mut numbers = (0..NODES as u32 - 1).filter(|node| nodes[0] >> node & 1 == 1);
     match (numbers.next(), numbers.next()) {
@@ -227,16 +242,18 @@ fn two_nodes() -> Result<[u32; 2], Failure> {
 /// The node of an area's first page.
 #[inline(always)]
 fn node_of(area: &Area) -> Result<usize, Failure> {
-    let (pages, mut status) = ([area.page(0)], [-1_i32]);
-    exactly(0, call!(move_pages, 0, 1, &pages, 0, &mut status, 0)?)?;
+    let (pages, mut status) = ([area.page(0).address()], [-1_i32]);
+    // SAFETY: there are one page, which is the area's, and room for one answer.
+    exactly(0, unsafe { invoke!(move_pages, 0, 1, &pages, 0, &mut status, 0) }?)?;
     Ok(status[0] as usize)
 }
 
 /// Moves an area's first page to this node.
 #[inline(always)]
 fn moved_to(area: &Area, node: i32) -> Result<usize, Failure> {
-    let (pages, mut status) = ([area.page(0)], [-1_i32]);
-    exactly(0, call!(move_pages, 0, 1, &pages, &[node], &mut status, 0)?)?;
+    let (pages, mut status) = ([area.page(0).address()], [-1_i32]);
+    // SAFETY: there are one page, which is the area's, one node, and room for one answer.
+    exactly(0, unsafe { invoke!(move_pages, 0, 1, &pages, &[node], &mut status, 0) }?)?;
     exactly(node as usize, status[0] as usize).map(|()| 0)
 }
 
@@ -255,19 +272,21 @@ impl Ending {
         if pid == 0 {
             (0..256).for_each(|page| area.touch(page));
             // It is stopped, so it must not outlive this process. If it cannot be traced, it ends at once.
-            let followed = call!(prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
-            if followed.and(call!(ptrace, libc::PTRACE_TRACEME, 0, 0, 0)).is_ok() {
-                let _ = call!(kill, std::process::id(), libc::SIGSTOP);
+            let follows = set_parent_process_death_signal(Some(Signal::KILL));
+            if follows.is_ok() && traced_by_parent().is_ok() {
+                let _ = call::kill(std::process::id(), libc::SIGSTOP);
             }
             // SAFETY: exits without running the parent's destructors, which belong to the parent.
             unsafe { libc::_exit(0) };
         }
-        let descriptor = owned(call!(pidfd_open, pid, 0)?);
+        let descriptor = owned(call::pidfd_open(pid, 0)?);
         let ending = Ending { pid, descriptor };
         ending.stopped_by(libc::SIGSTOP)?;
         let options = libc::PTRACE_O_TRACEEXIT | libc::PTRACE_O_EXITKILL;
-        exactly(0, call!(ptrace, libc::PTRACE_SETOPTIONS, pid, 0, options)?)?;
-        exactly(0, call!(ptrace, libc::PTRACE_CONT, pid, 0, 0)?)?;
+        // SAFETY: this command takes no address, only options.
+        exactly(0, unsafe { invoke!(ptrace, libc::PTRACE_SETOPTIONS, pid, 0, options) }?)?;
+        // SAFETY: this command takes no address.
+        exactly(0, unsafe { invoke!(ptrace, libc::PTRACE_CONT, pid, 0, 0) }?)?;
         ending.stopped_by(EXITING)?;
         Ok(ending)
     }
@@ -275,7 +294,7 @@ impl Ending {
     /// Waits until it stops, and checks that the reason is this one.
     fn stopped_by(&self, reason: i32) -> Result<(), Failure> {
         let mut status = [0_i32];
-        call!(wait4, self.pid, &mut status, 0, 0)?;
+        call::wait4(self.pid, &mut status, 0, Null)?;
         match status[0] {
             0 => Err(Failure::skip("this process may not trace another", "run it without a debugger or tracer")),
             other => exactly((reason << 8 | 0x7f) as usize, other as usize),
@@ -285,9 +304,10 @@ impl Ending {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        let _ = call!(kill, self.pid, libc::SIGKILL);
-        let _ = call!(ptrace, libc::PTRACE_CONT, self.pid, 0, 0);
+        let _ = call::kill(self.pid, libc::SIGKILL);
+        // SAFETY: this command takes no address.
+        let _ = unsafe { invoke!(ptrace, libc::PTRACE_CONT, self.pid, 0, 0) };
         let mut status = [0_i32];
-        let _ = call!(wait4, self.pid, &mut status, 0, 0);
+        let _ = call::wait4(self.pid, &mut status, 0, Null);
     }
 }

@@ -10,9 +10,9 @@ use operation::{Failure, Loop, Operation, Setting, repeat};
 use rustix::fs::{AtFlags, FileType};
 
 use super::{CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
 use crate::kit::folder::Fresh;
-use crate::kit::invoke::call;
 use crate::kit::loops::{FILES, for_each, numbered, tried};
 use crate::kit::scratch::{enter, names, new_file};
 
@@ -23,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "create a folder",
         version: 2,
         calls: &["mkdir"],
-        prepare: |setting| making(setting, Kind::Folder, |_, name| exactly(0, call!(mkdir, name, 0o700)?)),
+        prepare: |setting| making(setting, Kind::Folder, |_, name| exactly(0, call::mkdir(name, 0o700)?)),
         ..CALL
     },
     Operation {
@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["mkdirat"],
         prepare: |setting| {
-            making(setting, Kind::Folder, |folder, name| exactly(0, call!(mkdirat, folder, name, 0o700)?))
+            making(setting, Kind::Folder, |folder, name| exactly(0, call::mkdirat(folder, name, 0o700)?))
         },
         ..CALL
     },
@@ -44,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         // A file system mounted with `discard` may wait until the device has been told that the folder's block is free.
         waits: |_| true,
         calls: &["rmdir"],
-        prepare: |setting| removing(setting, Kind::Folder, |_, name| exactly(0, call!(rmdir, name)?)),
+        prepare: |setting| removing(setting, Kind::Folder, |_, name| exactly(0, call::rmdir(name)?)),
         ..CALL
     },
     #[cfg(target_arch = "x86_64")]
@@ -54,7 +54,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["mknod"],
         prepare: |setting| {
-            making(setting, Kind::File, |_, name| exactly(0, call!(mknod, name, libc::S_IFIFO | 0o600, 0)?))
+            making(setting, Kind::File, |_, name| exactly(0, call::mknod(name, libc::S_IFIFO | 0o600, 0)?))
         },
         ..CALL
     },
@@ -65,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["mknodat"],
         prepare: |setting| {
             making(setting, Kind::File, |folder, name| {
-                exactly(0, call!(mknodat, folder, name, libc::S_IFIFO | 0o600, 0)?)
+                exactly(0, call::mknodat(folder, name, libc::S_IFIFO | 0o600, 0)?)
             })
         },
         ..CALL
@@ -76,7 +76,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "create a symbolic link",
         version: 2,
         calls: &["symlink"],
-        prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call!(symlink, c"file", name)?)),
+        prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call::symlink(c"file", name)?)),
         ..CALL
     },
     Operation {
@@ -85,7 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["symlinkat"],
         prepare: |setting| {
-            making(setting, Kind::File, |folder, name| exactly(0, call!(symlinkat, c"file", folder, name)?))
+            making(setting, Kind::File, |folder, name| exactly(0, call::symlinkat(c"file", folder, name)?))
         },
         ..CALL
     },
@@ -95,7 +95,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "give a file a second name",
         version: 2,
         calls: &["link"],
-        prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call!(link, c"file", name)?)),
+        prepare: |setting| making(setting, Kind::File, |_, name| exactly(0, call::link(c"file", name)?)),
         ..CALL
     },
     Operation {
@@ -104,7 +104,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["linkat"],
         prepare: |setting| {
-            making(setting, Kind::File, |folder, name| exactly(0, call!(linkat, folder, c"file", folder, name, 0)?))
+            making(setting, Kind::File, |folder, name| exactly(0, call::linkat(folder, c"file", folder, name, 0)?))
         },
         ..CALL
     },
@@ -114,7 +114,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "remove one of a file's names",
         version: 2,
         calls: &["unlink"],
-        prepare: |setting| removing(setting, Kind::File, |_, name| exactly(0, call!(unlink, name)?)),
+        prepare: |setting| removing(setting, Kind::File, |_, name| exactly(0, call::unlink(name)?)),
         ..CALL
     },
     Operation {
@@ -122,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "remove one of a file's names in an open folder",
         version: 2,
         calls: &["unlinkat"],
-        prepare: |setting| removing(setting, Kind::File, |folder, name| exactly(0, call!(unlinkat, folder, name, 0)?)),
+        prepare: |setting| removing(setting, Kind::File, |folder, name| exactly(0, call::unlinkat(folder, name, 0)?)),
         ..CALL
     },
     #[cfg(target_arch = "x86_64")]
@@ -132,7 +132,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["rename"],
         prepare: |setting| {
             new_file(&enter(setting)?)?;
-            tried(there_and_back(|from, to| exactly(0, call!(rename, from, to)?)))
+            tried(there_and_back(|from, to| exactly(0, call::rename(from, to)?)))
         },
         ..CALL
     },
@@ -143,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             new_file(&folder)?;
-            tried(there_and_back(move |from, to| exactly(0, call!(renameat, &folder, from, &folder, to)?)))
+            tried(there_and_back(move |from, to| exactly(0, call::renameat(&folder, from, &folder, to)?)))
         },
         ..CALL
     },
@@ -155,7 +155,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = enter(setting)?;
             new_file(&folder)?;
             let free = libc::RENAME_NOREPLACE;
-            tried(there_and_back(move |from, to| exactly(0, call!(renameat2, &folder, from, &folder, to, free)?)))
+            tried(there_and_back(move |from, to| exactly(0, call::renameat2(&folder, from, &folder, to, free)?)))
         },
         ..CALL
     },
@@ -165,9 +165,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "read the target of a symbolic link",
         calls: &["readlink"],
         prepare: |setting| {
-            exactly(0, call!(symlinkat, c"file", &enter(setting)?, c"link")?)?;
+            exactly(0, call::symlinkat(c"file", &enter(setting)?, c"link")?)?;
             let mut text = [0_u8; 16];
-            tried(repeat(move || exactly(4, call!(readlink, c"link", &mut text, 16)?)))
+            tried(repeat(move || exactly(4, call::readlink(c"link", &mut text)?)))
         },
         ..CALL
     },
@@ -177,9 +177,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["readlinkat"],
         prepare: |setting| {
             let folder = enter(setting)?;
-            exactly(0, call!(symlinkat, c"file", &folder, c"link")?)?;
+            exactly(0, call::symlinkat(c"file", &folder, c"link")?)?;
             let mut text = [0_u8; 16];
-            tried(repeat(move || exactly(4, call!(readlinkat, &folder, c"link", &mut text, 16)?)))
+            tried(repeat(move || exactly(4, call::readlinkat(&folder, c"link", &mut text)?)))
         },
         ..CALL
     },
@@ -190,8 +190,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             enter(setting)?;
             let mut path = [0_u8; 4096];
-            let length = call!(getcwd, &mut path, 4096)?;
-            tried(repeat(move || exactly(length, call!(getcwd, &mut path, 4096)?)))
+            let length = call::getcwd(&mut path)?;
+            tried(repeat(move || exactly(length, call::getcwd(&mut path)?)))
         },
         ..CALL
     },
@@ -201,7 +201,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["chdir"],
         prepare: |setting| {
             enter(setting)?;
-            tried(repeat(|| exactly(0, call!(chdir, c".")?)))
+            tried(repeat(|| exactly(0, call::chdir(c".")?)))
         },
         ..CALL
     },
@@ -211,7 +211,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fchdir"],
         prepare: |setting| {
             let folder = enter(setting)?;
-            tried(repeat(move || exactly(0, call!(fchdir, &folder)?)))
+            tried(repeat(move || exactly(0, call::fchdir(&folder)?)))
         },
         ..CALL
     },
@@ -224,9 +224,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = Rc::new(enter(setting)?);
             new_file(&folder)?;
             let (mut entries, rewound) = ([0_u8; 1024], Rc::clone(&folder));
-            tried(repeat(move || match call!(getdents, &*folder, &mut entries, 1024)? {
+            tried(repeat(move || match call::getdents(&*folder, &mut entries)? {
                 0 => Err(Failure::wrong("a folder held nothing")),
-                _ => exactly(0, call!(lseek, &*rewound, 0, libc::SEEK_SET)?),
+                _ => exactly(0, call::lseek(&*rewound, 0, libc::SEEK_SET)?),
             }))
         },
         ..PAIR
@@ -239,9 +239,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let folder = Rc::new(enter(setting)?);
             new_file(&folder)?;
             let (mut entries, rewound) = ([0_u8; 1024], Rc::clone(&folder));
-            tried(repeat(move || match call!(getdents64, &*folder, &mut entries, 1024)? {
+            tried(repeat(move || match call::getdents64(&*folder, &mut entries)? {
                 0 => Err(Failure::wrong("a folder held nothing")),
-                _ => exactly(0, call!(lseek, &*rewound, 0, libc::SEEK_SET)?),
+                _ => exactly(0, call::lseek(&*rewound, 0, libc::SEEK_SET)?),
             }))
         },
         ..PAIR
@@ -251,7 +251,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the permissions that new files do not get (umask)",
         calls: &["umask"],
         prepare: |_| {
-            tried(repeat(|| match call!(umask, 0o22)? {
+            tried(repeat(|| match call::umask(0o22)? {
                 0..=0o777 => Ok(()),
                 other => exactly(0, other),
             }))
@@ -287,8 +287,8 @@ impl Kind {
         exactly(
             0,
             match self {
-                Kind::File => call!(linkat, folder, c"file", folder, name, 0)?,
-                Kind::Folder => call!(mkdirat, folder, name, 0o700)?,
+                Kind::File => call::linkat(folder, c"file", folder, name, 0)?,
+                Kind::Folder => call::mkdirat(folder, name, 0o700)?,
             },
         )
     }

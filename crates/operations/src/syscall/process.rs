@@ -4,14 +4,16 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use operation::{Axis, Failure, Loop, Operation, Partner, Setting, TermOf, Value, repeat, term, word};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, Value, repeat, term, word};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
+use crate::kit::call;
 use crate::kit::check::exactly;
 use crate::kit::child::{ended_child, ended_copy, in_child};
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{consuming, producing, steadily, steady, tried, turning};
+use crate::kit::process::stopped;
 use crate::kit::program::do_nothing;
 use crate::kit::sandbox::namespaces;
 use crate::kit::scratch::device;
@@ -44,28 +46,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.getpid",
         summary: "get this process's id",
         calls: &["getpid"],
-        prepare: |_| steadily(std::process::id() as usize, || call!(getpid)),
+        prepare: |_| steadily(std::process::id() as usize, call::getpid),
         ..CALL
     },
     Operation {
         id: "call.gettid",
         summary: "get this thread's id",
         calls: &["gettid"],
-        prepare: |_| steadily(call!(gettid)?, || call!(gettid)),
+        prepare: |_| steadily(call::gettid()?, call::gettid),
         ..CALL
     },
     Operation {
         id: "call.getpgid",
         summary: "ask for the process group of this process",
         calls: &["getpgid"],
-        prepare: |_| steadily(call!(getpgid, 0)?, || call!(getpgid, 0)),
+        prepare: |_| steadily(call::getpgid(0)?, || call::getpgid(0)),
         ..CALL
     },
     Operation {
         id: "call.getsid",
         summary: "ask for the session of this process",
         calls: &["getsid"],
-        prepare: |_| steadily(call!(getsid, 0)?, || call!(getsid, 0)),
+        prepare: |_| steadily(call::getsid(0)?, || call::getsid(0)),
         ..CALL
     },
     Operation {
@@ -74,11 +76,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["setpgid"],
         prepare: |_| {
-            let parents = call!(getpgid, 0)?;
+            let parents = call::getpgid(0)?;
             let turns = move || {
                 (0..EACH / 2).try_for_each(|_| {
-                    exactly(0, call!(setpgid, 0, 0)?)?;
-                    exactly(0, call!(setpgid, 0, parents)?)
+                    exactly(0, call::setpgid(0, 0)?)?;
+                    exactly(0, call::setpgid(0, parents)?)
                 })
             };
             Ok(tried(in_child(0, turns))?.unrolled(EACH))
@@ -90,7 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "begin a session, in a child, which can do so only once",
         calls: &["setsid"],
         prepare: |_| {
-            let begin = || if call!(setsid)? > 0 { Ok(()) } else { Err(Failure::wrong("there is no session")) };
+            let begin = || if call::setsid()? > 0 { Ok(()) } else { Err(Failure::wrong("there is no session")) };
             tried(in_child(0, begin))
         },
         ..IN_CHILD
@@ -101,7 +103,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         version: 2,
         calls: &["wait4"],
         axes: ENDED,
-        prepare: |setting| collecting(setting, |child| exactly(child as usize, call!(wait4, child, 0, 0, 0)?)),
+        prepare: |setting| collecting(setting, |child| exactly(child as usize, call::wait4(child, Null, 0, Null)?)),
         ..CALL
     },
     Operation {
@@ -111,7 +113,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["waitid"],
         axes: ENDED,
         prepare: |setting| {
-            collecting(setting, |child| exactly(0, call!(waitid, libc::P_PID, child, 0, libc::WEXITED, 0)?))
+            collecting(setting, |child| exactly(0, call::waitid(libc::P_PID, child, Null, libc::WEXITED, Null)?))
         },
         ..CALL
     },
@@ -121,7 +123,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["set_tid_address"],
         prepare: |_| {
             let word: &'static AtomicU32 = Box::leak(Box::default());
-            steadily(call!(gettid)?, move || call!(set_tid_address, word.as_ptr()))
+            // SAFETY: the word is never freed.
+            steadily(call::gettid()?, move || unsafe { invoke!(set_tid_address, word.as_ptr()) })
         },
         ..CALL
     },
@@ -131,7 +134,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["prctl"],
         prepare: |_| {
             let mut name = [0_u8; 16];
-            steady(move || call!(prctl, libc::PR_GET_NAME, &mut name, 0, 0, 0))
+            // SAFETY: this command writes a name of 16 bytes.
+            steady(move || unsafe { invoke!(prctl, libc::PR_GET_NAME, &mut name, 0, 0, 0) })
         },
         ..CALL
     },
@@ -140,8 +144,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "set the personality of this process to its current value",
         calls: &["personality"],
         prepare: |_| {
-            let own = call!(personality, u32::MAX)?;
-            steadily(own, move || call!(personality, own))
+            let own = call::personality(u32::MAX)?;
+            steadily(own, move || call::personality(own))
         },
         ..CALL
     },
@@ -151,7 +155,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getrlimit"],
         prepare: |_| {
             let mut limit = [0_u64; 2];
-            steady(move || call!(getrlimit, libc::RLIMIT_NOFILE as i32, &mut limit))
+            steady(move || call::getrlimit(libc::RLIMIT_NOFILE as i32, &mut limit))
         },
         ..CALL
     },
@@ -161,8 +165,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setrlimit"],
         prepare: |_| {
             let mut limit = [0_u64; 2];
-            exactly(0, call!(getrlimit, libc::RLIMIT_NOFILE as i32, &mut limit)?)?;
-            steady(move || call!(setrlimit, libc::RLIMIT_NOFILE as i32, &limit))
+            exactly(0, call::getrlimit(libc::RLIMIT_NOFILE as i32, &mut limit)?)?;
+            steady(move || call::setrlimit(libc::RLIMIT_NOFILE as i32, &limit))
         },
         ..CALL
     },
@@ -172,8 +176,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["prlimit64"],
         prepare: |_| {
             let (mut limit, mut before) = ([0_u64; 2], [0_u64; 2]);
-            exactly(0, call!(prlimit64, 0, libc::RLIMIT_NOFILE as i32, 0, &mut limit)?)?;
-            steady(move || call!(prlimit64, 0, libc::RLIMIT_NOFILE as i32, &limit, &mut before))
+            exactly(0, call::prlimit64(0, libc::RLIMIT_NOFILE as i32, Null, &mut limit)?)?;
+            steady(move || call::prlimit64(0, libc::RLIMIT_NOFILE as i32, &limit, &mut before))
         },
         ..CALL
     },
@@ -183,7 +187,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getrusage"],
         prepare: |_| {
             let mut usage = [0_u64; 18];
-            steady(move || call!(getrusage, libc::RUSAGE_SELF, &mut usage))
+            steady(move || call::getrusage(libc::RUSAGE_SELF, &mut usage))
         },
         ..CALL
     },
@@ -193,7 +197,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["times"],
         prepare: |_| {
             let mut times = [0_u64; 4];
-            tried(repeat(move || call!(times, &mut times).map(drop)))
+            tried(repeat(move || call::times(&mut times).map(drop)))
         },
         ..CALL
     },
@@ -203,7 +207,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sysinfo"],
         prepare: |_| {
             let mut info = [0_u64; 16];
-            steady(move || call!(sysinfo, &mut info))
+            steady(move || call::sysinfo(&mut info))
         },
         ..CALL
     },
@@ -213,7 +217,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["uname"],
         prepare: |_| {
             let mut names = [0_u8; 6 * 65];
-            steady(move || call!(uname, &mut names))
+            steady(move || call::uname(&mut names))
         },
         ..CALL
     },
@@ -223,7 +227,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getcpu"],
         prepare: |_| {
             let (mut cpu, mut node) = ([0_u32], [0_u32]);
-            steady(move || call!(getcpu, &mut cpu, &mut node, 0))
+            steady(move || call::getcpu(&mut cpu, &mut node, Null))
         },
         ..CALL
     },
@@ -231,7 +235,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.getpriority",
         summary: "ask for the priority of this process",
         calls: &["getpriority"],
-        prepare: |_| steadily(call!(getpriority, 0, 0)?, || call!(getpriority, 0, 0)),
+        prepare: |_| steadily(call::getpriority(0, 0)?, || call::getpriority(0, 0)),
         ..CALL
     },
     Operation {
@@ -241,12 +245,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setpriority"],
         prepare: |_| {
             // The call returns 20 minus the priority, so that no result looks like an error. The lowest is 19.
-            let own = 20 - call!(getpriority, 0, 0)? as i32;
+            let own = 20 - call::getpriority(0, 0)? as i32;
             let other = if own < 19 { own + 1 } else { own - 1 };
             // Only root may raise it, which is tried before anything is timed.
-            exactly(0, call!(setpriority, 0, 0, other)?)?;
-            exactly(0, call!(setpriority, 0, 0, own)?)?;
-            turning([other, own], |priority| call!(setpriority, 0, 0, priority))
+            exactly(0, call::setpriority(0, 0, other)?)?;
+            exactly(0, call::setpriority(0, 0, own)?)?;
+            turning([other, own], |priority| call::setpriority(0, 0, priority))
         },
         ..CALL
     },
@@ -254,14 +258,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.ioprio_get",
         summary: "get the I/O priority of this process",
         calls: &["ioprio_get"],
-        prepare: |_| steadily(call!(ioprio_get, PROCESS, 0)?, || call!(ioprio_get, PROCESS, 0)),
+        prepare: |_| steadily(call::ioprio_get(PROCESS, 0)?, || call::ioprio_get(PROCESS, 0)),
         ..CALL
     },
     Operation {
         id: "call.ioprio_set",
         summary: "set the I/O priority of this process to the default",
         calls: &["ioprio_set"],
-        prepare: |_| steady(|| call!(ioprio_set, PROCESS, 0, BEST_EFFORT)),
+        prepare: |_| steady(|| call::ioprio_set(PROCESS, 0, BEST_EFFORT)),
         ..CALL
     },
     Operation {
@@ -269,8 +273,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "compare two descriptors: do they refer to one open file?",
         calls: &["kcmp"],
         prepare: |_| {
-            let (own, null) = (call!(getpid)?, device(c"/dev/null")?);
-            steady(move || call!(kcmp, own, own, 0, &null, &null))
+            let (own, null) = (call::getpid()?, device(c"/dev/null")?);
+            steady(move || call::kcmp(own, own, Null, &null, &null))
         },
         ..CALL
     },
@@ -283,7 +287,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let traced = stopped(setting)?;
             let mut read = [0_u64];
             tried(repeat(move || {
-                exactly(0, call!(ptrace, libc::PTRACE_PEEKDATA as i32, traced.pid(), WORD.as_ptr(), &mut read)?)?;
+                // SAFETY: this command reads a word of the child's memory, and writes it to one of ours.
+                exactly(0, unsafe { invoke!(ptrace, libc::PTRACE_PEEKDATA, traced.pid(), WORD.as_ptr(), &mut read) }?)?;
                 exactly(23, read[0] as usize)
             }))
         },
@@ -294,8 +299,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "open this process as a descriptor",
         calls: &["pidfd_open"],
         prepare: |_| {
-            let own = call!(getpid)?;
-            tried(producing(move || Ok(owned(call!(pidfd_open, own, 0)?))))
+            let own = call::getpid()?;
+            tried(producing(move || Ok(owned(call::pidfd_open(own, 0)?))))
         },
         ..CALL
     },
@@ -304,8 +309,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "copy a descriptor out of a process",
         calls: &["pidfd_getfd"],
         prepare: |_| {
-            let (own, null) = (owned(call!(pidfd_open, call!(getpid)?, 0)?), device(c"/dev/null")?);
-            tried(producing(move || Ok(owned(call!(pidfd_getfd, &own, &null, 0)?))))
+            let (own, null) = (owned(call::pidfd_open(call::getpid()?, 0)?), device(c"/dev/null")?);
+            tried(producing(move || Ok(owned(call::pidfd_getfd(&own, &null, 0)?))))
         },
         ..CALL
     },
@@ -315,7 +320,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["unshare"],
         prepare: |_| {
             namespaces(libc::CLONE_NEWUTS)?;
-            steady(|| call!(unshare, libc::CLONE_NEWUTS))
+            steady(|| call::unshare(libc::CLONE_NEWUTS))
         },
         ..CALL
     },
@@ -326,7 +331,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             namespaces(libc::CLONE_NEWUTS)?;
             let own = open("/proc/self/ns/uts", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-            steady(move || call!(setns, &own, libc::CLONE_NEWUTS))
+            steady(move || call::setns(&own, libc::CLONE_NEWUTS))
         },
         ..CALL
     },
@@ -337,7 +342,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let program = open(do_nothing(setting)?, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
             let (arguments, environment) = ([c"nothing".as_ptr(), std::ptr::null()], [std::ptr::null::<u8>()]);
-            let become_it = move || call!(execveat, &program, c"", &arguments, &environment, libc::AT_EMPTY_PATH);
+            // SAFETY: both lists end with a null pointer, and the texts are constants.
+            let become_it =
+                move || unsafe { invoke!(execveat, &program, c"", &arguments, &environment, libc::AT_EMPTY_PATH) };
             tried(in_child(0, move || become_it().map(drop)))
         },
         ..IN_CHILD
@@ -357,8 +364,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 CString::new(path.into_os_string().into_vec()).map_err(|_| Failure::wrong("a path holds a zero"))?;
             let pairs = move || {
                 (0..EACH).try_for_each(|_| {
-                    exactly(0, call!(acct, &path)?)?;
-                    exactly(0, call!(acct, 0)?)
+                    exactly(0, call::acct(&path)?)?;
+                    exactly(0, call::acct(Null)?)
                 })
             };
             Ok(tried(in_child(libc::CLONE_NEWPID, pairs))?.unrolled(EACH))
@@ -372,8 +379,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["vhangup"],
         prepare: |_| {
             let hang_up = || {
-                call!(setsid)?;
-                (0..EACH).try_for_each(|_| exactly(0, call!(vhangup)?))
+                call::setsid()?;
+                (0..EACH).try_for_each(|_| exactly(0, call::vhangup()?))
             };
             Ok(tried(in_child(0, hang_up))?.unrolled(EACH))
         },
@@ -385,16 +392,4 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 fn collecting(setting: &Setting, collect: impl FnMut(i32) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let start = if setting.word("child") == "lent" { ended_child } else { ended_copy };
     tried(consuming(start, collect).at_most(CHILDREN))
-}
-
-/// A child that this process traces. It is stopped as long as the handle lives.
-fn stopped(setting: &Setting) -> Result<Partner, Failure> {
-    let traced = setting.partner(setting.cpu(), || {
-        exactly(0, call!(ptrace, libc::PTRACE_TRACEME as i32, 0, 0, 0)?)?;
-        let own = call!(getpid)?;
-        call!(kill, own, libc::SIGSTOP).map(drop)
-    })?;
-    let mut status = [0_i32];
-    exactly(traced.pid() as usize, call!(wait4, traced.pid(), &mut status, 0, 0)?)?;
-    if libc::WIFSTOPPED(status[0]) { Ok(traced) } else { Err(Failure::skip("tracing is refused here", "run as root")) }
 }

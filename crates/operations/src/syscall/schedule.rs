@@ -3,8 +3,9 @@
 use operation::{Operation, repeat};
 
 use super::CALL;
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::{Null, invoke};
 use crate::kit::loops::{steadily, steady, tried, turning};
 
 /// Words of a set of 1024 CPUs.
@@ -15,7 +16,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.sched_yield",
         summary: "yield the CPU, while no other task waits for it",
         calls: &["sched_yield"],
-        prepare: |_| steady(|| call!(sched_yield)),
+        prepare: |_| steady(call::sched_yield),
         ..CALL
     },
     Operation {
@@ -24,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sched_getparam"],
         prepare: |_| {
             let mut priority = [0_i32];
-            steady(move || call!(sched_getparam, 0, &mut priority))
+            steady(move || call::sched_getparam(0, &mut priority))
         },
         ..CALL
     },
@@ -36,11 +37,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let sleeper = setting.partner(setting.cpu(), || {
                 loop {
-                    call!(ppoll, 0, 0, 0, 0, 8)?;
+                    call::ppoll(Null, Null, Null, 8)?;
                 }
             })?;
-            exactly(0, call!(sched_setscheduler, sleeper.pid(), libc::SCHED_FIFO, &[1_i32])?)?;
-            turning([2, 1], move |priority| call!(sched_setparam, sleeper.pid(), &[priority]))
+            exactly(0, call::sched_setscheduler(sleeper.pid(), libc::SCHED_FIFO, &[1_i32])?)?;
+            turning([2, 1], move |priority| call::sched_setparam(sleeper.pid(), &[priority]))
         },
         ..CALL
     },
@@ -48,7 +49,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.sched_getscheduler",
         summary: "ask how this process is scheduled",
         calls: &["sched_getscheduler"],
-        prepare: |_| steadily(call!(sched_getscheduler, 0)?, || call!(sched_getscheduler, 0)),
+        prepare: |_| steadily(call::sched_getscheduler(0)?, || call::sched_getscheduler(0)),
         ..CALL
     },
     Operation {
@@ -57,8 +58,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sched_setscheduler"],
         prepare: |_| {
             let turns = repeat(|| {
-                exactly(0, call!(sched_setscheduler, 0, libc::SCHED_BATCH, &[0_i32])?)?;
-                exactly(0, call!(sched_setscheduler, 0, libc::SCHED_OTHER, &[0_i32])?)
+                exactly(0, call::sched_setscheduler(0, libc::SCHED_BATCH, &[0_i32])?)?;
+                exactly(0, call::sched_setscheduler(0, libc::SCHED_OTHER, &[0_i32])?)
             });
             Ok(tried(turns)?.unrolled(2))
         },
@@ -68,14 +69,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.sched_get_priority_max",
         summary: "ask for the highest priority of a policy",
         calls: &["sched_get_priority_max"],
-        prepare: |_| steadily(99, || call!(sched_get_priority_max, libc::SCHED_FIFO)),
+        prepare: |_| steadily(99, || call::sched_get_priority_max(libc::SCHED_FIFO)),
         ..CALL
     },
     Operation {
         id: "call.sched_get_priority_min",
         summary: "ask for the lowest priority of a policy",
         calls: &["sched_get_priority_min"],
-        prepare: |_| steadily(1, || call!(sched_get_priority_min, libc::SCHED_FIFO)),
+        prepare: |_| steadily(1, || call::sched_get_priority_min(libc::SCHED_FIFO)),
         ..CALL
     },
     Operation {
@@ -84,7 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sched_rr_get_interval"],
         prepare: |_| {
             let mut slice = [0_u64; 2];
-            steady(move || call!(sched_rr_get_interval, 0, &mut slice))
+            steady(move || call::sched_rr_get_interval(0, &mut slice))
         },
         ..CALL
     },
@@ -94,8 +95,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sched_getaffinity"],
         prepare: |_| {
             let mut cpus = [0_u64; WORDS];
-            let length = call!(sched_getaffinity, 0, WORDS * 8, &mut cpus)?;
-            steadily(length, move || call!(sched_getaffinity, 0, WORDS * 8, &mut cpus))
+            let length = call::sched_getaffinity(0, &mut cpus)?;
+            steadily(length, move || call::sched_getaffinity(0, &mut cpus))
         },
         ..CALL
     },
@@ -108,8 +109,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (own, both) = (cpus(&[setting.cpu()]), cpus(&[setting.cpu(), setting.other_cpu()?]));
             // The last call of a batch restores its CPU.
             let turns = repeat(move || {
-                exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &both)?)?;
-                exactly(0, call!(sched_setaffinity, 0, WORDS * 8, &own)?)
+                exactly(0, call::sched_setaffinity(0, &both)?)?;
+                exactly(0, call::sched_setaffinity(0, &own)?)
             });
             Ok(tried(turns)?.unrolled(2))
         },
@@ -121,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sched_getattr"],
         prepare: |_| {
             let mut attributes = [0_u64; 7];
-            steady(move || call!(sched_getattr, 0, &mut attributes, 56, 0))
+            steady(move || call::sched_getattr(0, &mut attributes, 0))
         },
         ..CALL
     },
@@ -134,8 +135,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let policy = |policy: i32| [48 | (policy as u64) << 32, 0, 0, 0, 0, 0];
             let (batch, usual) = (policy(libc::SCHED_BATCH), policy(libc::SCHED_OTHER));
             let turns = repeat(move || {
-                exactly(0, call!(sched_setattr, 0, &batch, 0)?)?;
-                exactly(0, call!(sched_setattr, 0, &usual, 0)?)
+                // SAFETY: the attributes are as large as they say.
+                exactly(0, unsafe { invoke!(sched_setattr, 0, &batch, 0) }?)?;
+                // SAFETY: the attributes are as large as they say.
+                exactly(0, unsafe { invoke!(sched_setattr, 0, &usual, 0) }?)
             });
             Ok(tried(turns)?.unrolled(2))
         },

@@ -5,9 +5,10 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use operation::{Failure, Operation, repeat, term};
 
 use super::CALL;
+use crate::kit::call;
 use crate::kit::check::exactly;
 use crate::kit::child::in_child;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{consuming, producing, refusing, tried};
 use crate::kit::scratch::scratch;
 
@@ -29,7 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.landlock_create_ruleset",
         summary: "create a set of rules by which a process restricts itself",
         calls: &["landlock_create_ruleset"],
-        prepare: |_| tried(producing(|| Ok(owned(call!(landlock_create_ruleset, &RIGHTS, 8, 0)?)))),
+        prepare: |_| tried(producing(|| Ok(owned(call::landlock_create_ruleset(&RIGHTS, 0)?)))),
         ..CALL
     },
     Operation {
@@ -39,14 +40,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["landlock_add_rule"],
         prepare: |setting| {
             let folder = scratch(setting)?;
-            let mut below = [0_u8; 12];
+            // The structure has 12 bytes.
+            let mut below = [0_u8; 16];
             below[..8].copy_from_slice(&RIGHTS[0].to_ne_bytes());
-            below[8..].copy_from_slice(&folder.as_raw_fd().to_ne_bytes());
+            below[8..12].copy_from_slice(&folder.as_raw_fd().to_ne_bytes());
             const PATH_BENEATH: i32 = 1;
             // A second rule for the same folder would only be merged with the first.
             tried(consuming(rules, move |rules| {
                 let _open = &folder;
-                exactly(0, call!(landlock_add_rule, &rules, PATH_BENEATH, &below, 0)?)?;
+                exactly(0, call::landlock_add_rule(&rules, PATH_BENEATH, &below, 0)?)?;
                 Ok(rules)
             }))
         },
@@ -59,7 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let rules = rules()?;
             gain_no_privileges()?;
-            let confine = move || (0..EACH).try_for_each(|_| exactly(0, call!(landlock_restrict_self, &rules, 0)?));
+            let confine = move || (0..EACH).try_for_each(|_| exactly(0, call::landlock_restrict_self(&rules, 0)?));
             Ok(tried(in_child(0, confine))?.unrolled(EACH))
         },
         ..SOME_IN_CHILD
@@ -75,7 +77,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let allow = [libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW }];
                 let program = [libc::sock_fprog { len: 1, filter: allow.as_ptr().cast_mut() }];
                 let mode = libc::SECCOMP_SET_MODE_FILTER;
-                (0..EACH).try_for_each(|_| exactly(0, call!(seccomp, mode, 0, &program)?))
+                // SAFETY: the program has one instruction, which lives until the call has returned.
+                (0..EACH).try_for_each(|_| exactly(0, unsafe { invoke!(seccomp, mode, 0, &program) }?))
             };
             Ok(tried(in_child(0, filter))?.unrolled(EACH))
         },
@@ -87,10 +90,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["lsm_list_modules"],
         prepare: |_| {
             let (mut ids, mut size) = ([0_u64; 32], [256_u32]);
-            let count = call!(lsm_list_modules, &mut ids, &mut size, 0)?;
+            // SAFETY: the size is that of the list in bytes.
+            let count = unsafe { invoke!(lsm_list_modules, &mut ids, &mut size, 0) }?;
             tried(repeat(move || {
                 size[0] = 256;
-                exactly(count, call!(lsm_list_modules, &mut ids, &mut size, 0)?)
+                // SAFETY: the size is that of the list in bytes.
+                exactly(count, unsafe { invoke!(lsm_list_modules, &mut ids, &mut size, 0) }?)
             }))
         },
         ..CALL
@@ -100,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to get a security attribute of this process (no buffer given)",
         calls: &["lsm_get_self_attr"],
         refused: true,
-        prepare: |_| refusing(&[libc::EINVAL], || call!(lsm_get_self_attr, CURRENT, 0, 0, 0)),
+        prepare: |_| refusing(&[libc::EINVAL], || call::lsm_get_self_attr(CURRENT, Null, Null, 0)),
         ..CALL
     },
     Operation {
@@ -108,17 +113,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to set a security attribute of this process (no attribute given)",
         calls: &["lsm_set_self_attr"],
         refused: true,
-        prepare: |_| refusing(&[libc::EINVAL], || call!(lsm_set_self_attr, CURRENT, 0, 0, 0)),
+        prepare: |_| refusing(&[libc::EINVAL], || call::lsm_set_self_attr(CURRENT, Null, 0)),
         ..CALL
     },
 ];
 
 /// A set of rules without rules.
 fn rules() -> Result<OwnedFd, Failure> {
-    Ok(owned(call!(landlock_create_ruleset, &RIGHTS, 8, 0)?))
+    Ok(owned(call::landlock_create_ruleset(&RIGHTS, 0)?))
 }
 
 /// Sets no_new_privs, without which only root may restrict itself.
 fn gain_no_privileges() -> Result<(), Failure> {
-    exactly(0, call!(prctl, libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)?)
+    Ok(rustix::thread::set_no_new_privs(true)?)
 }

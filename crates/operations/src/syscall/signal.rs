@@ -3,7 +3,8 @@
 use operation::Operation;
 
 use super::CALL;
-use crate::kit::invoke::call;
+use crate::kit::call;
+use crate::kit::invoke::{Null, invoke};
 use crate::kit::loops::{steady, turning};
 
 /// Enough for the largest frame of a handler on machines with wide registers.
@@ -16,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["rt_sigpending"],
         prepare: |_| {
             let mut set = [0_u64];
-            steady(move || call!(rt_sigpending, &mut set, 8))
+            steady(move || call::rt_sigpending(&mut set, 8))
         },
         ..CALL
     },
@@ -26,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["rt_sigaction"],
         prepare: |_| {
             let mut action = [0_u64; 4];
-            steady(move || call!(rt_sigaction, libc::SIGUSR1, 0, &mut action, 8))
+            steady(move || call::rt_sigaction(libc::SIGUSR1, Null, &mut action, 8))
         },
         ..CALL
     },
@@ -36,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["rt_sigprocmask"],
         prepare: |_| {
             let mut mask = [0_u64];
-            steady(move || call!(rt_sigprocmask, libc::SIG_BLOCK, 0, &mut mask, 8))
+            steady(move || call::rt_sigprocmask(libc::SIG_BLOCK, Null, &mut mask, 8))
         },
         ..CALL
     },
@@ -51,7 +52,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let places = [0, 1].map(|number| [stacks[number].as_ptr() as usize, 0, STACK_WORDS * 8]);
             turning(places, move |place| {
                 let _kept = &stacks;
-                call!(sigaltstack, &place, 0)
+                // SAFETY: both stacks are kept as long as the loop, and have this size.
+                unsafe { invoke!(sigaltstack, &place, 0) }
             })
         },
         ..CALL

@@ -9,8 +9,9 @@ use libc::iovec;
 use operation::{Failure, Loop, Operation, repeat};
 
 use super::{BLOCK, CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::{consuming, producing, tried, turning};
 
 const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
@@ -45,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["bind"],
         prepare: |_| {
             tried(consuming(unix, |socket| {
-                exactly(0, call!(bind, &socket, &UNNAMED, 2)?)?;
+                exactly(0, call::bind(&socket, &UNNAMED)?)?;
                 Ok(socket)
             }))
         },
@@ -58,11 +59,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let make = || {
                 let socket = unix()?;
-                exactly(0, call!(bind, &socket, &UNNAMED, 2)?)?;
+                exactly(0, call::bind(&socket, &UNNAMED)?)?;
                 Ok(socket)
             };
             tried(consuming(make, |socket: OwnedFd| {
-                exactly(0, call!(listen, &socket, 1)?)?;
+                exactly(0, call::listen(&socket, 1)?)?;
                 Ok(socket)
             }))
         },
@@ -91,7 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let server = Server::new()?;
             let listener = Rc::clone(&server.listener);
-            tried(accepting(server, move || Ok(owned(call!(accept, &*listener, 0, 0)?))))
+            tried(accepting(server, move || Ok(owned(call::accept(&*listener, Null, Null)?))))
         },
         ..CALL
     },
@@ -102,7 +103,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             let server = Server::new()?;
             let listener = Rc::clone(&server.listener);
-            tried(accepting(server, move || Ok(owned(call!(accept4, &*listener, 0, 0, libc::SOCK_CLOEXEC)?))))
+            tried(accepting(server, move || Ok(owned(call::accept4(&*listener, Null, Null, libc::SOCK_CLOEXEC)?))))
         },
         ..CALL
     },
@@ -110,14 +111,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.getsockname",
         summary: "ask for the name of a TCP socket",
         calls: &["getsockname"],
-        prepare: |_| named(|socket, name, length| Ok(call!(getsockname, socket, name, length)?)),
+        // SAFETY: the length is that of the room for the name.
+        prepare: |_| named(|socket, name, length| unsafe { invoke!(getsockname, socket, name, length) }),
         ..CALL
     },
     Operation {
         id: "call.getpeername",
         summary: "ask for the name of a TCP socket's peer",
         calls: &["getpeername"],
-        prepare: |_| named(|socket, name, length| Ok(call!(getpeername, socket, name, length)?)),
+        // SAFETY: the length is that of the room for the name.
+        prepare: |_| named(|socket, name, length| unsafe { invoke!(getpeername, socket, name, length) }),
         ..CALL
     },
     Operation {
@@ -129,7 +132,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (ours, theirs) = tcp()?;
             turning([1_u32, 0], move |alive| {
                 let _open = &theirs;
-                call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[alive], 4)
+                keep_alive(&ours, alive)
             })
         },
         ..CALL
@@ -156,7 +159,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (ours, theirs) = tcp()?;
             turning([1_u32, 0], move |alive| {
                 let _open = &theirs;
-                exactly(0, call!(setsockopt, &ours, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[alive], 4)?)?;
+                exactly(0, keep_alive(&ours, alive)?)?;
                 exactly(alive as usize, keeps_alive(&ours)?).map(|()| 0)
             })
         },
@@ -168,7 +171,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sendto"],
         prepare: |_| {
             let block = [1_u8; BLOCK];
-            sending(1, move |socket| exactly(BLOCK, call!(sendto, socket, &block, BLOCK, 0, 0, 0)?))
+            sending(1, move |socket| exactly(BLOCK, call::sendto(socket, &block, 0, Null)?))
         },
         ..MOVE
     },
@@ -178,7 +181,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["recvfrom"],
         prepare: |_| {
             let mut block = [0_u8; BLOCK];
-            receiving(1, move |socket| exactly(BLOCK, call!(recvfrom, socket, &mut block, BLOCK, 0, 0, 0)?))
+            receiving(1, move |socket| exactly(BLOCK, call::recvfrom(socket, &mut block, 0, Null, Null)?))
         },
         ..MOVE
     },
@@ -188,7 +191,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sendmsg"],
         prepare: |_| {
             let mut message = Message::new();
-            sending(1, move |socket| exactly(BLOCK, call!(sendmsg, socket, message.headers(), 0)?))
+            // SAFETY: the headers refer to one block, which the message owns.
+            sending(1, move |socket| exactly(BLOCK, unsafe { invoke!(sendmsg, socket, message.headers(), 0) }?))
         },
         ..MOVE
     },
@@ -198,7 +202,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["recvmsg"],
         prepare: |_| {
             let mut message = Message::new();
-            receiving(1, move |socket| exactly(BLOCK, call!(recvmsg, socket, message.headers(), 0)?))
+            // SAFETY: the headers refer to one block, which the message owns.
+            receiving(1, move |socket| exactly(BLOCK, unsafe { invoke!(recvmsg, socket, message.headers(), 0) }?))
         },
         ..MOVE
     },
@@ -209,7 +214,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         moves: |_| 2 * BLOCK as u64,
         prepare: |_| {
             let mut message = Message::new();
-            sending(2, move |socket| exactly(2, call!(sendmmsg, socket, message.headers(), 2, 0)?))
+            // SAFETY: the headers refer to one block, which the message owns.
+            sending(2, move |socket| exactly(2, unsafe { invoke!(sendmmsg, socket, message.headers(), 2, 0) }?))
         },
         ..CALL
     },
@@ -220,7 +226,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         moves: |_| 2 * BLOCK as u64,
         prepare: |_| {
             let mut message = Message::new();
-            receiving(2, move |socket| exactly(2, call!(recvmmsg, socket, message.headers(), 2, 0, 0)?))
+            // SAFETY: the headers refer to one block, which the message owns.
+            receiving(2, move |socket| exactly(2, unsafe { invoke!(recvmmsg, socket, message.headers(), 2, 0, 0) }?))
         },
         ..CALL
     },
@@ -230,7 +237,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["shutdown"],
         prepare: |_| {
             tried(consuming(pair, |sockets| {
-                exactly(0, call!(shutdown, &sockets[0], libc::SHUT_WR)?)?;
+                exactly(0, call::shutdown(&sockets[0], libc::SHUT_WR)?)?;
                 Ok(sockets)
             }))
         },
@@ -239,12 +246,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 fn unix() -> Result<OwnedFd, Failure> {
-    Ok(owned(call!(socket, libc::AF_UNIX, STREAM, 0)?))
+    Ok(owned(call::socket(libc::AF_UNIX, STREAM, 0)?))
 }
 
 fn pair() -> Result<[OwnedFd; 2], Failure> {
     let mut ends = [0_i32; 2];
-    exactly(0, call!(socketpair, libc::AF_UNIX, STREAM, 0, &mut ends)?)?;
+    exactly(0, call::socketpair(libc::AF_UNIX, STREAM, 0, &mut ends)?)?;
     Ok(ends.map(|end| owned(end as usize)))
 }
 
@@ -270,32 +277,41 @@ fn named(
 }
 
 #[inline(always)]
+fn keep_alive(socket: &OwnedFd, alive: u32) -> Result<usize, Failure> {
+    // SAFETY: this option is a number of 4 bytes.
+    unsafe { invoke!(setsockopt, socket, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &[alive], 4) }
+}
+
+#[inline(always)]
 fn keeps_alive(socket: &OwnedFd) -> Result<usize, Failure> {
     let (mut answer, mut length) = ([0_u32], [4_u32]);
-    exactly(0, call!(getsockopt, socket, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &mut answer, &mut length)?)?;
+    // SAFETY: the length is that of the room for the answer.
+    exactly(0, unsafe {
+        invoke!(getsockopt, socket, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &mut answer, &mut length)
+    }?)?;
     Ok(answer[0] as usize)
 }
 
 /// A UNIX socket that accepts connections.
 struct Server {
     listener: Rc<OwnedFd>,
-    name: [u8; 32],
-    length: u32,
+    name: Vec<u8>,
 }
 
 impl Server {
     fn new() -> Result<Server, Failure> {
         let listener = unix()?;
-        exactly(0, call!(bind, &listener, &UNNAMED, 2)?)?;
-        exactly(0, call!(listen, &listener, HELD)?)?;
+        exactly(0, call::bind(&listener, &UNNAMED)?)?;
+        exactly(0, call::listen(&listener, HELD)?)?;
         let (mut name, mut length) = ([0_u8; 32], [32_u32]);
-        exactly(0, call!(getsockname, &listener, &mut name, &mut length)?)?;
-        Ok(Server { listener: Rc::new(listener), name, length: length[0] })
+        // SAFETY: the length is that of the room for the name.
+        exactly(0, unsafe { invoke!(getsockname, &listener, &mut name, &mut length) }?)?;
+        Ok(Server { listener: Rc::new(listener), name: name[..length[0] as usize].to_vec() })
     }
 
     #[inline(always)]
     fn connect(&self, socket: &OwnedFd) -> Result<(), Failure> {
-        exactly(0, call!(connect, socket, &self.name, self.length)?)
+        exactly(0, call::connect(socket, &*self.name)?)
     }
 }
 
@@ -307,7 +323,7 @@ struct Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        if let Ok(other) = call!(accept4, &*self.listener, 0, 0, 0) {
+        if let Ok(other) = call::accept4(&*self.listener, Null, Null, 0) {
             drop(owned(other));
         }
     }

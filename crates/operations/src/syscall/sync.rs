@@ -9,8 +9,9 @@ use operation::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
 
 use super::CALL;
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::{Null, invoke};
 use crate::kit::loops::tried;
 use crate::kit::scratch::{file_of, on_a_device};
 
@@ -34,14 +35,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.fsync",
         summary: "wait until 4 KiB of a file that were just overwritten are on the device, with the file's attributes",
         calls: &["fsync"],
-        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fsync, file)?)),
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call::fsync(file)?)),
         ..SYNC
     },
     Operation {
         id: "call.fdatasync",
         summary: "wait until 4 KiB of a file that were just overwritten are on the device",
         calls: &["fdatasync"],
-        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(fdatasync, file)?)),
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call::fdatasync(file)?)),
         ..SYNC
     },
     Operation {
@@ -50,7 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["sync_file_range"],
         prepare: |setting| {
             let all = libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-            after_a_write(setting, move |file| exactly(0, call!(sync_file_range, file, 0, PAGE, all)?))
+            after_a_write(setting, move |file| exactly(0, call::sync_file_range(file, 0, PAGE, all)?))
         },
         ..SYNC
     },
@@ -58,14 +59,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.syncfs",
         summary: "wait until all written data of a file system is on the device, including 4 KiB from this process",
         calls: &["syncfs"],
-        prepare: |setting| after_a_write(setting, |file| exactly(0, call!(syncfs, file)?)),
+        prepare: |setting| after_a_write(setting, |file| exactly(0, call::syncfs(file)?)),
         ..OF_ALL
     },
     Operation {
         id: "call.sync",
         summary: "wait until all written data of all file systems is on the devices, including 4 KiB from this process",
         calls: &["sync"],
-        prepare: |setting| after_a_write(setting, |_| exactly(0, call!(sync)?)),
+        prepare: |setting| after_a_write(setting, |_| exactly(0, call::sync()?)),
         ..OF_ALL
     },
     Operation {
@@ -74,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["quotactl"],
         prepare: |setting| {
             with_quotas(setting)?;
-            after_a_write(setting, |_| exactly(0, call!(quotactl, SYNC_QUOTAS, 0, 0, 0)?))
+            after_a_write(setting, |_| exactly(0, call::quotactl(SYNC_QUOTAS, Null, 0, Null)?))
         },
         ..OF_ALL
     },
@@ -84,7 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["quotactl_fd"],
         prepare: |setting| {
             with_quotas(setting)?;
-            after_a_write(setting, |file| exactly(0, call!(quotactl_fd, file, SYNC_QUOTAS, 0, 0)?))
+            after_a_write(setting, |file| exactly(0, call::quotactl_fd(file, SYNC_QUOTAS, 0, Null)?))
         },
         ..OF_ALL
     },
@@ -95,7 +96,8 @@ fn with_quotas(setting: &Setting) -> Result<(), Failure> {
     let file = file_of(setting, 0)?;
     // The format of the quotas, which is only returned if there are quotas.
     let mut format = [0_u32];
-    call!(quotactl_fd, &file, QUOTA_FORMAT, 0, &mut format).map(drop).map_err(|_| {
+    // SAFETY: this command writes one number.
+    unsafe { invoke!(quotactl_fd, &file, QUOTA_FORMAT, 0, &mut format) }.map(drop).map_err(|_| {
         Failure::skip("the scratch folder's file system has no quotas", "mount it with usrquota, and turn them on")
     })
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Loop, Operation, Setting, repeat, term};
 
 use super::CALL;
+use crate::kit::call;
 use crate::kit::check::exactly;
 use crate::kit::child::in_child;
-use crate::kit::invoke::call;
+use crate::kit::invoke::{Null, invoke};
 use crate::kit::loops::{steady, tried};
 use crate::kit::shared::Shared;
 
@@ -82,14 +83,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 |word: &AtomicU32| Waiter { value: 0, address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 };
             let (there, back) = ([place(&words[0]), place(&words[1])], [place(&words[1]), place(&words[0])]);
             // There is nothing to move until the partner waits.
-            while call!(futex_requeue, &there, 0, 0, 1)? == 0 {
-                call!(sched_yield)?;
+            // SAFETY: the waiters refer to words that the loop keeps.
+            while unsafe { invoke!(futex_requeue, &there, 0, 0, 1) }? == 0 {
+                call::sched_yield()?;
             }
-            exactly(1, call!(futex_requeue, &back, 0, 0, 1)?)?;
+            // SAFETY: the waiters refer to words that the loop keeps.
+            exactly(1, unsafe { invoke!(futex_requeue, &back, 0, 0, 1) }?)?;
             Ok(repeat(move || {
                 let _alive = (&partner, &words);
-                exactly(1, call!(futex_requeue, &there, 0, 0, 1)?)?;
-                exactly(1, call!(futex_requeue, &back, 0, 0, 1)?)
+                // SAFETY: the waiters refer to words that the loop keeps.
+                exactly(1, unsafe { invoke!(futex_requeue, &there, 0, 0, 1) }?)?;
+                // SAFETY: the waiters refer to words that the loop keeps.
+                exactly(1, unsafe { invoke!(futex_requeue, &back, 0, 0, 1) }?)
             })
             .unrolled(2))
         },
@@ -101,7 +106,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["get_robust_list"],
         prepare: |_| {
             let (mut head, mut length) = ([0_usize], [0_usize]);
-            steady(move || call!(get_robust_list, 0, &mut head, &mut length))
+            steady(move || call::get_robust_list(0, &mut head, &mut length))
         },
         ..CALL
     },
@@ -111,12 +116,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["set_robust_list"],
         prepare: |_| {
             let (mut head, mut length) = ([0_usize], [0_usize]);
-            exactly(0, call!(get_robust_list, 0, &mut head, &mut length)?)?;
+            exactly(0, call::get_robust_list(0, &mut head, &mut length)?)?;
             if head[0] == 0 {
                 head[0] = empty_list();
                 length[0] = LIST;
             }
-            steady(move || call!(set_robust_list, head[0], length[0]))
+            // SAFETY: the list is the C library's own, or one that is never freed.
+            steady(move || unsafe { invoke!(set_robust_list, head[0], length[0]) })
         },
         ..CALL
     },
@@ -130,8 +136,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut area = Box::new(Area([0; 8]));
             let pairs = move || {
                 (0..EACH).try_for_each(|_| {
-                    exactly(0, call!(rseq, &mut area.0, 32, 0, SIGNATURE)?)?;
-                    exactly(0, call!(rseq, &mut area.0, 32, UNREGISTER, SIGNATURE)?)
+                    // SAFETY: the memory is aligned, and has 32 bytes; the child unregisters it before it ends.
+                    exactly(0, unsafe { invoke!(rseq, &mut area.0, 32, 0, SIGNATURE) }?)?;
+                    // SAFETY: the memory is the registered one.
+                    exactly(0, unsafe { invoke!(rseq, &mut area.0, 32, UNREGISTER, SIGNATURE) }?)
                 })
             };
             Ok(tried(in_child(0, pairs))?.unrolled(EACH))
@@ -189,19 +197,21 @@ fn unless_changed(result: Result<usize, Failure>) -> Result<(), Failure> {
 }
 
 fn wait(word: &AtomicU32, value: u32) -> Result<(), Failure> {
-    unless_changed(call!(futex, word.as_ptr(), libc::FUTEX_WAIT, value, 0))
+    unless_changed(call::futex(word, libc::FUTEX_WAIT, value, Null))
 }
 
 fn wake(word: &AtomicU32) -> Result<(), Failure> {
-    call!(futex, word.as_ptr(), libc::FUTEX_WAKE, 1).map(drop)
+    call::futex(word, libc::FUTEX_WAKE, 1, Null).map(drop)
 }
 
 fn wait_newer(word: &AtomicU32, value: u32) -> Result<(), Failure> {
-    unless_changed(call!(futex_wait, word.as_ptr(), value, u32::MAX, SHARED_U32, 0, 0))
+    // SAFETY: this kind of word is one of 32 bits.
+    unless_changed(unsafe { invoke!(futex_wait, word.as_ptr(), value, u32::MAX, SHARED_U32, 0, 0) })
 }
 
 fn wake_newer(word: &AtomicU32) -> Result<(), Failure> {
-    call!(futex_wake, word.as_ptr(), u32::MAX, 1, SHARED_U32).map(drop)
+    // SAFETY: this kind of word is one of 32 bits.
+    unsafe { invoke!(futex_wake, word.as_ptr(), u32::MAX, 1, SHARED_U32) }.map(drop)
 }
 
 fn wait_for_many(word: &AtomicU32, value: u32) -> Result<(), Failure> {
@@ -212,5 +222,6 @@ fn wait_for_many(word: &AtomicU32, value: u32) -> Result<(), Failure> {
         flags: SHARED_U32,
         zero: 0,
     };
-    unless_changed(call!(futex_waitv, &[waiter(word, value), waiter(&never, 0)], 2, 0, 0, 0))
+    // SAFETY: both waiters refer to words that live until the call has returned.
+    unless_changed(unsafe { invoke!(futex_waitv, &[waiter(word, value), waiter(&never, 0)], 2, 0, 0, 0) })
 }

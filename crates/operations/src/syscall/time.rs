@@ -1,12 +1,15 @@
 //! Calls on clocks and timers, always in the kernel: never through the vDSO.
 
+use std::num::NonZeroU64;
+
 use operation::{Axis, Failure, Loop, Operation, Setting, Value, repeat, word};
 use record::Estimate;
 
 use super::{CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
 use crate::kit::handler::install_counter;
-use crate::kit::invoke::call;
+use crate::kit::invoke::Null;
 use crate::kit::loops::{refusing, steady, tried};
 
 const MONOTONIC: i32 = libc::CLOCK_MONOTONIC;
@@ -32,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["gettimeofday"],
         prepare: |_| {
             let mut time = [0_u64; 2];
-            steady(move || call!(gettimeofday, &mut time, 0))
+            steady(move || call::gettimeofday(&mut time, Null))
         },
         ..CALL
     },
@@ -42,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["clock_gettime"],
         prepare: |_| {
             let mut time = [0_u64; 2];
-            steady(move || call!(clock_gettime, MONOTONIC, &mut time))
+            steady(move || call::clock_gettime(MONOTONIC, &mut time))
         },
         ..CALL
     },
@@ -52,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["clock_getres"],
         prepare: |_| {
             let mut step = [0_u64; 2];
-            steady(move || call!(clock_getres, MONOTONIC, &mut step))
+            steady(move || call::clock_getres(MONOTONIC, &mut step))
         },
         ..CALL
     },
@@ -62,7 +65,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["nanosleep"],
         prepare: |setting| {
             set_slack(setting)?;
-            steady(|| call!(nanosleep, &SHORT, 0))
+            steady(|| call::nanosleep(&SHORT, Null))
         },
         ..SLEEP
     },
@@ -72,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["clock_nanosleep"],
         prepare: |setting| {
             set_slack(setting)?;
-            steady(|| call!(clock_nanosleep, MONOTONIC, 0, &SHORT, 0))
+            steady(|| call::clock_nanosleep(MONOTONIC, 0, &SHORT, Null))
         },
         ..SLEEP
     },
@@ -83,7 +86,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             // No mode: nothing is changed.
             let mut state = [0_u64; 26];
-            positive(move || call!(adjtimex, &mut state))
+            positive(move || call::adjtimex(&mut state))
         },
         ..CALL
     },
@@ -93,7 +96,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["clock_adjtime"],
         prepare: |_| {
             let mut state = [0_u64; 26];
-            positive(move || call!(clock_adjtime, libc::CLOCK_REALTIME, &mut state))
+            positive(move || call::clock_adjtime(libc::CLOCK_REALTIME, &mut state))
         },
         ..CALL
     },
@@ -102,7 +105,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to set the clock to an invalid time",
         calls: &["clock_settime"],
         refused: true,
-        prepare: |_| refusing(&[libc::EINVAL], || call!(clock_settime, libc::CLOCK_REALTIME, &[0_u64, 2_000_000_000])),
+        prepare: |_| refusing(&[libc::EINVAL], || call::clock_settime(libc::CLOCK_REALTIME, &[0_u64, 2_000_000_000])),
         ..CALL
     },
     Operation {
@@ -110,7 +113,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "fail to set the clock to an invalid time, by the old call",
         calls: &["settimeofday"],
         refused: true,
-        prepare: |_| refusing(&[libc::EINVAL], || call!(settimeofday, &[0_u64, 2_000_000_000], 0)),
+        prepare: |_| refusing(&[libc::EINVAL], || call::settimeofday(&[0_u64, 2_000_000_000], Null)),
         ..CALL
     },
     Operation {
@@ -119,7 +122,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getitimer"],
         prepare: |_| {
             let mut left = [0_u64; 4];
-            steady(move || call!(getitimer, libc::ITIMER_REAL, &mut left))
+            steady(move || call::getitimer(libc::ITIMER_REAL, &mut left))
         },
         ..CALL
     },
@@ -134,8 +137,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             install_counter(libc::SIGALRM)?;
             let (seconds, rest) = expiry(setting);
             tried(repeat(move || {
-                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64, 0, seconds, rest / 1_000], 0)?)?;
-                exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)
+                exactly(0, call::setitimer(libc::ITIMER_REAL, &[0_u64, 0, seconds, rest / 1_000], Null)?)?;
+                exactly(0, call::setitimer(libc::ITIMER_REAL, &[0_u64; 4], Null)?)
             }))
         },
         ..PAIR
@@ -147,7 +150,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             tried(repeat(|| {
                 let timer = timer(&SILENT)?;
-                exactly(0, call!(timer_delete, timer)?)
+                exactly(0, call::timer_delete(timer)?)
             }))
         },
         ..PAIR
@@ -163,8 +166,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             // The kernel never arms a timer that signals nothing.
             let (timer, (seconds, rest)) = (timer(&SIGNALLING)?, expiry(setting));
             tried(repeat(move || {
-                exactly(0, call!(timer_settime, timer, 0, &[0_u64, 0, seconds, rest], 0)?)?;
-                exactly(0, call!(timer_settime, timer, 0, &[0_u64; 4], 0)?)
+                exactly(0, call::timer_settime(timer, 0, &[0_u64, 0, seconds, rest], Null)?)?;
+                exactly(0, call::timer_settime(timer, 0, &[0_u64; 4], Null)?)
             }))
         },
         ..PAIR
@@ -176,9 +179,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["timer_gettime"],
         prepare: |_| {
             let timer = timer(&SIGNALLING)?;
-            exactly(0, call!(timer_settime, timer, 0, &[0_u64, 0, 1_000, 0], 0)?)?;
+            exactly(0, call::timer_settime(timer, 0, &[0_u64, 0, 1_000, 0], Null)?)?;
             let mut left = [0_u64; 4];
-            steady(move || call!(timer_gettime, timer, &mut left))
+            steady(move || call::timer_gettime(timer, &mut left))
         },
         ..CALL
     },
@@ -188,7 +191,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["timer_getoverrun"],
         prepare: |_| {
             let timer = timer(&SILENT)?;
-            steady(move || call!(timer_getoverrun, timer))
+            steady(move || call::timer_getoverrun(timer))
         },
         ..CALL
     },
@@ -206,7 +209,7 @@ const SIGNALLING: [u64; 8] = [0, libc::SIGALRM as u64, 0, 0, 0, 0, 0, 0];
 
 fn timer(event: &[u64; 8]) -> Result<i32, Failure> {
     let mut timer = [0_i32];
-    exactly(0, call!(timer_create, MONOTONIC, event, &mut timer)?)?;
+    exactly(0, call::timer_create(MONOTONIC, event, &mut timer)?)?;
     Ok(timer[0])
 }
 
@@ -217,7 +220,7 @@ fn timer(event: &[u64; 8]) -> Result<i32, Failure> {
 /// If the kernel does not allow it.
 pub(super) fn set_slack(setting: &Setting) -> Result<(), Failure> {
     let slack = if setting.word("slack") == "1ns" { 1 } else { 50_000 };
-    exactly(0, call!(prctl, libc::PR_SET_TIMERSLACK, slack, 0, 0, 0)?)
+    Ok(rustix::thread::set_current_timer_slack(NonZeroU64::new(slack))?)
 }
 
 /// The expiry time of a timer, in seconds and nanoseconds.

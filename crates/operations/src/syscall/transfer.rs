@@ -11,8 +11,9 @@ use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
 use crate::file::access::{FILLED, Place};
 use crate::kit::area::PAGE;
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::{Buffers, Null};
 use crate::kit::loops::{STOCK, tried};
 use crate::kit::scratch::{device, enter, file_of, new_file, scratch};
 
@@ -39,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (file, rewound) = twice(setting)?;
             let mut block = Placed([0_u8; BLOCK]);
             tried(
-                repeat(move || exactly(BLOCK, call!(read, &*file, &mut block.0, BLOCK)?))
+                repeat(move || exactly(BLOCK, call::read(&*file, &mut block.0)?))
                     .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
@@ -54,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (file, rewound) = twice(setting)?;
             let block = Placed([0_u8; BLOCK]);
             tried(
-                repeat(move || exactly(BLOCK, call!(write, &*file, &block.0, BLOCK)?))
+                repeat(move || exactly(BLOCK, call::write(&*file, &block.0)?))
                     .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
@@ -69,7 +70,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (file, rewound) = twice(setting)?;
             let mut halves = Halves::new();
             tried(
-                repeat(move || exactly(BLOCK, call!(readv, &*file, halves.vectors(), 2)?))
+                repeat(move || exactly(BLOCK, call::readv(&*file, halves.vectors())?))
                     .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
@@ -84,7 +85,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (file, rewound) = twice(setting)?;
             let mut halves = Halves::new();
             tried(
-                repeat(move || exactly(BLOCK, call!(writev, &*file, halves.vectors(), 2)?))
+                repeat(move || exactly(BLOCK, call::writev(&*file, halves.vectors())?))
                     .at_most(BLOCKS)
                     .before(move |_| rewind(&rewound)),
             )
@@ -98,7 +99,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (file, mut place) = filled(setting)?;
             let mut block = Placed([0_u8; BLOCK]);
-            tried(repeat(move || exactly(BLOCK, call!(pread64, &file, &mut block.0, BLOCK, place.next())?)))
+            tried(repeat(move || exactly(BLOCK, call::pread64(&file, &mut block.0, place.next())?)))
         },
         ..OF_A_FILE
     },
@@ -109,7 +110,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let (file, mut place) = filled(setting)?;
             let block = Placed([0_u8; BLOCK]);
-            tried(repeat(move || exactly(BLOCK, call!(pwrite64, &file, &block.0, BLOCK, place.next())?)))
+            tried(repeat(move || exactly(BLOCK, call::pwrite64(&file, &block.0, place.next())?)))
         },
         ..OF_A_FILE
     },
@@ -120,7 +121,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut halves = Halves::new();
-            tried(repeat(move || exactly(BLOCK, call!(preadv, &file, halves.vectors(), 2, 0, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call::preadv(&file, halves.vectors(), 0, 0)?)))
         },
         ..MOVE
     },
@@ -131,7 +132,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut halves = Halves::new();
-            tried(repeat(move || exactly(BLOCK, call!(pwritev, &file, halves.vectors(), 2, 0, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call::pwritev(&file, halves.vectors(), 0, 0)?)))
         },
         ..MOVE
     },
@@ -142,7 +143,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut halves = Halves::new();
-            tried(repeat(move || exactly(BLOCK, call!(preadv2, &file, halves.vectors(), 2, 0, 0, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call::preadv2(&file, halves.vectors(), 0, 0, 0)?)))
         },
         ..MOVE
     },
@@ -153,7 +154,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
             let mut halves = Halves::new();
-            tried(repeat(move || exactly(BLOCK, call!(pwritev2, &file, halves.vectors(), 2, 0, 0, 0)?)))
+            tried(repeat(move || exactly(BLOCK, call::pwritev2(&file, halves.vectors(), 0, 0, 0)?)))
         },
         ..MOVE
     },
@@ -163,7 +164,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["lseek"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
-            tried(repeat(move || exactly(PAGE, call!(lseek, &file, 0, libc::SEEK_END)?)))
+            tried(repeat(move || exactly(PAGE, call::lseek(&file, 0, libc::SEEK_END)?)))
         },
         ..CALL
     },
@@ -179,7 +180,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 repeat(move || {
                     offset[0] = 0;
-                    exactly(BLOCK, call!(sendfile, &*target, &source, &mut offset, BLOCK)?)
+                    exactly(BLOCK, call::sendfile(&*target, &source, &mut offset, BLOCK)?)
                 })
                 .at_most(BLOCKS)
                 .before(move |_| rewind(&again)),
@@ -196,7 +197,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (mut from, mut to) = ([0_u64], [0_u64]);
             tried(repeat(move || {
                 (from[0], to[0]) = (0, 0);
-                exactly(BLOCK, call!(copy_file_range, &source, &mut from, &target, &mut to, BLOCK, 0)?)
+                exactly(BLOCK, call::copy_file_range(&source, &mut from, &target, &mut to, BLOCK, 0)?)
             }))
         },
         ..MOVE
@@ -212,8 +213,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut offset = [0_u64];
             tried(repeat(move || {
                 offset[0] = 0;
-                exactly(PAGE, call!(splice, &file, &mut offset, &writer, 0, PAGE, 0)?)?;
-                exactly(PAGE, call!(splice, &reader, 0, &null, 0, PAGE, 0)?)
+                exactly(PAGE, call::splice(&file, &mut offset, &writer, Null, PAGE, 0)?)?;
+                exactly(PAGE, call::splice(&reader, Null, &null, Null, PAGE, 0)?)
             }))
         },
         ..PAIR
@@ -230,7 +231,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 repeat(move || {
                     let _open = &filler;
-                    exactly(PAGE, call!(tee, &source, &writer, PAGE, 0)?)
+                    exactly(PAGE, call::tee(&source, &writer, PAGE, 0)?)
                 })
                 .at_most(STOCK)
                 .before(move |_| drain(&reader)),
@@ -251,7 +252,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 repeat(move || {
                     let _kept = &page;
-                    exactly(PAGE, call!(vmsplice, &writer, &vector, 1, 0)?)
+                    // SAFETY: the page is kept, and nothing changes it.
+                    let buffers = unsafe { Buffers::new(&vector) };
+                    exactly(PAGE, call::vmsplice(&writer, buffers, 0)?)
                 })
                 .at_most(STOCK)
                 .before(move |_| drain(&reader)),
@@ -265,7 +268,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["readahead"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
-            tried(repeat(move || exactly(0, call!(readahead, &file, 0, PAGE)?)))
+            tried(repeat(move || exactly(0, call::readahead(&file, 0, PAGE)?)))
         },
         ..CALL
     },
@@ -275,7 +278,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fadvise64"],
         prepare: |setting| {
             let file = file_of(setting, PAGE)?;
-            tried(repeat(move || exactly(0, call!(fadvise64, &file, 0, PAGE, libc::POSIX_FADV_WILLNEED)?)))
+            tried(repeat(move || exactly(0, call::fadvise64(&file, 0, PAGE, libc::POSIX_FADV_WILLNEED)?)))
         },
         ..CALL
     },
@@ -288,8 +291,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let file = file_of(setting, 0)?;
             let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
             tried(repeat(move || {
-                exactly(0, call!(fallocate, &file, 0, 0, 64 << 10)?)?;
-                exactly(0, call!(fallocate, &file, hole, 0, 64 << 10)?)
+                exactly(0, call::fallocate(&file, 0, 0, 64 << 10)?)?;
+                exactly(0, call::fallocate(&file, hole, 0, 64 << 10)?)
             }))
         },
         ..PAIR
@@ -301,8 +304,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             tried(repeat(move || {
-                exactly(0, call!(ftruncate, &file, PAGE)?)?;
-                exactly(0, call!(ftruncate, &file, 0)?)
+                exactly(0, call::ftruncate(&file, PAGE)?)?;
+                exactly(0, call::ftruncate(&file, 0)?)
             }))
         },
         ..PAIR
@@ -314,8 +317,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             tried(repeat(move || {
-                exactly(0, call!(truncate, c"file", PAGE)?)?;
-                exactly(0, call!(truncate, c"file", 0)?)
+                exactly(0, call::truncate(c"file", PAGE)?)?;
+                exactly(0, call::truncate(c"file", 0)?)
             }))
         },
         ..PAIR
@@ -328,7 +331,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let file = file_of(setting, PAGE)?;
             let (range, mut pages) = ([0_u64, PAGE as u64], [0_u64; 5]);
             tried(repeat(move || {
-                exactly(0, call!(cachestat, &file, &range, &mut pages, 0)?)?;
+                exactly(0, call::cachestat(&file, &range, &mut pages, 0)?)?;
                 exactly(1, pages[0] as usize)
             }))
         },
@@ -354,11 +357,12 @@ impl Halves {
 
     /// Their addresses, which change when the loop that owns them moves.
     #[inline(always)]
-    fn vectors(&mut self) -> &[iovec; 2] {
+    fn vectors(&mut self) -> Buffers<'_> {
         let start = self.block.0.as_mut_ptr();
         self.vectors[0].iov_base = start.cast();
         self.vectors[1].iov_base = start.wrapping_add(BLOCK / 2).cast();
-        &self.vectors
+        // SAFETY: both halves are of the block, which is borrowed as long as they are.
+        unsafe { Buffers::new(&self.vectors) }
     }
 }
 
@@ -381,5 +385,5 @@ fn second(setting: &Setting) -> Result<OwnedFd, Failure> {
 }
 
 fn rewind(file: &OwnedFd) -> Result<(), Failure> {
-    exactly(0, call!(lseek, file, 0, libc::SEEK_SET)?)
+    exactly(0, call::lseek(file, 0, libc::SEEK_SET)?)
 }

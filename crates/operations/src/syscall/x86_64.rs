@@ -4,9 +4,10 @@ use operation::{Failure, Operation, Setting, pin, repeat};
 use record::Estimate;
 
 use super::{CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::{answered, exactly};
 use crate::kit::handler::install_counter;
-use crate::kit::invoke::call;
+use crate::kit::invoke::{Null, invoke};
 use crate::kit::loops::{steadily, steady, tried, turning};
 use crate::kit::process::{fork, wait_for};
 
@@ -18,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.getpgrp",
         summary: "get this process's group by the old call",
         calls: &["getpgrp"],
-        prepare: |_| steadily(call!(getpgrp)?, || call!(getpgrp)),
+        prepare: |_| steadily(call::getpgrp()?, call::getpgrp),
         ..CALL
     },
     Operation {
@@ -28,7 +29,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             const GET_FS: i32 = 0x1003;
             let mut base = [0_u64];
-            steady(move || call!(arch_prctl, GET_FS, &mut base))
+            // SAFETY: this command writes one word, the base.
+            steady(move || unsafe { invoke!(arch_prctl, GET_FS, &mut base) })
         },
         ..CALL
     },
@@ -40,7 +42,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             leave_other_cpu(setting)?;
             // Entry 0, base 0, limit 0; 32 bits, limit in pages, useable.
             let entry = [0_u32, 0, 0, 0x51];
-            steady(move || call!(modify_ldt, 1, &entry, 16)).map_err(|failure| match failure {
+            // SAFETY: this command reads the entry, of 16 bytes, and the entry is a valid one that nothing uses.
+            steady(move || unsafe { invoke!(modify_ldt, 1, &entry, 16) }).map_err(|failure| match failure {
                 Failure::Errno { errno: libc::EINVAL } => {
                     Failure::skip("this kernel rejects an entry in the documented form", "Linux itself")
                 }
@@ -54,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "get the permission for all ports of the processor, and drop it: one of the two calls",
         version: 2,
         calls: &["iopl"],
-        prepare: |_| turning([3, 0], |level| call!(iopl, level)),
+        prepare: |_| turning([3, 0], call::iopl),
         ..CALL
     },
     Operation {
@@ -63,8 +66,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["ioperm"],
         prepare: |_| {
             tried(repeat(|| {
-                exactly(0, call!(ioperm, UNUSED_PORT, 1, 1)?)?;
-                exactly(0, call!(ioperm, UNUSED_PORT, 1, 0)?)
+                exactly(0, call::ioperm(UNUSED_PORT, 1, 1)?)?;
+                exactly(0, call::ioperm(UNUSED_PORT, 1, 0)?)
             }))
         },
         ..PAIR
@@ -80,10 +83,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             // A second signal follows, in case the first arrives before the wait begins.
             let soon = [0_u64, 1_000, 0, 20];
             let woken = repeat(move || {
-                exactly(0, call!(setitimer, libc::ITIMER_REAL, &soon, 0)?)?;
-                answered(libc::EINTR, call!(pause))
+                exactly(0, call::setitimer(libc::ITIMER_REAL, &soon, Null)?)?;
+                answered(libc::EINTR, call::pause())
             });
-            tried(woken.verify(|_| exactly(0, call!(setitimer, libc::ITIMER_REAL, &[0_u64; 4], 0)?)))
+            tried(woken.verify(|_| exactly(0, call::setitimer(libc::ITIMER_REAL, &[0_u64; 4], Null)?)))
         },
         ..CALL
     },
@@ -92,8 +95,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "replace an alarm by one in a quarter of an hour; the unit is a second, so it is always far",
         calls: &["alarm"],
         prepare: |_| {
-            call!(alarm, 900)?;
-            let alarms = repeat(|| match call!(alarm, 900)? {
+            call::alarm(900)?;
+            let alarms = repeat(|| match call::alarm(900)? {
                 1..=900 => Ok(()),
                 other => Err(Failure::wrong(format!("{other} seconds were left of 900"))),
             });
@@ -105,7 +108,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "call.time",
         summary: "get the time in seconds from the kernel itself",
         calls: &["time"],
-        prepare: |_| tried(repeat(|| call!(time, 0).map(drop))),
+        prepare: |_| tried(repeat(|| call::time(Null).map(drop))),
         ..CALL
     },
 ];
@@ -118,6 +121,8 @@ fn leave_other_cpu(setting: &Setting) -> Result<(), Failure> {
     let Ok(cpu) = setting.other_cpu() else { return Ok(()) };
     wait_for(fork(|| i32::from(pin(cpu).is_err()))?)?;
     let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    let address = call!(mmap, 0, SPAN, access, kind | libc::MAP_POPULATE, -1, 0)?;
-    exactly(0, call!(munmap, address, SPAN)?)
+    // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
+    let address = unsafe { invoke!(mmap, 0, SPAN, access, kind | libc::MAP_POPULATE, -1, 0) }?;
+    // SAFETY: it was just mapped there, and nothing refers to it.
+    exactly(0, unsafe { invoke!(munmap, address, SPAN) }?)
 }

@@ -5,8 +5,9 @@ use std::ffi::CStr;
 use operation::{Operation, repeat};
 
 use super::{CALL, PAIR};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::invoke;
 use crate::kit::loops::{tried, turning};
 use crate::kit::scratch::{enter, file_of, new_file};
 
@@ -24,8 +25,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["setxattr"],
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            turning([OTHER, VALUE], |value| call!(setxattr, c"file", NAME, value, 16, 0))
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
+            turning([OTHER, VALUE], |value| call::setxattr(c"file", NAME, value, 0))
         },
         ..CALL
     },
@@ -36,8 +37,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["lsetxattr"],
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            turning([OTHER, VALUE], |value| call!(lsetxattr, c"file", NAME, value, 16, 0))
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
+            turning([OTHER, VALUE], |value| call::lsetxattr(c"file", NAME, value, 0))
         },
         ..CALL
     },
@@ -48,8 +49,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fsetxattr"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-            turning([OTHER, VALUE], move |value| call!(fsetxattr, &file, NAME, value, 16, 0))
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
+            turning([OTHER, VALUE], move |value| call::fsetxattr(&file, NAME, value, 0))
         },
         ..CALL
     },
@@ -59,9 +60,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["getxattr"],
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let mut value = [0_u8; 64];
-            tried(repeat(move || exactly(16, call!(getxattr, c"file", NAME, &mut value, 64)?)))
+            tried(repeat(move || exactly(16, call::getxattr(c"file", NAME, &mut value)?)))
         },
         ..CALL
     },
@@ -71,9 +72,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["lgetxattr"],
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let mut value = [0_u8; 64];
-            tried(repeat(move || exactly(16, call!(lgetxattr, c"file", NAME, &mut value, 64)?)))
+            tried(repeat(move || exactly(16, call::lgetxattr(c"file", NAME, &mut value)?)))
         },
         ..CALL
     },
@@ -83,9 +84,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["fgetxattr"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let mut value = [0_u8; 64];
-            tried(repeat(move || exactly(16, call!(fgetxattr, &file, NAME, &mut value, 64)?)))
+            tried(repeat(move || exactly(16, call::fgetxattr(&file, NAME, &mut value)?)))
         },
         ..CALL
     },
@@ -95,10 +96,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["listxattr"],
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let mut names = [0_u8; 1024];
-            let length = call!(flistxattr, &file, &mut names, 1024)?;
-            tried(repeat(move || exactly(length, call!(listxattr, c"file", &mut names, 1024)?)))
+            let length = call::flistxattr(&file, &mut names)?;
+            tried(repeat(move || exactly(length, call::listxattr(c"file", &mut names)?)))
         },
         ..CALL
     },
@@ -108,10 +109,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["llistxattr"],
         prepare: |setting| {
             let file = new_file(&enter(setting)?)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let mut names = [0_u8; 1024];
-            let length = call!(flistxattr, &file, &mut names, 1024)?;
-            tried(repeat(move || exactly(length, call!(llistxattr, c"file", &mut names, 1024)?)))
+            let length = call::flistxattr(&file, &mut names)?;
+            tried(repeat(move || exactly(length, call::llistxattr(c"file", &mut names)?)))
         },
         ..CALL
     },
@@ -121,10 +122,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["flistxattr"],
         prepare: |setting| {
             let file = file_of(setting, 0)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let mut names = [0_u8; 1024];
-            let length = call!(flistxattr, &file, &mut names, 1024)?;
-            tried(repeat(move || exactly(length, call!(flistxattr, &file, &mut names, 1024)?)))
+            let length = call::flistxattr(&file, &mut names)?;
+            tried(repeat(move || exactly(length, call::flistxattr(&file, &mut names)?)))
         },
         ..CALL
     },
@@ -135,8 +136,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             tried(repeat(move || {
-                exactly(0, call!(setxattr, c"file", NAME, VALUE, 16, 0)?)?;
-                exactly(0, call!(removexattr, c"file", NAME)?)
+                exactly(0, call::setxattr(c"file", NAME, VALUE, 0)?)?;
+                exactly(0, call::removexattr(c"file", NAME)?)
             }))
         },
         ..PAIR
@@ -148,8 +149,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             new_file(&enter(setting)?)?;
             tried(repeat(move || {
-                exactly(0, call!(lsetxattr, c"file", NAME, VALUE, 16, 0)?)?;
-                exactly(0, call!(lremovexattr, c"file", NAME)?)
+                exactly(0, call::lsetxattr(c"file", NAME, VALUE, 0)?)?;
+                exactly(0, call::lremovexattr(c"file", NAME)?)
             }))
         },
         ..PAIR
@@ -161,8 +162,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = file_of(setting, 0)?;
             tried(repeat(move || {
-                exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
-                exactly(0, call!(fremovexattr, &file, NAME)?)
+                exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
+                exactly(0, call::fremovexattr(&file, NAME)?)
             }))
         },
         ..PAIR
@@ -175,9 +176,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             let file = new_file(&folder)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let values = [OTHER, VALUE].map(|value| [value.as_ptr() as u64, 16]);
-            turning(values, move |value| call!(setxattrat, &folder, c"file", 0, NAME, &value, 16))
+            // SAFETY: the value is an address of 16 constant bytes and their number.
+            turning(values, move |value| unsafe { invoke!(setxattrat, &folder, c"file", 0, NAME, &value, 16) })
         },
         ..CALL
     },
@@ -188,12 +190,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             let file = new_file(&folder)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let mut room = Box::new([0_u8; 64]);
             let mut value = [room.as_mut_ptr() as u64, 64];
             tried(repeat(move || {
                 let _kept = &room;
-                exactly(16, call!(getxattrat, &folder, c"file", 0, NAME, &mut value, 16)?)
+                // SAFETY: the value is the address of the room, which is kept, and its size.
+                exactly(16, unsafe { invoke!(getxattrat, &folder, c"file", 0, NAME, &mut value, 16) }?)
             }))
         },
         ..CALL
@@ -205,10 +208,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let folder = enter(setting)?;
             let file = new_file(&folder)?;
-            exactly(0, call!(fsetxattr, &file, NAME, VALUE, 16, 0)?)?;
+            exactly(0, call::fsetxattr(&file, NAME, VALUE, 0)?)?;
             let mut names = [0_u8; 1024];
-            let length = call!(flistxattr, &file, &mut names, 1024)?;
-            tried(repeat(move || exactly(length, call!(listxattrat, &folder, c"file", 0, &mut names, 1024)?)))
+            let length = call::flistxattr(&file, &mut names)?;
+            tried(repeat(move || exactly(length, call::listxattrat(&folder, c"file", 0, &mut names)?)))
         },
         ..CALL
     },
@@ -221,8 +224,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             new_file(&folder)?;
             let value = [VALUE.as_ptr() as u64, 16];
             tried(repeat(move || {
-                exactly(0, call!(setxattrat, &folder, c"file", 0, NAME, &value, 16)?)?;
-                exactly(0, call!(removexattrat, &folder, c"file", 0, NAME)?)
+                // SAFETY: the value is an address of 16 constant bytes and their number.
+                exactly(0, unsafe { invoke!(setxattrat, &folder, c"file", 0, NAME, &value, 16) }?)?;
+                exactly(0, call::removexattrat(&folder, c"file", 0, NAME)?)
             }))
         },
         ..PAIR

@@ -1,4 +1,4 @@
-//! The multiprogramming level: how much so many tasks get done together, on one CPU and on all.
+//! The multiprogramming level: how much work several tasks get done together, on one CPU and on all CPUs.
 
 use std::time::Duration;
 
@@ -35,13 +35,13 @@ const MIXED: u64 = 4;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "multiprogramming.compute",
-        summary: "a unit of work of one of so many tasks that compute: 4096 passes over a working set of 256 KiB",
+        summary: "a unit of work of one of several tasks that compute: 4096 passes over a working set of 256 KiB",
         prepare: |setting| level(setting, |_| Ok(Passing::new(SET, PASSES)), 1),
         ..MULTIPROGRAMMING
     },
     Operation {
         id: "multiprogramming.mixed",
-        summary: "a unit of work of one of so many tasks that compute and wait: 512 passes over 256 KiB, and 4 ms of sleep",
+        summary: "a unit of work of one of several tasks that compute and wait: 512 passes over 256 KiB, and 4 ms of sleep",
         waits: |_| true,
         prepare: |setting| level(setting, |_| Ok(Mixed(Passing::new(SET, SHORT))), MIXED),
         ..MULTIPROGRAMMING
@@ -74,7 +74,7 @@ impl Work for Mixed {
     }
 }
 
-/// All tasks at once; an iteration is so many units of each.
+/// The loop of all tasks at once. An iteration is this number of units of each task.
 fn level<W: Work>(setting: &Setting, make: fn(Seat) -> Result<W, Failure>, units: u64) -> Result<Loop, Failure> {
     let tasks = setting.number("tasks");
     let mut places = vec![setting.cpu()];

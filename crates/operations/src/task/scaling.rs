@@ -8,8 +8,9 @@ use operation::Value::Number;
 use operation::{Axis, Failure, Operation, cpus};
 
 use crate::kit::baseline::DEFAULT;
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::owned;
 use crate::kit::team::{Seats, together};
 use crate::kit::unit::Computing;
 use crate::kit::work::Work;
@@ -22,7 +23,7 @@ const STEPS: u64 = 1 << 12;
 pub(crate) const OPERATIONS: &[Operation] = &[
     Operation {
         id: "scaling.compute",
-        summary: "compute 4096 dependent steps within the core, on so many CPUs at once",
+        summary: "compute 4096 dependent steps within the core, on several CPUs at once",
         per: "4096 steps on every CPU",
         prepare: |setting| {
             let seats = Seats::apart(setting, setting.number("cpus"))?;
@@ -32,17 +33,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "scaling.call",
-        summary: "ask for the parent's process id, which is no other CPU's business, on so many CPUs at once",
+        summary: "get the parent's process id, which shares no data with other CPUs, on several CPUs at once",
         per: "call on every CPU",
         prepare: |setting| {
             let seats = Seats::apart(setting, setting.number("cpus"))?;
-            together(setting, &seats, |_| Ok(Asking { parent: call!(getppid)?, done: Ok(()) }))
+            together(setting, &seats, |_| Ok(Asking { parent: call::getppid()?, done: Ok(()) }))
         },
         ..SCALING
     },
     Operation {
         id: "scaling.open",
-        summary: "open and close one file, whose counts of users all CPUs change, on so many CPUs at once",
+        summary: "open and close one file, whose counts of users all CPUs change, on several CPUs at once",
         per: "open and close on every CPU",
         prepare: |setting| {
             let path = setting.scratch().join("opened");
@@ -65,7 +66,7 @@ struct Asking {
 
 impl Work for Asking {
     fn work(&mut self, times: u64) {
-        self.done = (0..times).try_for_each(|_| exactly(self.parent, call!(getppid)?));
+        self.done = (0..times).try_for_each(|_| exactly(self.parent, call::getppid()?));
     }
 
     fn check(&mut self, _: u64) -> Result<(), Failure> {
@@ -82,8 +83,8 @@ struct Opening {
 impl Work for Opening {
     fn work(&mut self, times: u64) {
         self.done = (0..times).try_for_each(|_| {
-            let file = call!(openat, libc::AT_FDCWD, self.path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
-            exactly(0, call!(close, file)?)
+            let file = call::openat(libc::AT_FDCWD, &self.path, libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
+            exactly(0, call::close(owned(file))?)
         });
     }
 

@@ -11,9 +11,9 @@ use rustix::thread::{ClockId, NanosleepRelativeResult, clock_nanosleep_absolute,
 use rustix::time::{Timespec, clock_gettime};
 
 use crate::kit::baseline::DEFAULT;
+use crate::kit::call;
 use crate::kit::channel::End;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
 
 /// How long the CPU is idle before.
 const IDLE: Axis = count(
@@ -191,7 +191,7 @@ fn enter_class(setting: &Setting) -> Result<(), Failure> {
     if setting.word("class") != "fifo" {
         return Ok(());
     }
-    match call!(sched_setscheduler, 0, libc::SCHED_FIFO, &[PRIORITY]) {
+    match call::sched_setscheduler(0, libc::SCHED_FIFO, &[PRIORITY]) {
         Err(Failure::Errno { errno: libc::EPERM }) => {
             Err(Failure::skip("the real-time class is refused", "run as root, or allow it to this user (ulimit -r 50)"))
         }

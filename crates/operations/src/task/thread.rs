@@ -8,8 +8,9 @@ use operation::{Failure, Operation, repeat, term};
 use syscalls::Sysno;
 
 use crate::kit::baseline::DEFAULT;
+use crate::kit::call;
 use crate::kit::child::{Start, start_and_end};
-use crate::kit::invoke::call;
+use crate::kit::invoke::Null;
 use crate::kit::loops::tried;
 use crate::kit::places::Places;
 use crate::task::process::apart::OTHER;
@@ -81,7 +82,7 @@ fn wait_until_zero(word: &AtomicU32) -> Result<(), Failure> {
         if value == 0 {
             return Ok(());
         }
-        match call!(futex, word.as_ptr(), libc::FUTEX_WAIT, value, 0) {
+        match call::futex(word, libc::FUTEX_WAIT, value, Null) {
             Ok(_) | Err(Failure::Errno { errno: libc::EAGAIN | libc::EINTR }) => {}
             Err(failure) => return Err(failure),
         }

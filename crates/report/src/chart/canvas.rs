@@ -12,7 +12,7 @@ pub(super) struct Canvas {
 pub(super) const SEVERAL: char = '*';
 
 impl Canvas {
-    /// An empty field of so many characters.
+    /// An empty field of this many characters.
     pub fn new(columns: usize, rows: usize) -> Canvas {
         Canvas { columns, rows, dots: vec![0; columns * rows], letters: vec![None; columns * rows] }
     }

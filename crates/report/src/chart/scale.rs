@@ -130,7 +130,7 @@ fn logarithmic(low: f64, high: f64, bytes: bool, most: usize) -> (f64, f64, Vec<
     (low, high, ticks.into_iter().filter(inside).collect())
 }
 
-/// The exponents from `first` to `last`, at most about so many, evenly apart.
+/// The exponents from `first` to `last`, at most about this many, evenly apart.
 fn strided(first: i32, last: i32, most: usize) -> impl Iterator<Item = i32> {
     let stride = ((last - first) as usize).div_ceil(most).max(1);
     (first..=last).step_by(stride)

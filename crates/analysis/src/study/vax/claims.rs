@@ -23,7 +23,7 @@ macro_rules! write {
     };
 }
 
-/// One of so many.
+/// One of this many.
 macro_rules! each {
     ($part:expr, $count:literal) => {
         Route { name: "", plus: &[$part], minus: &[], divide_by: $count }
@@ -54,7 +54,7 @@ macro_rules! switch {
     };
 }
 
-/// Passes over a working set on so many CPUs.
+/// Passes over a working set on this number of CPUs.
 macro_rules! passes {
     ($set:literal, $cpus:literal) => {
         cost("memory.read.cpus").at(&[("cpus", Value::Number($cpus)), ("set", Value::Number($set))])
@@ -75,7 +75,7 @@ macro_rules! beside {
     };
 }
 
-/// An instruction of so many bytes that does nothing.
+/// An instruction of this many bytes that does nothing.
 #[cfg(target_arch = "x86_64")]
 macro_rules! encoded {
     ($length:literal) => {

@@ -41,7 +41,7 @@ const LOADS: [(&str, Part); 3] = [
     ("memory here, 256 MiB", load!(268_435_456)),
 ];
 
-/// A write of so many bytes, by path.
+/// A write of this many bytes, by path.
 macro_rules! write {
     ($path:literal, $size:literal) => {
         (

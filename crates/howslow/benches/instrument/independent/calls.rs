@@ -155,7 +155,7 @@ fn device(path: &str) -> Result<File, String> {
     OpenOptions::new().read(true).write(true).open(path).map_err(|error| format!("{path}: {error}"))
 }
 
-/// A file of so many bytes in the folder of this process, which is one of its own.
+/// A file of this many bytes in the folder of this process, which is one of its own.
 pub(super) fn filled(bytes: usize) -> Result<File, String> {
     let path = format!("filled-{}-{bytes}", std::process::id());
     let all = || {
@@ -197,7 +197,7 @@ pub(super) fn makes(one: impl FnMut() -> isize + 'static) -> Made {
     makes_few(200, one)
 }
 
-/// The same where a user may have but few of them: so many in a batch.
+/// The same where a user may have but few of them: this many in a batch.
 fn makes_few(most: usize, mut one: impl FnMut() -> isize + 'static) -> Made {
     let mut made = Vec::with_capacity(most);
     // The table of descriptors grows once, before anything is timed.

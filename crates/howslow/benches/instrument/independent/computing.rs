@@ -91,6 +91,6 @@ fn by_library(numbers: &mut [u64]) {
         let other = unsafe { other.cast::<u64>().read() };
         one.cmp(&other) as i32
     }
-    // SAFETY: so many elements of that size, compared as what they are.
+    // SAFETY: this many elements of that size, compared as what they are.
     unsafe { libc::qsort(numbers.as_mut_ptr().cast(), numbers.len(), size_of::<u64>(), Some(order)) };
 }

@@ -106,7 +106,7 @@ fn overwrite(bytes: usize) -> Made {
     }))
 }
 
-/// A file of so many bytes, all its pages touched through the mapping before.
+/// A file of this many bytes, all its pages touched through the mapping before.
 #[cfg(target_arch = "x86_64")]
 fn mapped(block: usize, bytes: usize) -> Made {
     if !std::arch::is_x86_feature_detected!("avx2") {

@@ -33,7 +33,7 @@ pub(super) fn at_copy(copy: u8, times: u64, mut one: impl FnMut()) {
     }
 }
 
-/// The loop behind so many instructions that do nothing.
+/// The loop behind this many instructions that do nothing.
 #[inline(always)]
 fn behind<const COUNT: usize>(times: u64, one: &mut impl FnMut()) {
     // SAFETY: the instructions do nothing.

@@ -7,7 +7,7 @@ use super::harness::{Made, Work};
 
 pub(super) const GROUP: Group = Group { title: "loop, instructions, clock", entries: ENTRIES };
 
-/// `row!("instructions", operands...)`: so many of them a turn.
+/// `row!("instructions", operands...)`: this many of them a turn.
 macro_rules! row {
     ($each:literal of $body:literal $(, $($operand:tt)*)?) => {{
         fn turns(times: u64) {

@@ -74,7 +74,7 @@ fn chase(set: usize, advice: i32) -> Made {
     Ok(Work::whole(walk).unrolled(32))
 }
 
-/// Goes over so many bytes from here on.
+/// Goes over this many bytes from here on.
 #[derive(Clone, Copy)]
 struct Pass {
     over: fn(*mut u8, usize),
@@ -118,7 +118,7 @@ fn pass(set: usize, loops: &[Pass]) -> Made {
 }
 
 pub(super) fn read_256(from: *mut u8, bytes: usize) {
-    // SAFETY: reads so many bytes of the room; the sums are thrown away.
+    // SAFETY: reads this many bytes of the room; the sums are thrown away.
     unsafe {
         asm!(
             "2:", "vpaddq ymm0, ymm0, [{at}]", "vpaddq ymm1, ymm1, [{at} + 32]", "vpaddq ymm2, ymm2, [{at} + 64]",
@@ -132,7 +132,7 @@ pub(super) fn read_256(from: *mut u8, bytes: usize) {
 }
 
 fn read_512(from: *mut u8, bytes: usize) {
-    // SAFETY: reads so many bytes of the room; the sums are thrown away.
+    // SAFETY: reads this many bytes of the room; the sums are thrown away.
     unsafe {
         asm!(
             "2:", "vpaddq zmm0, zmm0, [{at}]", "vpaddq zmm1, zmm1, [{at} + 64]", "vpaddq zmm2, zmm2, [{at} + 128]",
@@ -146,7 +146,7 @@ fn read_512(from: *mut u8, bytes: usize) {
 }
 
 fn write_256(to: *mut u8, bytes: usize) {
-    // SAFETY: writes so many bytes of the room.
+    // SAFETY: writes this many bytes of the room.
     unsafe {
         asm!(
             "vpcmpeqd ymm0, ymm0, ymm0",
@@ -158,7 +158,7 @@ fn write_256(to: *mut u8, bytes: usize) {
 }
 
 fn write_512(to: *mut u8, bytes: usize) {
-    // SAFETY: writes so many bytes of the room.
+    // SAFETY: writes this many bytes of the room.
     unsafe {
         asm!(
             "vpternlogd zmm0, zmm0, zmm0, 255",
@@ -170,7 +170,7 @@ fn write_512(to: *mut u8, bytes: usize) {
 }
 
 fn clear(to: *mut u8, bytes: usize) {
-    // SAFETY: writes so many bytes of the room.
+    // SAFETY: writes this many bytes of the room.
     unsafe { asm!("rep stosb", inout("rcx") bytes => _, inout("rdi") to => _, in("al") 0_u8, options(nostack)) };
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Place {
 
 /// A loop whose time per operation is taken.
 pub(super) struct Side {
-    /// Does so many iterations and says how long they took.
+    /// Does this many iterations and says how long they took.
     run: Box<dyn FnMut(u64) -> Result<Duration, String>>,
     /// Operations of an iteration.
     each: f64,
@@ -138,7 +138,7 @@ impl Side {
         Ok(shortest)
     }
 
-    /// ns of one operation over so many of them, less what is not meant, timed right after.
+    /// ns of one operation over this many of them, less what is not meant, timed right after.
     ///
     /// # Errors
     /// What the loop meets.

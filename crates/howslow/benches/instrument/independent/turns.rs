@@ -43,7 +43,7 @@ pub(crate) enum Holds {
     Operation,
     /// The loop by hand.
     Hand,
-    /// The operation's own loop under a filter of system calls of so many instructions.
+    /// The operation's own loop under a filter of system calls of this many instructions.
     Filtered(u32),
 }
 

@@ -1,4 +1,4 @@
-//! A filter of system calls that allows them all after so many additions.
+//! A filter of system calls that allows them all after this many additions.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -13,7 +13,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// A filter of so many instructions, three at least.
+    /// A filter of this many instructions, three at least.
     pub(crate) fn of(instructions: u32) -> Filter {
         let instruction = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
         // A filter that looks at nothing but the call's number is answered from a table that the kernel made when it was set

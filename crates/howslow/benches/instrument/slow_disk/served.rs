@@ -34,13 +34,13 @@ pub(crate) struct Slowness {
 }
 
 impl Slowness {
-    /// How long a read of so many bytes occupies the device.
+    /// How long a read of this many bytes occupies the device.
     fn occupied(self, bytes: usize) -> Duration {
         (Duration::from_secs(1) / self.requests).max(Duration::from_secs_f64(bytes as f64 / self.bytes))
     }
 }
 
-/// Serves a file of so many bytes below `folder` until the result is dropped, or this process ends.
+/// Serves a file of this many bytes below `folder` until the result is dropped, or this process ends.
 ///
 /// # Errors
 /// Why this system has no FUSE.

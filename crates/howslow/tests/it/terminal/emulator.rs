@@ -22,7 +22,7 @@ pub struct Behaviour {
     pub speed: f64,
     /// Whether it answers questions.
     pub answers: bool,
-    /// After so many bytes it reads nothing more.
+    /// After this many bytes it reads nothing more.
     pub reads: u64,
 }
 

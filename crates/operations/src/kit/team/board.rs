@@ -1,5 +1,4 @@
-//! Where a team meets: words of memory that all its tasks see, by which a batch begins and ends. Knows nothing of how the
-//! tasks are started.
+//! The shared memory of a team: words by which a batch begins and ends. Does not know how the tasks are started.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -12,31 +11,31 @@ use crate::kit::work::Work;
 /// What a partner does in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// As many iterations as we.
+    /// As many iterations as the timed task does.
     AsMuch,
-    /// One after another until we are done.
+    /// One iteration after another, until the timed task is done.
     Throughout,
-    /// The same, pausing after each for as long as it took.
+    /// The same, with a pause after each iteration that is as long as the iteration.
     HalfTheTime,
 }
 
 /// The most tasks that work together.
 pub(super) const MOST: usize = 256;
 
-/// What a member is doing.
+/// The states of a member.
 pub(super) const SETTING_UP: u32 = 0;
 pub(super) const ASLEEP: u32 = 1;
 pub(super) const AWAKE: u32 = 2;
 pub(super) const FAILED: u32 = 3;
-/// It has no memory this time, and may have some in another round.
+/// It got no memory in this round. It may get some in another round.
 pub(super) const LOST: u32 = 4;
 
-/// A value with a cache line of its own, and its neighbour's.
+/// A value that has two neighbouring cache lines to itself, because some processors fetch them together.
 #[repr(align(128))]
 #[derive(Default)]
 pub(super) struct Apart<T>(pub(super) T);
 
-/// What all tasks see. A batch has a number; 0 is none.
+/// The shared words. A batch has a number. 0 is no batch.
 pub(super) struct Board {
     /// The batch to wake up for.
     pub(super) batch: Apart<AtomicU32>,
@@ -49,7 +48,7 @@ pub(super) struct Board {
     /// Whether the team has ended, for members that are threads.
     pub(super) ended: AtomicU32,
     pub(super) times: AtomicU64,
-    /// Whether several of its tasks have one CPU: they give it away instead of watching on.
+    /// True if several tasks share a CPU. They then yield it instead of waiting actively.
     crowded: bool,
     pub(super) members: [Apart<Member>; MOST],
 }
@@ -57,9 +56,9 @@ pub(super) struct Board {
 #[derive(Default)]
 pub(super) struct Member {
     pub(super) state: AtomicU32,
-    /// The batch it has done its part of.
+    /// The last batch of which it has done its part.
     pub(super) done: AtomicU32,
-    /// Units of work it has done in all.
+    /// The total units of work that it has done.
     pub(super) units: AtomicU64,
 }
 
@@ -77,7 +76,7 @@ impl Board {
         }
     }
 
-    /// What a task does while it waits for another one that is at work.
+    /// One turn of waiting for a task that is working.
     #[inline]
     pub(super) fn pause(&self) {
         if self.crowded {
@@ -87,8 +86,8 @@ impl Board {
         }
     }
 
-    /// Waits until all of so many members have done their part. On a CPU of its own the caller watches. Otherwise it
-    /// sleeps, for the members need its CPU; the last one wakes it.
+    /// If tasks share CPUs, sleeps until all members have done their part, because they need the CPU of the caller. The last
+    /// one wakes it. Otherwise it returns at once, and the caller waits actively.
     pub(super) fn sleep_until_done(&self, patience: Duration) -> Result<(), Failure> {
         let start = Instant::now();
         loop {
@@ -97,15 +96,15 @@ impl Board {
                 return Ok(());
             }
             if start.elapsed() > patience {
-                return Err(Failure::wrong("another task of the team does not come to its end"));
+                return Err(Failure::wrong("another task of the team does not finish"));
             }
             let rest = futex::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-            // Whatever ends the sleep, the word says whether to go on.
+            // The sleep may end for any reason. The word says whether to go on.
             let _ = futex::wait(&self.working.0, futex::Flags::empty(), working, Some(&rest));
         }
     }
 
-    /// A member has done its part of this batch.
+    /// Records that a member has done its part of this batch.
     fn part_done(&self, member: &Member, batch: u32) {
         member.done.store(batch, Ordering::Release);
         if self.working.0.fetch_sub(1, Ordering::AcqRel) == 1 && self.crowded {
@@ -113,7 +112,7 @@ impl Board {
         }
     }
 
-    /// A member's life: it ends when its process is killed, when the team has ended, or when it cannot do its work.
+    /// Runs a member until its process is killed, the team has ended, or its work fails.
     pub(super) fn serve<W: Work>(
         &self,
         index: usize,
@@ -134,7 +133,7 @@ impl Board {
         loop {
             member.state.store(ASLEEP, Ordering::Release);
             while self.batch.0.load(Ordering::Acquire) == seen {
-                // Whatever ends the sleep, the word says whether to go on.
+                // The sleep may end for any reason. The word says whether to go on.
                 let _ = futex::wait(&self.batch.0, futex::Flags::empty(), seen, None);
             }
             if self.ended.load(Ordering::Acquire) != 0 {

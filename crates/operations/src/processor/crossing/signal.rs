@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use operation::{Operation, Value, repeat, term};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, added_up, answer, words};
+use crate::kit::call;
 use crate::kit::check::exactly;
 use crate::kit::handler::{install_counter, install_with};
-use crate::kit::invoke::call;
 use crate::kit::loops::tried;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -30,11 +30,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             install_with(libc::SIGUSR1, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
             let parcel = Box::new(Parcel { count: setting.number("arguments") as usize, words: words(setting) });
             let wanted = answer(&parcel.words, parcel.count);
-            let (process, thread) = (call!(getpid)?, call!(gettid)?);
+            let (process, thread) = (call::getpid()?, call::gettid()?);
             let mut before = SUM.load(Ordering::Relaxed);
             let signals = repeat(move || {
                 let information = information(std::ptr::from_ref(&*parcel) as u64);
-                exactly(0, call!(rt_tgsigqueueinfo, process, thread, libc::SIGUSR1, &information)?)
+                exactly(0, call::rt_tgsigqueueinfo(process, thread, libc::SIGUSR1, &information)?)
             });
             tried(signals.verify(move |times| {
                 let sum = SUM.load(Ordering::Relaxed);

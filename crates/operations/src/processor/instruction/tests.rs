@@ -64,7 +64,7 @@ fn the_dividend_stays_large() {
     }
 }
 
-/// The number of points: so many that no few instructions decide a machine's speed.
+/// The number of points. It is large, so that a few instructions do not decide a machine's speed.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn x86_64_has_a_hundred_and_twenty_points() {

@@ -7,8 +7,9 @@ use libc::{c_long, c_ulong};
 use operation::{Failure, Operation, repeat, term};
 
 use super::{check, zeros};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::{Null, Plain, invoke};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Submitted and awaited by two system calls.
@@ -66,6 +67,9 @@ struct Event {
     second_result: i64,
 }
 
+// SAFETY: it consists of integers.
+unsafe impl Plain for Event {}
+
 /// A request and its byte, at addresses that do not change.
 struct Request {
     control: Box<Control>,
@@ -109,14 +113,15 @@ impl Context {
         request.byte[0] = 1;
         let mut list: [*mut Control; 1] = [&mut *request.control];
         // The request and its byte stay in place until its event has arrived.
-        exactly(1, call!(io_submit, self.id, 1, &mut list)?)
+        // SAFETY: the request and its byte stay in place until its event has arrived.
+        exactly(1, unsafe { invoke!(io_submit, self.id, 1, &mut list) }?)
     }
 
     /// Waits for one event and returns its result.
     #[inline]
     fn wait(&self) -> Result<i64, Failure> {
         let mut events = [Event::default()];
-        exactly(1, call!(io_getevents, self.id, 1, 1, &mut events, 0)?)?;
+        exactly(1, call::io_getevents(self.id, 1, &mut events, Null)?)?;
         Ok(events[0].result)
     }
 }

@@ -9,8 +9,9 @@ use io_uring::{IoUring, opcode, squeue, types};
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, count, term};
 
 use super::{READ, check, zeros};
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
+use crate::kit::invoke::Null;
 use crate::kit::ring::{build, ring};
 
 /// Reads submitted by one call.
@@ -158,7 +159,7 @@ impl Batch {
     #[inline(always)]
     fn enter(&self) -> Result<(), Failure> {
         let reads = self.requests.len();
-        exactly(reads, call!(io_uring_enter, self.ring.as_raw_fd(), reads, reads, GET_EVENTS, 0, 0)?)
+        exactly(reads, call::io_uring_enter(self.ring.as_raw_fd(), reads, reads, GET_EVENTS, Null, 0)?)
     }
 
     /// Submits the batch and polls for its completion. Wakes the kernel's thread if it is asleep.

@@ -2,8 +2,8 @@
 
 use operation::{Failure, Scheduling, Setting};
 
+use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::invoke::call;
 
 /// How a point has its task treated.
 pub(super) fn treated(word: &str) -> Result<Scheduling, Failure> {
@@ -70,7 +70,7 @@ pub(super) fn autogroups() -> bool {
 /// If the kernel lacks the call.
 fn turn() -> Result<u64, Failure> {
     let mut time = [0_u64; 2];
-    exactly(0, call!(sched_rr_get_interval, 0, &mut time)?)?;
+    exactly(0, call::sched_rr_get_interval(0, &mut time)?)?;
     Ok(time[0] * 1_000_000_000 + time[1])
 }
 

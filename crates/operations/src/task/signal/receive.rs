@@ -5,9 +5,10 @@ use std::ffi::{c_int, c_void};
 use operation::{Failure, Operation, repeat, term};
 
 use crate::kit::baseline::DEFAULT;
+use crate::kit::call;
 use crate::kit::check::{answered, exactly};
 use crate::kit::handler::{Thread, bit, change_mask, count_one, counted, handler, install_counter, install_with};
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, invoke, owned};
 use crate::kit::loops::tried;
 
 /// A signal sent and received.
@@ -38,7 +39,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "send a signal to this thread and run its handler on an alternate stack (SA_ONSTACK)",
         prepare: |_| {
             let stack = vec![0_u64; STACK_WORDS];
-            exactly(0, call!(sigaltstack, &[stack.as_ptr() as usize, 0, STACK_WORDS * 8], 0)?)?;
+            // SAFETY: the stack has this size, and is kept as long as the loop.
+            exactly(0, unsafe { invoke!(sigaltstack, &[stack.as_ptr() as usize, 0, STACK_WORDS * 8], 0) }?)?;
             install_with(libc::SIGUSR1, handler(), libc::SA_ONSTACK)?;
             change_mask(libc::SIG_UNBLOCK, bit(libc::SIGUSR1))?;
             let thread = Thread::current();
@@ -58,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (thread, mut information) = (Thread::current(), [0_i32; 32]);
             tried(repeat(move || {
                 thread.signal(libc::SIGUSR1)?;
-                exactly(libc::SIGUSR1 as usize, call!(rt_sigtimedwait, &signals, &mut information, 0, 8)?)
+                exactly(libc::SIGUSR1 as usize, call::rt_sigtimedwait(&signals, &mut information, Null, 8)?)
             }))
         },
         ..SIGNAL
@@ -68,11 +70,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         summary: "send a blocked signal to this thread, and read it from a descriptor (signalfd)",
         prepare: |_| {
             let signals = [hold_off()?];
-            let descriptor = owned(call!(signalfd4, -1, &signals, 8, libc::SFD_CLOEXEC)?);
+            let descriptor = owned(call::signalfd4(-1, &signals, 8, libc::SFD_CLOEXEC)?);
             let (thread, mut record) = (Thread::current(), [0_u8; RECORD]);
             tried(repeat(move || {
                 thread.signal(libc::SIGUSR1)?;
-                exactly(RECORD, call!(read, &descriptor, &mut record, RECORD)?)
+                exactly(RECORD, call::read(&descriptor, &mut record)?)
             }))
         },
         ..SIGNAL
@@ -87,7 +89,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let thread = Thread::current();
             tried(counted(repeat(move || {
                 thread.signal(libc::SIGUSR1)?;
-                answered(libc::EINTR, call!(rt_sigsuspend, &others, 8))
+                answered(libc::EINTR, call::rt_sigsuspend(&others, 8))
             })))
         },
         ..SIGNAL

@@ -8,9 +8,10 @@ use record::Estimate;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
 use crate::kit::baseline::DEFAULT;
+use crate::kit::call;
 use crate::kit::check::exactly;
 use crate::kit::handler::{HANDLED, Thread, bit, change_mask, count_one, counted, install_counter, install_with};
-use crate::kit::invoke::{call, owned};
+use crate::kit::invoke::{Null, owned};
 use crate::kit::loops::tried;
 
 /// A signal that is sent and handled, including the return from the handler.
@@ -24,8 +25,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["kill"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
-            let own = call!(getpid)?;
-            tried(counted(repeat(move || exactly(0, call!(kill, own, libc::SIGUSR1)?))))
+            let own = call::getpid()?;
+            tried(counted(repeat(move || exactly(0, call::kill(own, libc::SIGUSR1)?))))
         },
         ..SIGNAL
     },
@@ -35,8 +36,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["tkill"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
-            let own = call!(gettid)?;
-            tried(counted(repeat(move || exactly(0, call!(tkill, own, libc::SIGUSR1)?))))
+            let own = call::gettid()?;
+            tried(counted(repeat(move || exactly(0, call::tkill(own, libc::SIGUSR1)?))))
         },
         ..SIGNAL
     },
@@ -46,8 +47,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["rt_sigqueueinfo"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
-            let (own, information) = (call!(getpid)?, information());
-            let send = move || exactly(0, call!(rt_sigqueueinfo, own, libc::SIGUSR1, &information)?);
+            let (own, information) = (call::getpid()?, information());
+            let send = move || exactly(0, call::rt_sigqueueinfo(own, libc::SIGUSR1, &information)?);
             tried(counted(repeat(send)))
         },
         ..SIGNAL
@@ -59,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
             let (Thread { process, thread }, information) = (Thread::current(), information());
-            let send = move || exactly(0, call!(rt_tgsigqueueinfo, process, thread, libc::SIGUSR1, &information)?);
+            let send = move || exactly(0, call::rt_tgsigqueueinfo(process, thread, libc::SIGUSR1, &information)?);
             tried(counted(repeat(send)))
         },
         ..SIGNAL
@@ -70,8 +71,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         calls: &["pidfd_send_signal"],
         prepare: |_| {
             install_counter(libc::SIGUSR1)?;
-            let own = owned(call!(pidfd_open, call!(getpid)?, 0)?);
-            tried(counted(repeat(move || exactly(0, call!(pidfd_send_signal, &own, libc::SIGUSR1, 0, 0)?))))
+            let own = owned(call::pidfd_open(call::getpid()?, 0)?);
+            tried(counted(repeat(move || exactly(0, call::pidfd_send_signal(&own, libc::SIGUSR1, Null, 0)?))))
         },
         ..SIGNAL
     },
@@ -84,10 +85,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             // The structure sigevent: a value, the signal, and `SIGEV_SIGNAL`, which is zero.
             let event = [0_u64, libc::SIGUSR1 as u64, 0, 0, 0, 0, 0, 0];
             let mut timer = [0_i32];
-            exactly(0, call!(timer_create, libc::CLOCK_MONOTONIC, &event, &mut timer)?)?;
+            exactly(0, call::timer_create(libc::CLOCK_MONOTONIC, &event, &mut timer)?)?;
             tried(counted(repeat(move || {
                 let before = HANDLED.load(Ordering::Relaxed);
-                exactly(0, call!(timer_settime, timer[0], 0, &[0_u64, 0, 0, 1], 0)?)?;
+                exactly(0, call::timer_settime(timer[0], 0, &[0_u64, 0, 0, 1], Null)?)?;
                 while HANDLED.load(Ordering::Relaxed) == before {
                     std::hint::spin_loop();
                 }
