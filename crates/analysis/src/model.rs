@@ -1,0 +1,37 @@
+//! Models of a machine with users, too little memory, CPUs and a page device: parameters in, prediction out. Pure arithmetic.
+//!
+//! Each of `users` thinks, asks for one interaction and waits for its end. At most `eligible` interactions hold memory at once; the
+//! others queue, first come first served. An interaction computes until it faults, waits for the page, computes again, until it has done
+//! its work. Fewer bytes for each eligible interaction mean more faults.
+//!
+//! How to use it
+//! 1. Describe a [`System`] (TOML or in code) and call [`predict`]: throughput, response, how the CPUs are used, three kinds of idle time.
+//! 2. Or measure configurations, put each into a [`Measured`], and [`fit`] them: first of all one user alone over several memory
+//!    limits. [`Fit::system`] then gives the [`System`] of any other [`Configuration`], measured or not.
+//! 3. [`predict_interval`] carries the intervals of the parameters to the prediction. [`bounds`] says what no system of these demands
+//!    exceeds, and [`simulate()`] plays the same system event by event, with percentiles of the response time.
+//!
+//! ```text
+//! predict(&System) -> Result<Prediction, ModelError>                                 exact, in milliseconds
+//! predict_interval(&System) -> Result<PredictionInterval, ModelError>                with the intervals of the parameters
+//! bounds(&System) -> Result<Bounds, ModelError>                                      asymptotic
+//! simulate(&System, &SimulationSettings) -> Result<Simulated, ModelError>            percentiles
+//! fit(&[Measured]) -> Result<Fit, ModelError>
+//! Fit::system(&self, &Configuration) -> Result<System, ModelError>
+//! ```
+
+mod error;
+mod faults;
+mod figure;
+mod fit;
+mod measured;
+mod prediction;
+mod system;
+
+pub use error::ModelError;
+pub use faults::{CurvePoint, FaultCurve};
+pub use figure::Figure;
+pub use fit::Fit;
+pub use measured::{Configuration, Measured};
+pub use prediction::{Bounds, CpuShares, Method, Percentiles, Prediction, PredictionInterval, Simulated};
+pub use system::{Kind, PageDevice, Spread, System};
