@@ -20,18 +20,33 @@
 //! Fit::system(&self, &Configuration) -> Result<System, ModelError>
 //! ```
 
+mod bounds;
+mod chain;
+pub mod closed;
+pub mod depth;
 mod error;
 mod faults;
 mod figure;
 mod fit;
+mod hierarchy;
 mod measured;
 mod prediction;
+mod rates;
+mod simulate;
+mod solve;
+mod steady;
 mod system;
 
+pub use bounds::bounds;
 pub use error::ModelError;
 pub use faults::{CurvePoint, FaultCurve};
 pub use figure::Figure;
 pub use fit::Fit;
 pub use measured::{Configuration, Measured};
 pub use prediction::{Bounds, CpuShares, Method, Percentiles, Prediction, PredictionInterval, Simulated};
+pub use simulate::{SimulationSettings, simulate};
+pub use solve::{predict, predict_by_hierarchy, predict_exactly};
 pub use system::{Kind, PageDevice, Spread, System};
+
+#[cfg(test)]
+mod tests;

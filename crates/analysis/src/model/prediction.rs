@@ -96,6 +96,43 @@ pub struct PredictionInterval {
     pub high: Prediction,
 }
 
+impl PredictionInterval {
+    /// Every figure with its interval. `of` is given how to read a figure, and says value, low and high.
+    pub(super) fn of(method: Method, of: impl Fn(fn(&Prediction) -> f64) -> [f64; 3]) -> PredictionInterval {
+        let mut parts = [0, 1, 2].map(|_| Prediction { method, ..Prediction::default() });
+        for (read, write) in FIGURES {
+            for (part, value) in parts.iter_mut().zip(of(read)) {
+                *write(part) = value;
+            }
+        }
+        let [value, low, high] = parts;
+        PredictionInterval { value, low, high }
+    }
+}
+
+type Read = fn(&Prediction) -> f64;
+type Write = fn(&mut Prediction) -> &mut f64;
+
+/// Every figure that a solution gives.
+const FIGURES: [(Read, Write); 16] = [
+    (|it| it.throughput, |it| &mut it.throughput),
+    (|it| it.response_s, |it| &mut it.response_s),
+    (|it| it.eligibility_wait_s, |it| &mut it.eligibility_wait_s),
+    (|it| it.cpu.user, |it| &mut it.cpu.user),
+    (|it| it.cpu.system, |it| &mut it.cpu.system),
+    (|it| it.cpu.faults, |it| &mut it.cpu.faults),
+    (|it| it.cpu.multiprogramming_idle, |it| &mut it.cpu.multiprogramming_idle),
+    (|it| it.cpu.non_multiprogramming_idle, |it| &mut it.cpu.non_multiprogramming_idle),
+    (|it| it.cpu.zero_idle, |it| &mut it.cpu.zero_idle),
+    (|it| it.faults, |it| &mut it.faults),
+    (|it| it.between_faults_s, |it| &mut it.between_faults_s),
+    (|it| it.page_wait_s, |it| &mut it.page_wait_s),
+    (|it| it.page_device, |it| &mut it.page_device),
+    (|it| it.pages_waited_for, |it| &mut it.pages_waited_for),
+    (|it| it.eligible, |it| &mut it.eligible),
+    (|it| it.queued, |it| &mut it.queued),
+];
+
 /// What a simulation found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Simulated {

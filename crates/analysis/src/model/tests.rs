@@ -1,0 +1,4 @@
+//! The solutions against each other and against published figures.
+
+mod exact;
+mod simulated;
