@@ -10,14 +10,24 @@
 //!    limits. [`Fit::system`] then gives the [`System`] of any other [`Configuration`], measured or not.
 //! 3. [`predict_interval`] carries the intervals of the parameters to the prediction. [`bounds`] says what no system of these demands
 //!    exceeds, and [`simulate()`] plays the same system event by event, with percentiles of the response time.
+//! 4. [`questions`] asks how many users a system carries, what a change is worth, and what limits it.
 //!
-//! ```text
-//! predict(&System) -> Result<Prediction, ModelError>                                 exact, in milliseconds
-//! predict_interval(&System) -> Result<PredictionInterval, ModelError>                with the intervals of the parameters
-//! bounds(&System) -> Result<Bounds, ModelError>                                      asymptotic
-//! simulate(&System, &SimulationSettings) -> Result<Simulated, ModelError>            percentiles
-//! fit(&[Measured]) -> Result<Fit, ModelError>
-//! Fit::system(&self, &Configuration) -> Result<System, ModelError>
+//! ```
+//! use analysis::model::{FaultCurve, System, predict};
+//!
+//! let system = System {
+//!     users: 20,
+//!     think_s: 10.0.into(),
+//!     user_s: 0.5.into(),
+//!     eligible: Some(4),
+//!     memory_bytes: Some(64 << 20),
+//!     faults: FaultCurve::Saltzer { s_per_byte: (0.02 / (64 << 20) as f64).into() },
+//!     ..System::default()
+//! };
+//! let prediction = predict(&system)?;
+//! let busy = prediction.cpu.user + prediction.cpu.system + prediction.cpu.faults;
+//! assert!((busy + prediction.cpu.idle() - 1.0).abs() < 1e-9);
+//! # Ok::<(), analysis::model::ModelError>(())
 //! ```
 
 mod bounds;
@@ -31,22 +41,25 @@ mod fit;
 mod hierarchy;
 mod measured;
 mod prediction;
+pub mod questions;
 mod rates;
 mod simulate;
 mod solve;
 mod steady;
 mod system;
+mod uncertain;
 
 pub use bounds::bounds;
 pub use error::ModelError;
 pub use faults::{CurvePoint, FaultCurve};
 pub use figure::Figure;
-pub use fit::Fit;
+pub use fit::{CurveFit, Fit, fit};
 pub use measured::{Configuration, Measured};
 pub use prediction::{Bounds, CpuShares, Method, Percentiles, Prediction, PredictionInterval, Simulated};
 pub use simulate::{SimulationSettings, simulate};
 pub use solve::{predict, predict_by_hierarchy, predict_exactly};
 pub use system::{Kind, PageDevice, Spread, System};
+pub use uncertain::predict_interval;
 
 #[cfg(test)]
 mod tests;

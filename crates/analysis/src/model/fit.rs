@@ -1,10 +1,18 @@
 //! Demands and the fault curve from measured configurations.
 
+mod curve;
+mod demands;
+mod squares;
+
 use serde::{Deserialize, Serialize};
 
+use super::error::ModelError;
 use super::faults::FaultCurve;
 use super::figure::Figure;
+use super::measured::{Configuration, Measured};
 use super::system::{PageDevice, Spread, System};
+
+pub use curve::CurveFit;
 
 /// What the measurements say of the interactions and devices, apart from the configuration that they ran in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,7 +23,8 @@ pub struct Fit {
     pub system_s: Figure,
     /// Waiting that is neither for a CPU nor for a page nor for eligibility, in seconds.
     pub other_wait_s: Figure,
-    /// CPU time for handling one fault, in seconds.
+    /// CPU time for handling one fault on the device where that takes least, in seconds. What another device takes beyond it is its
+    /// [`PageDevice::cpu_s`].
     pub handling_s: Figure,
     /// Faults by the memory of an interaction.
     pub faults: FaultCurve,
@@ -25,8 +34,35 @@ pub struct Fit {
     pub devices: Vec<PageDevice>,
     /// How think times are spread, for the simulation. The caller knows; exponential unless it says so.
     pub think_spread: Spread,
+    /// How the work of an interaction is spread, for the simulation. The caller knows; exponential unless it says so.
+    pub work_spread: Spread,
+    /// Formulas fitted to the fault curve, with their misfit.
+    pub formulas: Vec<CurveFit>,
     /// What was assumed because it was not measured, in sentences.
     pub notes: Vec<String>,
+}
+
+/// Demands and the fault curve from measured configurations: best of all one user alone over several memory limits, but any will do.
+///
+/// CPU times are the mean over all configurations. If the handling of faults was not measured, it is the slope of the system time over
+/// faults. Other waiting is what a user alone waits beyond CPU and pages. Each configuration gives a point of the fault curve at its share
+/// of memory; the points of several users are corrected until the model gives the faults that were measured.
+///
+/// # Errors
+/// If there are no configurations, or they leave the execution time open.
+pub fn fit(measured: &[Measured]) -> Result<Fit, ModelError> {
+    let used: Vec<&Measured> = measured.iter().filter(|it| it.interactions > 0 && it.configuration.users > 0).collect();
+    if used.is_empty() {
+        return Err(ModelError::Undetermined {
+            what: "anything".into(),
+            remedy: "measure at least one configuration, best one user alone with enough memory".into(),
+        });
+    }
+    let mut fit = demands::cpu(&used)?;
+    demands::devices(&used, &mut fit);
+    curve::fit(&used, &mut fit)?;
+    demands::channels(&used, &mut fit);
+    Ok(fit)
 }
 
 impl Fit {
@@ -35,17 +71,43 @@ impl Fit {
         self.devices.iter().find(|device| device.name == name)
     }
 
-    /// A system with these demands and nothing else set.
-    pub(super) fn demands(&self) -> System {
-        System {
+    /// The system of a configuration, with the fitted demands.
+    ///
+    /// # Errors
+    /// If the page device was not measured and the configuration faults, or memory is unlimited while the fault curve needs it.
+    pub fn system(&self, configuration: &Configuration) -> Result<System, ModelError> {
+        let known = self.device(&configuration.page_device).cloned();
+        let faults = match (&self.faults, configuration.memory_bytes) {
+            // Unlimited memory is as good as the most that was measured.
+            (FaultCurve::Points(points), None) => FaultCurve::Every(
+                points.last().map_or(f64::INFINITY, |last| 1.0 / last.per_s.value.max(1e-9)).min(1e12).into(),
+            ),
+            (curve, _) => curve.clone(),
+        };
+        let none = PageDevice { name: configuration.page_device.clone(), ..PageDevice::default() };
+        if known.is_none() && !self.devices.is_empty() && configuration.memory_bytes.is_some() {
+            let names: Vec<&str> = self.devices.iter().map(|device| device.name.as_str()).collect();
+            return Err(ModelError::Undetermined {
+                what: format!("the page device '{}'; they have {}", configuration.page_device, names.join(", ")),
+                remedy: "measure one configuration with it".into(),
+            });
+        }
+        Ok(System {
+            users: configuration.users,
+            think_s: configuration.think_s.into(),
+            think_spread: self.think_spread,
+            eligible: configuration.eligible,
+            cpus: configuration.cpus.max(1),
+            memory_bytes: configuration.memory_bytes,
+            shared_bytes: self.shared_bytes,
             user_s: self.user_s,
             system_s: self.system_s,
             other_wait_s: self.other_wait_s,
+            work_spread: self.work_spread,
+            kinds: Vec::new(),
+            faults,
             handling_s: self.handling_s,
-            faults: self.faults.clone(),
-            shared_bytes: self.shared_bytes,
-            think_spread: self.think_spread,
-            ..System::default()
-        }
+            page_device: known.unwrap_or(none),
+        })
     }
 }

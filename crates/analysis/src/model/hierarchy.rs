@@ -37,6 +37,20 @@ pub(super) fn solve(rates: &Rates) -> Prediction {
     steady.prediction(Method::Hierarchy)
 }
 
+/// The share of all work that is done while 1, 2, ... are eligible.
+pub(super) fn work_by_eligible(rates: &Rates) -> Vec<f64> {
+    let throughput = |eligible| throughput(rates, eligible, &inside(rates, eligible));
+    let throughputs: Vec<f64> = (1..=rates.most_eligible()).map(throughput).collect();
+    let mut work = vec![0.0; throughputs.len()];
+    for (present, probability) in outside(rates, &throughputs) {
+        if let Some(index) = (rates.eligible(present) as usize).checked_sub(1) {
+            work[index] += probability * throughputs[index];
+        }
+    }
+    let sum: f64 = work.iter().sum();
+    work.iter().map(|part| part / sum).collect()
+}
+
 /// Finished interactions per second while this many are eligible.
 fn throughput(rates: &Rates, eligible: u32, places: &Inside) -> f64 {
     let rate = |&(pages, elsewhere, probability): &(u32, u32, f64)| {
