@@ -30,6 +30,7 @@
 //! # Ok::<(), analysis::model::ModelError>(())
 //! ```
 
+pub mod answer;
 mod bounds;
 mod chain;
 pub mod closed;

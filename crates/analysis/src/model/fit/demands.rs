@@ -24,8 +24,8 @@ fn names(measured: &[&Measured]) -> Vec<String> {
 
 /// CPU time in user mode and in the system, and what a fault takes on each device.
 pub(super) fn cpu(measured: &[&Measured]) -> Result<Fit, ModelError> {
-    let mut fit = Fit::default();
-    fit.user_s = mean(&measured.iter().map(|it| (it.user_s, weight(it))).collect::<Vec<_>>());
+    let user_s = mean(&measured.iter().map(|it| (it.user_s, weight(it))).collect::<Vec<_>>());
+    let mut fit = Fit { user_s, ..Fit::default() };
     let names = names(measured);
     let told = measured.iter().all(|it| it.handling_s.is_some() || it.faults.value == 0.0);
     let (system_s, each) =
@@ -120,7 +120,7 @@ pub(super) fn devices(measured: &[&Measured], fit: &mut Fit) {
     let cpu =
         |it: &Measured| it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
     let known = |it: &&&Measured| it.page_wait_s.is_some() || it.faults.value == 0.0;
-    if alone.iter().any(|it| known(&it)) {
+    if alone.iter().any(&known) {
         let waits = alone.iter().filter(|it| known(it)).filter_map(|it| {
             let pages = it.page_wait_s.map_or(0.0, |wait| wait.value) * it.faults.value;
             Some((Figure::from((it.response_s?.value - cpu(it) - pages).max(0.0)), weight(it)))
