@@ -1,24 +1,14 @@
 //! The fault curve: a point for each share of memory, and formulas through them.
 
-use serde::{Deserialize, Serialize};
-
+use super::found::{CurveFit, Fit};
 use super::squares::{least_squares, mean};
-use super::{Fit, ModelError};
+use crate::model::error::ModelError;
 use crate::model::faults::{CurvePoint, FaultCurve};
 use crate::model::figure::Figure;
 use crate::model::hierarchy::work_by_eligible;
 use crate::model::measured::Measured;
 use crate::model::rates::Rates;
 use crate::statistics::sorted;
-
-/// A formula fitted to the points of a fault curve.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CurveFit {
-    /// The formula.
-    pub curve: FaultCurve,
-    /// By which factor it typically misses a point: 1.3 is 30 % too many or too few.
-    pub misfit: f64,
-}
 
 /// Shares closer than this are one point.
 const SAME: f64 = 1.02;

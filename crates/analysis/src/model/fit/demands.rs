@@ -1,7 +1,8 @@
 //! CPU time, the handling of faults, page devices and other waiting.
 
+use super::found::Fit;
 use super::squares::{least_squares, mean};
-use super::{Fit, ModelError};
+use crate::model::error::ModelError;
 use crate::model::figure::Figure;
 use crate::model::measured::Measured;
 use crate::model::solve::predict;
