@@ -28,6 +28,7 @@ pub mod interference;
 pub mod landing;
 pub mod memory;
 pub mod mix;
+pub mod model;
 pub mod modes;
 pub mod noise;
 pub mod plausible;

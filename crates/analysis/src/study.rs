@@ -2,6 +2,7 @@
 //! are filled, and which sentences of the paper are tested. Knows nothing of pages.
 
 mod claims;
+mod core;
 mod definition;
 mod hardware;
 mod missing;
@@ -16,7 +17,7 @@ pub use definition::{Paper, SlowCosts, Study, StudyAnswer};
 pub use table::{Cell, Column, TableAnswer};
 
 /// Every study there is.
-pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY, &vax::STUDY];
+pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY, &vax::STUDY, &core::STUDY];
 
 /// The study of this name.
 pub fn study(name: &str) -> Option<&'static Study> {

@@ -5,6 +5,7 @@ mod crossover;
 mod file;
 mod interference;
 mod measure;
+mod model;
 mod noise;
 mod predict;
 mod read;
@@ -22,6 +23,7 @@ pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
+pub(crate) use model::{DemandArgs, ModelArgs};
 pub(crate) use noise::NoiseArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
@@ -73,6 +75,8 @@ pub(crate) enum Verb {
     Explain(ExplainArgs),
     /// Predict the time of a program's work on a machine from a mix: how often it performs each operation
     Predict(PredictArgs),
+    /// Model users, CPUs, memory and a page device: response, idle time, how many users, what a change is worth
+    Model(ModelArgs),
     /// Repeat a paper's experiment on this machine, and test its tables and statements
     Study(StudyArgs),
     /// List the kept runs, newest first

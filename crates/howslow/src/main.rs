@@ -23,6 +23,7 @@ mod headline;
 mod history;
 mod interference;
 mod list;
+mod model;
 mod noise;
 mod output;
 mod pattern;
@@ -80,6 +81,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Compare(args)) => compare::compare(&args),
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),
+        Some(Verb::Model(args)) => model::model(&args),
         Some(Verb::Crossover(args)) => crossover::crossover(&args),
         Some(Verb::Study(args)) => study::study(&args),
         Some(Verb::Interference(args)) => interference::interference(&args),

@@ -225,6 +225,7 @@ impl Book {
                 ("ns", &entry.ns, ms.map(|ms| ms * 1e6)),
                 ("µs", &entry.us, ms.map(|ms| ms * 1e3)),
                 ("ms", &entry.ms, ms),
+                ("s", &entry.s, ms.map(|ms| ms / 1e3)),
                 ("ms of waiting", &entry.delta_ms, self.recomputed_delta_ms(entry)),
                 ("block moves", &entry.block_moves, self.recomputed_block_moves(entry)),
                 ("kbit/s", &entry.kbit_s, self.recomputed_kbit_s(entry)),

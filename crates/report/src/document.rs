@@ -10,6 +10,7 @@ mod figure;
 mod file;
 mod interference;
 mod memory;
+mod model;
 mod noise;
 mod predict;
 mod prefetch;
@@ -26,6 +27,7 @@ pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
 pub use interference::InterferenceDocument;
+pub use model::ModelDocument;
 pub use noise::{CpuNoise, NoiseDocument};
 pub use predict::{PredictDocument, Predictions};
 pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
@@ -43,6 +45,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("syscalls", include_str!("../../../docs/schemas/syscalls.json")),
     ("history", include_str!("../../../docs/schemas/history.json")),
     ("doctor", include_str!("../../../docs/schemas/doctor.json")),
+    ("model", include_str!("../../../docs/schemas/model.json")),
     ("noise", include_str!("../../../docs/schemas/noise.json")),
     ("compare", include_str!("../../../docs/schemas/compare.json")),
     ("crossover", include_str!("../../../docs/schemas/crossover.json")),
@@ -82,6 +85,7 @@ mod tests {
             ("syscalls", schema_for!(Vec<ListedCall>)),
             ("history", schema_for!(Vec<Kept>)),
             ("doctor", schema_for!(DoctorDocument)),
+            ("model", schema_for!(ModelDocument)),
             ("noise", schema_for!(NoiseDocument)),
             ("compare", schema_for!(CompareDocument)),
             ("crossover", schema_for!(CrossoverDocument)),

@@ -16,6 +16,7 @@ pub(crate) const BOOKS: &[(&str, &str)] = &[
     book!("gcos-6080"),
     book!("mpe-xl-1.1"),
     book!("vax-1986"),
+    book!("multics-1970"),
     book!("cascade-lake"),
     book!("golden-cove"),
     book!("zen-2"),

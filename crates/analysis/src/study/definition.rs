@@ -23,6 +23,9 @@ pub struct Study {
     pub more: Option<SlowCosts>,
     /// Every cost of the paper that its tables use.
     pub printed: fn() -> Vec<String>,
+    /// Costs that follow from the paper's other figures, if its sentences need any: printed shares and counts, and what a model makes
+    /// of them. They have the form of costs of the paper.
+    pub computed: Option<fn(&Paper) -> Vec<record::Cost>>,
     /// The paper's tables beside a run, in the paper's order.
     pub tables: fn(&Paper, &Run) -> Vec<TableAnswer>,
     /// The paper's sentences that can be tested.
@@ -101,9 +104,17 @@ impl Study {
         (self.printed)().into_iter().chain(named).collect()
     }
 
+    /// The paper's figures, with those that follow from them; `None` without books.
+    pub fn paper<'a>(&self, books: &'a [Book]) -> Option<Paper<'a>> {
+        let mut paper = Paper::new(books)?;
+        let computed = self.computed.map_or_else(Vec::new, |computed| computed(&paper));
+        paper.run.costs.extend(computed);
+        Some(paper)
+    }
+
     /// Follows the study through a run, with the paper's figures beside it; `None` without a book.
     pub fn follow(&self, books: &[Book], run: &Run) -> Option<StudyAnswer> {
-        let paper = Paper::new(books)?;
+        let paper = self.paper(books)?;
         Some(StudyAnswer {
             title: self.title,
             machines: books.iter().map(|book| book.machine.clone()).collect(),

@@ -21,6 +21,7 @@ pub(super) const STUDY: Study = Study {
     parts,
     seconds: 60.0,
     more: None,
+    computed: None,
     printed: || instructions::printed().chain(arithmetic::PRINTED.iter().map(|id| (*id).to_string())).collect(),
     tables: |paper, run| {
         vec![

@@ -19,6 +19,7 @@ pub(super) const STUDY: Study = Study {
     parts,
     seconds: 80.0,
     more: Some(SlowCosts { parts: || readers::HUGE.iter().flat_map(|table| table.parts()).collect(), seconds: 900.0 }),
+    computed: None,
     printed,
     tables: |paper, run| {
         let one = points::one_read(run);

@@ -16,6 +16,7 @@ pub(super) const RSX: Study = Study {
     parts,
     seconds: 60.0,
     more: None,
+    computed: None,
     printed: || rows().map(|row| row.paper.to_string()).collect(),
     tables: |paper, run| price_list::tables(TABLES, &BLOCK, paper, run),
     claims: CLAIMS,

@@ -13,6 +13,7 @@ pub(super) static STUDY: Study = Study {
     parts: tables::parts,
     seconds: 60.0,
     more: None,
+    computed: None,
     printed: tables::printed,
     tables: tables::tables,
     claims: claims::CLAIMS,

@@ -30,6 +30,19 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `0s`, `12us`, `28.4ms`, `2min` as seconds.
+pub(super) fn time(text: &str) -> Result<f64, String> {
+    let time = record::units::time_of(text).map(|(time, _)| time.0 / 1e9);
+    time.filter(|time| (0.0..=1e6).contains(time))
+        .ok_or_else(|| "give a time from 0 up with its unit, such as 12us, 28.4ms or 10s".into())
+}
+
+/// `64MiB`, `4 GiB` as bytes.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let bytes = record::units::bytes_of(text.trim()).filter(|&bytes| bytes > 0 && bytes < 1 << 60);
+    bytes.ok_or_else(|| "give a size with its unit, such as 64MiB or 4GiB".into())
+}
+
 /// `100ns`, `1.5us`, as nanoseconds.
 pub(super) fn nanoseconds(text: &str) -> Result<f64, String> {
     let time = record::units::time_of(text).map(|(time, _)| time.0);
@@ -113,6 +126,19 @@ mod tests {
         }
         for nonsense in ["", "60", "0s", "-1s", "nan", "1e99s", "soon", "9999999h", "8d"] {
             assert!(seconds(nonsense).is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn times_and_sizes_of_models_are_read() {
+        assert_eq!(time("0s"), Ok(0.0));
+        assert_eq!(time("28.4ms"), Ok(0.0284));
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        for nonsense in ["", "1", "-1s", "nan s", "soon", "inf"] {
+            assert!(time(nonsense).is_err(), "{nonsense}");
+        }
+        for nonsense in ["", "64", "0MiB", "-1MiB", "99999999999G"] {
+            assert!(size(nonsense).is_err(), "{nonsense}");
         }
     }
 

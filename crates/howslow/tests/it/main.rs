@@ -13,6 +13,7 @@ mod help;
 mod hidden;
 mod measuring;
 mod misuse;
+mod model;
 mod modes;
 mod noise;
 mod on_disk;

@@ -34,6 +34,8 @@ pub struct Entry {
     pub us: Option<String>,
     /// Milliseconds, as printed.
     pub ms: Option<String>,
+    /// Seconds, as printed.
+    pub s: Option<String>,
     /// Milliseconds of processor time included, as printed.
     pub cpu_ms: Option<String>,
     /// Milliseconds included that are not processor time, as printed.
@@ -67,7 +69,7 @@ pub struct PublishedDifference {
 impl Entry {
     /// The time as printed, with its unit.
     pub fn printed_time(&self) -> Option<(&str, &'static str)> {
-        let units = [("ns", &self.ns), ("µs", &self.us), ("ms", &self.ms), ("cycles", &self.cycles)];
+        let units = [("ns", &self.ns), ("µs", &self.us), ("ms", &self.ms), ("s", &self.s), ("cycles", &self.cycles)];
         units.into_iter().find_map(|(unit, text)| Some((text.as_deref()?, unit)))
     }
 
@@ -77,7 +79,7 @@ impl Entry {
         if let Some(text) = &self.cycles {
             return Some(PrintedFigure::cycles(text)?.times(1.0 / ghz?));
         }
-        let times = [(&self.ns, 1.0), (&self.us, 1e3), (&self.ms, MS)];
+        let times = [(&self.ns, 1.0), (&self.us, 1e3), (&self.ms, MS), (&self.s, 1e3 * MS)];
         let time = times.into_iter().find_map(|(text, unit)| Some(PrintedFigure::of(text.as_ref()?)?.times(unit)));
         let rate = self.rate.as_deref().and_then(PrintedFigure::of).map(|rate| rate.under(1e9));
         match (time, rate) {
@@ -90,7 +92,7 @@ impl Entry {
     pub(super) fn wrong_figure(&self) -> Option<&String> {
         let single = [&self.rate, &self.cpu_ms, &self.delta_ms, &self.block_moves, &self.kbit_s];
         let single = single.into_iter().flatten().find(|text| number(text).is_none_or(|figure| figure <= 0.0));
-        let times = [&self.cycles, &self.ns, &self.us, &self.ms];
+        let times = [&self.cycles, &self.ns, &self.us, &self.ms, &self.s];
         single.or_else(|| times.into_iter().flatten().find(|text| PrintedFigure::of(text).is_none()))
     }
 

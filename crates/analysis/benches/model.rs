@@ -1,0 +1,56 @@
+//! How long the model takes: `cargo bench -p analysis --bench model`. Prints; a slow machine is no failure.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use analysis::model::{
+    FaultCurve, PageDevice, SimulationSettings, System, predict, predict_by_hierarchy, predict_exactly, simulate,
+};
+
+fn system(eligible: u32, other_wait_s: f64) -> System {
+    System {
+        users: 100,
+        think_s: 10.0.into(),
+        eligible: Some(eligible),
+        cpus: 2,
+        memory_bytes: Some(512 << 20),
+        user_s: 0.15.into(),
+        system_s: 0.05.into(),
+        other_wait_s: other_wait_s.into(),
+        faults: FaultCurve::Saltzer { s_per_byte: (0.020 / f64::from(128 << 20)).into() },
+        handling_s: 0.0005.into(),
+        page_device: PageDevice { service_s: 0.005.into(), channels: Some(1), ..PageDevice::default() },
+        ..System::default()
+    }
+}
+
+/// The least milliseconds of some tries.
+fn least_ms<T>(mut work: impl FnMut() -> T) -> f64 {
+    let once = |_| {
+        let begin = Instant::now();
+        black_box(work());
+        begin.elapsed().as_secs_f64() * 1e3
+    };
+    (0..20).map(once).fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    println!("100 users, 2 CPUs, one page device           chosen, ms    chain, ms    hierarchy, ms");
+    for (eligible, other_wait_s) in [(3, 0.0), (10, 0.0), (30, 0.0), (100, 0.0), (3, 0.1), (10, 0.1)] {
+        let system = system(eligible, other_wait_s);
+        let exactly = if eligible < 100 { least_ms(|| predict_exactly(&system)) } else { f64::NAN };
+        println!(
+            "{eligible:4} eligible, {other_wait_s:3} s of other waiting      {:12.3} {exactly:12.3} {:12.3}",
+            least_ms(|| predict(&system)),
+            least_ms(|| predict_by_hierarchy(&system)),
+        );
+    }
+    for eligible in [3, 10, 100] {
+        let settings = SimulationSettings::default();
+        let begin = Instant::now();
+        let simulated = simulate(&system(eligible, 0.0), &settings);
+        let seconds = begin.elapsed().as_secs_f64();
+        let events = simulated.map_or(0, |simulated| simulated.events);
+        println!("{eligible:4} eligible: {:.2} million events a second", events as f64 / seconds / 1e6);
+    }
+}

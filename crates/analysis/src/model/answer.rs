@@ -1,0 +1,127 @@
+//! Everything that is answered about one system: the prediction three ways, the questions, the curves.
+
+use super::bounds::bounds;
+use super::error::ModelError;
+use super::measured::Measured;
+use super::prediction::{Bounds, Method, Prediction, PredictionInterval, Simulated};
+use super::questions::{Bottleneck, Change, UsersWithin, Worth, bottleneck, users_within, users_within_p95, worth};
+use super::simulate::{SimulationSettings, simulate};
+use super::solve::predict_by_hierarchy;
+use super::system::System;
+use super::uncertain::predict_interval;
+
+/// What is asked beside the prediction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// A bound on the mean response in seconds: how many users stay within it?
+    pub mean_s: Option<f64>,
+    /// A bound in seconds on what 95 % of the responses take.
+    pub p95_s: Option<f64>,
+    /// What this many bytes more are worth.
+    pub more_bytes: u64,
+    /// How the simulation runs.
+    pub simulation: SimulationSettings,
+    /// What was measured of this system, to stand beside.
+    pub measured: Option<Measured>,
+}
+
+/// The answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelAnswer {
+    /// The system.
+    pub system: System,
+    /// The steady state, with the intervals of the parameters.
+    pub prediction: PredictionInterval,
+    /// The same by the flow-equivalent server, if the prediction is by the chain.
+    pub hierarchy: Option<Prediction>,
+    /// What cannot be exceeded.
+    pub bounds: Bounds,
+    /// The same by simulation; or why it has no figures.
+    pub simulated: Result<Simulated, ModelError>,
+    /// What was measured.
+    pub measured: Option<Measured>,
+    /// Users within the bounds: the bound in seconds, on the mean or on 95 %.
+    pub within: Vec<(ResponseOf, f64, UsersWithin)>,
+    /// What changes are worth.
+    pub worth: Vec<Worth>,
+    /// What limits the response.
+    pub bottleneck: Bottleneck,
+    /// Predictions for fewer and more users.
+    pub by_users: Vec<(f64, PredictionInterval)>,
+    /// Predictions for less and more memory in bytes; empty if faults do not depend on it.
+    pub by_memory: Vec<(f64, PredictionInterval)>,
+}
+
+/// Which response a bound is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseOf {
+    /// The mean.
+    Mean,
+    /// The 95th percentile.
+    P95,
+}
+
+/// Points of a curve.
+const POINTS: u32 = 24;
+
+/// Answers everything about a system.
+///
+/// # Errors
+/// If a parameter is outside its range, or the system is larger than the model takes.
+pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError> {
+    let prediction = predict_interval(system)?;
+    let hierarchy = (prediction.value.method == Method::Chain).then(|| predict_by_hierarchy(system)).transpose()?;
+    let mut within = Vec::new();
+    if let Some(bound_s) = asked.mean_s {
+        within.push((ResponseOf::Mean, bound_s, users_within(system, bound_s)?));
+    }
+    if let Some(bound_s) = asked.p95_s {
+        // The search simulates a dozen systems, each a part as long as the one that is shown.
+        let settings = SimulationSettings { events: (asked.simulation.events / 4).max(100_000), ..asked.simulation };
+        within.push((ResponseOf::P95, bound_s, users_within_p95(system, bound_s, &settings)?));
+    }
+    let changes =
+        [Change::Memory(asked.more_bytes), Change::Cpu, Change::Handling, Change::PageDevice, Change::Eligible];
+    let mut worths = Vec::new();
+    for change in changes {
+        worths.extend(worth(system, change, asked.mean_s)?);
+    }
+    let bounds = bounds(system)?;
+    let most = within.iter().map(|(.., it)| it.users.high).fold(f64::from(system.users) * 1.5, f64::max);
+    let most = most.max(bounds.knee * 1.5).clamp(2.0, 5000.0);
+    Ok(ModelAnswer {
+        by_users: by_users(system, most)?,
+        by_memory: by_memory(system)?,
+        simulated: simulate(system, &asked.simulation),
+        measured: asked.measured.clone(),
+        bottleneck: bottleneck(system)?,
+        worth: worths,
+        system: system.clone(),
+        prediction,
+        hierarchy,
+        bounds,
+        within,
+    })
+}
+
+fn by_users(system: &System, most: f64) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {
+    let mut all: Vec<u32> = (0..POINTS)
+        .map(|point| (1.0 + (most - 1.0) * f64::from(point) / f64::from(POINTS - 1)).round() as u32)
+        .chain([system.users])
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    let one = |users| Ok((f64::from(users), predict_interval(&System { users, ..system.clone() })?));
+    all.into_iter().map(one).collect()
+}
+
+fn by_memory(system: &System) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {
+    let Some(bytes) = system.memory_bytes.filter(|_| system.faults.is_over_memory()) else { return Ok(Vec::new()) };
+    // From a quarter of the memory to four times as much, in equal ratios.
+    let each = (0..POINTS).map(|point| {
+        let ratio = 4_f64.powf(f64::from(point) / f64::from(POINTS - 1) * 2.0 - 1.0);
+        let bytes = ((bytes as f64 * ratio) as u64).max(system.shared_bytes + 1);
+        Ok((bytes as f64, predict_interval(&System { memory_bytes: Some(bytes), ..system.clone() })?))
+    });
+    each.collect()
+}

@@ -1,0 +1,36 @@
+//! Why a model cannot answer.
+
+/// What is wrong with parameters or measurements.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// A parameter is outside its range.
+    #[error("{parameter}: {why}")]
+    Parameter {
+        /// Its name in the file.
+        parameter: String,
+        /// What it must be.
+        why: String,
+    },
+    /// The system is larger than the model takes.
+    #[error("{what}: the model takes up to {most}")]
+    TooLarge {
+        /// What is too large.
+        what: String,
+        /// The most.
+        most: String,
+    },
+    /// The measured configurations do not determine the parameters.
+    #[error("these configurations do not tell {what}: {remedy}")]
+    Undetermined {
+        /// What they leave open.
+        what: String,
+        /// What to measure.
+        remedy: String,
+    },
+}
+
+impl ModelError {
+    pub(super) fn parameter(parameter: &str, why: impl Into<String>) -> ModelError {
+        ModelError::Parameter { parameter: parameter.into(), why: why.into() }
+    }
+}

@@ -1,0 +1,82 @@
+//! A parameter of a model: a number, and where it was measured its 95 % interval.
+
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::Interval;
+
+/// A parameter. In a file a plain number, or a number with its interval: `10` or `{ value = 10, low = 9, high = 11 }`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct Figure {
+    /// The estimate.
+    pub value: f64,
+    /// The ends of its 95 % interval; `None` for a parameter that is exact or was given without one.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// How a file says it.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    /// Exact.
+    Whole(i64),
+    /// Exact.
+    Number(f64),
+    /// With its interval.
+    Interval { value: f64, low: f64, high: f64 },
+}
+
+impl From<Written> for Figure {
+    fn from(written: Written) -> Figure {
+        match written {
+            Written::Whole(value) => Figure::from(value as f64),
+            Written::Number(value) => Figure::from(value),
+            Written::Interval { value, low, high } => Figure { value, interval: Some((low, high)) },
+        }
+    }
+}
+
+impl From<Figure> for Written {
+    fn from(figure: Figure) -> Written {
+        match figure.interval {
+            None => Written::Number(figure.value),
+            Some((low, high)) => Written::Interval { value: figure.value, low, high },
+        }
+    }
+}
+
+impl From<f64> for Figure {
+    fn from(value: f64) -> Figure {
+        Figure { value, interval: None }
+    }
+}
+
+impl From<Interval> for Figure {
+    /// An interval that has no finite ends is left out.
+    fn from(it: Interval) -> Figure {
+        let known = it.low.is_finite() && it.high.is_finite();
+        Figure { value: it.value, interval: known.then_some((it.low, it.high)) }
+    }
+}
+
+impl Figure {
+    /// The figure with its interval; without one, both ends are the value.
+    pub fn interval(&self) -> Interval {
+        let (low, high) = self.interval.unwrap_or((self.value, self.value));
+        Interval { value: self.value, low, high }
+    }
+
+    /// The same figure in another unit.
+    pub fn times(&self, factor: f64) -> Figure {
+        Figure { value: self.value * factor, interval: self.interval.map(|(low, high)| (low * factor, high * factor)) }
+    }
+
+    /// True if it is a number from zero up that lies within its interval.
+    pub(super) fn is_sound(&self) -> bool {
+        let sound = |number: f64| number.is_finite() && number >= 0.0;
+        sound(self.value)
+            && self
+                .interval
+                .is_none_or(|(low, high)| sound(low) && sound(high) && low <= self.value && self.value <= high)
+    }
+}

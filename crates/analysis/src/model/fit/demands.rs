@@ -1,0 +1,192 @@
+//! CPU time, the handling of faults, page devices and other waiting.
+
+use super::found::Fit;
+use super::squares::{least_squares, mean};
+use crate::model::error::ModelError;
+use crate::model::figure::Figure;
+use crate::model::measured::Measured;
+use crate::model::solve::predict;
+use crate::model::system::PageDevice;
+
+fn weight(it: &Measured) -> f64 {
+    it.interactions as f64
+}
+
+/// The names of the page devices with faults, in the order of the configurations.
+fn names(measured: &[&Measured]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for it in measured.iter().filter(|it| it.faults.value > 0.0) {
+        if !names.contains(&it.configuration.page_device) {
+            names.push(it.configuration.page_device.clone());
+        }
+    }
+    names
+}
+
+/// CPU time in user mode and in the system, and what a fault takes on each device.
+pub(super) fn cpu(measured: &[&Measured]) -> Result<Fit, ModelError> {
+    let user_s = mean(&measured.iter().map(|it| (it.user_s, weight(it))).collect::<Vec<_>>());
+    let mut fit = Fit { user_s, ..Fit::default() };
+    let names = names(measured);
+    let told = measured.iter().all(|it| it.handling_s.is_some() || it.faults.value == 0.0);
+    let (system_s, each) =
+        if told { told_handling(measured, &names) } else { inferred_handling(measured, &names, &mut fit) };
+    fit.system_s = system_s;
+    let least = each.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap_or_default();
+    fit.handling_s = least;
+    fit.devices = names
+        .into_iter()
+        .zip(&each)
+        .map(|(name, cost)| PageDevice {
+            name,
+            cpu_s: Figure::from((cost.value - least.value).max(0.0)),
+            ..PageDevice::default()
+        })
+        .collect();
+    if fit.user_s.value + fit.system_s.value > 0.0 {
+        return Ok(fit);
+    }
+    Err(ModelError::Undetermined {
+        what: "the execution of an interaction: its CPU time is zero".into(),
+        remedy: "measure interactions that use the CPU".into(),
+    })
+}
+
+/// Where the handling was measured.
+fn told_handling(measured: &[&Measured], names: &[String]) -> (Figure, Vec<Figure>) {
+    let system = mean(&measured.iter().map(|it| (it.system_s, weight(it))).collect::<Vec<_>>());
+    let each = names.iter().map(|name| {
+        let costs = measured.iter().filter(|it| it.configuration.page_device == *name && it.faults.value > 0.0);
+        let costs =
+            costs.filter_map(|it| Some((it.handling_s?.times(1.0 / it.faults.value), weight(it) * it.faults.value)));
+        mean(&costs.collect::<Vec<_>>())
+    });
+    (system, each.collect())
+}
+
+/// Where it was not: the slope of the system time over the faults of each device.
+fn inferred_handling(measured: &[&Measured], names: &[String], fit: &mut Fit) -> (Figure, Vec<Figure>) {
+    let all = |it: &Measured| it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
+    let row = |it: &&Measured| {
+        let of = |name: &String| if it.configuration.page_device == *name { it.faults.value } else { 0.0 };
+        ([1.0].into_iter().chain(names.iter().map(of)).collect(), all(it), weight(it))
+    };
+    let rows: Vec<(Vec<f64>, f64, f64)> = measured.iter().map(row).collect();
+    match least_squares(&rows) {
+        Some(found) if found.iter().all(|&it| it >= 0.0) => {
+            fit.notes.push("what a fault takes of the CPU is the slope of the system time over faults".into());
+            (with_scatter(found[0], &rows, &found), found[1..].iter().map(|&cost| cost.into()).collect())
+        }
+        _ => {
+            fit.notes.push(
+                "what a fault takes of the CPU could not be told from the rest of the system time, and is taken as zero; measure \
+                 one user alone with several memory limits"
+                    .into(),
+            );
+            let system = mean(&measured.iter().map(|it| (all(it).into(), weight(it))).collect::<Vec<_>>());
+            (system, vec![Figure::default(); names.len()])
+        }
+    }
+}
+
+/// A constant with the interval that the residuals give.
+fn with_scatter(value: f64, rows: &[(Vec<f64>, f64, f64)], found: &[f64]) -> Figure {
+    let residuals = rows.iter().map(|(factors, result, weight)| {
+        let fitted: f64 = factors.iter().zip(found).map(|(factor, coefficient)| factor * coefficient).sum();
+        (Figure::from((value + result - fitted).max(0.0)), *weight)
+    });
+    let interval = mean(&residuals.collect::<Vec<_>>()).interval;
+    Figure { value, interval: interval.map(|(low, high)| (low.min(value), high.max(value))) }
+}
+
+/// Time for a page on each device, and other waiting: from users alone.
+pub(super) fn devices(measured: &[&Measured], fit: &mut Fit) {
+    let alone: Vec<&&Measured> = measured.iter().filter(|it| it.configuration.users == 1).collect();
+    // With more eligible than one, pages queue: the least wait is nearest to that of the device alone.
+    for index in 0..fit.devices.len() {
+        let name = fit.devices[index].name.clone();
+        let of_it = |it: &&&Measured| it.configuration.page_device == name && it.faults.value > 0.0;
+        let waits =
+            alone.iter().filter(|it| of_it(it)).filter_map(|it| Some((it.page_wait_s?, weight(it) * it.faults.value)));
+        let waits: Vec<(Figure, f64)> = waits.collect();
+        if waits.is_empty() {
+            let with_others =
+                measured.iter().filter(|it| it.configuration.page_device == name && it.faults.value > 0.0);
+            let least = with_others.filter_map(|it| it.page_wait_s).min_by(|a, b| a.value.total_cmp(&b.value));
+            fit.devices[index].service_s = least.unwrap_or_default();
+        } else {
+            fit.devices[index].service_s = mean(&waits);
+        }
+    }
+    let cpu =
+        |it: &Measured| it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
+    let known = |it: &&&Measured| it.page_wait_s.is_some() || it.faults.value == 0.0;
+    if alone.iter().any(&known) {
+        let waits = alone.iter().filter(|it| known(it)).filter_map(|it| {
+            let pages = it.page_wait_s.map_or(0.0, |wait| wait.value) * it.faults.value;
+            Some((Figure::from((it.response_s?.value - cpu(it) - pages).max(0.0)), weight(it)))
+        });
+        fit.other_wait_s = mean(&waits.collect::<Vec<_>>());
+    }
+    waits_from_response(&alone, fit);
+    if alone.iter().all(|it| it.response_s.is_none()) {
+        fit.notes.push("no user alone was measured, so that other waiting is taken as zero".into());
+    }
+}
+
+/// Where the wait for a page was not measured: the slope over faults of what a user alone waits.
+fn waits_from_response(alone: &[&&Measured], fit: &mut Fit) {
+    if fit.devices.iter().any(|device| device.service_s.value > 0.0) {
+        return;
+    }
+    let names: Vec<String> = fit.devices.iter().map(|device| device.name.clone()).collect();
+    let rows = alone.iter().filter_map(|it| {
+        let cpu = it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
+        let of = |name: &String| if it.configuration.page_device == *name { it.faults.value } else { 0.0 };
+        let factors = [1.0].into_iter().chain(names.iter().map(of)).collect();
+        Some((factors, it.response_s?.value - cpu, weight(it)))
+    });
+    let rows: Vec<(Vec<f64>, f64, f64)> = rows.collect();
+    let Some(found) = least_squares(&rows) else {
+        if !names.is_empty() {
+            fit.notes.push("the wait for a page was not measured, and is taken as zero; measure one user alone with several memory limits".into());
+        }
+        return;
+    };
+    fit.other_wait_s = with_scatter(found[0].max(0.0), &rows, &found);
+    for (device, wait) in fit.devices.iter_mut().zip(&found[1..]) {
+        device.service_s = wait.max(0.0).into();
+    }
+    if !names.is_empty() {
+        fit.notes.push("the wait for a page is the slope over faults of what a user alone waits".into());
+    }
+}
+
+/// How many faults each device serves at once: the number with which the model's page waits are nearest to the measured ones.
+pub(super) fn channels(measured: &[&Measured], fit: &mut Fit) {
+    for index in 0..fit.devices.len() {
+        let name = fit.devices[index].name.clone();
+        let several: Vec<&&Measured> = measured
+            .iter()
+            .filter(|it| it.configuration.page_device == name && it.faults.value > 0.0)
+            .filter(|it| it.page_wait_s.is_some() && it.configuration.users > 1 && it.configuration.eligible != Some(1))
+            .collect();
+        if several.is_empty() || fit.devices[index].service_s.value <= 0.0 {
+            continue;
+        }
+        let misfit = |channels: Option<u32>| -> f64 {
+            let mut tried = fit.clone();
+            tried.devices[index].channels = channels;
+            let each = several.iter().map(|it| {
+                let found = tried.system(&it.configuration).and_then(|system| predict(&system));
+                let wait = it.page_wait_s.map_or(0.0, |wait| wait.value);
+                found.map_or(f64::INFINITY, |found| (found.page_wait_s / wait).ln().powi(2) * weight(it))
+            });
+            each.sum()
+        };
+        let candidates = [None, Some(1), Some(2), Some(3), Some(4), Some(6), Some(8)];
+        let best = candidates.into_iter().map(|channels| (misfit(channels), channels));
+        let best = best.min_by(|a, b| a.0.total_cmp(&b.0)).and_then(|(_, channels)| channels);
+        fit.devices[index].channels = best;
+    }
+}

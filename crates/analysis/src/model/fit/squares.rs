@@ -1,0 +1,60 @@
+//! Weighted least squares, and means with intervals.
+
+use crate::model::figure::Figure;
+
+/// The coefficients that fit `rows` (values of the unknowns' factors, result, weight) best; `None` if they leave one open.
+pub(super) fn least_squares(rows: &[(Vec<f64>, f64, f64)]) -> Option<Vec<f64>> {
+    let size = rows.first()?.0.len();
+    let mut table = vec![vec![0.0; size + 1]; size];
+    for (factors, result, weight) in rows {
+        for (row, factor) in table.iter_mut().zip(factors) {
+            for (cell, other) in row.iter_mut().zip(factors.iter().chain([result])) {
+                *cell += weight * factor * other;
+            }
+        }
+    }
+    let scale: Vec<f64> = (0..size).map(|index| table[index][index]).collect();
+    for pivot in 0..size {
+        let best = (pivot..size).max_by(|&a, &b| table[a][pivot].abs().total_cmp(&table[b][pivot].abs()))?;
+        table.swap(pivot, best);
+        if table[pivot][pivot].abs() <= 1e-9 * scale[pivot].abs() || scale[pivot] == 0.0 {
+            return None;
+        }
+        let pivot_row = table[pivot].clone();
+        for (index, row) in table.iter_mut().enumerate() {
+            if index != pivot {
+                let factor = row[pivot] / pivot_row[pivot];
+                row.iter_mut().zip(&pivot_row).for_each(|(cell, other)| *cell -= factor * other);
+            }
+        }
+    }
+    Some((0..size).map(|index| table[index][size] / table[index][index]).collect())
+}
+
+/// The weighted mean of figures. Its interval holds what the figures scatter by, and their own intervals.
+pub(super) fn mean(figures: &[(Figure, f64)]) -> Figure {
+    let weights: f64 = figures.iter().map(|(_, weight)| weight).sum();
+    if weights <= 0.0 {
+        return Figure::default();
+    }
+    let value = figures.iter().map(|(figure, weight)| figure.value * weight).sum::<f64>() / weights;
+    let own: f64 = figures
+        .iter()
+        .map(|(figure, weight)| {
+            let it = figure.interval();
+            ((it.high - it.low) / 2.0 * weight / weights).powi(2)
+        })
+        .sum();
+    let scatter: f64 = figures.iter().map(|(figure, weight)| weight / weights * (figure.value - value).powi(2)).sum();
+    let count = figures.len() as f64;
+    let scatter = if count > 1.0 { (student(figures.len() - 1) / (count - 1.0).sqrt()).powi(2) * scatter } else { 0.0 };
+    let half = own.max(scatter).sqrt();
+    let interval = (half > 0.0).then_some(((value - half).max(0.0), value + half));
+    Figure { value, interval }
+}
+
+/// Student's t for a two-sided 95 % interval.
+fn student(freedom: usize) -> f64 {
+    const T: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    T.get(freedom.saturating_sub(1)).copied().unwrap_or(2.0)
+}

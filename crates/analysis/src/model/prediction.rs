@@ -1,0 +1,158 @@
+//! What a model says of a system.
+
+use serde::{Deserialize, Serialize};
+
+use super::figure::Figure;
+
+/// The steady state of a system.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// How it was found.
+    pub method: Method,
+    /// Interactions per second.
+    pub throughput: f64,
+    /// Mean response time in seconds, from the request to its end.
+    pub response_s: f64,
+    /// The part of it that is waiting for eligibility.
+    pub eligibility_wait_s: f64,
+    /// 95th percentile of the response time in seconds. The simulation gives it.
+    pub response_p95_s: Option<f64>,
+    /// What the CPUs do.
+    pub cpu: CpuShares,
+    /// Page faults of an interaction.
+    pub faults: f64,
+    /// Mean CPU time between two faults of an interaction in seconds, their handling included; infinite without faults.
+    pub between_faults_s: f64,
+    /// Mean waiting for one page in seconds, with queueing at the device.
+    pub page_wait_s: f64,
+    /// Share of the page device's capacity that is used; zero for a device that never queues.
+    pub page_device: f64,
+    /// Mean number of faults that wait for the page device or are served by it.
+    pub pages_waited_for: f64,
+    /// Mean number of eligible interactions.
+    pub eligible: f64,
+    /// Mean number of interactions that wait for eligibility.
+    pub queued: f64,
+}
+
+/// How the CPUs' time is shared out. All six together are 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpuShares {
+    /// Work in user mode.
+    pub user: f64,
+    /// Work in the system, without page faults.
+    pub system: f64,
+    /// Handling of page faults, with what the page device takes of the CPU.
+    pub faults: f64,
+    /// Idle while as many interactions as may be are eligible: their pages are awaited.
+    pub multiprogramming_idle: f64,
+    /// Idle while fewer are eligible, but at least one. Of several CPUs, also those that the few do not need.
+    pub non_multiprogramming_idle: f64,
+    /// Idle while all users think.
+    pub zero_idle: f64,
+}
+
+impl CpuShares {
+    /// All idle time.
+    pub fn idle(&self) -> f64 {
+        self.multiprogramming_idle + self.non_multiprogramming_idle + self.zero_idle
+    }
+}
+
+/// How a prediction was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The Markov chain of the whole system, solved exactly.
+    #[default]
+    Chain,
+    /// A flow-equivalent server for the eligible interactions: exact where memory is not limited, else close.
+    Hierarchy,
+    /// Exact mean value analysis of the product form.
+    MeanValue,
+    /// Played event by event.
+    Simulation,
+}
+
+/// Asymptotic bounds (Denning and Buzen, Computing Surveys 10:3, 1978), with the faults of the most eligible interactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// No throughput is above this, per second.
+    pub throughput: f64,
+    /// No mean response is below this, in seconds.
+    pub response_s: f64,
+    /// Users from whom on someone must wait: the knee of both bounds.
+    pub knee: f64,
+}
+
+/// A prediction with the interval of each of its figures: from the intervals of the parameters, or from a simulation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PredictionInterval {
+    /// The estimate.
+    pub value: Prediction,
+    /// The lower end of each figure's 95 % interval.
+    pub low: Prediction,
+    /// The upper end of each figure's 95 % interval.
+    pub high: Prediction,
+}
+
+impl PredictionInterval {
+    /// Every figure with its interval. `of` is given how to read a figure, and says value, low and high.
+    pub(super) fn of(method: Method, of: impl Fn(fn(&Prediction) -> f64) -> [f64; 3]) -> PredictionInterval {
+        let mut parts = [0, 1, 2].map(|_| Prediction { method, ..Prediction::default() });
+        for (read, write) in FIGURES {
+            for (part, value) in parts.iter_mut().zip(of(read)) {
+                *write(part) = value;
+            }
+        }
+        let [value, low, high] = parts;
+        PredictionInterval { value, low, high }
+    }
+}
+
+type Read = fn(&Prediction) -> f64;
+type Write = fn(&mut Prediction) -> &mut f64;
+
+/// Every figure that a solution gives.
+const FIGURES: [(Read, Write); 16] = [
+    (|it| it.throughput, |it| &mut it.throughput),
+    (|it| it.response_s, |it| &mut it.response_s),
+    (|it| it.eligibility_wait_s, |it| &mut it.eligibility_wait_s),
+    (|it| it.cpu.user, |it| &mut it.cpu.user),
+    (|it| it.cpu.system, |it| &mut it.cpu.system),
+    (|it| it.cpu.faults, |it| &mut it.cpu.faults),
+    (|it| it.cpu.multiprogramming_idle, |it| &mut it.cpu.multiprogramming_idle),
+    (|it| it.cpu.non_multiprogramming_idle, |it| &mut it.cpu.non_multiprogramming_idle),
+    (|it| it.cpu.zero_idle, |it| &mut it.cpu.zero_idle),
+    (|it| it.faults, |it| &mut it.faults),
+    (|it| it.between_faults_s, |it| &mut it.between_faults_s),
+    (|it| it.page_wait_s, |it| &mut it.page_wait_s),
+    (|it| it.page_device, |it| &mut it.page_device),
+    (|it| it.pages_waited_for, |it| &mut it.pages_waited_for),
+    (|it| it.eligible, |it| &mut it.eligible),
+    (|it| it.queued, |it| &mut it.queued),
+];
+
+/// What a simulation found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Simulated {
+    /// The figures with their intervals, from batches of interactions.
+    pub prediction: PredictionInterval,
+    /// Response times in seconds at the 50th, 90th, 95th and 99th percentile.
+    pub percentiles: Percentiles,
+    /// Events played: ends of thinking, of execution, of page waits.
+    pub events: u64,
+}
+
+/// Percentiles of the response time in seconds, each with its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// The median.
+    pub p50: Figure,
+    /// 90 % are below.
+    pub p90: Figure,
+    /// 95 % are below.
+    pub p95: Figure,
+    /// 99 % are below.
+    pub p99: Figure,
+}

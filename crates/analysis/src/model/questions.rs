@@ -1,0 +1,264 @@
+//! What people ask of a system: how many users it carries, what a change is worth, and what limits it.
+
+use super::bounds::bounds;
+use super::error::ModelError;
+use super::prediction::{Bounds, Prediction};
+use super::simulate::{SimulationSettings, simulate};
+use super::solve::predict;
+use super::system::System;
+use super::uncertain::{about, draws};
+use crate::statistics::Interval;
+
+/// The users that a system carries within a bound on its response time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UsersWithin {
+    /// The most users whose response is within the bound, with the interval that follows from the parameters, and for a percentile from the
+    /// simulation. 0: a single user already exceeds it.
+    pub users: Interval,
+    /// True if the search ended before the bound was passed.
+    pub at_least: bool,
+}
+
+/// The most users that are looked for.
+const MOST: u32 = 5_000;
+
+/// The most users whose mean response time is at most `bound_s` seconds.
+///
+/// # Errors
+/// Those of [`predict`].
+pub fn users_within(system: &System, bound_s: f64) -> Result<UsersWithin, ModelError> {
+    let users = most_users(|users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s))?;
+    let mut drawn = Vec::new();
+    for system in draws(system) {
+        drawn.push(f64::from(most_near(users, |users| {
+            Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s)
+        })?));
+    }
+    Ok(UsersWithin { users: about(f64::from(users), drawn.into_iter()), at_least: users == MOST })
+}
+
+/// The most users for whom 95 % of the responses are within `bound_s` seconds, by simulation. The interval holds the scatter of the
+/// simulation, and that of the parameters as far as the mean response shows it.
+///
+/// # Errors
+/// Those of [`simulate`].
+pub fn users_within_p95(
+    system: &System,
+    bound_s: f64,
+    settings: &SimulationSettings,
+) -> Result<UsersWithin, ModelError> {
+    let p95 = |users| Ok(simulate(&System { users, ..system.clone() }, settings)?.percentiles.p95.interval());
+    let users = most_users(|users| p95(users).map(|it| it.value <= bound_s))?;
+    let low = most_near(users, |users| p95(users).map(|it| it.high <= bound_s))?;
+    let high = most_near(users, |users| p95(users).map(|it| it.low <= bound_s))?;
+    let mut found = Interval { value: users.into(), low: low.min(users).into(), high: high.max(users).into() };
+    // About the bound, the percentile is in proportion to the mean.
+    let at = users.max(1);
+    let mean_bound = predict(&System { users: at, ..system.clone() })?.response_s * bound_s / p95(at)?.value;
+    let by_mean = users_within(system, mean_bound)?.users;
+    let below = (by_mean.value - by_mean.low).hypot(found.value - found.low);
+    let above = (by_mean.high - by_mean.value).hypot(found.high - found.value);
+    (found.low, found.high) = ((found.value - below).max(0.0), found.value + above);
+    Ok(UsersWithin { users: found, at_least: users == MOST })
+}
+
+/// The most users within, if more users never make it better.
+fn most_users(mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result<u32, ModelError> {
+    if !within(1)? {
+        return Ok(0);
+    }
+    let mut good = 1;
+    while good < MOST {
+        let next = (good * 2).min(MOST);
+        if !within(next)? {
+            return between(good, next, within);
+        }
+        good = next;
+    }
+    Ok(MOST)
+}
+
+/// The same, beginning near a guess.
+fn most_near(guess: u32, mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result<u32, ModelError> {
+    let mut step = 1;
+    if guess >= 1 && within(guess)? {
+        let mut good = guess;
+        while good < MOST {
+            let next = (guess + step).min(MOST);
+            if !within(next)? {
+                return between(good, next, within);
+            }
+            (good, step) = (next, step * 2);
+        }
+        return Ok(MOST);
+    }
+    let mut bad = guess.max(1);
+    loop {
+        let next = guess.saturating_sub(step);
+        if next == 0 {
+            return if bad > 1 && within(1)? { between(1, bad, within) } else { Ok(0) };
+        }
+        if within(next)? {
+            return between(next, bad, within);
+        }
+        (bad, step) = (next, step * 2);
+    }
+}
+
+/// The last that is within, between one that is and one that is not.
+fn between(
+    mut good: u32,
+    mut bad: u32,
+    mut within: impl FnMut(u32) -> Result<bool, ModelError>,
+) -> Result<u32, ModelError> {
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if within(middle)? { good = middle } else { bad = middle }
+    }
+    Ok(good)
+}
+
+/// A change of the system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// This many bytes more.
+    Memory(u64),
+    /// One CPU more.
+    Cpu,
+    /// Handling a fault takes half of the CPU time.
+    Handling,
+    /// The page device takes half of its time, and of its CPU time.
+    PageDevice,
+    /// One more may be eligible.
+    Eligible,
+}
+
+impl Change {
+    /// The changed system; `None` if there is nothing to change.
+    pub fn of(self, system: &System) -> Option<System> {
+        let mut changed = system.clone();
+        let device = &mut changed.page_device;
+        match self {
+            Change::Memory(more) if system.faults.is_over_memory() => {
+                changed.memory_bytes = Some(system.memory_bytes?.saturating_add(more));
+            }
+            Change::Cpu => changed.cpus += 1,
+            Change::Handling if system.handling_s.value > 0.0 => changed.handling_s = system.handling_s.times(0.5),
+            Change::PageDevice if device.service_s.value + device.cpu_s.value > 0.0 => {
+                (device.service_s, device.cpu_s) = (device.service_s.times(0.5), device.cpu_s.times(0.5));
+            }
+            Change::Eligible => changed.eligible = Some(system.eligible.filter(|&limit| limit < system.users)? + 1),
+            _ => return None,
+        }
+        Some(changed)
+    }
+}
+
+/// What a change is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worth {
+    /// The change.
+    pub change: Change,
+    /// The steady state after it.
+    pub after: Prediction,
+    /// Throughput after over before.
+    pub throughput: Interval,
+    /// Mean response after over before.
+    pub response: Interval,
+    /// Users within the bound on the mean response after the change, if there is a bound.
+    pub users: Option<UsersWithin>,
+}
+
+/// What a change is worth; `None` if the system has nothing to change. `bound_s` is a bound on the mean response in seconds.
+///
+/// # Errors
+/// Those of [`predict`].
+pub fn worth(system: &System, change: Change, bound_s: Option<f64>) -> Result<Option<Worth>, ModelError> {
+    let Some(changed) = change.of(system) else { return Ok(None) };
+    let (before, after) = (predict(system)?, predict(&changed)?);
+    let mut ratios = Vec::new();
+    // The same draw before and after: what is uncertain of both cancels.
+    for drawn in draws(system) {
+        let Some(changed) = change.of(&drawn) else { continue };
+        let (before, after) = (predict(&drawn)?, predict(&changed)?);
+        ratios.push((after.throughput / before.throughput, after.response_s / before.response_s));
+    }
+    let users = bound_s.map(|bound_s| users_within(&changed, bound_s)).transpose()?;
+    Ok(Some(Worth {
+        change,
+        throughput: about(after.throughput / before.throughput, ratios.iter().map(|ratio| ratio.0)),
+        response: about(after.response_s / before.response_s, ratios.iter().map(|ratio| ratio.1)),
+        after,
+        users,
+    }))
+}
+
+/// Something whose capacity limits a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// The CPUs.
+    Cpu,
+    /// The page device.
+    PageDevice,
+    /// Memory.
+    Memory,
+    /// The limit on eligible interactions.
+    Eligible,
+    /// Waiting for other things, which no change here shortens.
+    Other,
+}
+
+/// How much a system gains by 1 % more of each resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// The resource that shortens the mean response most; `None` if none does by more than a twentieth of a percent.
+    pub resource: Option<Resource>,
+    /// Percent by which 1 % more of a resource shortens the mean response, in falling order.
+    pub gains: Vec<(Resource, f64)>,
+    /// What cannot be exceeded.
+    pub bounds: Bounds,
+}
+
+/// Which resource limits the response.
+///
+/// # Errors
+/// Those of [`predict`].
+pub fn bottleneck(system: &System) -> Result<Bottleneck, ModelError> {
+    let before = predict(system)?.response_s;
+    let mut gains = Vec::new();
+    for resource in [Resource::Cpu, Resource::PageDevice, Resource::Memory, Resource::Other] {
+        let after = predict(&with_more(system, resource))?.response_s;
+        gains.push((resource, (1.0 - after / before) * 100.0));
+    }
+    if let Some(more) = Change::Eligible.of(system) {
+        // The limit is a whole number: the gain of one more, for each percent that one more is.
+        let percent = 100.0 / f64::from(system.eligible.unwrap_or(1));
+        gains.push((Resource::Eligible, (1.0 - predict(&more)?.response_s / before) * 100.0 / percent));
+    }
+    gains.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let resource = gains.first().filter(|(_, gain)| *gain > 0.05).map(|(resource, _)| *resource);
+    Ok(Bottleneck { resource, gains, bounds: bounds(system)? })
+}
+
+/// A system with 1 % more of a resource.
+fn with_more(system: &System, resource: Resource) -> System {
+    const LESS: f64 = 1.0 / 1.01;
+    let mut more = system.clone();
+    match resource {
+        Resource::Cpu => {
+            // A faster CPU executes and handles faults faster. Faults stay as many for each interaction.
+            for figure in [&mut more.user_s, &mut more.system_s, &mut more.handling_s, &mut more.page_device.cpu_s] {
+                *figure = figure.times(LESS);
+            }
+            more.faults = more.faults.on_faster_cpu(1.01);
+        }
+        Resource::PageDevice => more.page_device.service_s = more.page_device.service_s.times(LESS),
+        Resource::Memory => {
+            let own = |bytes: u64| bytes + (bytes.saturating_sub(system.shared_bytes)) / 100;
+            more.memory_bytes = system.memory_bytes.map(own);
+        }
+        Resource::Other => more.other_wait_s = more.other_wait_s.times(LESS),
+        Resource::Eligible => {}
+    }
+    more
+}

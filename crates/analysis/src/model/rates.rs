@@ -1,0 +1,166 @@
+//! What happens how often in each state of a system: the numbers that the exact solutions and the simulation share.
+//!
+//! A state is (present, pages, elsewhere): interactions asked for and not finished; those that wait for a page; those that wait for
+//! something else. Handling a fault takes CPU time, so that execution runs slower than the CPU: by the factor [`Rates::stretch`].
+
+use super::error::ModelError;
+use super::faults::FaultCurve;
+use super::system::System;
+
+/// The most users, CPUs, and interactions at once.
+const MOST_USERS: u32 = 10_000;
+/// How many times an interaction waits for something other than a page: its waiting is spread over this many on average. Means hardly
+/// depend on it, because such waiting never queues.
+pub(super) const VISITS: f64 = 8.0;
+
+/// A checked system as plain numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Rates {
+    /// Users.
+    pub users: u32,
+    /// Think time in seconds.
+    pub think_s: f64,
+    /// At most so many are eligible; `u32::MAX` without a limit.
+    pub limit: u32,
+    /// CPUs.
+    pub cpus: u32,
+    /// Execution of an interaction in seconds.
+    pub work_s: f64,
+    /// The share of it in user mode.
+    pub user: f64,
+    /// Other waiting of an interaction in seconds.
+    pub other_s: f64,
+    /// CPU time for a fault in seconds, that of the page device included.
+    pub handling_s: f64,
+    /// Time of the page device for a fault in seconds.
+    pub service_s: f64,
+    /// How many faults it serves at once.
+    pub channels: u32,
+    shares: Vec<f64>,
+    curve: FaultCurve,
+}
+
+impl Rates {
+    /// The rates of a system.
+    ///
+    /// # Errors
+    /// If a parameter is outside its range, with its name and what it must be.
+    pub fn new(system: &System) -> Result<Rates, ModelError> {
+        check(system)?;
+        let work_s = system.user_s.value + system.system_s.value;
+        let handling_s = system.handling_s.value + system.page_device.cpu_s.value;
+        system.faults.check(handling_s)?;
+        let most = system.eligible.unwrap_or(u32::MAX).min(system.users);
+        let shares = (1..=most).map(|eligible| system.share(eligible).unwrap_or(1.0)).collect();
+        Ok(Rates {
+            users: system.users,
+            think_s: system.think_s.value,
+            limit: system.eligible.unwrap_or(u32::MAX),
+            cpus: system.cpus,
+            work_s,
+            user: system.user_s.value / work_s,
+            other_s: system.other_wait_s.value,
+            handling_s,
+            service_s: system.page_device.service_s.value,
+            channels: system.page_device.channels.unwrap_or(u32::MAX),
+            shares,
+            curve: system.faults.clone(),
+        })
+    }
+
+    /// The most that are eligible at once.
+    pub fn most_eligible(&self) -> u32 {
+        self.limit.min(self.users)
+    }
+
+    /// How many of those present are eligible.
+    pub fn eligible(&self, present: u32) -> u32 {
+        present.min(self.limit)
+    }
+
+    /// True if a fault makes its interaction wait, and not only the CPU work.
+    pub fn waits_for_pages(&self) -> bool {
+        self.service_s > 0.0 && self.curve != FaultCurve::None
+    }
+
+    /// Faults for each second of execution.
+    pub fn faults_per_s(&self, eligible: u32, pages: u32) -> f64 {
+        let share = self.shares.get(eligible.saturating_sub(1) as usize).copied().unwrap_or(1.0);
+        self.curve.per_s(share, self.work_s, self.handling_s, pages)
+    }
+
+    /// CPU time for each second of execution, with these faults for each second of execution.
+    pub fn stretch(&self, faults_per_s: f64) -> f64 {
+        1.0 + faults_per_s * self.handling_s
+    }
+
+    /// CPUs that are busy in a state.
+    pub fn busy(&self, eligible: u32, pages: u32, elsewhere: u32) -> u32 {
+        (eligible - pages - elsewhere).min(self.cpus)
+    }
+
+    /// How many faults the page device serves at once of those that wait.
+    pub fn served(&self, pages: u32) -> u32 {
+        pages.min(self.channels)
+    }
+
+    /// True if the faults depend on nothing but the number of eligible interactions, so that those alone are of product form.
+    pub fn is_product_form_inside(&self) -> bool {
+        !matches!(self.curve, FaultCurve::ByDepth(_))
+    }
+}
+
+impl System {
+    /// The memory of one interaction in bytes if this many are eligible; `None` without a memory size.
+    pub fn share(&self, eligible: u32) -> Option<f64> {
+        let own = self.memory_bytes?.saturating_sub(self.shared_bytes) as f64;
+        Some(self.shared_bytes as f64 + own / f64::from(eligible.max(1)))
+    }
+}
+
+fn check(system: &System) -> Result<(), ModelError> {
+    let figures = [
+        ("think_s", &system.think_s),
+        ("user_s", &system.user_s),
+        ("system_s", &system.system_s),
+        ("other_wait_s", &system.other_wait_s),
+        ("handling_s", &system.handling_s),
+        ("page_device.service_s", &system.page_device.service_s),
+        ("page_device.cpu_s", &system.page_device.cpu_s),
+    ];
+    for (name, figure) in figures {
+        if !figure.is_sound() {
+            return Err(ModelError::parameter(name, "seconds from 0 up, within their interval"));
+        }
+    }
+    for (name, number) in [("users", Some(system.users)), ("eligible", system.eligible), ("cpus", Some(system.cpus))] {
+        match number {
+            Some(0) => return Err(ModelError::parameter(name, "at least 1")),
+            Some(number) if number > MOST_USERS && name != "eligible" => {
+                return Err(ModelError::TooLarge { what: format!("{number} {name}"), most: MOST_USERS.to_string() });
+            }
+            _ => {}
+        }
+    }
+    if system.page_device.channels == Some(0) {
+        return Err(ModelError::parameter(
+            "page_device.channels",
+            "at least 1; leave it out for a device that never queues",
+        ));
+    }
+    if system.user_s.value + system.system_s.value <= 0.0 {
+        return Err(ModelError::parameter("user_s", "an interaction executes: user_s or system_s above 0"));
+    }
+    if system.faults.is_over_memory() && system.memory_bytes.is_none_or(|bytes| bytes <= system.shared_bytes) {
+        return Err(ModelError::parameter(
+            "memory_bytes",
+            "faults over memory need the size of memory, above shared_bytes",
+        ));
+    }
+    let sound =
+        |kind: &super::system::Kind| kind.weight > 0.0 && kind.size > 0.0 && (kind.weight + kind.size).is_finite();
+    if !system.kinds.iter().all(sound) {
+        return Err(ModelError::parameter("kinds", "weight and size above 0"));
+    }
+    Ok(())
+}

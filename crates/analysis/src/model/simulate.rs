@@ -1,0 +1,54 @@
+//! The same system played event by event, as a check on the exact solutions and for what they do not give: percentiles, constant think
+//! times, kinds of interactions.
+//!
+//! The CPUs are shared equally by all that can run. Events are the ends of thinking, execution, page waits and other waits.
+
+mod batches;
+mod engine;
+
+use super::error::ModelError;
+use super::prediction::Simulated;
+use super::rates::Rates;
+use super::system::System;
+use batches::Batches;
+use engine::Engine;
+
+/// How long to simulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimulationSettings {
+    /// Events to play, after a tenth of them for warming up.
+    pub events: u64,
+    /// The seed of the random numbers. Equal seeds give equal results.
+    pub seed: u64,
+}
+
+impl Default for SimulationSettings {
+    fn default() -> SimulationSettings {
+        SimulationSettings { events: 2_000_000, seed: 1 }
+    }
+}
+
+/// Parts of the simulation whose means make the intervals. They are long against the time of an interaction, so that they are
+/// independent enough.
+const BATCHES: u64 = 25;
+
+/// Plays a system.
+///
+/// # Errors
+/// If a parameter is outside its range, or fewer interactions end than an interval needs.
+pub fn simulate(system: &System, settings: &SimulationSettings) -> Result<Simulated, ModelError> {
+    let rates = Rates::new(system)?;
+    let mut engine = Engine::new(system, &rates, settings.seed);
+    engine.play(settings.events / 10);
+    let mut batches = Batches::new();
+    for _ in 0..BATCHES {
+        engine.start_batch();
+        engine.play(settings.events / BATCHES);
+        batches.add(engine.batch());
+    }
+    let few = || ModelError::Undetermined {
+        what: "the response time: fewer than 10 interactions end in each 25th of the simulation".into(),
+        remedy: "simulate more events".into(),
+    };
+    batches.simulated(engine.events()).ok_or_else(few)
+}

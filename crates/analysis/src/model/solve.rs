@@ -1,0 +1,50 @@
+//! Chooses the solution of a system: the exact chain where it is small enough, else the hierarchy.
+
+use super::error::ModelError;
+use super::prediction::Prediction;
+use super::rates::Rates;
+use super::system::System;
+use super::{chain, hierarchy};
+
+/// The chain is solved up to this effort: some milliseconds.
+const CHAIN: f64 = 1.2e7;
+/// The hierarchy is solved up to this effort: a second or so.
+const HIERARCHY: f64 = 1e8;
+
+/// The steady state of a system.
+///
+/// # Errors
+/// If a parameter is outside its range, or the system is larger than the model takes.
+pub fn predict(system: &System) -> Result<Prediction, ModelError> {
+    let rates = Rates::new(system)?;
+    if chain::effort(&rates) <= CHAIN || !rates.is_product_form_inside() && rates.other_s > 0.0 {
+        return predict_exactly(system);
+    }
+    if hierarchy::effort(&rates) > HIERARCHY {
+        let what = format!("{} eligible interactions", rates.most_eligible());
+        let most = if rates.other_s > 0.0 { "800 that also wait elsewhere" } else { "14000" };
+        return Err(ModelError::TooLarge { what, most: most.into() });
+    }
+    Ok(hierarchy::solve(&rates))
+}
+
+/// The steady state by the Markov chain, however long that takes: up to a second.
+///
+/// # Errors
+/// Those of [`predict`].
+pub fn predict_exactly(system: &System) -> Result<Prediction, ModelError> {
+    let rates = Rates::new(system)?;
+    if chain::effort(&rates) > 1e9 {
+        let what = format!("{} users, of whom {} are eligible", rates.users, rates.most_eligible());
+        return Err(ModelError::TooLarge { what, most: "about 200 users with 100 eligible".into() });
+    }
+    Ok(chain::solve(&rates))
+}
+
+/// The steady state by the flow-equivalent server, whatever the size.
+///
+/// # Errors
+/// Those of [`predict`].
+pub fn predict_by_hierarchy(system: &System) -> Result<Prediction, ModelError> {
+    Ok(hierarchy::solve(&Rates::new(system)?))
+}

@@ -1,0 +1,6 @@
+//! The solutions against each other and against published figures.
+
+mod asked;
+mod exact;
+mod fitted;
+mod simulated;

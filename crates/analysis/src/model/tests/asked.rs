@@ -1,0 +1,63 @@
+//! Questions to the model.
+
+use crate::model::questions::{Change, Resource, bottleneck, users_within, users_within_p95, worth};
+use crate::model::{FaultCurve, Figure, PageDevice, SimulationSettings, System, predict, simulate};
+
+fn system() -> System {
+    System {
+        users: 20,
+        think_s: 10.0.into(),
+        eligible: Some(4),
+        memory_bytes: Some(256 << 20),
+        user_s: 0.3.into(),
+        system_s: 0.1.into(),
+        faults: FaultCurve::Saltzer { s_per_byte: (0.020 / f64::from(64 << 20)).into() },
+        handling_s: 0.001.into(),
+        page_device: PageDevice { service_s: 0.010.into(), channels: Some(1), ..PageDevice::default() },
+        ..System::default()
+    }
+}
+
+#[test]
+fn the_users_within_a_bound_are_the_last_within_it() {
+    let base = system();
+    let response = |users| predict(&System { users, ..base.clone() }).expect("a system").response_s;
+    for bound in [0.6, 2.0, 20.0] {
+        let found = users_within(&base, bound).expect("users");
+        let users = found.users.value as u32;
+        assert!(response(users) <= bound && response(users + 1) > bound, "{bound}: {found:?}");
+        assert_eq!((found.users.low, found.users.high), (found.users.value, found.users.value));
+    }
+    assert_eq!(users_within(&base, 0.01).expect("none").users.value, 0.0);
+    let uncertain = System { user_s: Figure { value: 0.3, interval: Some((0.25, 0.36)) }, ..base };
+    let found = users_within(&uncertain, 2.0).expect("users").users;
+    assert!(found.low < found.value && found.value < found.high, "{found:?}");
+}
+
+#[test]
+fn a_percentile_is_passed_by_fewer_users_than_the_mean() {
+    let base = system();
+    let settings = SimulationSettings { events: 150_000, seed: 2 };
+    let found = users_within_p95(&base, 4.0, &settings).expect("users").users;
+    let mean = users_within(&base, 4.0).expect("users").users;
+    assert!(found.value < mean.value && found.low <= found.value && found.value <= found.high, "{found:?} {mean:?}");
+    let p95 = |users| simulate(&System { users, ..base.clone() }, &settings).expect("simulated").percentiles.p95.value;
+    assert!(p95(found.value as u32) <= 4.0 && p95(found.value as u32 + 1) > 4.0);
+}
+
+#[test]
+fn what_is_short_is_worth_most() {
+    let ratio =
+        |system: &System, change| worth(system, change, None).expect("a prediction").map(|it| it.response.value);
+    let paging = System { memory_bytes: Some(64 << 20), ..system() };
+    let memory = ratio(&paging, Change::Memory(64 << 20)).expect("memory");
+    let cpu = ratio(&paging, Change::Cpu).expect("a CPU");
+    assert!(memory < 0.8 && cpu > memory, "memory {memory}, CPU {cpu}");
+    assert_eq!(bottleneck(&paging).expect("a bottleneck").resource, Some(Resource::Memory));
+    let computing = System { faults: FaultCurve::None, users: 60, ..system() };
+    assert!(ratio(&computing, Change::Cpu).expect("a CPU") < 0.6);
+    assert_eq!(ratio(&computing, Change::Memory(64 << 20)), None, "no faults, nothing to gain");
+    assert_eq!(bottleneck(&computing).expect("a bottleneck").resource, Some(Resource::Cpu));
+    let after = worth(&paging, Change::PageDevice, Some(3.0)).expect("a prediction").expect("a device");
+    assert!(after.response.value < 1.0 && after.users.expect("users").users.value >= 1.0);
+}

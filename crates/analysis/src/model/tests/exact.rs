@@ -1,0 +1,190 @@
+//! The exact solutions against published examples and against each other.
+
+use crate::model::closed::{ClosedNetwork, Serves, Station, convolution, mean_value, schweitzer};
+use crate::model::{
+    FaultCurve, PageDevice, Prediction, System, bounds, predict, predict_by_hierarchy, predict_exactly,
+};
+
+fn queue(demand_s: f64) -> Station {
+    Station { demand_s, serves: Serves::One }
+}
+
+fn four_digits(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < 1e-5, "{found} is not {expected}");
+}
+
+#[test]
+fn mean_value_analysis_gives_the_published_figures() {
+    let stations = [queue(5.0), queue(4.0), queue(3.0)];
+    let exact = mean_value(20, 15.0, &stations);
+    four_digits(exact.throughput, 0.198401);
+    four_digits(exact.response_s, 85.8059);
+    let near = schweitzer(20, 15.0, &stations);
+    four_digits(near.throughput, 0.194517);
+    four_digits(near.response_s, 87.8188);
+}
+
+fn same(one: &ClosedNetwork, other: &ClosedNetwork) {
+    assert!((one.throughput / other.throughput - 1.0).abs() < 1e-9, "{one:?} {other:?}");
+    for (a, b) in one.lengths.iter().zip(&other.lengths) {
+        assert!((a - b).abs() < 1e-7 * (1.0 + b), "{one:?} {other:?}");
+    }
+}
+
+#[test]
+fn convolution_and_mean_values_are_two_ways_to_the_same_figures() {
+    let stations = [queue(0.5), queue(0.04), Station { demand_s: 2.0, serves: Serves::All }];
+    for users in [1, 2, 7, 40] {
+        same(&convolution(users, 3.0, &stations), &mean_value(users, 3.0, &stations));
+    }
+    // As many servers as users never queue.
+    let several = [queue(0.5), Station { demand_s: 2.0, serves: Serves::Several(7) }];
+    same(&mean_value(7, 3.0, &several), &mean_value(7, 3.0, &[queue(0.5), stations[2]]));
+}
+
+/// A system with every part.
+fn system() -> System {
+    System {
+        users: 12,
+        think_s: 5.0.into(),
+        cpus: 2,
+        memory_bytes: Some(1 << 26),
+        user_s: 0.4.into(),
+        system_s: 0.1.into(),
+        other_wait_s: 0.3.into(),
+        faults: FaultCurve::PerInteraction(20.0.into()),
+        handling_s: 0.002.into(),
+        page_device: PageDevice { service_s: 0.012.into(), channels: Some(2), ..PageDevice::default() },
+        ..System::default()
+    }
+}
+
+fn alike(one: &Prediction, other: &Prediction) {
+    let figures = |it: &Prediction| {
+        let cpu = [it.cpu.user, it.cpu.system, it.cpu.faults, it.cpu.zero_idle, it.cpu.multiprogramming_idle];
+        [it.throughput, it.response_s, it.faults, it.page_wait_s, it.page_device, it.eligible, it.queued]
+            .into_iter()
+            .chain(cpu)
+            .collect::<Vec<f64>>()
+    };
+    for (a, b) in figures(one).into_iter().zip(figures(other)) {
+        assert!((a - b).abs() <= 1e-8 * (1.0 + b.abs()), "{one:?}\n{other:?}");
+    }
+}
+
+#[test]
+fn without_a_limit_chain_hierarchy_and_convolution_agree() {
+    let system = system();
+    let chain = predict_exactly(&system).expect("a system");
+    alike(&chain, &predict_by_hierarchy(&system).expect("a system"));
+    let cpu = Station { demand_s: 0.5 + 20.0 * 0.002, serves: Serves::Several(2) };
+    let pages = Station { demand_s: 20.0 * 0.012, serves: Serves::Several(2) };
+    let other = Station { demand_s: 0.3, serves: Serves::All };
+    let network = convolution(12, 5.0, &[cpu, pages, other]);
+    assert!((chain.throughput / network.throughput - 1.0).abs() < 1e-9);
+    assert!((chain.response_s / network.response_s - 1.0).abs() < 1e-9);
+    assert!((chain.pages_waited_for - network.lengths[1]).abs() < 1e-9);
+    assert!((chain.faults - 20.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_laws_hold_in_every_system() {
+    let random = || {
+        let mut numbers = fastrand::Rng::with_seed(7);
+        std::iter::repeat_with(move || {
+            let mut between = |low: f64, high: f64| low * (high / low).powf(numbers.f64());
+            let base = System {
+                users: between(1.0, 30.0) as u32,
+                think_s: between(0.1, 30.0).into(),
+                cpus: between(1.0, 4.0) as u32,
+                user_s: between(0.01, 2.0).into(),
+                system_s: between(0.01, 0.5).into(),
+                other_wait_s: between(0.001, 1.0).into(),
+                handling_s: between(1e-5, 0.01).into(),
+                memory_bytes: Some(1 << 26),
+                faults: FaultCurve::Saltzer { s_per_byte: (between(0.001, 0.1) / f64::from(1 << 26)).into() },
+                ..System::default()
+            };
+            let device = PageDevice {
+                service_s: between(1e-4, 0.05).into(),
+                channels: Some(between(1.0, 5.0) as u32),
+                ..PageDevice::default()
+            };
+            System { eligible: Some(between(1.0, 8.0) as u32), page_device: device, ..base }
+        })
+    };
+    for system in random().take(60) {
+        let found = predict(&system).expect("a system");
+        let busy = found.cpu.user + found.cpu.system + found.cpu.faults;
+        assert!((busy + found.cpu.idle() - 1.0).abs() < 1e-9, "{system:?} {found:?}");
+        let users = f64::from(system.users);
+        let response = users / found.throughput - system.think_s.value;
+        assert!(
+            (found.response_s - response).abs() < 1e-6 * (response + system.think_s.value),
+            "response: {system:?} {found:?}"
+        );
+        let work = found.throughput * (system.user_s.value + system.system_s.value) / f64::from(system.cpus);
+        assert!((found.cpu.user + found.cpu.system - work).abs() < 1e-9, "utilization law");
+        let handling = found.throughput * found.faults * system.handling_s.value / f64::from(system.cpus);
+        assert!((found.cpu.faults - handling).abs() < 1e-9, "handling");
+        let pages = found.throughput * found.faults * system.page_device.service_s.value;
+        let channels = f64::from(system.page_device.channels.expect("channels"));
+        assert!((found.page_device - pages / channels).abs() < 1e-9, "page device");
+        let bound = bounds(&system).expect("bounds");
+        assert!(found.throughput <= bound.throughput * (1.0 + 1e-9), "{bound:?} {found:?}");
+        assert!(found.response_s >= bound.response_s * (1.0 - 1e-9), "{bound:?} {found:?}");
+        let near = predict_by_hierarchy(&system).expect("a system");
+        assert!((near.throughput / found.throughput - 1.0).abs() < 0.1, "{system:?} {found:?} {near:?}");
+    }
+}
+
+#[test]
+fn a_page_on_zram_costs_cpu_and_no_idle() {
+    let on = |device: PageDevice| {
+        let faults = FaultCurve::PerInteraction(60.0.into());
+        let system =
+            System { other_wait_s: 0.0.into(), cpus: 1, eligible: Some(3), page_device: device, faults, ..system() };
+        predict(&system).expect("a system")
+    };
+    let disk = on(PageDevice { service_s: 0.010.into(), ..PageDevice::default() });
+    let zram = on(PageDevice { cpu_s: 0.010.into(), ..PageDevice::default() });
+    assert!(disk.cpu.multiprogramming_idle > 0.01 && disk.page_wait_s > 0.0);
+    assert_eq!((zram.cpu.multiprogramming_idle, zram.page_wait_s, zram.page_device), (0.0, 0.0, 0.0));
+    assert!((disk.faults - zram.faults).abs() < 1e-9, "as many faults");
+    assert!(zram.cpu.faults > 2.0 * disk.cpu.faults, "paid in CPU time");
+}
+
+#[test]
+fn users_who_never_think_are_always_there() {
+    for eligible in [None, Some(4)] {
+        let system = System { think_s: 0.0.into(), eligible, ..system() };
+        let exact = predict_exactly(&system).expect("a system");
+        alike(&exact, &predict_by_hierarchy(&system).expect("a system"));
+        assert_eq!(exact.cpu.zero_idle, 0.0);
+        let nearly = predict_exactly(&System { think_s: 1e-7.into(), ..system }).expect("a system");
+        assert!((nearly.throughput / exact.throughput - 1.0).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_name() {
+    let wrong = |change: fn(&mut System)| {
+        let mut system = system();
+        change(&mut system);
+        predict(&system).expect_err("a wrong parameter").to_string()
+    };
+    assert_eq!(wrong(|it| it.users = 0), "users: at least 1");
+    assert_eq!(wrong(|it| it.cpus = 0), "cpus: at least 1");
+    assert_eq!(wrong(|it| it.eligible = Some(0)), "eligible: at least 1");
+    assert!(wrong(|it| it.users = 1_000_000).contains("up to 10000"));
+    assert!(wrong(|it| it.think_s = f64::NAN.into()).starts_with("think_s"));
+    assert!(wrong(|it| (it.user_s, it.system_s) = (0.0.into(), 0.0.into())).starts_with("user_s"));
+    assert!(wrong(|it| it.page_device.channels = Some(0)).starts_with("page_device.channels"));
+    assert!(
+        wrong(|it| {
+            it.memory_bytes = None;
+            it.faults = FaultCurve::Saltzer { s_per_byte: 1.0.into() };
+        })
+        .starts_with("memory_bytes")
+    );
+}

@@ -1,0 +1,106 @@
+//! The simulation against the exact solution.
+
+use crate::model::{FaultCurve, PageDevice, Prediction, SimulationSettings, Spread, System, predict_exactly, simulate};
+
+/// Systems with each part: fixed faults, faults over memory, by depth, zram, several CPUs, other waits, no limit, no thinking.
+fn systems() -> Vec<System> {
+    let base = System {
+        users: 20,
+        think_s: 8.0.into(),
+        eligible: Some(3),
+        user_s: 0.2.into(),
+        system_s: 0.1.into(),
+        memory_bytes: Some(1 << 26),
+        faults: FaultCurve::PerInteraction(15.0.into()),
+        handling_s: 0.002.into(),
+        page_device: PageDevice { service_s: 0.020.into(), ..PageDevice::default() },
+        ..System::default()
+    };
+    let one = PageDevice { channels: Some(1), ..base.page_device.clone() };
+    vec![
+        base.clone(),
+        System { page_device: one.clone(), ..base.clone() },
+        System { cpus: 2, eligible: Some(5), other_wait_s: 0.2.into(), page_device: one, ..base.clone() },
+        System { faults: FaultCurve::Saltzer { s_per_byte: (0.06 / f64::from(1 << 26)).into() }, ..base.clone() },
+        System { faults: FaultCurve::ByDepth(vec![0.022.into(), 0.021.into(), 0.016.into()]), ..base.clone() },
+        System { page_device: PageDevice { cpu_s: 0.005.into(), ..PageDevice::default() }, ..base.clone() },
+        System { eligible: None, cpus: 3, users: 30, ..base.clone() },
+        System { think_s: 0.0.into(), users: 6, ..base },
+    ]
+}
+
+fn figures(it: &Prediction) -> [f64; 13] {
+    [
+        it.throughput,
+        it.response_s,
+        it.eligibility_wait_s,
+        it.cpu.user,
+        it.cpu.system,
+        it.cpu.faults,
+        it.cpu.multiprogramming_idle,
+        it.cpu.non_multiprogramming_idle,
+        it.cpu.zero_idle,
+        it.faults,
+        it.page_wait_s,
+        it.eligible,
+        it.queued,
+    ]
+}
+
+#[test]
+fn intervals_hold_the_exact_figures() {
+    let (mut held, mut all) = (0, 0);
+    for (place, system) in systems().into_iter().enumerate() {
+        let exact = figures(&predict_exactly(&system).expect("a system"));
+        for seed in 1..=3 {
+            let settings = SimulationSettings { events: 250_000, seed };
+            let found = simulate(&system, &settings).expect("a simulation").prediction;
+            let (low, high, value) = (figures(&found.low), figures(&found.high), figures(&found.value));
+            for index in 0..exact.len() {
+                let width = (high[index] - low[index]).max(1e-9);
+                assert!(
+                    (value[index] - exact[index]).abs() < 2.5 * width,
+                    "system {place}, seed {seed}, figure {index}: {} is not {}",
+                    value[index],
+                    exact[index]
+                );
+                all += 1;
+                held += u32::from(low[index] - 1e-9 <= exact[index] && exact[index] <= high[index] + 1e-9);
+            }
+        }
+    }
+    // Of 95 % intervals; figures of one system stand and fall together.
+    assert!(f64::from(held) > 0.9 * f64::from(all), "{held} of {all} intervals hold the exact figure");
+}
+
+#[test]
+fn equal_seeds_give_equal_figures_and_others_do_not() {
+    let system = &systems()[1];
+    let run = |seed| simulate(system, &SimulationSettings { events: 50_000, seed }).expect("a simulation");
+    assert_eq!(run(3), run(3));
+    assert_ne!(run(3).prediction.value, run(4).prediction.value);
+}
+
+#[test]
+fn constant_work_has_shorter_tails_and_kinds_have_longer_ones() {
+    let base = &systems()[0];
+    let tail = |system: System| {
+        let found = simulate(&system, &SimulationSettings { events: 400_000, seed: 5 }).expect("a simulation");
+        let percentiles = found.percentiles;
+        assert!(percentiles.p50.value < percentiles.p90.value && percentiles.p90.value < percentiles.p95.value);
+        assert!(percentiles.p95.value < percentiles.p99.value);
+        percentiles.p95.value / found.prediction.value.response_s
+    };
+    let exponential = tail(base.clone());
+    let constant = tail(System { work_spread: Spread::Constant, think_spread: Spread::Constant, ..base.clone() });
+    let kind = |weight, size| crate::model::Kind { name: "kind".into(), weight, size };
+    let kinds = tail(System { kinds: vec![kind(9.0, 1.0), kind(1.0, 20.0)], ..base.clone() });
+    assert!(constant < exponential * 0.9, "{constant} {exponential}");
+    assert!(kinds > exponential * 1.1, "{kinds} {exponential}");
+}
+
+#[test]
+fn a_simulation_too_short_for_an_interval_says_so() {
+    let few = simulate(&systems()[0], &SimulationSettings { events: 1000, seed: 1 });
+    assert!(few.is_err_and(|error| error.to_string().contains("simulate more events")));
+}

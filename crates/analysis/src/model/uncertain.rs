@@ -1,0 +1,128 @@
+//! From the intervals of parameters to those of answers: the answer is computed for many draws of the parameters.
+
+use fastrand::Rng;
+
+use super::error::ModelError;
+use super::faults::FaultCurve;
+use super::figure::Figure;
+use super::prediction::PredictionInterval;
+use super::solve::predict;
+use super::system::System;
+use crate::statistics::{Interval, quantile, sorted};
+
+/// Draws of the parameters. The ends of an interval scatter by a tenth of its width.
+const DRAWS: usize = 120;
+/// An interval is so many standard deviations to either side.
+const DEVIATIONS: f64 = 1.96;
+
+/// The steady state of a system, with intervals from those of its parameters. Without those, both ends are the value.
+///
+/// # Errors
+/// If a parameter is outside its range, or the system is larger than the model takes.
+pub fn predict_interval(system: &System) -> Result<PredictionInterval, ModelError> {
+    let value = predict(system)?;
+    let drawn: Vec<_> = draws(system).iter().filter_map(|system| predict(system).ok()).collect();
+    Ok(PredictionInterval::of(value.method, |figure| {
+        let it = about(figure(&value), drawn.iter().map(figure));
+        [it.value, it.low, it.high]
+    }))
+}
+
+/// The interval that holds 95 % of the draws, and the value.
+pub(super) fn about(value: f64, draws: impl Iterator<Item = f64>) -> Interval {
+    let draws = sorted(draws.filter(|draw| !draw.is_nan()));
+    let end = |share| quantile(&draws, share).filter(|end| !end.is_nan()).unwrap_or(value);
+    Interval { value, low: end(0.025).min(value), high: end(0.975).max(value) }
+}
+
+/// Systems whose parameters are drawn from their intervals; none if no parameter has one. Equal systems give equal draws.
+pub(super) fn draws(system: &System) -> Vec<System> {
+    let mut copy = system.clone();
+    let uncertain = figures(&mut copy).into_iter().any(|it| it.interval.is_some())
+        || copy.faults.figures().iter().any(|it| it.interval.is_some());
+    if !uncertain {
+        return Vec::new();
+    }
+    let mut random = Rng::with_seed(20);
+    (0..DRAWS).map(|_| draw(system, &mut random)).collect()
+}
+
+fn figures(system: &mut System) -> [&mut Figure; 7] {
+    [
+        &mut system.think_s,
+        &mut system.user_s,
+        &mut system.system_s,
+        &mut system.other_wait_s,
+        &mut system.handling_s,
+        &mut system.page_device.service_s,
+        &mut system.page_device.cpu_s,
+    ]
+}
+
+fn draw(system: &System, random: &mut Rng) -> System {
+    let mut drawn = system.clone();
+    for figure in figures(&mut drawn) {
+        *figure = drawn_from(figure, normal(random)).into();
+    }
+    // What makes one point of a fault curve too high, such as pages that others evict, makes all of them too high.
+    let same = normal(random);
+    for figure in drawn.faults.figures_mut() {
+        *figure = drawn_from(figure, same).into();
+    }
+    let handling = drawn.handling_s.value + drawn.page_device.cpu_s.value;
+    match &mut drawn.faults {
+        FaultCurve::Points(points) => {
+            let mut most = f64::INFINITY;
+            for point in points {
+                most = most.min(point.per_s.value);
+                point.per_s = most.into();
+            }
+        }
+        FaultCurve::ByDepth(between) => {
+            for it in between {
+                *it = it.value.max(handling * 1.001).into();
+            }
+        }
+        _ => {}
+    }
+    drawn
+}
+
+/// The figure at this normal deviate: on a logarithmic scale where its interval does not reach zero.
+fn drawn_from(figure: &Figure, deviate: f64) -> f64 {
+    let Some((low, high)) = figure.interval else { return figure.value };
+    if low > 0.0 {
+        // Either side has its own width.
+        let side = if deviate > 0.0 { high / figure.value } else { figure.value / low };
+        figure.value * (side.ln() / DEVIATIONS * deviate).exp()
+    } else {
+        let side = if deviate > 0.0 { high - figure.value } else { figure.value - low };
+        (figure.value + side / DEVIATIONS * deviate).max(0.0)
+    }
+}
+
+/// A normal deviate (Box and Muller, 1958).
+fn normal(random: &mut Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.f64()).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_parameter_becomes_that_of_the_prediction() {
+        let alone = System {
+            think_s: 1.0.into(),
+            user_s: Figure { value: 0.1, interval: Some((0.09, 0.111)) },
+            ..System::default()
+        };
+        let found = predict_interval(&alone).expect("a system");
+        let (value, low, high) = (found.value.response_s, found.low.response_s, found.high.response_s);
+        assert!((value - 0.1).abs() < 1e-9);
+        assert!((0.086..0.094).contains(&low) && (0.107..0.116).contains(&high), "{low} {high}");
+        let exact = predict_interval(&System { user_s: 0.1.into(), ..alone }).expect("a system");
+        assert_eq!((exact.low.throughput, exact.high.throughput), (exact.value.throughput, exact.value.throughput));
+    }
+}

@@ -1,0 +1,92 @@
+//! `core`: scripted users on Multics while memory, CPUs and the system change; a model that predicts the idle time from the page
+//! faults.
+
+mod claims;
+mod computed;
+mod here;
+mod runs;
+mod tables;
+
+use super::definition::Study;
+
+/// The study.
+pub(super) static STUDY: Study = Study {
+    name: "core",
+    title: "Effect of Core Size upon System Performance",
+    books: &["multics-1970"],
+    parts: here::parts,
+    seconds: 2.0,
+    more: None,
+    printed,
+    computed: Some(computed::costs),
+    tables: tables::tables,
+    claims: claims::CLAIMS,
+};
+
+/// Every cost of the paper that the tables use, in the book or computed.
+fn printed() -> Vec<String> {
+    let each =
+        runs::RUNS.iter().flat_map(|run| ["cpu", "real", "response"].map(|what| format!("core.{}.{what}", run.name)));
+    let between = runs::DETAILED.iter().flat_map(|run| runs::DEPTHS.map(|depth| format!("core.{run}.between.{depth}")));
+    let handling = runs::PAIRS.iter().map(|(_, _, system, _)| format!("core.handling.{system}"));
+    let compiling = ["core.fortran.256", "core.fortran.384"].map(String::from);
+    each.chain(between).chain(handling).chain(compiling).chain(computed::names()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Book;
+
+    use super::*;
+    use crate::answer::Answer;
+    use crate::study::table::Cell;
+
+    fn book() -> [Book; 1] {
+        [Book::from_toml(include_str!("../../../../books/multics-1970.toml")).expect("a book")]
+    }
+
+    #[test]
+    fn the_model_predicts_the_idle_time_of_three_runs_from_that_of_one() {
+        let books = book();
+        let paper = STUDY.paper(&books).expect("a book");
+        let wait = computed::page_wait(&paper).expect("a page wait").value;
+        assert!((wait - 28.4).abs() < 0.05, "{wait}");
+        for (name, expected) in [("mpm98", 5.4), ("mpm103", 19.7), ("mpm102", 5.8)] {
+            let predicted = computed::predicted(&paper, name, wait).expect("a prediction") * 100.0;
+            let measured = runs::fact(&paper, name, "idle multiprogramming");
+            assert!((predicted - expected).abs() < 0.25, "{name}: {predicted}");
+            assert!((predicted - measured).abs() < 2.5, "{name}: {predicted} of {measured}");
+        }
+    }
+
+    #[test]
+    fn rows_are_as_wide_as_their_tables_and_the_sentences_are_tested_on_the_paper() {
+        let books = book();
+        let run = record::Run { costs: vec![], ..books[0].run() };
+        let answer = STUDY.follow(&books, &run).expect("a book");
+        for table in &answer.tables {
+            assert!(!table.rows.is_empty(), "{}", table.title);
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
+            let unknown = table.rows.iter().flatten().filter(|cell| **cell == Cell::Unknown).count();
+            assert_eq!(unknown, 0, "{}", table.title);
+        }
+        let said = |answer_wanted: Answer| answer.findings.iter().filter(|it| it.there.answer == answer_wanted).count();
+        assert_eq!(said(Answer::NotMeasured), 0);
+        assert!(said(Answer::Yes) >= 10, "{:#?}", answer.findings);
+        let of = |text: &str| {
+            let found = answer.findings.iter().find(|it| it.claim.contains(text));
+            found.unwrap_or_else(|| panic!("no sentence about {text}")).there.answer
+        };
+        assert_eq!(of("predicts the multiprogramming idle of 384 K words"), Answer::Yes);
+        assert_eq!(of("page faults fall to 61 to 65 %, 6.0"), Answer::No, "1879 of 2839 is 66 %");
+        assert_eq!(of("fault handling explains the decrease of CPU time, 6.0"), Answer::No);
+    }
+
+    #[test]
+    fn the_averages_that_do_not_follow_from_the_totals_are_told() {
+        let said: Vec<String> = book()[0].departures().iter().map(record::Departure::text).collect();
+        let told = |text: &str| said.iter().any(|it| it == text);
+        assert!(told("MPM103 page faults 41 is 42.0") && told("MPM96 page faults 52 is 53.0"), "{said:?}");
+        assert!(said.iter().all(|it| it.contains("page faults") || it.contains("CPU time")), "{said:?}");
+    }
+}

@@ -1,0 +1,146 @@
+//! `howslow model`: answers about a system with users, from parameters or from measured configurations. Runs nothing.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use analysis::model::answer::{Asked, answer};
+use analysis::model::{Configuration, FaultCurve, Figure, Measured, SimulationSettings, System, fit};
+use record::printable;
+use report::document::ModelDocument;
+use serde::Deserialize;
+
+use crate::cli::{DemandArgs, ModelArgs};
+use crate::output::{self, Misuse, Outcome};
+use crate::pictures::{self, Picture};
+
+/// A longer file is no model.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A file: a system, or measured configurations and the one to predict.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ModelFile {
+    system: Option<System>,
+    measured: Vec<Measured>,
+    configuration: Option<Configuration>,
+}
+
+pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
+    pictures::check(args.svg.as_deref())?;
+    let file = args.file.as_deref().map(read).transpose()?.unwrap_or_default();
+    let (system, measured) = system(file, args)?;
+    let questions = &args.questions;
+    let asked = Asked {
+        mean_s: questions.mean,
+        p95_s: questions.p95,
+        more_bytes: questions.more_memory,
+        simulation: SimulationSettings { events: questions.events, seed: questions.seed },
+        measured,
+    };
+    let found = answer(&system, &asked).map_err(|error| Misuse(error.to_string()))?;
+    if args.json {
+        output::print_document(&ModelDocument::of(&found))?;
+    } else {
+        output::print(&report::model(&found, output::width(), output::style()))?;
+    }
+    let charts = report::model_charts(&found).into_iter();
+    let pictures: Vec<Picture> = charts.map(|(name, chart)| Picture { name, svg: chart.svg() }).collect();
+    pictures::write(args.svg.as_deref(), &pictures)?;
+    Ok(Outcome::Done)
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// If it cannot be read, or is no model; with the line.
+fn read(path: &Path) -> Result<ModelFile, Misuse> {
+    let name = printable(&path.display().to_string());
+    let mut text = String::new();
+    let opened = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+    opened.map_err(|error| Misuse(format!("cannot read {name}: {error}")))?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(Misuse(format!("{name} is larger than 1 MiB, so it is no model")));
+    }
+    let file: ModelFile = toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        Misuse(format!(
+            "{name}, line {line}: {}; docs/MODEL.md lists the keys",
+            printable(&error.message().replace('\n', " "))
+        ))
+    })?;
+    let wrong = match (&file.system, file.measured.is_empty()) {
+        (Some(_), false) => "it has both [system] and [[measured]]; leave one of them out",
+        (None, true) => "it has neither [system] nor [[measured]]",
+        (Some(_), true) if file.configuration.is_some() => {
+            "[configuration] belongs to [[measured]]; [system] has its own keys"
+        }
+        _ => return Ok(file),
+    };
+    Err(Misuse(format!("{name}: {wrong}")))
+}
+
+/// The system to predict, and what was measured of it.
+fn system(file: ModelFile, args: &ModelArgs) -> Result<(System, Option<Measured>), Misuse> {
+    if file.measured.is_empty() {
+        if file.system.is_none() && (args.users.is_none() || args.demands.user.is_none()) {
+            return Err(Misuse("without a file, give at least --users and --user (CPU time of an interaction)".into()));
+        }
+        let mut system = file.system.unwrap_or_default();
+        system.users = args.users.unwrap_or(system.users);
+        system.eligible = args.eligible.or(system.eligible);
+        system.cpus = args.cpus.unwrap_or(system.cpus);
+        system.memory_bytes = args.memory.or(system.memory_bytes);
+        replace(&mut system.think_s, args.think);
+        return Ok((with_demands(system, &args.demands)?, None));
+    }
+    let mut configuration = file.configuration.unwrap_or_else(|| file.measured[0].configuration.clone());
+    configuration.users = args.users.unwrap_or(configuration.users);
+    configuration.eligible = args.eligible.or(configuration.eligible);
+    configuration.cpus = args.cpus.unwrap_or(configuration.cpus);
+    configuration.memory_bytes = args.memory.or(configuration.memory_bytes);
+    configuration.think_s = args.think.unwrap_or(configuration.think_s);
+    let fitted = fit(&file.measured).map_err(|error| Misuse(error.to_string()))?;
+    for note in &fitted.notes {
+        output::say(note);
+    }
+    let system = fitted.system(&configuration).map_err(|error| Misuse(error.to_string()))?;
+    let same = file.measured.into_iter().find(|measured| measured.configuration == configuration);
+    Ok((with_demands(system, &args.demands)?, same))
+}
+
+/// An option replaces a figure and its interval.
+fn replace(figure: &mut Figure, option: Option<f64>) {
+    if let Some(value) = option {
+        *figure = value.into();
+    }
+}
+
+/// The system with the demands that the options say.
+fn with_demands(mut system: System, args: &DemandArgs) -> Result<System, Misuse> {
+    replace(&mut system.user_s, args.user);
+    replace(&mut system.system_s, args.system);
+    replace(&mut system.other_wait_s, args.other_wait);
+    replace(&mut system.handling_s, args.handling);
+    replace(&mut system.page_device.service_s, args.page_wait);
+    replace(&mut system.page_device.cpu_s, args.page_cpu);
+    system.page_device.channels = args.channels.or(system.page_device.channels);
+    if let Some(faults) = args.faults {
+        system.faults = FaultCurve::PerInteraction(faults.into());
+    }
+    let handling = system.handling_s.value + system.page_device.cpu_s.value;
+    match args.between_faults.as_slice() {
+        [] => {}
+        times if times.iter().any(|&time| time <= handling) => {
+            return Err(Misuse(
+                "--between-faults: the CPU time between faults contains their handling, so it is longer than --handling and \
+                 --page-cpu together"
+                    .into(),
+            ));
+        }
+        [time] => system.faults = FaultCurve::Every((time - handling).into()),
+        times => system.faults = FaultCurve::ByDepth(times.iter().map(|&time| time.into()).collect()),
+    }
+    Ok(system)
+}

@@ -1,0 +1,247 @@
+//! `howslow model --json`: a modelled system.
+
+use analysis::model::answer::{ModelAnswer, ResponseOf};
+use analysis::model::questions::UsersWithin;
+use analysis::model::{ModelError, PredictionInterval};
+use analysis::statistics::Interval;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::chart::Unit;
+use crate::model::{ModelRow, RESPONSE_95, ROWS, answers, change, interval, method, resource};
+
+/// A modelled system.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ModelDocument {
+    /// The system, with the keys that a file has.
+    pub system: serde_json::Value,
+    /// How the figures were found: `exact` or `flow-equivalent server`.
+    pub method: &'static str,
+    /// The figures.
+    pub figures: Vec<ModelFigures>,
+    /// Response times of the simulation in seconds; null if it has none.
+    pub percentiles: Option<ModelPercentiles>,
+    /// The events that were simulated.
+    pub simulated_events: u64,
+    /// Users from whom on some must wait for others.
+    pub knee_users: f64,
+    /// The users within each bound.
+    pub within: Vec<ModelUsers>,
+    /// What changes are worth.
+    pub worth: Vec<ModelWorth>,
+    /// The resource that limits the response; null if none does.
+    pub bottleneck: Option<&'static str>,
+    /// By how much 1 % more of each resource shortens the mean response.
+    pub gains: Vec<ModelGain>,
+    /// Figures by the number of users.
+    pub by_users: Vec<ModelPoint>,
+    /// Figures by memory in bytes.
+    pub by_memory: Vec<ModelPoint>,
+    /// The answers in words.
+    pub told: Vec<String>,
+}
+
+/// A figure by every way to it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ModelFigures {
+    /// What it is, as on the page.
+    pub figure: &'static str,
+    /// `per second`, `seconds`, `share` or `count`.
+    pub unit: &'static str,
+    /// The bound that no system exceeds, if there is one.
+    pub bound: Option<f64>,
+    /// The solution, with the interval from the parameters; null if the solution does not give it.
+    pub solved: Option<ModelInterval>,
+    /// By the flow-equivalent server, if the solution is exact.
+    pub hierarchy: Option<f64>,
+    /// By simulation, with the interval of its randomness.
+    pub simulated: Option<ModelInterval>,
+    /// What was measured.
+    pub measured: Option<f64>,
+}
+
+/// A figure with its 95 % interval. An end that is not finite is null.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ModelInterval {
+    /// The figure; null if it is infinite.
+    pub value: Option<f64>,
+    /// Lower end.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+/// Percentiles of the response in seconds.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ModelPercentiles {
+    /// The median.
+    pub p50: ModelInterval,
+    /// 90 % are below.
+    pub p90: ModelInterval,
+    /// 95 % are below.
+    pub p95: ModelInterval,
+    /// 99 % are below.
+    pub p99: ModelInterval,
+}
+
+/// The users within a bound.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ModelUsers {
+    /// What the bound is on: `mean` or `p95`.
+    pub of: &'static str,
+    /// The bound in seconds.
+    pub bound_s: f64,
+    /// The most users within it.
+    pub users: ModelInterval,
+    /// True if more may be within it: the search ended.
+    pub at_least: bool,
+}
+
+/// What a change is worth.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ModelWorth {
+    /// The change, as on the page.
+    pub change: String,
+    /// Interactions per second after it, over before.
+    pub throughput: ModelInterval,
+    /// Mean response after it, over before.
+    pub response: ModelInterval,
+    /// Users within the bound on the mean after it, if there is a bound.
+    pub users: Option<ModelInterval>,
+}
+
+/// A gain.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ModelGain {
+    /// The resource.
+    pub resource: &'static str,
+    /// Percent by which 1 % more of it shortens the mean response.
+    pub percent: f64,
+}
+
+/// A point of a curve.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ModelPoint {
+    /// Users, or bytes.
+    pub at: f64,
+    /// Interactions per second.
+    pub throughput: ModelInterval,
+    /// Mean response in seconds.
+    pub response_s: ModelInterval,
+    /// Share of the CPUs that work, page faults included.
+    pub busy: f64,
+    /// Share of the CPUs that handle page faults.
+    pub faults: f64,
+    /// Multiprogramming idle.
+    pub multiprogramming_idle: f64,
+    /// Idle while fewer are eligible than may be, but at least one.
+    pub non_multiprogramming_idle: f64,
+    /// Idle while nobody is there.
+    pub zero_idle: f64,
+}
+
+fn finite(value: f64) -> Option<f64> {
+    Some(value).filter(|value| value.is_finite())
+}
+
+fn ends(it: Interval) -> ModelInterval {
+    ModelInterval { value: finite(it.value), low: finite(it.low), high: finite(it.high) }
+}
+
+impl ModelDocument {
+    /// The document of the answers.
+    pub fn of(it: &ModelAnswer) -> ModelDocument {
+        let simulated = it.simulated.as_ref();
+        ModelDocument {
+            system: serde_json::to_value(&it.system).unwrap_or_default(),
+            method: method(it.prediction.value.method),
+            figures: ROWS.iter().map(|row| figures(it, row)).collect(),
+            percentiles: simulated.ok().map(|it| ModelPercentiles {
+                p50: ends(it.percentiles.p50.interval()),
+                p90: ends(it.percentiles.p90.interval()),
+                p95: ends(it.percentiles.p95.interval()),
+                p99: ends(it.percentiles.p99.interval()),
+            }),
+            simulated_events: simulated.map_or(0, |it| it.events),
+            knee_users: it.bounds.knee,
+            within: it.within.iter().map(|(of, bound_s, within)| users(*of, *bound_s, within)).collect(),
+            worth: it
+                .worth
+                .iter()
+                .map(|worth| ModelWorth {
+                    change: change(worth.change),
+                    throughput: ends(worth.throughput),
+                    response: ends(worth.response),
+                    users: worth.users.map(|within| ends(within.users)),
+                })
+                .collect(),
+            bottleneck: it.bottleneck.resource.map(resource),
+            gains: it
+                .bottleneck
+                .gains
+                .iter()
+                .map(|&(which, percent)| ModelGain { resource: resource(which), percent })
+                .collect(),
+            by_users: it.by_users.iter().map(point).collect(),
+            by_memory: it.by_memory.iter().map(point).collect(),
+            told: told(it, simulated.err()),
+        }
+    }
+}
+
+fn told(it: &ModelAnswer, why: Option<&ModelError>) -> Vec<String> {
+    answers(it).into_iter().chain(why.map(|why| format!("no simulation: {why}"))).collect()
+}
+
+fn users(of: ResponseOf, bound_s: f64, it: &UsersWithin) -> ModelUsers {
+    let of = match of {
+        ResponseOf::Mean => "mean",
+        ResponseOf::P95 => "p95",
+    };
+    ModelUsers { of, bound_s, users: ends(it.users), at_least: it.at_least }
+}
+
+fn figures(it: &ModelAnswer, row: &ModelRow) -> ModelFigures {
+    let given = row.name != RESPONSE_95;
+    ModelFigures {
+        figure: row.name,
+        unit: match row.unit {
+            Unit::PerSecond => "per second",
+            Unit::Nanoseconds => "seconds",
+            Unit::Share => "share",
+            _ => "count",
+        },
+        bound: match row.name {
+            "interactions" => Some(it.bounds.throughput),
+            "mean response" => Some(it.bounds.response_s),
+            _ => None,
+        },
+        solved: given.then(|| ends(interval(&it.prediction, row.of))),
+        hierarchy: it.hierarchy.as_ref().filter(|_| given).and_then(|it| finite((row.of)(it))),
+        simulated: it.simulated.as_ref().ok().map(|it| ends(interval(&it.prediction, row.of))),
+        measured: it.measured.as_ref().and_then(row.measured),
+    }
+}
+
+fn point((at, it): &(f64, PredictionInterval)) -> ModelPoint {
+    let cpu = &it.value.cpu;
+    ModelPoint {
+        at: *at,
+        throughput: ends(interval(it, |it| it.throughput)),
+        response_s: ends(interval(it, |it| it.response_s)),
+        busy: cpu.user + cpu.system + cpu.faults,
+        faults: cpu.faults,
+        multiprogramming_idle: cpu.multiprogramming_idle,
+        non_multiprogramming_idle: cpu.non_multiprogramming_idle,
+        zero_idle: cpu.zero_idle,
+    }
+}
