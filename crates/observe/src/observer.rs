@@ -134,19 +134,27 @@ impl Observer {
 
     /// What is charged is what threads use from now on.
     fn note_earlier_usage(&mut self) {
+        for (process, thread) in self.threads() {
+            if let Some(usage) = usage::of_thread(process, thread) {
+                self.before.insert(thread, usage);
+            }
+        }
+    }
+
+    /// The threads of what is watched, as they are now: process and thread. Those of a command are known to the programs.
+    fn threads(&self) -> Vec<(u32, u32)> {
         let processes = match (&self.target, &self.cgroup) {
             (Target::Command(_), _) => Vec::new(),
             (Target::Process(process), _) => vec![*process],
             (_, Some(cgroup)) => cgroup.processes(),
-            _ => cgroup::numbers_in("/proc"),
+            _ => cgroup::numbers_in("/proc").into_iter().filter(|process| is_a_program(*process)).collect(),
         };
-        for process in processes {
-            for thread in cgroup::numbers_in(&format!("/proc/{process}/task")) {
-                if let Some(usage) = usage::of_thread(process, thread) {
-                    self.before.insert(thread, usage);
-                }
-            }
-        }
+        let own = std::process::id();
+        let of = |process: u32| {
+            let threads = cgroup::numbers_in(&format!("/proc/{process}/task"));
+            threads.into_iter().map(move |thread| (process, thread))
+        };
+        processes.into_iter().filter(|process| *process != own).flat_map(of).collect()
     }
 
     fn start_command(&mut self) -> Result<(), ObserveError> {
@@ -235,15 +243,26 @@ impl Observer {
 
     /// The tasks that run now, with what they have used since they are watched.
     fn running(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
-        let Some(counting) = &mut self.counting else { return Ok(Vec::new()) };
         let own = std::process::id();
-        let tasks = counting.running()?.into_iter().filter(|task| task.process != own);
+        let mut tasks = match &mut self.counting {
+            Some(counting) => counting.running()?,
+            None => Vec::new(),
+        };
+        tasks.retain(|task| task.process != own);
+        for (process, thread) in self.threads() {
+            // A thread that asked for nothing may have used something.
+            if !tasks.iter().any(|task| task.thread == thread) {
+                let name = fs::read_to_string(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
+                tasks.push(Task { process, thread, name: name.trim_end().into(), ..Task::default() });
+            }
+        }
         let used = |task: Task| {
             let now = usage::of_thread(task.process, task.thread);
             let before = self.before.get(&task.thread).copied().unwrap_or_default();
             (task, now.map(|now| now.since(&before)))
         };
-        Ok(tasks.map(used).collect())
+        let idle = |(task, usage): &(Task, Option<Usage>)| task.id == 0 && usage.is_none_or(|usage| usage.is_nothing());
+        Ok(tasks.into_iter().map(used).filter(|task| !idle(task)).collect())
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -297,6 +316,11 @@ fn what(target: &Target) -> String {
 fn ended(process: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"));
     stat.map_or(true, |stat| stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X'])))
+}
+
+/// False for the kernel's own threads, which have no command line.
+fn is_a_program(process: u32) -> bool {
+    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
 }
 
 /// The tasks of the system, from the fourth field of /proc/loadavg.

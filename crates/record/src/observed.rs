@@ -138,6 +138,12 @@ impl Usage {
         }
     }
 
+    /// True if nothing was used, as far as is known.
+    pub fn is_nothing(&self) -> bool {
+        let counts = [self.minor_faults, self.major_faults, self.voluntary_switches, self.involuntary_switches];
+        self.cpu_ns.unwrap_or(0.0) == 0.0 && counts.iter().all(|count| count.unwrap_or(0) == 0)
+    }
+
     /// What came after `earlier`, an earlier state of the same account. Nothing becomes negative.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {

@@ -45,7 +45,7 @@ pub fn bill(view: &BillView, style: Style) -> String {
     page += &closing(view);
     let pairs: Vec<_> = seen.together.pairs.iter().take(MOST_PAIRS).collect();
     if !pairs.is_empty() {
-        let pairs = pairs.iter().map(|pair| format!("{} {}, {}", grouped(pair.count as f64), pair.first, pair.then));
+        let pairs = pairs.iter().map(|pair| format!("{} {}, {}", times(pair.count), pair.first, pair.then));
         page += &(paragraph("pairs    ", &pairs.collect::<Vec<_>>().join("; ")) + "\n");
     }
     page += &others(seen);
@@ -67,6 +67,11 @@ fn head(view: &BillView, style: Style) -> String {
     text
 }
 
+/// A count: a whole number.
+fn times(count: u64) -> String {
+    if count < 100 { count.to_string() } else { grouped(count as f64) }
+}
+
 /// What the kernel charged, and the time that nobody worked.
 fn charged(usage: &Usage, elapsed_ns: f64) -> String {
     let mut parts = Vec::new();
@@ -83,7 +88,7 @@ fn charged(usage: &Usage, elapsed_ns: f64) -> String {
         }
     }
     let mut count = |number: Option<u64>, what: &str| {
-        parts.extend(number.map(|number| format!("{} {what}", grouped(number as f64))));
+        parts.extend(number.map(|number| format!("{} {what}", times(number))));
     };
     count(usage.minor_faults, "minor faults");
     count(usage.major_faults, "major");
@@ -106,19 +111,19 @@ fn rows(view: &BillView, style: Style) -> String {
         let count: u64 = rest.iter().map(|row| row.count).sum();
         let told = if view.run.is_some() { Nanoseconds(cpu).to_string() } else { String::new() };
         let name = format!("  {} others", rest.len());
-        grid.add(RowKind::Aside, vec![name, grouped(count as f64), "".into(), "".into(), "".into(), told, "".into()]);
+        grid.add(RowKind::Aside, vec![name, times(count), "".into(), "".into(), "".into(), told, "".into()]);
     }
     grid.render(style)
 }
 
 fn cells(row: &BillRow, bill: &Bill) -> Vec<String> {
     let moved = row.bytes.filter(|bytes| *bytes > 0).map(|bytes| Amount(bytes as f64).of("B"));
-    let failed = (row.failed > 0).then(|| grouped(row.failed as f64));
+    let failed = (row.failed > 0).then(|| times(row.failed));
     let share = row.cpu_ns.zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
     let none = || "-".to_string();
     vec![
         format!("  {}", in_table(&row.what)),
-        grouped(row.count as f64),
+        times(row.count),
         failed.unwrap_or_default(),
         moved.unwrap_or_default(),
         row.each().map_or_else(none, |each| Nanoseconds(each).to_string()),
@@ -163,11 +168,11 @@ fn others(seen: &Observation) -> String {
     let mut parts = Vec::new();
     for (count, what) in [(asked.forks, "processes and threads created"), (asked.execs, "programs executed")] {
         if count > 0 {
-            parts.push(format!("{} {what}", grouped(count as f64)));
+            parts.push(format!("{} {what}", times(count)));
         }
     }
-    parts.extend(asked.signals.iter().map(|signal| format!("{} {}", grouped(signal.count as f64), signal.name)));
-    let ring = asked.io_uring.iter().map(|it| format!("{} io_uring {}", grouped(it.count as f64), it.name));
+    parts.extend(asked.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));
+    let ring = asked.io_uring.iter().map(|it| format!("{} io_uring {}", times(it.count), it.name));
     parts.extend(ring);
     if parts.is_empty() { String::new() } else { paragraph("and      ", &parts.join(", ")) + "\n" }
 }
@@ -183,9 +188,9 @@ fn processes(seen: &Observation, style: Style) -> String {
     if !rest.is_empty() {
         let many: u64 = rest.iter().map(|process| process.processes).sum();
         let calls: u64 = rest.iter().map(|process| process.requests.total()).sum();
-        let name = format!("  {} others", grouped(many as f64));
+        let name = format!("  {} others", times(many));
         let none = String::new;
-        grid.add(RowKind::Aside, vec![name, none(), none(), grouped(calls as f64), none(), none(), none()]);
+        grid.add(RowKind::Aside, vec![name, none(), none(), times(calls), none(), none(), none()]);
     }
     grid.render(style)
 }
@@ -193,7 +198,7 @@ fn processes(seen: &Observation, style: Style) -> String {
 fn process_cells(process: &ProcessCounts) -> Vec<String> {
     let running = if process.running { ", running" } else { "" };
     let several = if process.processes > 1 { format!(" ({} ended)", process.processes) } else { String::new() };
-    let number = |number: Option<u64>| number.map_or_else(|| "-".into(), |number| grouped(number as f64));
+    let number = |number: Option<u64>| number.map_or_else(|| "-".into(), |number| times(number));
     let usage = &process.usage;
     let sum = |one: Option<u64>, other: Option<u64>| one.zip(other).map(|(one, other)| one + other);
     vec![
@@ -260,7 +265,7 @@ pub fn bill_changes(bills: [&str; 2], rows: &[ChangedRow], charged_ns: [Option<f
             () if change > 0.0 => RowKind::Slower,
             () => RowKind::Row,
         };
-        let (before, after) = (grouped(row.count[0] as f64), grouped(row.count[1] as f64));
+        let (before, after) = (times(row.count[0]), times(row.count[1]));
         let change = row.cpu_ns.map_or_else(|| "-".into(), |_| Nanoseconds(change).to_string());
         grid.add(kind, vec![format!("  {}", in_table(&row.what)), before, after, time(0), time(1), change]);
     }

@@ -90,7 +90,7 @@ fn find_fast(b: &mut Builder, whom: Whom, labels: &Labels) {
 
 /// A task without a record: gives it one if it is to be watched.
 fn admit(b: &mut Builder, whom: Whom, labels: &Labels) {
-    let (ignored, wanted) = (b.code.label(), b.code.label());
+    let ignored = b.code.label();
     if whom == Whom::Announced {
         b.code.jump(labels.end);
         return;
@@ -117,12 +117,14 @@ fn admit(b: &mut Builder, whom: Whom, labels: &Labels) {
             b.code.jump_if(0, When::Equal, Constant(process as i32), ignored);
         }
     }
-    b.code.place(wanted);
     b.code.constant(9, 0);
     b.create(labels.found, labels.end);
-    b.code.place(ignored);
-    b.ignore();
-    b.code.jump(labels.end);
+    // The kernel takes no program with instructions that nothing leads to.
+    if !matches!(whom, Whom::Cgroup { .. }) {
+        b.code.place(ignored);
+        b.ignore();
+        b.code.jump(labels.end);
+    }
 }
 
 /// A failed call, by its number and errno.
