@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod bill;
 pub mod compare;
 pub mod components;
 pub mod crossover;

@@ -1,5 +1,6 @@
 //! The command line: all arguments, and the checks that come before any measurement.
 
+mod bill;
 mod compare;
 mod crossover;
 mod file;
@@ -18,6 +19,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
+pub(crate) use bill::{BillArgs, CountingSource};
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
@@ -53,6 +55,8 @@ pub(crate) enum Verb {
     Run(RunArgs),
     /// Time routines and commands of your own
     Time(TimeArgs),
+    /// Count what a running program asks of the kernel, and price it
+    Bill(BillArgs),
     /// How long a computing program is taken away from each CPU, and by whom
     Noise(NoiseArgs),
     /// Where one operation overtakes another along an axis, with an interval

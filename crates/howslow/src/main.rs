@@ -11,6 +11,7 @@
 
 mod advise;
 mod beside;
+mod bill;
 mod cli;
 mod compare;
 mod crossover;
@@ -89,6 +90,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::Terminal(args)) => terminal::terminal(&args),
         Some(Verb::History(args)) => history::history(&args),
+        Some(Verb::Bill(args)) => bill::bill(&args),
         Some(Verb::Noise(args)) => noise::noise(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),
         Some(Verb::Schema { document }) => generate::schema(&document),

@@ -17,6 +17,8 @@ pub(crate) enum Outcome {
     Skipped,
     /// This signal ended the measurement early.
     Interrupted(i32),
+    /// All that was asked for; the command that was watched ended with this status, which is passed on.
+    Passed(u8),
 }
 
 /// The arguments make no sense: exit status 2.
@@ -36,6 +38,7 @@ pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Skipped) => ExitCode::from(3),
+        Ok(Outcome::Passed(status)) => ExitCode::from(status),
         Ok(Outcome::Interrupted(signal)) => ExitCode::from(128 + signal as u8),
         Err(error) => {
             say(&format!("{error:#}"));
@@ -82,6 +85,14 @@ pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result
 /// CLICOLOR_FORCE).
 pub(crate) fn style() -> Style {
     match AutoStream::choice(&std::io::stdout()) {
+        ColorChoice::Never => Style::Plain,
+        _ => Style::Coloured,
+    }
+}
+
+/// The same for what is printed to stderr.
+pub(crate) fn error_style() -> Style {
+    match AutoStream::choice(&std::io::stderr()) {
         ColorChoice::Never => Style::Plain,
         _ => Style::Coloured,
     }

@@ -24,6 +24,7 @@ mod cost;
 mod doubt;
 mod machine;
 mod mix;
+mod observed;
 mod point;
 mod present;
 mod read;
@@ -38,6 +39,10 @@ pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Hidden, Neighbours, R
 pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
+pub use observed::{
+    CallCount, CountingCost, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests,
+    ThreadCounts, Usage,
+};
 pub use point::{Point, Unit, Value};
 pub use present::{Counters, Present};
 pub use read::{ReadError, printable, read_run, run_from_bytes};

@@ -1,6 +1,7 @@
 //! What `--json` prints: one type for each document, with the JSON Schema derived from it. A document holds everything that
 //! the page tells, in plain numbers.
 
+mod bill;
 mod compare;
 mod crossover;
 mod doctor;
@@ -19,6 +20,7 @@ mod scaling;
 mod study;
 mod terminal;
 
+pub use bill::{BillChanges, BillDocument};
 pub use compare::CompareDocument;
 pub use crossover::CrossoverDocument;
 pub use doctor::DoctorDocument;
@@ -46,6 +48,8 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("history", include_str!("../../../docs/schemas/history.json")),
     ("doctor", include_str!("../../../docs/schemas/doctor.json")),
     ("model", include_str!("../../../docs/schemas/model.json")),
+    ("bill", include_str!("../../../docs/schemas/bill.json")),
+    ("bill-changes", include_str!("../../../docs/schemas/bill-changes.json")),
     ("noise", include_str!("../../../docs/schemas/noise.json")),
     ("compare", include_str!("../../../docs/schemas/compare.json")),
     ("crossover", include_str!("../../../docs/schemas/crossover.json")),
@@ -86,6 +90,8 @@ mod tests {
             ("history", schema_for!(Vec<Kept>)),
             ("doctor", schema_for!(DoctorDocument)),
             ("model", schema_for!(ModelDocument)),
+            ("bill", schema_for!(BillDocument)),
+            ("bill-changes", schema_for!(BillChanges)),
             ("noise", schema_for!(NoiseDocument)),
             ("compare", schema_for!(CompareDocument)),
             ("crossover", schema_for!(CrossoverDocument)),

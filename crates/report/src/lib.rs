@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod bill;
 pub mod chart;
 mod compare;
 mod crossover;
@@ -36,6 +37,7 @@ mod terminal;
 mod text;
 
 pub use accounts::COMMANDS;
+pub use bill::{BillView, bill, bill_changes};
 pub use compare::{ComparisonView, Shown, Sort, comparison};
 pub use crossover::{CrossoverShown, crossover};
 pub use explain::{explained, explanations};

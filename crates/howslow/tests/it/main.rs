@@ -3,6 +3,7 @@
 
 mod advise;
 mod beside;
+mod bill;
 mod commands;
 mod comparing;
 mod crossover;

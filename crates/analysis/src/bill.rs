@@ -1,0 +1,22 @@
+//! A bill: what a program asked of the kernel, at the prices of a run, beside what the kernel charged for it.
+
+mod changes;
+mod findings;
+mod rows;
+
+use record::Observation;
+
+use crate::predict::Prediction;
+
+pub use changes::{ChangedRow, changes};
+pub use rows::{Bill, BillRow, CALLS, Charged, Finding};
+
+/// The bill of what was observed. The lines of the prediction belong to the row that their note names.
+pub fn bill(seen: &Observation, prediction: Option<&Prediction>) -> Bill {
+    let mut bill = rows::bill(seen, prediction);
+    bill.findings = findings::findings(seen, &bill);
+    bill
+}
+
+#[cfg(test)]
+mod tests;

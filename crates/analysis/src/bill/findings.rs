@@ -1,0 +1,213 @@
+//! Sentences about a bill: habits that cost time, and what doing without them would save.
+
+use record::{CallCount, Observation, PairCount};
+
+use super::rows::{Bill, Finding};
+
+/// Fewer of anything are no habit.
+const FEW: u64 = 100;
+/// A call that moves fewer bytes than this on the mean could move many more for nearly the same price.
+const SMALL: f64 = 64.0;
+/// What such a call could move.
+const BUFFER: f64 = 4096.0;
+/// The least share of the charged time, or of all calls without a price, that is worth a sentence.
+const WORTH: f64 = 0.01;
+/// Calls that look at a name.
+const LOOKS: &[&str] = &["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"];
+/// Calls that wait until something can be read.
+const WAITS: &[&str] = &["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
+const READS: &[&str] = &["read", "readv", "recvfrom", "recvmsg", "recvmmsg"];
+const CLOCKS: &[&str] = &["clock_gettime", "gettimeofday", "time"];
+/// Calls that answer the same each time.
+const SAME: &[&str] = &["getpid", "getppid", "gettid", "getuid", "geteuid", "getgid", "getegid", "uname", "sysinfo"];
+/// Errors that say "not now", which is an answer and no failure.
+const NOT_NOW: &[&str] = &[
+    "EAGAIN",
+    "EINPROGRESS",
+    "EINTR",
+    "ETIMEDOUT",
+    "ERESTARTSYS",
+    "ERESTARTNOINTR",
+    "ERESTARTNOHAND",
+    "ERESTART_RESTARTBLOCK",
+];
+/// A process with less processor time than this lives mostly to start and to end.
+const SHORT_NS: f64 = 5e6;
+
+/// What could be saved, the largest first.
+pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for call in &seen.together.calls {
+        found.extend(small(call, bill));
+        found.extend(failing(call, bill));
+        found.extend(clock(call, bill));
+        found.extend(same(call, bill));
+    }
+    found.extend(looks(seen, bill));
+    for pair in &seen.together.pairs {
+        found.extend(waited(pair, seen, bill));
+        found.extend(sought(pair, bill));
+    }
+    found.extend(ping_pong(seen, bill));
+    found.extend(short_lived(seen, bill));
+    let all = seen.together.total() as f64;
+    let cpu = seen.usage.cpu_ns.filter(|cpu| *cpu > 0.0);
+    let mut found: Vec<Finding> = found
+        .into_iter()
+        .map(|(text, times, saves_ns)| {
+            let share = saves_ns.zip(cpu).map(|(saves, cpu)| saves / cpu);
+            let weight = share.unwrap_or(if all > 0.0 { times / all } else { 0.0 });
+            (weight, Finding { text, saves_ns, share })
+        })
+        .filter(|(weight, _)| *weight >= WORTH)
+        .map(|(_, finding)| finding)
+        .collect();
+    found.sort_by(|one, other| other.saves_ns.unwrap_or(0.0).total_cmp(&one.saves_ns.unwrap_or(0.0)));
+    found
+}
+
+/// A sentence, how many calls it would do without, and what that saves in ns.
+type Found = (String, f64, Option<f64>);
+
+fn each(bill: &Bill, call: &str) -> Option<f64> {
+    let row = bill.row(call)?;
+    Some(row.cpu_ns? / row.count.max(1) as f64)
+}
+
+fn without(text: String, calls: f64, bill: &Bill, call: &str) -> Found {
+    // A call that is not made is not counted either, so only its own price counts.
+    (text, calls, each(bill, call).map(|each| each * calls))
+}
+
+fn small(call: &CallCount, bill: &Bill) -> Option<Found> {
+    let answered = call.count.checked_sub(call.failed())?;
+    let bytes = call.bytes? as f64;
+    let mean = bytes / answered.max(1) as f64;
+    let moves = READS.contains(&call.call.as_str()) || call.call.starts_with("pread") || call.call.contains("write");
+    if answered < FEW || mean >= SMALL || mean <= 0.0 || !moves {
+        return None;
+    }
+    let fewer = answered as f64 - (bytes / BUFFER).ceil();
+    let text = format!(
+        "{} moved {mean:.1} bytes a call: with a buffer of 4 KiB, {} calls would be {:.0}.",
+        call.call,
+        answered,
+        (bytes / BUFFER).ceil()
+    );
+    Some(without(text, fewer, bill, &call.call))
+}
+
+fn failing(call: &CallCount, bill: &Bill) -> Option<Found> {
+    let real = call.errors.iter().filter(|error| !NOT_NOW.contains(&error.name.as_str()));
+    let worst = real.clone().max_by_key(|error| error.count)?;
+    let failed: u64 = real.map(|error| error.count).sum();
+    if failed < FEW {
+        return None;
+    }
+    let text = format!(
+        "{failed} of {} {} failed, {} of them with {}: what is known to fail need not be asked.",
+        call.count, call.call, worst.count, worst.name
+    );
+    Some(without(text, failed as f64, bill, &call.call))
+}
+
+fn clock(call: &CallCount, bill: &Bill) -> Option<Found> {
+    if !CLOCKS.contains(&call.call.as_str()) || call.count < FEW {
+        return None;
+    }
+    let text = format!(
+        "The clock was read {} times by the system call {}: the C library reads it without the kernel where the system's \
+         clock source allows (/sys/devices/system/clocksource).",
+        call.count, call.call
+    );
+    Some(without(text, call.count as f64, bill, &call.call))
+}
+
+fn same(call: &CallCount, bill: &Bill) -> Option<Found> {
+    if !SAME.contains(&call.call.as_str()) || call.count < FEW {
+        return None;
+    }
+    let text = format!("{} was called {} times: its answer can be kept.", call.call, call.count);
+    Some(without(text, call.count as f64 - 1.0, bill, &call.call))
+}
+
+fn looks(seen: &Observation, bill: &Bill) -> Option<Found> {
+    let looks = seen.together.calls.iter().filter(|call| LOOKS.contains(&call.call.as_str()));
+    let count: u64 = looks.clone().map(|call| call.count).sum();
+    let most = looks.clone().max_by_key(|call| call.count)?;
+    if count < 10 * FEW || count * 4 < seen.together.total() {
+        return None;
+    }
+    let times: f64 = looks.clone().filter_map(|call| Some(each(bill, &call.call)? * call.count as f64)).sum();
+    let share = 100.0 * count as f64 / seen.together.total().max(1) as f64;
+    let text = format!(
+        "{share:.0} % of all calls look up a name without opening it ({} of them {}): a folder's listing tells the kind of \
+         each entry (d_type), and an open folder shortens the way.",
+        count, most.call
+    );
+    Some((text, count as f64, (times > 0.0).then_some(times)))
+}
+
+fn waited(pair: &PairCount, seen: &Observation, bill: &Bill) -> Option<Found> {
+    let asks = WAITS.contains(&pair.first.as_str()) && READS.contains(&pair.then.as_str());
+    let reads = seen.together.calls.iter().find(|call| call.call == pair.then)?.count;
+    if !asks || pair.count < FEW || pair.count * 3 < reads {
+        return None;
+    }
+    let text = format!(
+        "{} came before {} of {reads} {}: a read that finds nothing says so itself (O_NONBLOCK), and reading until then \
+         takes one {} for many.",
+        pair.first, pair.count, pair.then, pair.first
+    );
+    Some(without(text, pair.count as f64, bill, &pair.first))
+}
+
+fn sought(pair: &PairCount, bill: &Bill) -> Option<Found> {
+    let instead = match (pair.first.as_str(), pair.then.as_str()) {
+        ("lseek", "read") => "pread",
+        ("lseek", "write") => "pwrite",
+        _ => return None,
+    };
+    if pair.count < FEW {
+        return None;
+    }
+    let text = format!("lseek came before {} {}: {instead} does both in one call.", pair.count, pair.then);
+    Some(without(text, pair.count as f64, bill, "lseek"))
+}
+
+fn ping_pong(seen: &Observation, bill: &Bill) -> Option<Found> {
+    let futex = seen.together.calls.iter().find(|call| call.call == "futex")?;
+    let switches = seen.usage.voluntary_switches?;
+    if futex.count < 10 * FEW || switches * 2 < futex.count {
+        return None;
+    }
+    let text = format!(
+        "{} futex calls and {switches} voluntary switches: threads hand something to each other one at a time; handing over \
+         several at once saves both.",
+        futex.count
+    );
+    Some(without(text, futex.count as f64, bill, "futex"))
+}
+
+fn short_lived(seen: &Observation, bill: &Bill) -> Option<Found> {
+    let short = |process: &&record::ProcessCounts| {
+        let cpu = process.usage.cpu_ns.unwrap_or(0.0) / process.processes.max(1) as f64;
+        !process.running && process.parent.is_some() && cpu < SHORT_NS
+    };
+    let short: Vec<_> = seen.processes.iter().filter(short).collect();
+    let count: u64 = short.iter().map(|process| process.processes).sum();
+    if count < 10 {
+        return None;
+    }
+    let row = bill.row("processes");
+    let saves = row.and_then(|row| Some(row.cpu_ns? / row.count.max(1) as f64 * count as f64));
+    let most = short.iter().max_by_key(|process| process.processes)?;
+    let text = format!(
+        "{count} processes lived for less than {} ms of processor time each, such as {}: starting and ending them is most of \
+         their work.",
+        SHORT_NS / 1e6,
+        most.name
+    );
+    // Starting a process is worth as much as hundreds of calls.
+    Some((text, count as f64 * FEW as f64, saves))
+}

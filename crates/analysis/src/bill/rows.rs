@@ -1,0 +1,150 @@
+//! The rows of a bill, and how they close against what was charged.
+
+use record::{Observation, Requests};
+
+use crate::mix::Sum;
+use crate::predict::Prediction;
+use crate::statistics::Interval;
+
+/// The family of the lines that price system calls. Others price what comes with them.
+pub const CALLS: &str = "system calls";
+
+/// One line of a bill: a call, or what else costs processor time in the kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BillRow {
+    /// The call, `minor faults`, `switches`, `processes`.
+    pub what: String,
+    /// What it is added up with.
+    pub family: String,
+    /// How often.
+    pub count: u64,
+    /// Bytes moved, if it moves bytes.
+    pub bytes: Option<u64>,
+    /// How often it failed.
+    pub failed: u64,
+    /// The time of all of them in ns; `None` if the run lacks the price.
+    pub total: Option<Interval>,
+    /// The part of it that a CPU works, in ns: waiting is not charged.
+    pub cpu_ns: Option<f64>,
+    /// The operations that price it.
+    pub priced_by: Vec<String>,
+}
+
+impl BillRow {
+    /// The time of one, in ns.
+    pub fn each(&self) -> Option<f64> {
+        self.total.filter(|_| self.count > 0).map(|total| total.value / self.count as f64)
+    }
+}
+
+/// A habit that costs time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// One sentence.
+    pub text: String,
+    /// The processor time that it would save, in ns; `None` without a price.
+    pub saves_ns: Option<f64>,
+    /// The same as a share of all charged processor time.
+    pub share: Option<f64>,
+}
+
+/// A bill.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bill {
+    /// The dearest first; those without a price after them, by count.
+    pub rows: Vec<BillRow>,
+    /// The processor time that the rows explain, with counting, in ns.
+    pub explained: Interval,
+    /// What counting cost the program, in ns: it is part of what it was charged.
+    pub counting_ns: f64,
+    /// What the kernel charged for its own work, in ns.
+    pub charged: Option<Charged>,
+    /// What could be saved, the largest first.
+    pub findings: Vec<Finding>,
+}
+
+/// The charged time against which a bill closes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Charged {
+    /// The time in ns.
+    pub ns: f64,
+    /// True if it is the time in the kernel alone; false if the kernel's samples did not tell it, so that it is all
+    /// processor time.
+    pub kernel_alone: bool,
+}
+
+impl Bill {
+    /// The explained share of what was charged.
+    pub fn explained_share(&self) -> Option<f64> {
+        self.charged.filter(|charged| charged.ns > 0.0).map(|charged| self.explained.value / charged.ns)
+    }
+
+    /// What was charged less what is explained, in ns. It may be negative.
+    pub fn residual_ns(&self) -> Option<f64> {
+        self.charged.map(|charged| charged.ns - self.explained.value)
+    }
+
+    /// The row of a call.
+    pub fn row(&self, what: &str) -> Option<&BillRow> {
+        self.rows.iter().find(|row| row.what == what)
+    }
+}
+
+/// The bill of what was observed. The lines of the prediction belong to the row that their note names.
+pub(super) fn bill(seen: &Observation, prediction: Option<&Prediction>) -> Bill {
+    let mut rows = call_rows(&seen.together);
+    let mut all = Sum::default();
+    for priced in prediction.iter().flat_map(|prediction| &prediction.rows) {
+        let what = priced.line.note.clone().unwrap_or_else(|| priced.line.name());
+        let place = rows.iter().position(|row| row.what == what).unwrap_or_else(|| {
+            rows.push(BillRow::of(what, priced.line.family.clone(), priced.line.term.times as u64));
+            rows.len() - 1
+        });
+        let row = &mut rows[place];
+        row.family.clone_from(&priced.line.family);
+        if priced.by.is_none() {
+            continue;
+        }
+        let total = priced.total().figure();
+        // Waiting for a partner or a device is no processor time. What does not tell it is taken as work.
+        let busy = priced.busy.unwrap_or(1.0).min(1.0);
+        row.cpu_ns = Some(row.cpu_ns.unwrap_or(0.0) + total.value * busy);
+        row.total = Some(row.total.map_or(total, |before| together(before, total)));
+        row.priced_by.push(priced.line.name());
+        all = all.plus(priced.line.term.times * busy, &priced.each);
+    }
+    rows.sort_by(|one, other| {
+        let cost = |row: &BillRow| row.cpu_ns.unwrap_or(-1.0);
+        cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count))
+    });
+    let counting_ns = seen.counting.as_ref().map_or(0.0, |counting| counting.together_ns.max(0.0));
+    let explained = all.plus(1.0, &Sum::exactly(counting_ns)).figure();
+    Bill { rows, explained, counting_ns, charged: charged(seen), findings: Vec::new() }
+}
+
+impl BillRow {
+    fn of(what: String, family: String, count: u64) -> BillRow {
+        let (bytes, failed, total, cpu_ns, priced_by) = (None, 0, None, None, Vec::new());
+        BillRow { what, family, count, bytes, failed, total, cpu_ns, priced_by }
+    }
+}
+
+/// A row for each call, without a price.
+fn call_rows(together: &Requests) -> Vec<BillRow> {
+    let row = |call: &record::CallCount| BillRow {
+        bytes: call.bytes,
+        failed: call.failed(),
+        ..BillRow::of(call.call.clone(), CALLS.into(), call.count)
+    };
+    together.calls.iter().map(row).collect()
+}
+
+/// Two parts of one row. Their prices come from one run, so their errors are added.
+fn together(one: Interval, other: Interval) -> Interval {
+    Interval { value: one.value + other.value, low: one.low + other.low, high: one.high + other.high }
+}
+
+fn charged(seen: &Observation) -> Option<Charged> {
+    let kernel = seen.usage.system_ns.map(|ns| Charged { ns, kernel_alone: true });
+    kernel.or(seen.usage.cpu_ns.map(|ns| Charged { ns, kernel_alone: false }))
+}

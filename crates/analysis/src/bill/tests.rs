@@ -1,0 +1,65 @@
+//! Bills of observations made by hand.
+
+use record::{CallCount, CountingCost, NamedCount, Observation, PairCount, Requests, Usage};
+
+use super::*;
+
+fn call(name: &str, count: u64, bytes: Option<u64>) -> CallCount {
+    CallCount { call: name.into(), count, bytes, errors: Vec::new() }
+}
+
+fn seen(calls: Vec<CallCount>) -> Observation {
+    let together = Requests { calls, ..Requests::default() };
+    let usage = Usage { cpu_ns: Some(2e9), system_ns: Some(1e9), user_ns: Some(1e9), ..Usage::default() };
+    Observation { together, usage, ..Observation::default() }
+}
+
+#[test]
+fn without_prices_there_are_counts_and_findings() {
+    let bill = bill(&seen(vec![call("read", 2000, Some(2000)), call("getpid", 1000, None)]), None);
+    assert_eq!(bill.rows.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["read", "getpid"]);
+    assert!(bill.rows.iter().all(|row| row.total.is_none()));
+    assert_eq!(bill.explained.value, 0.0);
+    let texts: Vec<&str> = bill.findings.iter().map(|finding| finding.text.as_str()).collect();
+    assert!(texts[0].contains("read moved 1.0 bytes a call"), "{texts:?}");
+    assert!(texts[1].contains("getpid was called 1000 times"), "{texts:?}");
+    assert!(bill.findings.iter().all(|finding| finding.saves_ns.is_none()));
+}
+
+#[test]
+fn counting_is_part_of_what_was_charged() {
+    let mut seen = seen(vec![call("read", 10, Some(10))]);
+    seen.counting = Some(CountingCost { per_call_ns: 3e7, together_ns: 3e8, method: String::new() });
+    let bill = bill(&seen, None);
+    assert_eq!(bill.explained_share(), Some(0.3));
+    assert_eq!(bill.residual_ns(), Some(7e8));
+    assert_eq!(bill.charged, Some(Charged { ns: 1e9, kernel_alone: true }));
+}
+
+#[test]
+fn habits_are_told_and_answers_are_no_failures() {
+    let mut reads = call("read", 1000, Some(1 << 20));
+    reads.errors = vec![NamedCount { name: "EAGAIN".into(), count: 400 }];
+    let mut opens = call("openat", 500, None);
+    opens.errors = vec![NamedCount { name: "ENOENT".into(), count: 300 }];
+    let mut seen = seen(vec![reads, opens, call("poll", 900, None), call("lseek", 200, None)]);
+    let pair = |first: &str, then: &str, count| PairCount { first: first.into(), then: then.into(), count };
+    seen.together.pairs = vec![pair("poll", "read", 800), pair("lseek", "read", 150), pair("read", "poll", 800)];
+    let texts: Vec<String> = bill(&seen, None).findings.into_iter().map(|finding| finding.text).collect();
+    let all = texts.join("\n");
+    assert!(all.contains("300 of 500 openat failed, 300 of them with ENOENT"), "{all}");
+    assert!(all.contains("poll came before 800 of 1000 read"), "{all}");
+    assert!(all.contains("pread does both"), "{all}");
+    assert!(!all.contains("EAGAIN"), "{all}");
+}
+
+#[test]
+fn what_changed_is_told_by_time() {
+    let before = [("read".to_string(), 100, Some(1e6)), ("stat".into(), 5, None), ("close".into(), 9, Some(5.0))];
+    let after = [("read".to_string(), 10, Some(1e5)), ("write".into(), 7, Some(2e3)), ("close".into(), 9, Some(5.0))];
+    let changed = changes(&before, &after);
+    let shown: Vec<_> = changed.iter().map(|row| (row.what.as_str(), row.count)).collect();
+    assert_eq!(shown, [("read", [100, 10]), ("write", [0, 7]), ("stat", [5, 0])]);
+    assert_eq!(changed[0].cpu_ns, Some([1e6, 1e5]));
+    assert_eq!(changed[2].cpu_ns, None, "nothing is said without a price");
+}

@@ -1,0 +1,177 @@
+//! `howslow bill`: what a running program asks of the kernel, priced by a run, beside what the kernel charged.
+
+mod changes;
+mod mix;
+mod prices;
+
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use analysis::bill::bill as bill_of;
+use measure::Signals;
+use observe::{ObserveError, Observer, Options, Source, State, Target};
+use record::{Observation, printable};
+use report::BillView;
+use report::document::BillDocument;
+
+use crate::cli::{BillArgs, CountingSource};
+use crate::output::{self, Misuse, Outcome, say};
+use prices::Prices;
+
+/// How often what ended is collected.
+const STEP: Duration = Duration::from_millis(20);
+/// After a signal, the command gets this long to end by itself.
+const LAST_STEPS: u32 = 100;
+
+pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
+    if let [before, after] = args.bills.as_slice() {
+        return changes::changes(before, after, args.json);
+    }
+    check(args)?;
+    let prices = Prices::open(args)?;
+    let target = target(args)?;
+    let source = args.source.map(|source| match source {
+        CountingSource::Ebpf => Source::Bpf,
+        CountingSource::Accounts => Source::Accounts,
+    });
+    let signals = Signals::watch();
+    let observer = Observer::start(target, &Options { source, calibrate: true }).map_err(misuse)?;
+    let watched = watch(observer, args, &prices, &signals)?;
+    tell(&watched.seen, args, &prices)?;
+    Ok(watched.outcome())
+}
+
+/// What can be checked before anything is watched.
+fn check(args: &BillArgs) -> Result<(), Misuse> {
+    for path in &args.output {
+        if !is(path, "toml") && !is(path, "json") {
+            let shown = printable(&path.display().to_string());
+            return Err(Misuse(format!("-o {shown}: say FILE.toml for the mix, or FILE.json for the document")));
+        }
+    }
+    Ok(())
+}
+
+fn is(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == ending)
+}
+
+fn target(args: &BillArgs) -> Result<Target, Misuse> {
+    if !args.words.is_empty() {
+        return Ok(Target::Command(args.words.clone()));
+    }
+    match (args.pid, &args.cgroup, args.system) {
+        (Some(process), ..) => Ok(Target::Process(process)),
+        (_, Some(path), _) => Ok(Target::Cgroup(path.clone())),
+        (_, _, true) => Ok(Target::System),
+        _ => Err(Misuse("say what to watch: -- COMMAND, -p PID, --cgroup PATH or --system".into())),
+    }
+}
+
+/// What the user can mend is misuse.
+fn misuse(error: ObserveError) -> anyhow::Error {
+    match error {
+        ObserveError::Failed(_) => error.into(),
+        other => Misuse(printable(&other.to_string())).into(),
+    }
+}
+
+/// How the watching ended.
+struct Watched {
+    seen: Observation,
+    status: Option<ExitStatus>,
+    signal: Option<i32>,
+}
+
+impl Watched {
+    fn outcome(&self) -> Outcome {
+        match (self.status, self.signal) {
+            (Some(status), _) => Outcome::Passed(passed(status)),
+            (None, Some(signal)) => Outcome::Interrupted(signal),
+            (None, None) => Outcome::Done,
+        }
+    }
+}
+
+/// The status of a command as shells pass it on: 128 and the signal that ended it.
+fn passed(status: ExitStatus) -> u8 {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1) as u8
+}
+
+fn watch(mut observer: Observer, args: &BillArgs, prices: &Prices, signals: &Signals) -> anyhow::Result<Watched> {
+    let limit = args.time.map(Duration::from_secs_f64);
+    let every = args.every.map(Duration::from_secs_f64);
+    let (mut told, mut before) = (Duration::ZERO, None);
+    let (mut status, mut signal, mut left) = (None, None, LAST_STEPS);
+    loop {
+        let time = every.map_or(STEP, |every| every.min(STEP));
+        if let State::Ended(with) = observer.step(time)? {
+            status = with;
+            break;
+        }
+        if signal.is_none()
+            && let Some(come) = signals.come()
+        {
+            signal = Some(come);
+            // The terminal sends Ctrl-C to the command as well; other signals come to this process alone.
+            if come != SIGINT {
+                observer.signal(come);
+            }
+        }
+        if signal.is_some() {
+            left -= 1;
+            if args.words.is_empty() || left == 0 {
+                break;
+            }
+        }
+        if limit.is_some_and(|limit| observer.elapsed() >= limit) {
+            break;
+        }
+        if let Some(every) = every.filter(|every| observer.elapsed() >= told + *every) {
+            told += every;
+            let now = observer.look()?;
+            let stretch = before.as_ref().map_or_else(|| now.clone(), |before| now.since(before));
+            tell(&stretch, args, prices)?;
+            before = Some(now);
+        }
+    }
+    let seen = observer.finish()?;
+    Ok(Watched { seen, status, signal })
+}
+
+/// SIGINT, which has this number everywhere (signal(7)).
+const SIGINT: i32 = 2;
+
+/// Writes and prints a bill.
+fn tell(seen: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<()> {
+    let lines = prices.lines(seen);
+    let priced = prices.priced(seen, &lines);
+    let bill = bill_of(seen, priced.prediction.as_ref());
+    let remedy = priced.remedy.as_deref();
+    let view =
+        BillView { seen, bill: &bill, run: prices.run.as_ref(), state: prices.state, lacking: &priced.lacking, remedy };
+    for path in &args.output {
+        let text = if is(path, "toml") {
+            mix::text(seen, &lines)
+        } else {
+            serde_json::to_string(&serde_json::to_value(BillDocument::of(&view))?)? + "\n"
+        };
+        let shown = printable(&path.display().to_string());
+        std::fs::write(path, text).map_err(|error| anyhow::anyhow!("cannot write {shown}: {error}"))?;
+    }
+    if args.json {
+        return output::print_document(&BillDocument::of(&view));
+    }
+    if args.words.is_empty() {
+        return output::print(&report::bill(&view, output::style()));
+    }
+    // The command's output is its own.
+    let _ = std::io::stderr().write_all(report::bill(&view, output::error_style()).as_bytes());
+    if seen.source == Source::Accounts.word() {
+        say("no call was counted; run howslow as root to count them");
+    }
+    Ok(())
+}

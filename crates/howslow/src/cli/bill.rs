@@ -1,0 +1,71 @@
+//! The arguments of `howslow bill`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::PriceState;
+use super::value::{at_least_one, seconds};
+
+const BILLED: &str = "\
+With a COMMAND, the bill goes to stderr, and the command has its own input, output, signals and exit status, which
+howslow passes on (128 + n if signal n ended it). --json prints the document to stdout, -o writes it to a file.
+The way of counting is chosen from the best that is possible here, and named: eBPF (as root), then what the kernel's
+accounts tell: processor time, faults and switches.
+Ctrl-C ends the watching; the bill so far is printed.
+Examples: howslow bill -- find / -name x
+          howslow bill -p 1234 --for 10s -o mix.toml
+          howslow bill --system --for 5s --json
+          howslow bill before.json after.json
+Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 interrupted.";
+
+/// A way of counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CountingSource {
+    /// Programs in the kernel
+    Ebpf,
+    /// The kernel's accounts
+    Accounts,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = BILLED, arg_required_else_help = true)]
+pub(crate) struct BillArgs {
+    /// Two bills in JSON: what changed between them
+    #[arg(value_name = "BILL", num_args = 2, conflicts_with_all = ["pid", "cgroup", "system", "words"])]
+    pub bills: Vec<PathBuf>,
+    /// Watch this process, and what it starts
+    #[arg(short, long, value_name = "PID", value_parser = at_least_one::<u32>, conflicts_with_all = ["cgroup", "system", "words"])]
+    pub pid: Option<u32>,
+    /// Watch this cgroup, a folder below /sys/fs/cgroup
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["system", "words"])]
+    pub cgroup: Option<PathBuf>,
+    /// Watch all processes
+    #[arg(long, conflicts_with = "words")]
+    pub system: bool,
+    /// Stop watching after this time
+    #[arg(long = "for", value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
+    pub time: Option<f64>,
+    /// Print a bill of each such stretch of time
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
+    pub every: Option<f64>,
+    /// The run whose costs are the prices [default: the newest kept run]
+    #[arg(long, value_name = "RUN")]
+    pub on: Option<String>,
+    /// The prices: of an undisturbed core, or of programs that share the machine
+    #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
+    pub by: PriceState,
+    /// Count in this way only
+    #[arg(long, value_name = "SOURCE", value_enum)]
+    pub source: Option<CountingSource>,
+    /// Write the mix to a file (.toml), for `howslow predict`, or the document (.json); may be repeated
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+    /// Print JSON instead of the page
+    #[arg(long)]
+    pub json: bool,
+    /// The command to watch, with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub words: Vec<OsString>,
+}

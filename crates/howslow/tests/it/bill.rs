@@ -1,0 +1,265 @@
+//! `howslow bill`: counts beside those of strace, what is unchanged for the command, and misuse.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{folder, howslow};
+
+/// Calls by name: how often, and how often they failed.
+type Calls = BTreeMap<String, (u64, u64)>;
+
+/// True if programs can count here; otherwise says what is missing.
+fn can_count(data: &TempDir) -> bool {
+    let output = howslow(data).args(["bill", "--source", "ebpf", "--", "true"]).output().expect("howslow runs");
+    if !output.status.success() {
+        testing::not_tested!("calls cannot be counted: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    output.status.success()
+}
+
+/// A folder with files to work on.
+fn files() -> TempDir {
+    let place = folder();
+    fs::create_dir(place.path().join("d")).expect("a folder");
+    let words: Vec<String> = (0..5000_u64).map(|number| (number * 7919 % 10_007).to_string()).collect();
+    fs::write(place.path().join("words"), words.join("\n")).expect("a file");
+    for number in 0..40 {
+        fs::write(place.path().join(format!("d/f{number}")), format!("{number}\n")).expect("a file");
+        fs::create_dir(place.path().join(format!("d/s{number}"))).expect("a folder");
+    }
+    place
+}
+
+/// The document of a bill of this command.
+fn billed(data: &TempDir, place: &Path, words: &[&str]) -> Value {
+    let file = data.path().join("bill.json");
+    let mut command = howslow(data);
+    command.args(["bill", "--source", "ebpf", "-o"]).arg(&file).arg("--").args(words).current_dir(place);
+    let output = command.output().expect("howslow runs");
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = fs::read(&file).expect("the document");
+    serde_json::from_slice(&text).expect("JSON")
+}
+
+fn calls(document: &Value) -> Calls {
+    let calls = document["seen"]["together"]["calls"].as_array().expect("calls");
+    let failed = |call: &Value| {
+        let errors = call["errors"].as_array().expect("errors");
+        errors.iter().filter_map(|error| error["count"].as_u64()).sum()
+    };
+    calls
+        .iter()
+        .map(|call| {
+            (call["call"].as_str().expect("a name").into(), (call["count"].as_u64().expect("a count"), failed(call)))
+        })
+        .collect()
+}
+
+/// What strace counts. It does not count the calls that never return.
+fn straced(place: &Path, words: &[&str]) -> Calls {
+    let table = place.join("table");
+    let mut command = Command::new("strace");
+    command.args(["-f", "-c", "-o"]).arg(&table).args(words).current_dir(place);
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    assert!(status.expect("strace runs").success(), "{words:?}");
+    let text = fs::read_to_string(&table).expect("its table");
+    fs::remove_file(&table).expect("its table can be removed");
+    let mut found = Calls::new();
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let counts = match fields.as_slice() {
+            [share, _, _, count, name] if share.parse::<f64>().is_ok() => Some((name, *count, "0")),
+            [share, _, _, count, errors, name] if share.parse::<f64>().is_ok() => Some((name, *count, *errors)),
+            _ => None,
+        };
+        if let Some((name, count, errors)) = counts.filter(|(name, ..)| **name != "total" && !name.starts_with("exit"))
+        {
+            found.insert((*name).into(), (count.parse().expect("a count"), errors.parse().expect("a count")));
+        }
+    }
+    found
+}
+
+/// Commands that do the same each time, threads left out: what those wait for differs.
+const COMMANDS: [&[&str]; 12] = [
+    &["dd", "if=/dev/zero", "of=/dev/null", "bs=512", "count=5000"],
+    &["find", "d"],
+    &["tar", "cf", "/dev/null", "d"],
+    &["sort", "words"],
+    &["grep", "-r", "7", "d"],
+    &["gzip", "-c", "words"],
+    &["ls", "-lR", "d"],
+    &["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done"],
+    &["sh", "-c", "/bin/cat words; /bin/cat d/f1; cd d"],
+    &["xargs", "-a", "words", "-n", "500", "/bin/echo"],
+    &["python3", "-c", "import json, os; print(len(os.listdir('d')))"],
+    &["git", "init", "--bare", "repository"],
+];
+
+#[test]
+fn counts_are_those_of_strace() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    if Command::new("strace").arg("-V").output().is_err() {
+        return testing::not_tested!("strace is not installed; apt-get install strace");
+    }
+    for words in COMMANDS {
+        if Command::new(words[0]).arg("--version").output().is_err() {
+            testing::left_out!("{} is not installed", words[0]);
+            continue;
+        }
+        let (theirs, ours) = (files(), files());
+        let expected = straced(theirs.path(), words);
+        let document = billed(&data, ours.path(), words);
+        let mut found = calls(&document);
+        let ended = found.remove("exit_group").map_or(0, |(count, _)| count);
+        let processes = document["seen"]["processes"].as_array().expect("processes").len() as u64;
+        assert_eq!(ended, processes, "every process of {words:?} ends by exit_group");
+        assert_eq!(found, expected, "{words:?}");
+        assert_eq!(document["seen"]["losses"], Value::Array(Vec::new()), "{words:?}");
+    }
+}
+
+#[test]
+fn threads_processes_and_executed_programs_are_counted() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let place = folder();
+    // The shell of the tests may fork or not for its last command, so it gets another.
+    let document =
+        billed(&data, place.path(), &["sh", "-c", "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; :"]);
+    let together = &document["seen"]["together"];
+    assert_eq!((together["forks"].as_u64(), together["execs"].as_u64()), (Some(23), Some(24)));
+    let calls = calls(&document);
+    assert_eq!((calls["execve"].0, calls["exit_group"].0), (24, 24));
+    let processes = document["seen"]["processes"].as_array().expect("processes");
+    let named = |name: &str| processes.iter().filter(|process| process["name"] == name).count();
+    assert_eq!((named("true"), named("sh")), (23, 1));
+    let shell = processes.iter().find(|process| process["name"] == "sh").expect("the shell");
+    assert!(processes.iter().all(|process| process["name"] == "sh" || process["parent"] == shell["pid"]));
+    let signals = together["signals"].as_array().expect("signals");
+    assert!(signals.iter().any(|signal| signal["name"] == "SIGCHLD" && signal["count"] == 23), "{signals:?}");
+}
+
+#[test]
+fn many_processes_are_folded_and_none_is_lost() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let place = folder();
+    let script = "i=0; while [ $i -lt 1000 ]; do (exit 0); i=$((i+1)); done; :";
+    let document = billed(&data, place.path(), &["sh", "-c", script]);
+    let seen = &document["seen"];
+    let processes = seen["processes"].as_array().expect("processes");
+    let all: u64 = processes.iter().filter_map(|process| process["processes"].as_u64()).sum();
+    assert_eq!(all, 1001);
+    assert!(processes.len() < 300, "{}", processes.len());
+    assert_eq!(calls(&document)["exit_group"].0, 1001);
+    let sum: u64 = processes
+        .iter()
+        .flat_map(|process| process["requests"]["calls"].as_array().expect("calls"))
+        .filter_map(|call| call["count"].as_u64())
+        .sum();
+    assert_eq!(sum, calls(&document).values().map(|(count, _)| count).sum::<u64>());
+}
+
+#[test]
+fn the_command_keeps_its_output_its_input_and_its_end() {
+    let data = folder();
+    for (words, status) in
+        [("echo out; echo err >&2; exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143), (":", 0)]
+    {
+        let assert = howslow(&data).args(["bill", "--", "sh", "-c", words]).assert().code(status);
+        let expected = if words.starts_with("echo") { "out\n" } else { "" };
+        assert.stdout(expected).stderr(contains("bill of sh").and(contains("charged")));
+    }
+    howslow(&data).args(["bill", "--", "cat"]).write_stdin("through").assert().success().stdout("through");
+    // What a sandbox looks at is as it was.
+    let quiet = "grep -e NoNewPrivs -e Seccomp: -e TracerPid -e SigIgn -e SigBlk /proc/self/status";
+    let bare = Command::new("sh").args(["-c", quiet]).output().expect("sh runs");
+    howslow(&data)
+        .args(["bill", "--", "sh", "-c", quiet])
+        .assert()
+        .stdout(String::from_utf8(bare.stdout).expect("text"));
+}
+
+#[test]
+fn a_process_that_runs_can_be_watched_for_a_time() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let mut child = Command::new("sh").args(["-c", "while :; do /bin/true; done"]).spawn().expect("sh runs");
+    let output = howslow(&data)
+        .args(["bill", "--json", "--for", "500ms", "-p", &child.id().to_string()])
+        .output()
+        .expect("howslow runs");
+    child.kill().expect("it can be ended");
+    assert_eq!(child.wait().expect("it ended").signal(), Some(9), "it was not ended by being watched");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let calls = calls(&document);
+    assert!(calls["execve"].0 > 0 && calls["wait4"].0 > 0, "{calls:?}");
+    let processes = document["seen"]["processes"].as_array().expect("processes");
+    assert!(processes.iter().any(|process| process["pid"] == child.id() && process["running"] == true));
+}
+
+#[test]
+fn a_mix_is_written_and_two_bills_are_compared() {
+    let data = folder();
+    let place = folder();
+    let path = |name: &str| place.path().join(name).display().to_string();
+    for (script, file) in [(":", "a.json"), ("/bin/true; /bin/true", "b.json")] {
+        let words = ["bill", "-o", &path(file), "-o", &path("mix.toml"), "--", "sh", "-c", script];
+        howslow(&data).args(words).assert().success();
+    }
+    howslow(&data).args(["bill", &path("a.json"), &path("b.json")]).assert().success().stdout(contains("from sh"));
+    let json =
+        howslow(&data).args(["bill", "--json", &path("a.json"), &path("a.json")]).output().expect("howslow runs");
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(json["rows"], Value::Array(Vec::new()), "a bill is as itself");
+    if can_count(&data) {
+        let mix = fs::read_to_string(place.path().join("mix.toml")).expect("the mix");
+        assert!(mix.contains("process.exec"), "{mix}");
+        howslow(&data)
+            .args(["predict", &path("mix.toml"), "--on", "pdp-11-24"])
+            .assert()
+            .code(2)
+            .stderr(contains("lacks"));
+    }
+}
+
+#[test]
+fn misuse_is_one_clear_sentence() {
+    let data = folder();
+    for (words, says) in [
+        (&["bill", "--", "/no/such/program"][..], "cannot run /no/such/program"),
+        (&["bill", "-p", "999999999"], "there is no process 999999999"),
+        (&["bill", "--cgroup", "/tmp"], "is no cgroup"),
+        (&["bill", "-o", "mix.txt", "--", "true"], "FILE.toml"),
+        (&["bill", "-o", "x.json"], "say what to watch"),
+        (&["bill", "Cargo.toml", "nothing.json"], "is no bill"),
+        (&["bill", "--on", "no-such-run", "--", "true"], "no-such-run"),
+    ] {
+        howslow(&data).args(words).assert().code(2).stderr(contains(says));
+    }
+}
+
+#[test]
+fn without_counting_the_accounts_are_told() {
+    let data = folder();
+    let assert = howslow(&data).args(["bill", "--source", "accounts", "--", "sh", "-c", "exit 4"]).assert().code(4);
+    assert.stderr(contains("counted by accounts").and(contains("minor faults")).and(contains("no call was counted")));
+}

@@ -1,0 +1,212 @@
+//! Counting in the kernel: programs on raw tracepoints, assembled here. Needs the right to load them, and nothing else: no
+//! compiler, no headers, no type information of the kernel.
+
+mod instruction;
+mod layout;
+mod maps;
+mod programs;
+mod reader;
+mod returned;
+mod sys;
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::io;
+
+use crate::counts::Counts;
+use crate::task::Task;
+
+use maps::Maps;
+pub(crate) use programs::Whom;
+pub(crate) use sys::run_here;
+use sys::{Attachment, Program};
+
+/// What was lost, and what could be counted only together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Losses {
+    /// Tasks that were counted together with others, because no record was left.
+    pub together: u64,
+    /// Tasks that were not counted.
+    pub tasks: u64,
+    /// Pairs, errors and signals that were not counted.
+    pub events: u64,
+}
+
+/// Programs that count, attached until this is dropped or this process ends.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    attached: Vec<Attachment>,
+    announce: Program,
+    maps: Maps,
+    /// Counts beyond the tables of records, by the number of the record.
+    beyond: BTreeMap<u64, Counts>,
+    /// True if requests to an io_uring are counted.
+    pub requests: bool,
+}
+
+impl Counting {
+    /// Loads the programs. Nothing is counted before [`Counting::attach`].
+    ///
+    /// # Errors
+    /// If this process may not do so, or the kernel cannot.
+    pub(crate) fn new(whom: Whom, records: usize) -> io::Result<(Counting, Programs)> {
+        let cpus = possible_cpus();
+        let maps = Maps::new(records, cpus)?;
+        let announce = Program::load("announce", &programs::announce(&maps))?;
+        let programs = Programs {
+            returned: Program::load("returned", &returned::returned(&maps, whom))?,
+            created: Program::load("created", &programs::created(&maps))?,
+            executed: Program::load("executed", &programs::executed(&maps))?,
+            ended: Program::load("ended", &programs::ended(&maps))?,
+            signalled: Program::load("signalled", &programs::signalled(&maps))?,
+            requested: Program::load("requested", &programs::requested(&maps))?,
+            enrol: Program::load("enrol", &programs::enrol(&maps))?,
+        };
+        let (attached, beyond) = (Vec::new(), BTreeMap::new());
+        Ok((Counting { attached, announce, maps, beyond, requests: false }, programs))
+    }
+
+    /// Begins to count.
+    ///
+    /// # Errors
+    /// If the kernel lacks a tracepoint that is needed.
+    pub(crate) fn attach(&mut self, programs: &Programs) -> io::Result<()> {
+        // A task's end comes first, so that no record is held by a task that is gone.
+        let needed: [(&Program, &CStr); 5] = [
+            (&programs.ended, c"sched_process_exit"),
+            (&programs.created, c"sched_process_fork"),
+            (&programs.executed, c"sched_process_exec"),
+            (&programs.signalled, c"signal_deliver"),
+            (&programs.returned, c"sys_exit"),
+        ];
+        for (program, tracepoint) in needed {
+            let attached = program.attach(tracepoint).map_err(|error| {
+                io::Error::new(error.kind(), format!("the tracepoint {}: {error}", tracepoint.to_string_lossy()))
+            })?;
+            self.attached.push(attached);
+        }
+        // Since Linux 6.4; before, under the second name.
+        let requested = [c"io_uring_submit_req", c"io_uring_submit_sqe"];
+        let attached = requested.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
+        self.requests = attached.is_some();
+        self.attached.extend(attached);
+        Ok(())
+    }
+
+    /// The program that a new task runs by [`run_here`] to be watched once it executes a program.
+    pub(crate) fn announce(&self) -> i32 {
+        self.announce.descriptor()
+    }
+
+    /// Watches this process from its next call.
+    ///
+    /// # Errors
+    /// If too many are watched.
+    pub(crate) fn want(&self, process: u32) -> io::Result<()> {
+        self.maps.wanted.set(&process.to_ne_bytes(), &0_u32.to_ne_bytes())
+    }
+
+    /// The tasks that ended since the last call.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn ended(&mut self) -> io::Result<Vec<Task>> {
+        let mut tasks = Vec::new();
+        while let Some(slot) = self.maps.ended.take() {
+            let slot = u32::from_ne_bytes(slot.try_into().unwrap_or_default());
+            tasks.push(reader::task(&self.maps.record(slot)?));
+            self.maps.recycle(slot)?;
+        }
+        if !tasks.is_empty() {
+            self.drain_spilled(&tasks);
+            for task in &mut tasks {
+                task.counts.add(&self.beyond.remove(&task.id).unwrap_or_default());
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// Takes what ended tasks have in the shared map. What belongs to tasks that still run stays, because they add to it.
+    fn drain_spilled(&mut self, ended: &[Task]) {
+        for key in self.maps.spilled.keys() {
+            let id = reader::number(&key, 0);
+            if ended.iter().any(|task| task.id == id) {
+                let count = self.maps.spilled.get(&key).map_or(0, |value| reader::number(&value, 0));
+                reader::add_key(self.beyond.entry(id).or_default(), reader::number(&key, 8), count);
+                let _ = self.maps.spilled.remove(&key);
+            }
+        }
+    }
+
+    /// The tasks that still run, and what was counted for several together, as it is now.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn running(&mut self) -> io::Result<Vec<Task>> {
+        let slots = self.maps.tasks.keys().into_iter().filter_map(|key| self.maps.tasks.get(&key).ok());
+        let mut slots: Vec<u32> = slots.map(|slot| u32::from_ne_bytes(slot.try_into().unwrap_or_default())).collect();
+        slots.retain(|slot| *slot < layout::OVERFLOW as u32);
+        slots.extend(0..self.maps.shared);
+        let mut tasks = Vec::new();
+        for slot in slots {
+            let task = reader::task(&self.maps.record(slot)?);
+            if slot >= self.maps.shared || task.counts != Counts::default() {
+                tasks.push(task);
+            }
+        }
+        for key in self.maps.spilled.keys() {
+            let of = tasks.iter_mut().find(|task| task.id == reader::number(&key, 0));
+            if let (Some(task), Ok(count)) = (of, self.maps.spilled.get(&key)) {
+                reader::add_key(&mut task.counts, reader::number(&key, 8), reader::number(&count, 0));
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// Stops counting. What was counted can still be read.
+    pub(crate) fn detach(&mut self) {
+        self.attached.clear();
+    }
+
+    /// What was lost until now.
+    pub(crate) fn losses(&self) -> Losses {
+        let lost = self.maps.lost.get(&0_u32.to_ne_bytes()).unwrap_or_default();
+        Losses {
+            together: reader::number(&lost, layout::lost::RECORDS),
+            tasks: reader::number(&lost, layout::lost::TASKS),
+            events: reader::number(&lost, layout::lost::EVENTS),
+        }
+    }
+}
+
+/// The loaded programs.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    returned: Program,
+    created: Program,
+    executed: Program,
+    ended: Program,
+    signalled: Program,
+    requested: Program,
+    enrol: Program,
+}
+
+impl Programs {
+    /// Watches the calling task from now on.
+    ///
+    /// # Errors
+    /// If the kernel cannot run a program on demand.
+    pub(crate) fn enrol(&self) -> io::Result<()> {
+        run_here(self.enrol.descriptor())
+    }
+}
+
+/// CPUs of a machine that does not tell them.
+const UNTOLD_CPUS: usize = 256;
+
+/// The number of CPUs that may ever come up: the highest number of a CPU, plus 1.
+fn possible_cpus() -> usize {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    let last = text.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<usize>().ok());
+    last.map_or(UNTOLD_CPUS, |last| last + 1)
+}

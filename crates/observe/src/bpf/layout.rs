@@ -1,0 +1,129 @@
+//! What the programs write and the reader reads: the record of a task, byte by byte; and what differs between architectures.
+
+/// Calls with a number below this are counted by number; what is above, in the table.
+pub(crate) const CALLS: usize = 512;
+/// Places of the table, a power of two.
+pub(crate) const PLACES: usize = 1 << PLACE_BITS;
+/// The bits of a place.
+pub(crate) const PLACE_BITS: u32 = 9;
+/// A key that finds its place taken looks at this many; after them it goes to the map that all records share.
+pub(crate) const TRIES: usize = 4;
+
+/// `struct task_struct *` of the task, 0 if it ended.
+pub(crate) const TASK: i16 = 0;
+/// The number by which the reader knows this use of the record.
+pub(crate) const ID: i16 = 8;
+/// The number of the record of the task that created it, 0 if none.
+pub(crate) const PARENT: i16 = 16;
+/// Process id in the high half, thread id in the low one.
+pub(crate) const IDENTITY: i16 = 24;
+/// The flags below.
+pub(crate) const FLAGS: i16 = 32;
+/// The number of the call before, or [`NONE`].
+pub(crate) const LAST: i16 = 36;
+/// `struct pt_regs *`: the registers as they were when the task entered the kernel. The place is the same for all its life.
+pub(crate) const REGISTERS: i16 = 40;
+/// When it was created or first seen, in ns of the monotonic clock.
+pub(crate) const BEGIN: i16 = 48;
+/// When it ended.
+pub(crate) const END: i16 = 56;
+/// Tasks it created.
+pub(crate) const FORKS: i16 = 64;
+/// Programs it executed after it was first seen.
+pub(crate) const EXECS: i16 = 72;
+/// Its name, 16 bytes.
+pub(crate) const NAME: i16 = 80;
+/// The id of its cgroup, at its end.
+pub(crate) const CGROUP: i16 = 96;
+/// By number: how often, and the sum of the results that are not negative. Eight bytes each.
+pub(crate) const COUNTS: i16 = 128;
+/// Keys and how often, eight bytes each; a key of 0 is a free place.
+pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
+/// The size of a record in bytes.
+pub(crate) const RECORD: usize = TABLE as usize + (PLACES + TRIES - 1) * 16;
+
+/// The task has not yet returned to its program since it was created or since it executed one.
+pub(crate) const FRESH: i32 = 1;
+/// It runs a 32-bit program.
+pub(crate) const NARROW: i32 = 2;
+/// The record is shared by tasks for which no record was left.
+pub(crate) const SHARED: i32 = 4;
+
+/// No call came before.
+pub(crate) const NONE: i32 = 0xffff;
+/// In place of the number of a record: the task is not watched.
+pub(crate) const IGNORED: i32 = 0x7fff_ffff;
+/// In place of the number of a record: none was left, so the CPU's shared one is used.
+pub(crate) const OVERFLOW: i32 = 0x7fff_fffe;
+
+/// What a key of the table counts; its bits 32 to 39. Below are two numbers of 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// One call after another: the numbers of both.
+    Pair = 1,
+    /// A call that failed: its number and its errno.
+    Error = 2,
+    /// A signal that was delivered.
+    Signal = 3,
+    /// A call of a 32-bit program: its number.
+    Narrow = 4,
+    /// A number that is no call's.
+    Unknown = 5,
+    /// A request of an io_uring: its operation code.
+    Ring = 6,
+}
+
+/// Where the programs count what was lost, eight bytes each.
+pub(crate) mod lost {
+    /// Tasks for which no record was left.
+    pub(crate) const RECORDS: i16 = 0;
+    /// Tasks that could not be followed at all.
+    pub(crate) const TASKS: i16 = 8;
+    /// Events for which the shared map had no room.
+    pub(crate) const EVENTS: i16 = 16;
+    /// The size of all.
+    pub(crate) const SIZE: usize = 24;
+}
+
+/// What differs between architectures.
+pub(crate) struct Architecture {
+    /// Where `struct pt_regs` has the call's number, 4 bytes.
+    pub number: i32,
+    /// Where it tells a 32-bit program, 4 bytes; the bits to look at; their value then.
+    pub narrow: (i32, i32, i32),
+    /// Calls that return 0 in the new task.
+    pub forks: &'static [i32],
+    /// `rt_sigreturn`, which has lost its number when it returns.
+    pub signal_return: i32,
+    /// `exit` and `exit_group`, which never return.
+    pub exits: [i32; 2],
+    /// The forks of 32-bit programs.
+    pub narrow_forks: &'static [i32],
+    /// The exits of 32-bit programs.
+    pub narrow_exits: [i32; 2],
+}
+
+/// arch/x86/include/asm/ptrace.h: `orig_ax` and `cs`; the selector of 32-bit code is 0x23.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const HERE: Architecture = Architecture {
+    number: 120,
+    narrow: (136, 0xffff, 0x23),
+    forks: &[56, 57, 58, 435],
+    signal_return: 15,
+    exits: [60, 231],
+    narrow_forks: &[2, 120, 190, 435],
+    narrow_exits: [1, 252],
+};
+
+/// arch/arm64/include/asm/ptrace.h: `syscallno` and `pstate`; bit 4 of the state is set in 32-bit code.
+#[cfg(target_arch = "aarch64")]
+pub(crate) const HERE: Architecture = Architecture {
+    number: 280,
+    narrow: (264, 0x10, 0x10),
+    forks: &[220, 435],
+    signal_return: 139,
+    exits: [93, 94],
+    narrow_forks: &[2, 120, 190, 435],
+    narrow_exits: [1, 248],
+};

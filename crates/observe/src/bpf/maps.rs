@@ -1,0 +1,90 @@
+//! The maps that the programs share with the reader.
+
+use std::io;
+
+use super::layout;
+use super::returned::HINTS;
+use super::sys::{Map, MapKind};
+
+/// Tasks that can be followed at once.
+const TASKS: usize = 1 << 16;
+/// Keys beyond the tables of all records together.
+const SPILLED: usize = 1 << 14;
+
+/// All maps.
+#[derive(Debug)]
+pub(crate) struct Maps {
+    /// The number of the record of each task, by the address of its `struct task_struct`.
+    pub tasks: Map,
+    /// Tasks to be watched once they execute a program.
+    pub announced: Map,
+    /// Processes to be watched.
+    pub wanted: Map,
+    /// The number of the record that a task had, by a hash of its address. It may be wrong.
+    pub hints: Map,
+    pub records: Map,
+    /// Records that nobody uses.
+    pub free: Map,
+    /// Records whose task ended.
+    pub ended: Map,
+    /// What found no place in the table of its record.
+    pub spilled: Map,
+    /// What was lost.
+    pub lost: Map,
+    /// Records that belong to a CPU each.
+    pub shared: u32,
+    next: u64,
+}
+
+impl Maps {
+    /// Maps for `records` tasks that have one of their own, on `cpus` CPUs.
+    ///
+    /// # Errors
+    /// If this process may not create maps, or there is no memory for them.
+    pub(crate) fn new(records: usize, cpus: usize) -> io::Result<Maps> {
+        let hash = |key, value, entries| Map::new(MapKind::Hash, key, value, entries);
+        let array = |value, entries| Map::new(MapKind::Array, 4, value, entries);
+        let mut maps = Maps {
+            tasks: hash(8, 4, TASKS)?,
+            announced: hash(8, 4, 1 << 10)?,
+            wanted: hash(4, 4, 1 << 12)?,
+            hints: array(HINTS, 1)?,
+            records: array(layout::RECORD, records + cpus)?,
+            free: Map::new(MapKind::Stack, 0, 4, records)?,
+            ended: Map::new(MapKind::Queue, 0, 4, records)?,
+            spilled: hash(16, 8, SPILLED)?,
+            lost: array(layout::lost::SIZE, 1)?,
+            shared: cpus as u32,
+            next: 1,
+        };
+        for slot in 0..(records + cpus) as u32 {
+            maps.recycle(slot)?;
+        }
+        Ok(maps)
+    }
+
+    /// Empties a record and offers it to the next task.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn recycle(&mut self, slot: u32) -> io::Result<()> {
+        let mut record = vec![0; layout::RECORD];
+        let mut put = |at: i16, bytes: &[u8]| record[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+        put(layout::ID, &self.next.to_ne_bytes());
+        put(layout::LAST, &layout::NONE.to_ne_bytes());
+        if slot < self.shared {
+            put(layout::FLAGS, &layout::SHARED.to_ne_bytes());
+        }
+        self.next += 1;
+        self.records.set(&slot.to_ne_bytes(), &record)?;
+        if slot < self.shared { Ok(()) } else { self.free.push(&slot.to_ne_bytes()) }
+    }
+
+    /// The bytes of a record.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn record(&self, slot: u32) -> io::Result<Vec<u8>> {
+        self.records.get(&slot.to_ne_bytes())
+    }
+}

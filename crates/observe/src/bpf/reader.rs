@@ -1,0 +1,101 @@
+//! Turns the bytes of a record into counts.
+
+use crate::counts::{Call, Counts, Times};
+use crate::task::Task;
+
+use super::layout::{self, Kind};
+
+/// The counts of a record.
+pub(crate) fn task(record: &[u8]) -> Task {
+    let identity = number(record, layout::IDENTITY);
+    let begin = number(record, layout::BEGIN);
+    let end = number(record, layout::END);
+    let name = &record[layout::NAME as usize..layout::NAME as usize + 16];
+    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    let parent = number(record, layout::PARENT);
+    let mut task = Task {
+        id: number(record, layout::ID),
+        parent: (parent > 0).then_some(parent),
+        process: (identity >> 32) as u32,
+        thread: identity as u32,
+        name: String::from_utf8_lossy(name).into_owned(),
+        begin_ns: begin,
+        end_ns: (end > 0).then_some(end),
+        cgroup: number(record, layout::CGROUP),
+        counts: Counts::default(),
+    };
+    task.counts.forks = number(record, layout::FORKS);
+    task.counts.execs = number(record, layout::EXECS);
+    for call in 0..layout::CALLS {
+        let at = layout::COUNTS + (call * 16) as i16;
+        let count = number(record, at);
+        if count > 0 {
+            let times = Times { count, results: number(record, at + 8) };
+            task.counts.calls.insert(Call::Native(call as u16), times);
+        }
+    }
+    for place in 0..layout::PLACES + layout::TRIES - 1 {
+        let at = layout::TABLE + (place * 16) as i16;
+        let key = number(record, at);
+        if key != 0 {
+            add_key(&mut task.counts, key, number(record, at + 8));
+        }
+    }
+    task
+}
+
+/// Adds what a key of the table counts.
+pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
+    let (first, second) = ((key >> 16) as u16, key as u16);
+    let kind = (key >> 32) as u8;
+    if kind == Kind::Pair as u8 {
+        if first != layout::NONE as u16 {
+            *counts.pairs.entry((Call::Native(first), Call::Native(second))).or_default() += count;
+        }
+    } else if kind == Kind::Error as u8 {
+        *counts.errors.entry((Call::Native(first), second)).or_default() += count;
+    } else if kind == Kind::Signal as u8 {
+        *counts.signals.entry(second).or_default() += count;
+    } else if kind == Kind::Ring as u8 {
+        *counts.requests.entry(second).or_default() += count;
+    } else {
+        let call = if kind == Kind::Narrow as u8 { Call::Narrow(second) } else { Call::Unknown(second) };
+        counts.calls.entry(call).or_default().count += count;
+    }
+}
+
+/// The 8 bytes at an offset.
+pub(crate) fn number(bytes: &[u8], at: i16) -> u64 {
+    let at = at as usize;
+    bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let mut record = vec![0; layout::RECORD];
+        let mut put = |at: i16, value: u64| record[at as usize..at as usize + 8].copy_from_slice(&value.to_ne_bytes());
+        put(layout::IDENTITY, 7 << 32 | 9);
+        put(layout::COUNTS + 3 * 16, 23);
+        put(layout::COUNTS + 3 * 16 + 8, 4096);
+        put(layout::TABLE, (Kind::Pair as u64) << 32 | 3 << 16 | 4);
+        put(layout::TABLE + 8, 5);
+        put(layout::TABLE + 16, (Kind::Error as u64) << 32 | 3 << 16 | 2);
+        put(layout::TABLE + 24, 6);
+        put(layout::TABLE + 32, (Kind::Pair as u64) << 32 | (layout::NONE as u64) << 16 | 4);
+        put(layout::TABLE + 40, 1);
+        let last = layout::RECORD as i16 - 16;
+        put(last, (Kind::Signal as u64) << 32 | 17);
+        put(last + 8, 2);
+        let task = task(&record);
+        assert_eq!((task.process, task.thread), (7, 9));
+        assert_eq!(task.counts.calls[&Call::Native(3)], Times { count: 23, results: 4096 });
+        assert_eq!(task.counts.pairs.len(), 1, "the first call has none before it");
+        assert_eq!(task.counts.pairs[&(Call::Native(3), Call::Native(4))], 5);
+        assert_eq!(task.counts.errors[&(Call::Native(3), 2)], 6);
+        assert_eq!(task.counts.signals[&17], 2);
+    }
+}

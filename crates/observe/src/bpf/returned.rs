@@ -1,0 +1,218 @@
+//! The program that runs after every system call of every task: `sys_exit(registers, result)`. It decides what counting costs.
+
+use super::instruction::{Compute, Instruction, Label, Operand, When, Width};
+use super::layout::{self, HERE, Kind};
+use super::maps::Maps;
+use super::programs::{Builder, Whom, frame, helper};
+use Operand::{Constant, Register as Other};
+
+/// Places of the hints, a power of two.
+const HINT_BITS: i32 = 12;
+/// The size of the hints: which record a task had the last time, by its address.
+pub(crate) const HINTS: usize = 4 << HINT_BITS;
+/// The result of a call that this kernel does not have.
+const NO_SUCH_CALL: i32 = -libc::ENOSYS;
+
+/// Where the program goes on.
+struct Labels {
+    /// Register 7 is the record.
+    found: Label,
+    /// The call is counted by its number.
+    by_number: Label,
+    end: Label,
+}
+
+/// Counts a call that returned. In register 7 the record, in 8 the number, in 9 the result.
+pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let labels = Labels { found: b.code.label(), by_number: b.code.label(), end: b.code.label() };
+    find_fast(&mut b, whom, &labels);
+    let (special, rare, failed, pairs) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    b.code.place(labels.found);
+    b.code.load(Width::Double, 9, 6, 8);
+    b.code.load(Width::Double, 3, 6, 0);
+    b.code.add(3, HERE.number);
+    b.read_word();
+    b.code.copy(8, 0);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.jump_if(1, When::NotEqual, Constant(0), special);
+    b.code.place(labels.by_number);
+    b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
+    b.code.copy(2, 8);
+    b.code.compute(Compute::ShiftLeft, 2, Constant(4));
+    b.code.compute(Compute::Add, 2, Other(7));
+    b.count(2, layout::COUNTS);
+    b.code.jump_if(9, When::Less, Constant(0), failed);
+    b.code.load(Width::Double, 1, 2, layout::COUNTS + 8);
+    b.code.compute(Compute::Add, 1, Other(9));
+    b.code.store(Width::Double, 2, layout::COUNTS + 8, 1);
+    b.code.place(pairs);
+    b.code.load(Width::Word, 3, 7, layout::LAST);
+    b.code.store(Width::Word, 7, layout::LAST, 8);
+    b.code.compute(Compute::ShiftLeft, 3, Constant(16));
+    b.code.compute(Compute::Or, 3, Other(8));
+    b.key(Kind::Pair);
+    b.count_key(labels.end);
+    count_error(&mut b, failed, pairs);
+    handle_special(&mut b, special, rare, &labels);
+    count_rare(&mut b, rare, &labels);
+    b.end(labels.end)
+}
+
+/// Finds the record of the running task by the hint for its address, which costs a third of a search.
+fn find_fast(b: &mut Builder, whom: Whom, labels: &Labels) {
+    let (search, missing) = (b.code.label(), b.code.label());
+    b.this_task();
+    b.code.copy(9, 0);
+    b.code.copy(1, 0);
+    b.code.compute(Compute::ShiftRight, 1, Constant(6));
+    b.code.compute32(Compute::Multiply, 1, Constant(0x9E37_79B1_u32 as i32));
+    b.code.compute32(Compute::ShiftRight, 1, Constant(32 - HINT_BITS));
+    b.code.compute(Compute::ShiftLeft, 1, Constant(2));
+    b.code.map_value(8, b.maps.hints.descriptor());
+    b.code.compute(Compute::Add, 8, Other(1));
+    b.code.load(Width::Word, 1, 8, 0);
+    b.code.store(Width::Word, super::instruction::FRAME, frame::SLOT, 1);
+    b.record(search);
+    b.code.load(Width::Double, 1, 7, layout::TASK);
+    b.code.jump_if(1, When::Equal, Other(9), labels.found);
+    b.code.place(search);
+    b.find(missing, labels.end);
+    // A shared record belongs to no task, so it is never found by a hint.
+    b.code.load(Width::Double, 1, 7, layout::TASK);
+    b.code.jump_if(1, When::NotEqual, Other(9), labels.found);
+    b.code.load(Width::Word, 1, super::instruction::FRAME, frame::SLOT);
+    b.code.store(Width::Word, 8, 0, 1);
+    b.code.jump(labels.found);
+    b.code.place(missing);
+    admit(b, whom, labels);
+}
+
+/// A task without a record: gives it one if it is to be watched.
+fn admit(b: &mut Builder, whom: Whom, labels: &Labels) {
+    let ignored = b.code.label();
+    if whom == Whom::Announced {
+        b.code.jump(labels.end);
+        return;
+    }
+    match whom {
+        Whom::Announced => {}
+        Whom::Wanted => {
+            b.code.call(helper::IDENTITY);
+            b.code.compute(Compute::ShiftRight, 0, Constant(32));
+            b.code.store(Width::Word, super::instruction::FRAME, frame::WORD, 0);
+            b.on_map(helper::LOOKUP, b.maps.wanted.descriptor(), frame::WORD);
+            b.code.jump_if(0, When::Equal, Constant(0), ignored);
+        }
+        Whom::Cgroup { id, depth } => {
+            b.code.constant(1, depth);
+            b.code.call(helper::ANCESTOR);
+            b.code.wide(1, id);
+            // It may be moved into the cgroup later, so nothing is remembered.
+            b.code.jump_if(0, When::NotEqual, Other(1), labels.end);
+        }
+        Whom::AllBut(process) => {
+            b.code.call(helper::IDENTITY);
+            b.code.compute(Compute::ShiftRight, 0, Constant(32));
+            b.code.jump_if(0, When::Equal, Constant(process as i32), ignored);
+        }
+    }
+    b.code.constant(9, 0);
+    b.create(labels.found, labels.end);
+    // The kernel takes no program with instructions that nothing leads to.
+    if !matches!(whom, Whom::Cgroup { .. }) {
+        b.code.place(ignored);
+        b.ignore();
+        b.code.jump(labels.end);
+    }
+}
+
+/// A failed call, by its number and errno.
+fn count_error(b: &mut Builder, failed: Label, counted: Label) {
+    b.code.place(failed);
+    b.code.copy(1, 9);
+    b.code.add(1, 4096);
+    b.code.jump_if(1, When::Less, Constant(0), counted);
+    b.code.constant(3, 0);
+    b.code.compute(Compute::Subtract, 3, Other(9));
+    b.code.copy(1, 8);
+    b.code.compute(Compute::ShiftLeft, 1, Constant(16));
+    b.code.compute(Compute::Or, 3, Other(1));
+    b.key(Kind::Error);
+    b.count_key(counted);
+}
+
+/// A task that has not been in its program since it was created or executed one; 32-bit programs; shared records.
+fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels) {
+    let (known, parent, narrow, wide) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    b.code.place(special);
+    b.code.compute(Compute::And, 1, Constant(layout::FRESH));
+    b.code.jump_if(1, When::Equal, Constant(0), known);
+    b.identify();
+    b.code.load(Width::Double, 3, 6, 0);
+    b.code.store(Width::Double, 7, layout::REGISTERS, 3);
+    let (place, mask, value) = HERE.narrow;
+    b.code.add(3, place);
+    b.read_word();
+    b.code.compute(Compute::And, 0, Constant(mask));
+    b.code.constant(1, 0);
+    b.code.jump_if(0, When::NotEqual, Constant(value), wide);
+    b.code.constant(1, layout::NARROW);
+    b.code.place(wide);
+    b.code.store(Width::Word, 7, layout::FLAGS, 1);
+    b.code.place(known);
+    // The call that created this task was its creator's.
+    b.code.jump_if(9, When::NotEqual, Constant(0), parent);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
+    b.code.jump_if(1, When::NotEqual, Constant(0), narrow);
+    for number in HERE.forks {
+        b.code.jump_if(8, When::Equal, Constant(*number), labels.end);
+    }
+    b.code.jump(parent);
+    b.code.place(narrow);
+    for number in HERE.narrow_forks {
+        b.code.jump_if(8, When::Equal, Constant(*number), labels.end);
+    }
+    b.code.place(parent);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
+    b.code.jump_if(1, When::NotEqual, Constant(0), rare);
+    // The tasks of a shared record are not one after another.
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.jump_if(1, When::Equal, Constant(0), labels.by_number);
+    b.code.constant(1, layout::NONE);
+    b.code.store(Width::Word, 7, layout::LAST, 1);
+    b.code.jump(labels.by_number);
+}
+
+/// Numbers beyond the table, and 32-bit programs.
+fn count_rare(b: &mut Builder, rare: Label, labels: &Labels) {
+    let (other, narrow, small) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.place(rare);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
+    b.code.jump_if(1, When::NotEqual, Constant(0), narrow);
+    // A handler's return restores the registers of before, without the number of a call.
+    b.code.wide(1, 0xffff_ffff);
+    b.code.jump_if(8, When::NotEqual, Other(1), other);
+    b.code.jump_if(9, When::Equal, Constant(NO_SUCH_CALL), other);
+    b.code.constant(8, HERE.signal_return);
+    // What it returned is what was in the register before.
+    b.code.constant(9, 0);
+    b.code.jump(labels.by_number);
+    b.code.place(other);
+    b.code.copy(3, 8);
+    b.code.compute(Compute::And, 3, Constant(0xffff));
+    b.key(Kind::Unknown);
+    b.count_key(labels.end);
+    b.code.place(narrow);
+    b.code.copy(3, 8);
+    b.code.jump_if(3, When::Above, Constant(0xffff), small);
+    b.key(Kind::Narrow);
+    b.count_key(labels.end);
+    b.code.place(small);
+    b.code.constant(3, 0xffff);
+    b.key(Kind::Narrow);
+    b.count_key(labels.end);
+}

@@ -1,0 +1,278 @@
+//! bpf(2): maps, programs, attachments. Knows nothing of what they count.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use super::instruction::Instruction;
+
+/// Commands of bpf(2) (include/uapi/linux/bpf.h, `enum bpf_cmd`).
+mod command {
+    pub(super) const MAP_CREATE: i32 = 0;
+    pub(super) const MAP_LOOKUP: i32 = 1;
+    pub(super) const MAP_UPDATE: i32 = 2;
+    pub(super) const MAP_DELETE: i32 = 3;
+    pub(super) const MAP_NEXT_KEY: i32 = 4;
+    pub(super) const PROGRAM_LOAD: i32 = 5;
+    pub(super) const TEST_RUN: i32 = 10;
+    pub(super) const RAW_TRACEPOINT_OPEN: i32 = 17;
+    pub(super) const MAP_TAKE: i32 = 21;
+}
+
+/// `BPF_PROG_TYPE_RAW_TRACEPOINT`.
+const RAW_TRACEPOINT: u32 = 17;
+/// Helpers that read kernel memory are for programs under this license.
+const LICENSE: &std::ffi::CStr = c"GPL";
+
+/// The kinds of maps that are used (`enum bpf_map_type`).
+#[derive(Clone, Copy, Debug)]
+#[repr(u32)]
+pub(crate) enum MapKind {
+    Hash = 1,
+    Array = 2,
+    Queue = 22,
+    Stack = 23,
+}
+
+/// A map. The kernel frees it when this and all programs that use it are gone.
+#[derive(Debug)]
+pub(crate) struct Map {
+    descriptor: OwnedFd,
+    key: usize,
+    value: usize,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CreateMap {
+    kind: u32,
+    key: u32,
+    value: u32,
+    entries: u32,
+    flags: u32,
+    rest: [u32; 7],
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Element {
+    map: u32,
+    unused: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct LoadProgram {
+    kind: u32,
+    instructions: u32,
+    at: u64,
+    license: u64,
+    log_level: u32,
+    log_size: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+    name: [u8; 16],
+}
+
+#[repr(C)]
+struct OpenTracepoint {
+    name: u64,
+    program: u32,
+    unused: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct TestRun {
+    program: u32,
+    result: u32,
+    sizes: [u32; 2],
+    data: [u64; 2],
+    repeat: u32,
+    duration: u32,
+    context_sizes: [u32; 2],
+    contexts: [u64; 2],
+    flags: u32,
+    cpu: u32,
+}
+
+/// Calls bpf(2).
+///
+/// # Errors
+/// The kernel's refusal.
+fn bpf<T>(command: i32, attributes: &mut T) -> io::Result<i32> {
+    // SAFETY: the attributes live through the call and their size is given. Every pointer in them was made by this file
+    // from memory that lives through the call and has the size that the kernel uses.
+    let answer = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size_of::<T>()) };
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer as i32) }
+}
+
+/// The descriptor that bpf(2) has just returned.
+fn owned(descriptor: i32) -> OwnedFd {
+    // SAFETY: the kernel just gave us this descriptor, close-on-exec, and nobody else knows it.
+    unsafe { OwnedFd::from_raw_fd(descriptor) }
+}
+
+impl Map {
+    /// A map of `entries` values of `value` bytes, by keys of `key` bytes; 0 for queues and stacks.
+    ///
+    /// # Errors
+    /// If this process may not create maps, or there is no memory for it.
+    pub(crate) fn new(kind: MapKind, key: usize, value: usize, entries: usize) -> io::Result<Map> {
+        let (key_size, value_size) = (key as u32, value as u32);
+        let kind = kind as u32;
+        let mut attributes =
+            CreateMap { kind, key: key_size, value: value_size, entries: entries as u32, ..CreateMap::default() };
+        let descriptor = owned(bpf(command::MAP_CREATE, &mut attributes)?);
+        Ok(Map { descriptor, key, value })
+    }
+
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.descriptor.as_raw_fd()
+    }
+
+    fn element(&self, key: Option<&[u8]>, value: Option<&mut [u8]>) -> Element {
+        assert!(key.is_none_or(|key| key.len() == self.key), "a key of the map");
+        assert!(value.as_ref().is_none_or(|value| value.len() == self.value), "a value of the map");
+        Element {
+            map: self.descriptor.as_raw_fd() as u32,
+            key: key.map_or(0, |key| key.as_ptr().addr() as u64),
+            value: value.map_or(0, |value| value.as_mut_ptr().expose_provenance() as u64),
+            ..Element::default()
+        }
+    }
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn get(&self, key: &[u8]) -> io::Result<Vec<u8>> {
+        let mut value = vec![0; self.value];
+        bpf(command::MAP_LOOKUP, &mut self.element(Some(key), Some(&mut value)))?;
+        Ok(value)
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// If the map is full.
+    pub(crate) fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        let mut value = value.to_vec();
+        let key = (self.key > 0).then_some(key);
+        bpf(command::MAP_UPDATE, &mut self.element(key, Some(&mut value))).map(|_| ())
+    }
+
+    /// Removes a key.
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub(crate) fn remove(&self, key: &[u8]) -> io::Result<()> {
+        bpf(command::MAP_DELETE, &mut self.element(Some(key), None)).map(|_| ())
+    }
+
+    /// Puts a value into a queue or stack.
+    ///
+    /// # Errors
+    /// If it is full.
+    pub(crate) fn push(&self, value: &[u8]) -> io::Result<()> {
+        self.set(&[], value)
+    }
+
+    /// Takes the next value of a queue or stack, if there is one.
+    pub(crate) fn take(&self) -> Option<Vec<u8>> {
+        let mut value = vec![0; self.value];
+        bpf(command::MAP_TAKE, &mut self.element(None, Some(&mut value))).ok()?;
+        Some(value)
+    }
+
+    /// All keys of a hash. Keys that come or go meanwhile may be missing.
+    pub(crate) fn keys(&self) -> Vec<Vec<u8>> {
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        loop {
+            let mut next = vec![0; self.key];
+            let mut attributes = self.element(keys.last().map(Vec::as_slice), None);
+            attributes.value = next.as_mut_ptr().expose_provenance() as u64;
+            if bpf(command::MAP_NEXT_KEY, &mut attributes).is_err() {
+                return keys;
+            }
+            keys.push(next);
+        }
+    }
+}
+
+/// A program that the kernel has checked.
+#[derive(Debug)]
+pub(crate) struct Program(OwnedFd);
+
+impl Program {
+    /// Has the kernel check and translate the instructions.
+    ///
+    /// # Errors
+    /// If this process may not load programs, or the kernel does not accept this one: with what its checker says.
+    pub(crate) fn load(name: &str, instructions: &[Instruction]) -> io::Result<Program> {
+        match Program::load_with(name, instructions, &mut []) {
+            // A message is worth its time only after a refusal; it needs a buffer large enough for all of it.
+            Err(error) if !matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => {
+                let mut log = vec![0; 1 << 20];
+                let again = Program::load_with(name, instructions, &mut log);
+                again.map_err(|error| {
+                    let text = String::from_utf8_lossy(&log);
+                    let text = text.trim_end_matches('\0').trim_end();
+                    let told: Vec<&str> = text.lines().rev().take(4).collect();
+                    let told: Vec<&str> = told.into_iter().rev().collect();
+                    io::Error::new(error.kind(), format!("program {name}: {error}: {}", told.join("; ")))
+                })
+            }
+            other => other,
+        }
+    }
+
+    fn load_with(name: &str, instructions: &[Instruction], log: &mut [u8]) -> io::Result<Program> {
+        let mut attributes = LoadProgram {
+            kind: RAW_TRACEPOINT,
+            instructions: instructions.len() as u32,
+            at: instructions.as_ptr().expose_provenance() as u64,
+            license: LICENSE.as_ptr().expose_provenance() as u64,
+            log_level: u32::from(!log.is_empty()),
+            log_size: log.len() as u32,
+            log: if log.is_empty() { 0 } else { log.as_mut_ptr().expose_provenance() as u64 },
+            ..LoadProgram::default()
+        };
+        for (to, from) in attributes.name.iter_mut().take(15).zip(name.bytes()) {
+            *to = from;
+        }
+        Ok(Program(owned(bpf(command::PROGRAM_LOAD, &mut attributes)?)))
+    }
+
+    /// Runs the program at this tracepoint until the result is dropped or this process ends.
+    ///
+    /// # Errors
+    /// If this kernel does not have the tracepoint.
+    pub(crate) fn attach(&self, tracepoint: &std::ffi::CStr) -> io::Result<Attachment> {
+        let name = tracepoint.as_ptr().expose_provenance() as u64;
+        let mut attributes = OpenTracepoint { name, program: self.0.as_raw_fd() as u32, unused: 0 };
+        Ok(Attachment { _descriptor: owned(bpf(command::RAW_TRACEPOINT_OPEN, &mut attributes)?) })
+    }
+
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+}
+
+/// An attached program. Dropping it detaches the program; so does the end of this process, however it ends.
+#[derive(Debug)]
+pub(crate) struct Attachment {
+    _descriptor: OwnedFd,
+}
+
+/// Runs a program once, in the task that calls this. Allocates nothing, so it may be called between fork and exec.
+///
+/// # Errors
+/// If this kernel cannot (before Linux 5.10).
+pub(crate) fn run_here(program: i32) -> io::Result<()> {
+    let mut attributes = TestRun { program: program as u32, ..TestRun::default() };
+    bpf(command::TEST_RUN, &mut attributes).map(|_| ())
+}

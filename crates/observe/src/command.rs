@@ -1,0 +1,132 @@
+//! The command that is watched: started so that it is announced before it executes its program, and waited for with what the
+//! kernel charged it and everything that it waited for.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use record::Usage;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+/// A started command.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pid: Pid,
+    descriptor: Option<OwnedFd>,
+    ended: Option<(ExitStatus, Usage)>,
+}
+
+/// Starts a command. The new process calls `announce` before it executes the program.
+///
+/// # Errors
+/// If there is no such program, or it cannot be executed; or `announce` fails.
+pub(crate) fn start(
+    words: &[OsString],
+    announce: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) -> io::Result<Running> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut command = std::process::Command::new(program);
+    command.args(arguments);
+    // SAFETY: between fork and exec, `announce` makes system calls only and allocates nothing.
+    unsafe { command.pre_exec(announce) };
+    let child = command.spawn()?;
+    let pid = Pid::from_raw(child.id() as i32).ok_or(io::ErrorKind::NotFound)?;
+    // Without it (before Linux 5.3), the end is noticed at the next look.
+    let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok();
+    Ok(Running { pid, descriptor, ended: None })
+}
+
+impl Running {
+    /// Waits for its end, at most this long.
+    ///
+    /// # Errors
+    /// If the kernel has no such child.
+    pub(crate) fn wait(&mut self, time: Duration) -> io::Result<Option<ExitStatus>> {
+        if self.ended.is_none() {
+            if let Some(descriptor) = &self.descriptor {
+                let mut ready = [PollFd::new(descriptor, PollFlags::IN)];
+                // A signal ends the wait early, which is what the caller wants.
+                let _ = poll(&mut ready, Timespec::try_from(time).ok().as_ref());
+            } else {
+                std::thread::sleep(time.min(Duration::from_millis(5)));
+            }
+            self.ended = reap(self.pid)?;
+        }
+        Ok(self.ended.map(|(status, _)| status))
+    }
+
+    /// Passes a signal on.
+    pub(crate) fn signal(&self, signal: i32) {
+        if let Some(signal) = Signal::from_named_raw(signal).filter(|_| self.ended.is_none()) {
+            let _ = kill_process(self.pid, signal);
+        }
+    }
+
+    /// What it and everything that it waited for used, once it ended.
+    pub(crate) fn usage(&self) -> Option<Usage> {
+        self.ended.as_ref().map(|(_, usage)| *usage)
+    }
+}
+
+/// The end of a child, if it has ended.
+fn reap(pid: Pid) -> io::Result<Option<(ExitStatus, Usage)>> {
+    let mut status = 0;
+    // SAFETY: the kernel's structure for an account consists of numbers, for which zero is a value.
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both places live through the call and have the types that wait4(2) writes.
+    let found = unsafe { libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, libc::WNOHANG, &raw mut used) };
+    match found {
+        0 => Ok(None),
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(Some((ExitStatus::from_raw(status), usage(&used)))),
+    }
+}
+
+fn usage(used: &libc::rusage) -> Usage {
+    let time = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
+    let (user, system) = (time(used.ru_utime), time(used.ru_stime));
+    let count = |count: i64| u64::try_from(count).ok();
+    Usage {
+        cpu_ns: Some(user + system),
+        user_ns: Some(user),
+        system_ns: Some(system),
+        minor_faults: count(used.ru_minflt),
+        major_faults: count(used.ru_majflt),
+        voluntary_switches: count(used.ru_nvcsw),
+        involuntary_switches: count(used.ru_nivcsw),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(words: &[&str]) -> (ExitStatus, Usage) {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let mut running = start(&words, || Ok(())).expect("it starts");
+        loop {
+            if let Some(status) = running.wait(Duration::from_secs(1)).expect("a child") {
+                return (status, running.usage().expect("what it used"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_command_is_told_as_it_is() {
+        assert_eq!(ended(&["sh", "-c", "exit 7"]).0.code(), Some(7));
+        assert_eq!(ended(&["sh", "-c", "kill -9 $$"]).0.signal(), Some(9));
+        let (status, usage) = ended(&["true"]);
+        assert!(status.success());
+        assert!(usage.minor_faults.is_some_and(|faults| faults > 10), "{usage:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_started_says_why() {
+        let missing = start(&["/no/such/program".into()], || Ok(())).expect_err("it is not there");
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+}

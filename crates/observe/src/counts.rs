@@ -1,0 +1,173 @@
+//! What a task, a process or a whole command asked of the kernel, by number. Knows no source of counts.
+
+use std::collections::BTreeMap;
+
+use operations::every_call;
+
+/// A system call by its number in its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Call {
+    /// Of this architecture.
+    Native(u16),
+    /// Of a 32-bit program.
+    Narrow(u16),
+    /// A number that is no call's.
+    Unknown(u16),
+}
+
+/// How often a call was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// How often, whether it succeeded or failed.
+    pub count: u64,
+    /// The sum of all results that are not negative: bytes, if it is a call that moves bytes.
+    pub results: u64,
+}
+
+/// All counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Every call.
+    pub calls: BTreeMap<Call, Times>,
+    /// Failed calls, by errno.
+    pub errors: BTreeMap<(Call, u16), u64>,
+    /// A call and the one that the same task made right after it.
+    pub pairs: BTreeMap<(Call, Call), u64>,
+    /// Delivered signals by number.
+    pub signals: BTreeMap<u16, u64>,
+    /// Requests to an io_uring by operation code.
+    pub requests: BTreeMap<u16, u64>,
+    /// Processes and threads that were created.
+    pub forks: u64,
+    /// Programs that were executed.
+    pub execs: u64,
+}
+
+impl Counts {
+    /// Adds other counts.
+    pub fn add(&mut self, other: &Counts) {
+        for (call, times) in &other.calls {
+            let all = self.calls.entry(*call).or_default();
+            all.count += times.count;
+            all.results = all.results.wrapping_add(times.results);
+        }
+        add(&mut self.errors, &other.errors);
+        add(&mut self.pairs, &other.pairs);
+        add(&mut self.signals, &other.signals);
+        add(&mut self.requests, &other.requests);
+        self.forks += other.forks;
+        self.execs += other.execs;
+    }
+
+    /// All calls together.
+    pub fn total(&self) -> u64 {
+        self.calls.values().map(|times| times.count).sum()
+    }
+}
+
+fn add<K: Ord + Copy>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *to.entry(*key).or_default() += count;
+    }
+}
+
+/// Calls whose result is a number of bytes that were moved.
+const MOVES: &[&str] = &[
+    "read",
+    "write",
+    "pread64",
+    "pwrite64",
+    "readv",
+    "writev",
+    "preadv",
+    "pwritev",
+    "preadv2",
+    "pwritev2",
+    "recvfrom",
+    "sendto",
+    "recvmsg",
+    "sendmsg",
+    "sendfile",
+    "splice",
+    "tee",
+    "vmsplice",
+    "copy_file_range",
+    "getdents",
+    "getdents64",
+    "getrandom",
+    "readlink",
+    "readlinkat",
+    "getcwd",
+    "process_vm_readv",
+    "process_vm_writev",
+    "mq_timedreceive",
+    "getxattr",
+    "listxattr",
+    "msgrcv",
+];
+
+/// The names of calls, looked up once.
+#[derive(Clone, Debug)]
+pub struct CallNames(BTreeMap<u16, &'static str>);
+
+impl Default for CallNames {
+    fn default() -> CallNames {
+        let calls = every_call().into_iter();
+        CallNames(calls.filter_map(|call| Some((u16::try_from(call.number).ok()?, call.name))).collect())
+    }
+}
+
+impl CallNames {
+    /// The kernel's name of a call. Those of other tables are named by their number.
+    pub fn of(&self, call: Call) -> String {
+        match call {
+            Call::Native(number) => {
+                self.0.get(&number).map_or_else(|| format!("number {number}"), |name| (*name).into())
+            }
+            Call::Narrow(number) => format!("32-bit number {number}"),
+            Call::Unknown(u16::MAX) => "number -1".into(),
+            Call::Unknown(number) => format!("number {number}"),
+        }
+    }
+
+    /// True if the sum of its results is the number of bytes that it moved.
+    pub fn moves_bytes(&self, call: Call) -> bool {
+        matches!(call, Call::Native(number) if self.0.get(&number).is_some_and(|name| MOVES.contains(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(count: u64) -> Counts {
+        let call = Call::Native(0);
+        Counts {
+            calls: BTreeMap::from([(call, Times { count, results: 10 * count })]),
+            errors: BTreeMap::from([((call, 2), count)]),
+            pairs: BTreeMap::from([((call, call), count)]),
+            forks: count,
+            ..Counts::default()
+        }
+    }
+
+    #[test]
+    fn counts_are_added_by_key() {
+        let mut sum = counts(3);
+        sum.add(&counts(4));
+        assert_eq!(sum, counts(7));
+    }
+
+    #[test]
+    fn calls_that_move_bytes_exist() {
+        let names = CallNames::default();
+        let known: Vec<&str> = every_call().iter().map(|call| call.name).collect();
+        // Some calls are old: newer architectures lack them.
+        let absent: Vec<&&str> = MOVES.iter().filter(|name| !known.contains(name)).collect();
+        assert!(absent.len() <= 3, "{absent:?}");
+        let call = |number: i64| Call::Native(number as u16);
+        assert!(names.moves_bytes(call(libc::SYS_read)));
+        assert!(!names.moves_bytes(call(libc::SYS_mmap)));
+        assert_eq!(names.of(call(libc::SYS_read)), "read");
+    }
+}

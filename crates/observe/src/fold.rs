@@ -1,0 +1,251 @@
+//! Tasks become processes. Processes that ended are kept one by one up to a number; the rest are added up by their creator and
+//! their name, so that nothing is lost and memory stays bounded.
+
+use std::collections::{BTreeMap, HashMap};
+
+use record::{CallCount, NamedCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage};
+
+use crate::counts::{Call, CallNames, Counts};
+use crate::names;
+use crate::task::Task;
+
+/// Ended processes that are told one by one.
+const KEPT: usize = 256;
+/// Threads of a process that are told one by one.
+const THREADS: usize = 64;
+
+/// One process that is being put together.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    pid: u32,
+    name: String,
+    /// The task that created its first thread.
+    creator: Option<u64>,
+    /// How many processes these are.
+    processes: u64,
+    ended: bool,
+    cgroup: u64,
+    threads: Vec<Thread>,
+    usage: Usage,
+    counts: Counts,
+}
+
+#[derive(Clone, Debug)]
+struct Thread {
+    tid: u32,
+    name: String,
+    usage: Usage,
+    counts: Counts,
+}
+
+/// All processes that were watched.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fold {
+    /// By a number that begins at the first process and never comes again.
+    processes: BTreeMap<u64, Process>,
+    next: u64,
+    /// The process that has an id now.
+    current: HashMap<u32, u64>,
+    /// The id of the process of each task.
+    owners: HashMap<u64, u32>,
+    /// Ended processes by their creator and name.
+    folded: BTreeMap<(Option<u32>, String), Process>,
+    ended: usize,
+}
+
+impl Fold {
+    /// Adds a task that ended, with what it used.
+    pub(crate) fn add(&mut self, task: &Task, usage: Option<Usage>) {
+        self.owners.insert(task.id, task.process);
+        let ends = task.end_ns.is_some() && task.thread == task.process;
+        let number = match self.current.get(&task.process) {
+            Some(number) => *number,
+            None => {
+                self.next += 1;
+                self.current.insert(task.process, self.next);
+                self.next
+            }
+        };
+        let process = self.processes.entry(number).or_default();
+        process.add(task, usage);
+        if ends {
+            // The first thread of a process is the last to be told.
+            process.ended = true;
+            self.current.remove(&task.process);
+            self.ended += 1;
+        }
+        if self.ended > KEPT {
+            self.fold_oldest();
+        }
+    }
+
+    /// Adds the oldest ended process to the others of its creator and name.
+    fn fold_oldest(&mut self) {
+        let Some((&number, _)) = self.processes.iter().find(|(_, process)| process.ended) else { return };
+        let Some(process) = self.processes.remove(&number) else { return };
+        self.ended -= 1;
+        let creator = process.creator.and_then(|creator| self.owners.get(&creator)).copied();
+        let sum = self.folded.entry((creator, process.name.clone())).or_default();
+        sum.name.clone_from(&process.name);
+        sum.creator = process.creator;
+        sum.ended = true;
+        sum.cgroup = process.cgroup;
+        sum.processes += process.processes;
+        sum.usage = sum.usage.plus(&process.usage);
+        sum.counts.add(&process.counts);
+    }
+
+    /// All processes, with the tasks that run now, those with the most calls first; and all counts together.
+    pub(crate) fn processes(&self, running: &[(Task, Option<Usage>)], names: &CallNames) -> Processes {
+        let mut all = self.clone();
+        for (task, usage) in running {
+            all.add(task, *usage);
+        }
+        let mut together = Counts::default();
+        let every = all.processes.values().chain(all.folded.values());
+        let mut processes: Vec<ProcessCounts> = Vec::new();
+        for process in every {
+            together.add(&process.counts);
+            let parent = process.creator.and_then(|creator| all.owners.get(&creator)).copied();
+            processes.push(process.told(parent, names));
+        }
+        processes.sort_by_key(|process| std::cmp::Reverse(process.requests.total()));
+        Processes { processes, together }
+    }
+}
+
+/// Processes and what they did together.
+pub(crate) struct Processes {
+    pub processes: Vec<ProcessCounts>,
+    pub together: Counts,
+}
+
+impl Process {
+    fn add(&mut self, task: &Task, usage: Option<Usage>) {
+        let first = task.thread == task.process;
+        if first || self.name.is_empty() {
+            self.name.clone_from(&task.name);
+            self.creator = task.parent;
+            self.cgroup = task.cgroup;
+        }
+        self.pid = task.process;
+        self.processes = 1;
+        self.counts.add(&task.counts);
+        self.usage = self.usage.plus(&usage.unwrap_or_default());
+        let thread = Thread {
+            tid: task.thread,
+            name: task.name.clone(),
+            usage: usage.unwrap_or_default(),
+            counts: task.counts.clone(),
+        };
+        let told = self.threads.len();
+        match self.threads.iter_mut().find(|thread| thread.tid == task.thread) {
+            Some(known) => known.counts.add(&thread.counts),
+            None if told < THREADS => self.threads.push(thread),
+            None => {}
+        }
+    }
+
+    fn told(&self, parent: Option<u32>, names: &CallNames) -> ProcessCounts {
+        // What one thread did is what the process did.
+        let several = self.threads.len() > 1;
+        let threads = self.threads.iter().filter(|_| several).map(|thread| ThreadCounts {
+            tid: thread.tid,
+            name: thread.name.clone(),
+            usage: thread.usage,
+            requests: requests(&thread.counts, names),
+        });
+        ProcessCounts {
+            pid: (self.processes == 1 && self.pid > 0).then_some(self.pid),
+            name: self.name.clone(),
+            parent,
+            processes: self.processes,
+            running: !self.ended,
+            cgroup: None,
+            threads: threads.collect(),
+            usage: self.usage,
+            requests: requests(&self.counts, names),
+        }
+    }
+}
+
+/// Counts with the names of what they count.
+pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
+    let mut calls: Vec<CallCount> = Vec::new();
+    for (call, times) in &counts.calls {
+        let errors = counts.errors.range((*call, 0)..=(*call, u16::MAX));
+        let errors = errors.map(|((_, error), count)| NamedCount { name: names::error(*error), count: *count });
+        calls.push(CallCount {
+            call: names.of(*call),
+            count: times.count,
+            bytes: names.moves_bytes(*call).then_some(times.results),
+            errors: errors.collect(),
+        });
+    }
+    calls.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.call.cmp(&other.call)));
+    let pair = |((first, then), count): (&(Call, Call), &u64)| PairCount {
+        first: names.of(*first),
+        then: names.of(*then),
+        count: *count,
+    };
+    let mut pairs: Vec<PairCount> = counts.pairs.iter().map(pair).collect();
+    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count));
+    let named = |of: &BTreeMap<u16, u64>, name: fn(u16) -> String| -> Vec<NamedCount> {
+        of.iter().map(|(number, count)| NamedCount { name: name(*number), count: *count }).collect()
+    };
+    Requests {
+        calls,
+        pairs,
+        signals: named(&counts.signals, names::signal),
+        io_uring: named(&counts.requests, names::request),
+        forks: counts.forks,
+        execs: counts.execs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::Times;
+
+    fn task(id: u64, process: u32, thread: u32, ended: bool) -> Task {
+        let calls = BTreeMap::from([(Call::Native(39), Times { count: 2, results: 0 })]);
+        let counts = Counts { calls, ..Counts::default() };
+        let end_ns = ended.then_some(5);
+        Task { id, parent: Some(1), process, thread, name: format!("p{process}"), end_ns, counts, ..Task::default() }
+    }
+
+    #[test]
+    fn threads_become_their_process_and_ids_come_again() {
+        let mut fold = Fold::default();
+        fold.add(&task(2, 10, 11, true), None);
+        fold.add(&task(3, 10, 10, true), None);
+        fold.add(&task(4, 10, 10, true), None);
+        let told = fold.processes(&[(task(1, 9, 9, false), None)], &CallNames::default());
+        let shown: Vec<_> = told
+            .processes
+            .iter()
+            .map(|process| (process.pid, process.requests.total(), process.threads.len(), process.running))
+            .collect();
+        assert_eq!(shown, [(Some(10), 4, 2, false), (Some(10), 2, 0, false), (Some(9), 2, 0, true)]);
+        assert_eq!(told.processes[0].parent, Some(9));
+        assert_eq!(told.together.total(), 8);
+    }
+
+    #[test]
+    fn many_ended_processes_are_added_up_and_none_is_lost() {
+        let mut fold = Fold::default();
+        let many = KEPT as u32 + 1000;
+        for id in 0..many {
+            let mut ended = task(u64::from(id) + 10, id + 100, id + 100, true);
+            ended.name = "true".into();
+            fold.add(&ended, Some(Usage { minor_faults: Some(3), ..Usage::default() }));
+        }
+        let told = fold.processes(&[], &CallNames::default());
+        assert_eq!(told.processes.len(), KEPT + 1);
+        assert_eq!(told.processes.iter().map(|process| process.processes).sum::<u64>(), u64::from(many));
+        assert_eq!(told.together.total(), 2 * u64::from(many));
+        assert_eq!(told.processes[0].usage.minor_faults, Some(3000));
+        assert_eq!((told.processes[0].processes, told.processes[0].pid), (1000, None));
+    }
+}

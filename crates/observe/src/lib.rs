@@ -1,0 +1,28 @@
+//! What a running program asks of the kernel: every system call, and more, counted per process and thread. Knows no price and
+//! prints nothing.
+//!
+//! ```no_run
+//! use observe::{Observer, Options, Target};
+//!
+//! let target = Target::Command(vec!["true".into()]);
+//! let mut observer = Observer::start(target, &Options::default())?;
+//! while observer.step(std::time::Duration::from_millis(100))? == observe::State::Running {}
+//! println!("{} calls", observer.finish()?.together.total());
+//! # Ok::<(), observe::ObserveError>(())
+//! ```
+
+mod bpf;
+mod calibrate;
+mod cgroup;
+mod command;
+mod counts;
+mod exits;
+mod fold;
+mod names;
+mod observer;
+mod target;
+mod task;
+mod usage;
+
+pub use observer::{Observer, State};
+pub use target::{ObserveError, Options, Source, Target};

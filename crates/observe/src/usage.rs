@@ -1,0 +1,77 @@
+//! What /proc says that a thread has used: for threads that run.
+
+use std::fs;
+
+use record::Usage;
+
+/// What a thread has used until now, if it is still there.
+pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
+    read(&format!("/proc/{process}/task/{thread}"))
+}
+
+fn read(folder: &str) -> Option<Usage> {
+    let stat = fs::read_to_string(format!("{folder}/stat")).ok()?;
+    let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
+    let schedule = fs::read_to_string(format!("{folder}/schedstat")).unwrap_or_default();
+    Some(usage(&stat, &status, &schedule))
+}
+
+/// From the texts of `stat`, `status` and `schedstat` (proc(5)).
+fn usage(stat: &str, status: &str, schedule: &str) -> Usage {
+    // The name in parentheses may contain anything.
+    let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+    // The first field after the name is number 3.
+    let field = |number: usize| fields.get(number - 3).and_then(|field| field.parse::<u64>().ok());
+    let count = |key: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key));
+        line.and_then(|line| line.trim().parse::<u64>().ok())
+    };
+    let run = schedule.split_whitespace().next().and_then(|run| run.parse::<f64>().ok());
+    let tick = 1e9 / rustix::param::clock_ticks_per_second() as f64;
+    let ticks = |number: usize| field(number).map(|ticks| ticks as f64 * tick);
+    split(
+        run,
+        ticks(14).zip(ticks(15)),
+        Usage {
+            minor_faults: field(10),
+            major_faults: field(12),
+            voluntary_switches: count("voluntary_ctxt_switches:"),
+            involuntary_switches: count("nonvoluntary_ctxt_switches:"),
+            ..Usage::default()
+        },
+    )
+}
+
+/// Splits the time that the scheduler counted by the shares of the ticks, which are samples. Without that time, the ticks
+/// are all there is.
+pub(crate) fn split(run: Option<f64>, ticks: Option<(f64, f64)>, rest: Usage) -> Usage {
+    let Some((user, system)) = ticks else { return Usage { cpu_ns: run, ..rest } };
+    let sampled = user + system;
+    let cpu = run.unwrap_or(sampled);
+    let part = |part: f64| (sampled > 0.0).then(|| cpu * part / sampled);
+    Usage { cpu_ns: Some(cpu), user_ns: part(user), system_ns: part(system), ..rest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 11 22 33 44 3 1 0 0 20 0";
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
+        let found = usage(stat, status, "8000000 1 2");
+        assert_eq!((found.minor_faults, found.major_faults), (Some(11), Some(33)));
+        assert_eq!((found.voluntary_switches, found.involuntary_switches), (Some(5), Some(6)));
+        assert_eq!((found.cpu_ns, found.user_ns, found.system_ns), (Some(8e6), Some(6e6), Some(2e6)));
+    }
+
+    #[test]
+    fn this_thread_has_used_something() {
+        let id = std::process::id();
+        let found = of_thread(id, rustix::thread::gettid().as_raw_nonzero().get() as u32);
+        // The thread of a test is not the first of its process.
+        assert!(found.is_some_and(|usage| usage.voluntary_switches.is_some() && usage.minor_faults.is_some()));
+        assert_eq!(of_thread(id, u32::MAX >> 2), None);
+    }
+}

@@ -1,0 +1,343 @@
+//! What a program asked of the kernel while it was watched: plain counts, by process. Knows no price and no way of counting.
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What was counted while something was watched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Observation {
+    /// What was watched: a command, a process, a cgroup, the system.
+    pub what: String,
+    /// How it was counted: `eBPF`, `ptrace`, `accounts`.
+    pub source: String,
+    /// Better ways of counting that were not possible, with the reason.
+    pub passed_over: Vec<PassedOver>,
+    /// How long it was watched, in ns.
+    pub elapsed_ns: f64,
+    /// What all processes together used.
+    pub usage: Usage,
+    /// What all processes together asked for.
+    pub together: Requests,
+    /// The processes, those with the most calls first.
+    pub processes: Vec<ProcessCounts>,
+    /// What could not be counted.
+    pub losses: Vec<Loss>,
+    /// What counting cost the program.
+    pub counting: Option<CountingCost>,
+}
+
+impl Observation {
+    /// What came after `earlier`, an earlier look at the same target.
+    #[must_use]
+    pub fn since(&self, earlier: &Observation) -> Observation {
+        let processes = self.processes.iter().filter_map(|process| {
+            let same =
+                |it: &&ProcessCounts| it.pid == process.pid && it.name == process.name && it.parent == process.parent;
+            let new = match earlier.processes.iter().find(same) {
+                Some(before) => process.since(before),
+                None => process.clone(),
+            };
+            (new.requests.total() > 0).then_some(new)
+        });
+        let elapsed_ns = (self.elapsed_ns - earlier.elapsed_ns).max(0.0);
+        let together = self.together.since(&earlier.together);
+        let calls = together.total() as f64;
+        Observation {
+            elapsed_ns,
+            usage: self.usage.since(&earlier.usage),
+            processes: processes.collect(),
+            counting: self.counting.clone().map(|it| CountingCost { together_ns: it.per_call_ns * calls, ..it }),
+            together,
+            ..self.clone()
+        }
+    }
+}
+
+/// What is in `now` beyond what was in `then`, by key.
+fn beyond<T: Clone, K: PartialEq>(
+    now: &[T],
+    then: &[T],
+    key: fn(&T) -> K,
+    less: impl Fn(&T, Option<&T>) -> Option<T>,
+) -> Vec<T> {
+    now.iter().filter_map(|it| less(it, then.iter().find(|before| key(before) == key(it)))).collect()
+}
+
+/// A way of counting that was not possible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PassedOver {
+    /// The way of counting.
+    pub source: String,
+    /// Why it was not possible, and what would make it possible.
+    pub reason: String,
+}
+
+/// Something that could not be counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Loss {
+    /// What it was.
+    pub what: String,
+    /// How many; `None` if that is not known.
+    pub count: Option<u64>,
+}
+
+/// What counting cost the program that was watched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CountingCost {
+    /// What a system call takes longer while it is counted, in ns.
+    pub per_call_ns: f64,
+    /// That times the counted calls, in ns.
+    pub together_ns: f64,
+    /// How it was determined.
+    pub method: String,
+}
+
+/// What the kernel charged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Usage {
+    /// Processor time, in ns: the time that the scheduler counted.
+    pub cpu_ns: Option<f64>,
+    /// The part of it in user mode, in ns. The kernel splits by samples at its ticks.
+    pub user_ns: Option<f64>,
+    /// The part of it in the kernel, in ns.
+    pub system_ns: Option<f64>,
+    /// Page faults without a device.
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for a device.
+    pub major_faults: Option<u64>,
+    /// Times that a task gave up its CPU.
+    pub voluntary_switches: Option<u64>,
+    /// Times that a task was taken off its CPU.
+    pub involuntary_switches: Option<u64>,
+}
+
+impl Usage {
+    /// Both together. What only one of them knows is taken from that one.
+    #[must_use]
+    pub fn plus(&self, other: &Usage) -> Usage {
+        fn both<T: std::ops::Add<Output = T> + Copy>(one: Option<T>, other: Option<T>) -> Option<T> {
+            match (one, other) {
+                (Some(one), Some(other)) => Some(one + other),
+                (one, other) => one.or(other),
+            }
+        }
+        Usage {
+            cpu_ns: both(self.cpu_ns, other.cpu_ns),
+            user_ns: both(self.user_ns, other.user_ns),
+            system_ns: both(self.system_ns, other.system_ns),
+            minor_faults: both(self.minor_faults, other.minor_faults),
+            major_faults: both(self.major_faults, other.major_faults),
+            voluntary_switches: both(self.voluntary_switches, other.voluntary_switches),
+            involuntary_switches: both(self.involuntary_switches, other.involuntary_switches),
+        }
+    }
+
+    /// True if nothing was used, as far as is known.
+    pub fn is_nothing(&self) -> bool {
+        let counts = [self.minor_faults, self.major_faults, self.voluntary_switches, self.involuntary_switches];
+        self.cpu_ns.unwrap_or(0.0) == 0.0 && counts.iter().all(|count| count.unwrap_or(0) == 0)
+    }
+
+    /// What came after `earlier`, an earlier state of the same account. Nothing becomes negative.
+    #[must_use]
+    pub fn since(&self, earlier: &Usage) -> Usage {
+        let time = |now: Option<f64>, then: Option<f64>| now.map(|now| (now - then.unwrap_or(0.0)).max(0.0));
+        let count = |now: Option<u64>, then: Option<u64>| now.map(|now| now.saturating_sub(then.unwrap_or(0)));
+        Usage {
+            cpu_ns: time(self.cpu_ns, earlier.cpu_ns),
+            user_ns: time(self.user_ns, earlier.user_ns),
+            system_ns: time(self.system_ns, earlier.system_ns),
+            minor_faults: count(self.minor_faults, earlier.minor_faults),
+            major_faults: count(self.major_faults, earlier.major_faults),
+            voluntary_switches: count(self.voluntary_switches, earlier.voluntary_switches),
+            involuntary_switches: count(self.involuntary_switches, earlier.involuntary_switches),
+        }
+    }
+}
+
+/// What was asked of the kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Requests {
+    /// System calls, the most frequent first.
+    pub calls: Vec<CallCount>,
+    /// A call and the one that the same task made right after it, the most frequent first.
+    pub pairs: Vec<PairCount>,
+    /// Signals that were delivered.
+    pub signals: Vec<NamedCount>,
+    /// Requests to an io_uring, by operation.
+    pub io_uring: Vec<NamedCount>,
+    /// Processes and threads that were created.
+    pub forks: u64,
+    /// Programs that were executed.
+    pub execs: u64,
+}
+
+impl Requests {
+    /// What came after `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Requests) -> Requests {
+        let call = |now: &CallCount, then: Option<&CallCount>| {
+            let none = CallCount::default();
+            let then = then.unwrap_or(&none);
+            let count = now.count.saturating_sub(then.count);
+            let bytes = now.bytes.map(|bytes| bytes.wrapping_sub(then.bytes.unwrap_or(0)));
+            let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);
+            (count > 0).then(|| CallCount { count, bytes, errors, ..now.clone() })
+        };
+        let pair = |now: &PairCount, then: Option<&PairCount>| {
+            let count = now.count - then.map_or(0, |then| then.count).min(now.count);
+            (count > 0).then(|| PairCount { count, ..now.clone() })
+        };
+        let named = |now: &[NamedCount], then: &[NamedCount]| beyond(now, then, NamedCount::key, NamedCount::since);
+        Requests {
+            calls: beyond(&self.calls, &earlier.calls, |call| call.call.clone(), call),
+            pairs: beyond(&self.pairs, &earlier.pairs, |pair| (pair.first.clone(), pair.then.clone()), pair),
+            signals: named(&self.signals, &earlier.signals),
+            io_uring: named(&self.io_uring, &earlier.io_uring),
+            forks: self.forks.saturating_sub(earlier.forks),
+            execs: self.execs.saturating_sub(earlier.execs),
+        }
+    }
+
+    /// All system calls together.
+    pub fn total(&self) -> u64 {
+        self.calls.iter().map(|call| call.count).sum()
+    }
+}
+
+/// How often a system call was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CallCount {
+    /// The kernel's name of it.
+    pub call: String,
+    /// How often, whether it succeeded or failed.
+    pub count: u64,
+    /// The bytes that it moved; `None` if it moves none.
+    pub bytes: Option<u64>,
+    /// How often it failed, by error.
+    pub errors: Vec<NamedCount>,
+}
+
+impl CallCount {
+    /// How often it failed.
+    pub fn failed(&self) -> u64 {
+        self.errors.iter().map(|error| error.count).sum()
+    }
+}
+
+/// A name and how often.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct NamedCount {
+    /// The name.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl NamedCount {
+    fn key(&self) -> String {
+        self.name.clone()
+    }
+
+    fn since(&self, earlier: Option<&NamedCount>) -> Option<NamedCount> {
+        let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
+        (count > 0).then(|| NamedCount { count, ..self.clone() })
+    }
+}
+
+/// A call and the one after it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct PairCount {
+    /// The first call.
+    pub first: String,
+    /// The call after it.
+    pub then: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// What one process asked for, or several of the same name that ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ProcessCounts {
+    /// Its id; `None` for several.
+    pub pid: Option<u32>,
+    /// Its name.
+    pub name: String,
+    /// The id of the process that created it, if that was watched.
+    pub parent: Option<u32>,
+    /// How many processes these are.
+    pub processes: u64,
+    /// True if it was still running at the end.
+    pub running: bool,
+    /// Its cgroup in the unified hierarchy, at its end.
+    pub cgroup: Option<String>,
+    /// Its threads.
+    pub threads: Vec<ThreadCounts>,
+    /// What it used.
+    pub usage: Usage,
+    /// What it asked for.
+    pub requests: Requests,
+}
+
+impl ProcessCounts {
+    /// What came after `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &ProcessCounts) -> ProcessCounts {
+        let threads = self.threads.iter().map(|thread| match earlier.threads.iter().find(|it| it.tid == thread.tid) {
+            Some(before) => ThreadCounts {
+                usage: thread.usage.since(&before.usage),
+                requests: thread.requests.since(&before.requests),
+                ..thread.clone()
+            },
+            None => thread.clone(),
+        });
+        ProcessCounts {
+            processes: (self.processes - earlier.processes.min(self.processes)).max(1),
+            threads: threads.collect(),
+            usage: self.usage.since(&earlier.usage),
+            requests: self.requests.since(&earlier.requests),
+            ..self.clone()
+        }
+    }
+}
+
+/// What one thread did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ThreadCounts {
+    /// Its id.
+    pub tid: u32,
+    /// Its name.
+    pub name: String,
+    /// What it used.
+    pub usage: Usage,
+    /// What it asked for.
+    pub requests: Requests,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_adds_and_subtracts_what_is_known() {
+        let one = Usage { cpu_ns: Some(5.0), minor_faults: Some(2), ..Usage::default() };
+        let other = Usage { cpu_ns: Some(7.0), major_faults: Some(1), ..Usage::default() };
+        let both = one.plus(&other);
+        assert_eq!((both.cpu_ns, both.minor_faults, both.major_faults), (Some(12.0), Some(2), Some(1)));
+        assert_eq!(both.voluntary_switches, None);
+        assert_eq!(both.since(&one).cpu_ns, Some(7.0));
+        assert_eq!(one.since(&other).cpu_ns, Some(0.0));
+    }
+}

@@ -1,0 +1,279 @@
+//! The page of `howslow bill`: calls and their price, how the bill closes, pairs, processes, what could be saved.
+
+use analysis::bill::{Bill, BillRow, ChangedRow};
+use analysis::predict::MachineState;
+use record::units::{Amount, grouped, percent};
+use record::{Nanoseconds, Observation, ProcessCounts, Run, Usage};
+
+use crate::grid::{Grid, RowKind};
+use crate::head::head_line;
+use crate::text::{Style, in_table, paragraph};
+
+/// Rows, pairs and processes beyond these are only counted.
+const MOST_ROWS: usize = 20;
+const MOST_PAIRS: usize = 6;
+const MOST_PROCESSES: usize = 12;
+/// The kernel's samples of where a task runs come at best this often, in ns (a thousand a second).
+const SAMPLED_NS: f64 = 1e6;
+/// Fewer samples than this do not tell user and kernel time apart.
+const FEW_SAMPLES: f64 = 30.0;
+
+/// A bill, and what it was made from.
+pub struct BillView<'a> {
+    /// What was counted.
+    pub seen: &'a Observation,
+    /// The bill.
+    pub bill: &'a Bill,
+    /// The run whose costs are the prices.
+    pub run: Option<&'a Run>,
+    /// The state of the prices.
+    pub state: MachineState,
+    /// Operations of which the run has no cost.
+    pub lacking: &'a [String],
+    /// What would measure them.
+    pub remedy: Option<&'a str>,
+}
+
+/// The page of a bill.
+pub fn bill(view: &BillView, style: Style) -> String {
+    let BillView { seen, bill, .. } = view;
+    let mut page = head(view, style);
+    page += &(paragraph("charged  ", &charged(&seen.usage, seen.elapsed_ns)) + "\n");
+    if !bill.rows.is_empty() {
+        page += &format!("\n{}", rows(view, style));
+    }
+    page += &closing(view);
+    let pairs: Vec<_> = seen.together.pairs.iter().take(MOST_PAIRS).collect();
+    if !pairs.is_empty() {
+        let pairs = pairs.iter().map(|pair| format!("{} {}, {}", times(pair.count), pair.first, pair.then));
+        page += &(paragraph("pairs    ", &pairs.collect::<Vec<_>>().join("; ")) + "\n");
+    }
+    page += &others(seen);
+    if seen.processes.len() > 1 || seen.processes.iter().any(|process| process.threads.len() > 1) {
+        page += &format!("\n{}", processes(seen, style));
+    }
+    page += &findings(view, style);
+    page += &footnotes(view, style);
+    page
+}
+
+fn head(view: &BillView, style: Style) -> String {
+    let seen = view.seen;
+    let how = format!("{}   counted by {}   {}", in_table(&seen.what), seen.source, Nanoseconds(seen.elapsed_ns));
+    let mut text = style.bold(&format!("bill of {how}")) + "\n";
+    if let Some(run) = view.run {
+        text += &format!("prices   {} run {}   {}\n", view.state.word(), run.id, head_line(run));
+    }
+    text
+}
+
+/// A count: a whole number.
+fn times(count: u64) -> String {
+    if count < 100 { count.to_string() } else { grouped(count as f64) }
+}
+
+/// What the kernel charged, and the time that nobody worked.
+fn charged(usage: &Usage, elapsed_ns: f64) -> String {
+    let mut parts = Vec::new();
+    if let Some(cpu) = usage.cpu_ns {
+        let split = usage.user_ns.zip(usage.system_ns).map(|(user, system)| {
+            let few = if cpu < FEW_SAMPLES * SAMPLED_NS { ", by few samples" } else { "" };
+            format!(" ({} user, {} kernel{few})", Nanoseconds(user), Nanoseconds(system))
+        });
+        parts.push(format!("{} of processor time{}", Nanoseconds(cpu), split.unwrap_or_default()));
+        if cpu < elapsed_ns {
+            parts.push(format!("no CPU worked on it for {} or more", Nanoseconds(elapsed_ns - cpu)));
+        } else {
+            parts.push(format!("{:.2} CPUs busy", cpu / elapsed_ns.max(1.0)));
+        }
+    }
+    let mut count = |number: Option<u64>, what: &str| {
+        parts.extend(number.map(|number| format!("{} {what}", times(number))));
+    };
+    count(usage.minor_faults, "minor faults");
+    count(usage.major_faults, "major");
+    count(usage.voluntary_switches, "voluntary switches");
+    count(usage.involuntary_switches, "involuntary");
+    if parts.is_empty() { "the kernel did not tell".into() } else { parts.join(", ") }
+}
+
+fn rows(view: &BillView, style: Style) -> String {
+    let bill = view.bill;
+    let mut grid = Grid::new("<>>>>>>");
+    let titles = ["asked of the kernel", "count", "failed", "moved", "each", "CPU time", "share"];
+    grid.add(RowKind::Heading, titles.map(String::from).into());
+    for row in bill.rows.iter().take(MOST_ROWS) {
+        grid.add(RowKind::Row, cells(row, bill));
+    }
+    let rest = bill.rows.get(MOST_ROWS..).unwrap_or_default();
+    if !rest.is_empty() {
+        let cpu: f64 = rest.iter().filter_map(|row| row.cpu_ns).sum();
+        let count: u64 = rest.iter().map(|row| row.count).sum();
+        let told = if view.run.is_some() { Nanoseconds(cpu).to_string() } else { String::new() };
+        let name = format!("  {} others", rest.len());
+        grid.add(RowKind::Aside, vec![name, times(count), "".into(), "".into(), "".into(), told, "".into()]);
+    }
+    grid.render(style)
+}
+
+fn cells(row: &BillRow, bill: &Bill) -> Vec<String> {
+    let moved = row.bytes.filter(|bytes| *bytes > 0).map(|bytes| Amount(bytes as f64).of("B"));
+    let failed = (row.failed > 0).then(|| times(row.failed));
+    let share = row.cpu_ns.zip(bill.charged).map(|(cpu, charged)| percent(cpu / charged.ns.max(1.0)));
+    let none = || "-".to_string();
+    vec![
+        format!("  {}", in_table(&row.what)),
+        times(row.count),
+        failed.unwrap_or_default(),
+        moved.unwrap_or_default(),
+        row.each().map_or_else(none, |each| Nanoseconds(each).to_string()),
+        row.cpu_ns.map_or_else(none, |cpu| Nanoseconds(cpu).to_string()),
+        share.unwrap_or_default(),
+    ]
+}
+
+/// How the bill closes: what is explained, what counting cost, and the rest.
+fn closing(view: &BillView) -> String {
+    let bill = view.bill;
+    let mut text = String::new();
+    if let Some(counting) = &view.seen.counting {
+        let share = view.seen.usage.cpu_ns.filter(|cpu| *cpu > 0.0).map(|cpu| counting.together_ns / cpu);
+        let share = share.map_or_else(String::new, |share| format!(", {} of its processor time", percent(share)));
+        let (each, all) = (Nanoseconds(counting.per_call_ns), Nanoseconds(counting.together_ns));
+        let told =
+            format!("{all} to count ({each} a call: {}){share}; it is part of what was charged", counting.method);
+        text += &(paragraph("counting ", &told) + "\n");
+    }
+    let (Some(charged), Some(share), Some(residual)) = (bill.charged, bill.explained_share(), bill.residual_ns())
+    else {
+        return text;
+    };
+    if view.run.is_none() {
+        return text;
+    }
+    let what = if charged.kernel_alone { "in the kernel" } else { "of processor time, user and kernel together" };
+    let closes = format!(
+        "{} of {} {what}: {} explained, counting included; {} is not",
+        Nanoseconds(bill.explained.value),
+        Nanoseconds(charged.ns),
+        percent(share),
+        Nanoseconds(residual),
+    );
+    text + &paragraph("closes   ", &closes) + "\n"
+}
+
+/// Signals, forks, execs, requests to io_urings.
+fn others(seen: &Observation) -> String {
+    let asked = &seen.together;
+    let mut parts = Vec::new();
+    for (count, what) in [(asked.forks, "processes and threads created"), (asked.execs, "programs executed")] {
+        if count > 0 {
+            parts.push(format!("{} {what}", times(count)));
+        }
+    }
+    parts.extend(asked.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));
+    let ring = asked.io_uring.iter().map(|it| format!("{} io_uring {}", times(it.count), it.name));
+    parts.extend(ring);
+    if parts.is_empty() { String::new() } else { paragraph("and      ", &parts.join(", ")) + "\n" }
+}
+
+fn processes(seen: &Observation, style: Style) -> String {
+    let mut grid = Grid::new("<>>>>>>");
+    let titles = ["processes", "pid", "threads", "calls", "CPU time", "faults", "switches"];
+    grid.add(RowKind::Heading, titles.map(String::from).into());
+    for process in seen.processes.iter().take(MOST_PROCESSES) {
+        grid.add(RowKind::Row, process_cells(process));
+    }
+    let rest = seen.processes.get(MOST_PROCESSES..).unwrap_or_default();
+    if !rest.is_empty() {
+        let many: u64 = rest.iter().map(|process| process.processes).sum();
+        let calls: u64 = rest.iter().map(|process| process.requests.total()).sum();
+        let name = format!("  {} others", times(many));
+        let none = String::new;
+        grid.add(RowKind::Aside, vec![name, none(), none(), times(calls), none(), none(), none()]);
+    }
+    grid.render(style)
+}
+
+fn process_cells(process: &ProcessCounts) -> Vec<String> {
+    let running = if process.running { ", running" } else { "" };
+    let several = if process.processes > 1 { format!(" ({} ended)", process.processes) } else { String::new() };
+    let number = |number: Option<u64>| number.map_or_else(|| "-".into(), |number| times(number));
+    let usage = &process.usage;
+    let sum = |one: Option<u64>, other: Option<u64>| one.zip(other).map(|(one, other)| one + other);
+    vec![
+        format!("  {}{several}{running}", in_table(&process.name)),
+        process.pid.map_or_else(|| "-".into(), |pid| pid.to_string()),
+        process.threads.len().max(1).to_string(),
+        grouped(process.requests.total() as f64),
+        usage.cpu_ns.map_or_else(|| "-".into(), |cpu| Nanoseconds(cpu).to_string()),
+        number(sum(usage.minor_faults, usage.major_faults)),
+        number(sum(usage.voluntary_switches, usage.involuntary_switches)),
+    ]
+}
+
+fn findings(view: &BillView, style: Style) -> String {
+    if view.bill.findings.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", style.bold("findings"));
+    for finding in &view.bill.findings {
+        let saves = finding.saves_ns.map_or_else(String::new, |saves| {
+            let share = finding.share.map_or_else(String::new, |share| format!(", {}", percent(share)));
+            let rate = Nanoseconds(saves / (view.seen.elapsed_ns.max(1.0) / 1e9));
+            format!(" Saves up to {} ({rate} a second{share}).", Nanoseconds(saves))
+        });
+        text += &(paragraph("  ", &format!("{}{saves}", finding.text)) + "\n");
+    }
+    text
+}
+
+/// What was passed over, lost or lacking.
+fn footnotes(view: &BillView, style: Style) -> String {
+    let mut notes: Vec<String> = Vec::new();
+    for passed in &view.seen.passed_over {
+        notes.push(format!("not counted by {}: {}", passed.source, passed.reason));
+    }
+    for loss in &view.seen.losses {
+        let count = loss.count.map_or_else(String::new, |count| format!("{count} "));
+        notes.push(format!("lost: {count}{}", loss.what));
+    }
+    if !view.lacking.is_empty() {
+        let some = view.lacking.iter().take(6).cloned().collect::<Vec<_>>().join(", ");
+        let more = if view.lacking.len() > 6 { ", ..." } else { "" };
+        notes.push(format!("without a price: {some}{more}"));
+    }
+    notes.extend(view.remedy.map(String::from));
+    if notes.is_empty() {
+        return String::new();
+    }
+    let notes = notes.iter().map(|note| style.dim(&paragraph("  ", note)) + "\n");
+    format!("\n{}", notes.collect::<String>())
+}
+
+/// What changed between two bills.
+pub fn bill_changes(bills: [&str; 2], rows: &[ChangedRow], charged_ns: [Option<f64>; 2], style: Style) -> String {
+    let mut text = style.bold(&format!("from {} to {}", in_table(bills[0]), in_table(bills[1]))) + "\n";
+    let mut grid = Grid::new("<>>>>>");
+    let titles = ["asked of the kernel", "before", "after", "CPU time before", "after", "change"];
+    grid.add(RowKind::Heading, titles.map(String::from).into());
+    for row in rows.iter().take(2 * MOST_ROWS) {
+        let time = |place: usize| row.cpu_ns.map_or_else(|| "-".into(), |both| Nanoseconds(both[place]).to_string());
+        let change = row.cpu_ns.map_or(0.0, |[before, after]| after - before);
+        let kind = match () {
+            () if change < 0.0 => RowKind::Faster,
+            () if change > 0.0 => RowKind::Slower,
+            () => RowKind::Row,
+        };
+        let (before, after) = (times(row.count[0]), times(row.count[1]));
+        let change = row.cpu_ns.map_or_else(|| "-".into(), |_| Nanoseconds(change).to_string());
+        grid.add(kind, vec![format!("  {}", in_table(&row.what)), before, after, time(0), time(1), change]);
+    }
+    text += &grid.render(style);
+    if let [Some(before), Some(after)] = charged_ns {
+        let change = Nanoseconds(after - before);
+        let told = format!("{} of processor time before, {} after: {change}", Nanoseconds(before), Nanoseconds(after));
+        text += &(paragraph("charged  ", &told) + "\n");
+    }
+    text
+}

@@ -1,0 +1,150 @@
+//! `howslow bill --json`: what was counted, what it costs, and what of the charge it explains.
+
+use analysis::bill::{Bill, BillRow, ChangedRow, Finding};
+use record::Observation;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::figure::{TimeFigure, time};
+use crate::bill::BillView;
+
+/// A bill.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BillDocument<'a> {
+    /// What was counted.
+    pub seen: &'a Observation,
+    /// The id of the run whose costs are the prices.
+    pub run: Option<&'a str>,
+    /// The state whose prices were taken: `quiet` or `typical`.
+    pub by: &'static str,
+    /// The lines, the dearest first.
+    pub rows: Vec<BillLine<'a>>,
+    /// The processor time that the lines explain, with what counting cost.
+    pub explained: TimeFigure,
+    /// It as a share of what was charged.
+    pub explained_share: Option<f64>,
+    /// The charged time that the bill is held against, in ns.
+    pub charged_ns: Option<f64>,
+    /// True if that is the time in the kernel alone, false if it is all processor time.
+    pub kernel_alone: Option<bool>,
+    /// What was charged less what is explained, in ns.
+    pub residual_ns: Option<f64>,
+    /// What could be saved, the largest first.
+    pub findings: Vec<BillFinding<'a>>,
+    /// Operations of which the run has no cost.
+    pub lacking: &'a [String],
+    /// What would measure them.
+    pub remedy: Option<&'a str>,
+}
+
+/// A line of a bill.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BillLine<'a> {
+    /// A system call, or what else costs processor time in the kernel.
+    pub what: &'a str,
+    /// What it is added up with.
+    pub family: &'a str,
+    /// How often.
+    pub count: u64,
+    /// Bytes moved, if it moves bytes.
+    pub bytes: Option<u64>,
+    /// How often it failed.
+    pub failed: u64,
+    /// The time of all of them; null without a price.
+    pub total: Option<TimeFigure>,
+    /// The part of it that a CPU works, in ns.
+    pub cpu_ns: Option<f64>,
+    /// The operations that price it.
+    pub priced_by: &'a [String],
+}
+
+/// A habit that costs time.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BillFinding<'a> {
+    /// One sentence.
+    pub text: &'a str,
+    /// The processor time that it would save, in ns.
+    pub saves_ns: Option<f64>,
+    /// The same in ms per second that was watched.
+    pub saves_ms_per_second: Option<f64>,
+    /// The same as a share of all charged processor time.
+    pub share: Option<f64>,
+}
+
+/// What changed between two bills.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BillChanges<'a> {
+    /// What the bills are of.
+    pub bills: [&'a str; 2],
+    /// The lines that changed, the largest change of time first.
+    pub rows: Vec<BillChange<'a>>,
+    /// The processor time of all lines that have a price in both, in ns.
+    pub cpu_ns: [f64; 2],
+    /// The processor time that was charged, in ns.
+    pub charged_ns: [Option<f64>; 2],
+}
+
+/// A line that changed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct BillChange<'a> {
+    /// The line.
+    pub what: &'a str,
+    /// How often, before and after.
+    pub count: [u64; 2],
+    /// Its processor time in ns, before and after.
+    pub cpu_ns: Option<[f64; 2]>,
+}
+
+impl<'a> BillDocument<'a> {
+    /// The document of a bill.
+    pub fn of(view: &'a BillView<'a>) -> BillDocument<'a> {
+        let bill: &Bill = view.bill;
+        BillDocument {
+            seen: view.seen,
+            run: view.run.map(|run| run.id.as_str()),
+            by: view.state.word(),
+            rows: bill.rows.iter().map(line).collect(),
+            explained: TimeFigure::from(&bill.explained),
+            explained_share: bill.explained_share(),
+            charged_ns: bill.charged.map(|charged| charged.ns),
+            kernel_alone: bill.charged.map(|charged| charged.kernel_alone),
+            residual_ns: bill.residual_ns(),
+            findings: bill.findings.iter().map(|found| finding(found, view.seen.elapsed_ns)).collect(),
+            lacking: view.lacking,
+            remedy: view.remedy,
+        }
+    }
+}
+
+fn line(row: &BillRow) -> BillLine<'_> {
+    BillLine {
+        what: &row.what,
+        family: &row.family,
+        count: row.count,
+        bytes: row.bytes,
+        failed: row.failed,
+        total: time(row.total.as_ref()),
+        cpu_ns: row.cpu_ns,
+        priced_by: &row.priced_by,
+    }
+}
+
+fn finding(found: &Finding, elapsed_ns: f64) -> BillFinding<'_> {
+    let rate = found.saves_ns.filter(|_| elapsed_ns > 0.0).map(|saves| saves / elapsed_ns * 1e3);
+    BillFinding { text: &found.text, saves_ns: found.saves_ns, saves_ms_per_second: rate, share: found.share }
+}
+
+impl<'a> BillChanges<'a> {
+    /// The document of changes.
+    pub fn of(bills: [&'a str; 2], rows: &'a [ChangedRow], charged_ns: [Option<f64>; 2]) -> BillChanges<'a> {
+        let sum = |place: usize| rows.iter().filter_map(|row| row.cpu_ns).map(|both| both[place]).sum();
+        let change = |row: &'a ChangedRow| BillChange { what: &row.what, count: row.count, cpu_ns: row.cpu_ns };
+        BillChanges { bills, rows: rows.iter().map(change).collect(), cpu_ns: [sum(0), sum(1)], charged_ns }
+    }
+}
