@@ -133,8 +133,10 @@ mod tests {
 
     #[test]
     fn every_document_has_a_schema_of_its_own() {
+        // The schema of a new document is empty until the test above has written it.
+        let writing = std::env::var_os("HOWSLOW_WRITE_SCHEMA").is_some();
         for (place, (name, schema)) in DOCUMENTS.iter().enumerate() {
-            assert!(schema.contains("\"properties\""), "{name}");
+            assert!(writing || schema.contains("\"properties\""), "{name}");
             assert!(DOCUMENTS[..place].iter().all(|(other, _)| other != name), "{name} stands twice");
         }
     }
