@@ -64,7 +64,7 @@ fn among(it: &Measured) -> (u32, u32) {
     if of.pages_stay {
         return (of.users, of.users);
     }
-    (of.eligible.unwrap_or(MOST_ELIGIBLE).min(of.users).min(MOST_ELIGIBLE).max(1), 1)
+    (of.eligible.unwrap_or(MOST_ELIGIBLE).min(of.users).clamp(1, MOST_ELIGIBLE), 1)
 }
 
 /// Every share of memory that an interaction has in any of the configurations, ascending.
