@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use analysis::model::answer::{Asked, answer};
-use analysis::model::{Configuration, FaultCurve, Figure, Measured, SimulationSettings, System, fit};
+use analysis::model::{Configuration, FaultCurve, Figure, Fit, Measured, SimulationSettings, System, fit};
 use record::printable;
 use report::document::ModelDocument;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ struct ModelFile {
 pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
     let file = args.file.as_deref().map(read).transpose()?.unwrap_or_default();
-    let (system, measured) = system(file, args)?;
+    let Described { system, measured, fit } = described(file, args)?;
     let questions = &args.questions;
     let asked = Asked {
         mean_s: questions.mean,
@@ -37,6 +37,7 @@ pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
         more_bytes: questions.more_memory,
         simulation: SimulationSettings { events: questions.events, seed: questions.seed },
         measured,
+        fit,
     };
     let found = answer(&system, &asked).map_err(|error| Misuse(error.to_string()))?;
     if args.json {
@@ -81,8 +82,14 @@ fn read(path: &Path) -> Result<ModelFile, Misuse> {
     Err(Misuse(format!("{name}: {wrong}")))
 }
 
-/// The system to predict, and what was measured of it.
-fn system(file: ModelFile, args: &ModelArgs) -> Result<(System, Option<Measured>), Misuse> {
+/// The system to predict, what was measured of it, and the fit that it comes from.
+struct Described {
+    system: System,
+    measured: Option<Measured>,
+    fit: Option<Fit>,
+}
+
+fn described(file: ModelFile, args: &ModelArgs) -> Result<Described, Misuse> {
     if file.measured.is_empty() {
         if file.system.is_none() && (args.users.is_none() || args.demands.user.is_none()) {
             return Err(Misuse("without a file, give at least --users and --user (CPU time of an interaction)".into()));
@@ -93,7 +100,7 @@ fn system(file: ModelFile, args: &ModelArgs) -> Result<(System, Option<Measured>
         system.cpus = args.cpus.unwrap_or(system.cpus);
         system.memory_bytes = args.memory.or(system.memory_bytes);
         replace(&mut system.think_s, args.think);
-        return Ok((with_demands(system, &args.demands)?, None));
+        return Ok(Described { system: with_demands(system, &args.demands)?, measured: None, fit: None });
     }
     let mut configuration = file.configuration.unwrap_or_else(|| file.measured[0].configuration.clone());
     configuration.users = args.users.unwrap_or(configuration.users);
@@ -102,12 +109,9 @@ fn system(file: ModelFile, args: &ModelArgs) -> Result<(System, Option<Measured>
     configuration.memory_bytes = args.memory.or(configuration.memory_bytes);
     configuration.think_s = args.think.unwrap_or(configuration.think_s);
     let fitted = fit(&file.measured).map_err(|error| Misuse(error.to_string()))?;
-    for note in &fitted.notes {
-        output::say(note);
-    }
     let system = fitted.system(&configuration).map_err(|error| Misuse(error.to_string()))?;
     let same = file.measured.into_iter().find(|measured| measured.configuration == configuration);
-    Ok((with_demands(system, &args.demands)?, same))
+    Ok(Described { system: with_demands(system, &args.demands)?, measured: same, fit: Some(fitted) })
 }
 
 /// An option replaces a figure and its interval.

@@ -1,110 +1,23 @@
 //! The page of a modelled system: the prediction by bounds, solution, simulation and measurement beside each other, then the answers.
 
+mod charts;
+mod fitted;
+mod row;
+
 use analysis::model::answer::{ModelAnswer, ResponseOf};
 use analysis::model::questions::{Change, Resource, UsersWithin};
-use analysis::model::{CpuShares, Measured, Method, Prediction, PredictionInterval, System};
+use analysis::model::{CpuShares, Method, System};
 use analysis::statistics::Interval;
+use record::Bytes;
 use record::units::{percent, significant};
-use record::{Bytes, Nanoseconds};
 
-use crate::chart::{Axis, Chart, Series, Unit};
+use crate::chart::Unit;
 use crate::grid::{Grid, RowKind};
 use crate::text::{Style, paragraph};
 
-type Of = fn(&Prediction) -> f64;
-type OfMeasured = fn(&Measured) -> Option<f64>;
-
-/// A line of the table.
-pub(crate) struct ModelRow {
-    pub(crate) name: &'static str,
-    pub(crate) unit: Unit,
-    pub(crate) of: Of,
-    pub(crate) measured: OfMeasured,
-}
-
-/// A row; times are seconds in the model and nanoseconds on the page.
-const fn row(name: &'static str, unit: Unit, of: Of, measured: OfMeasured) -> ModelRow {
-    ModelRow { name, unit, of, measured }
-}
-
-pub(crate) const RESPONSE_95: &str = "95 % of the responses within";
-
-/// Every line, in order.
-pub(crate) const ROWS: [ModelRow; 16] = [
-    row("interactions", Unit::PerSecond, |it| it.throughput, |it| Some(it.throughput?.value)),
-    row("mean response", Unit::Nanoseconds, |it| it.response_s, |it| Some(it.response_s?.value)),
-    row(
-        RESPONSE_95,
-        Unit::Nanoseconds,
-        |it| it.response_p95_s.unwrap_or(f64::NAN),
-        |it| Some(it.response_p95_s?.value),
-    ),
-    row(
-        "waiting for eligibility",
-        Unit::Nanoseconds,
-        |it| it.eligibility_wait_s,
-        |it| Some(it.eligibility_wait_s?.value),
-    ),
-    row("CPU, user", Unit::Share, |it| it.cpu.user, |it| busy(it, it.user_s.value)),
-    row("CPU, system", Unit::Share, |it| it.cpu.system, |it| busy(it, it.system_s.value)),
-    row("CPU, page faults", Unit::Share, |it| it.cpu.faults, |it| busy(it, it.handling_s?.value)),
-    row("idle, multiprogramming", Unit::Share, |it| it.cpu.multiprogramming_idle, |it| it.multiprogramming_idle),
-    row(
-        "idle, not multiprogramming",
-        Unit::Share,
-        |it| it.cpu.non_multiprogramming_idle,
-        |it| it.non_multiprogramming_idle,
-    ),
-    row("idle, nobody there", Unit::Share, |it| it.cpu.zero_idle, |it| it.zero_idle),
-    row("faults of an interaction", Unit::Count, |it| it.faults, |it| Some(it.faults.value)),
-    row("CPU time between faults", Unit::Nanoseconds, |it| it.between_faults_s, between_faults),
-    row("wait for a page", Unit::Nanoseconds, |it| it.page_wait_s, |it| Some(it.page_wait_s?.value)),
-    row("page device busy", Unit::Share, |it| it.page_device, |it| Some(it.page_device_utilization?.value)),
-    row("eligible on average", Unit::Count, |it| it.eligible, |_| None),
-    row("queueing for eligibility", Unit::Count, |it| it.queued, |_| None),
-];
-
-/// The share of all CPUs that CPU seconds of an interaction are.
-fn busy(it: &Measured, seconds: f64) -> Option<f64> {
-    Some(it.throughput?.value * seconds / f64::from(it.configuration.cpus.max(1)))
-}
-
-fn between_faults(it: &Measured) -> Option<f64> {
-    let cpu = it.user_s.value + it.system_s.value + it.handling_s.map_or(0.0, |handling| handling.value);
-    (it.faults.value > 0.0).then(|| cpu / it.faults.value)
-}
-
-/// The interval of a figure.
-pub(crate) fn interval(it: &PredictionInterval, of: Of) -> Interval {
-    Interval { value: of(&it.value), low: of(&it.low), high: of(&it.high) }
-}
-
-/// A figure of the model in its unit.
-fn told(unit: Unit, value: f64) -> String {
-    match unit {
-        _ if !value.is_finite() => "-".into(),
-        Unit::Nanoseconds if value == 0.0 => "0 s".into(),
-        Unit::Nanoseconds => Nanoseconds(value * 1e9).to_string(),
-        Unit::Share if value < 5e-5 => "0 %".into(),
-        Unit::Share => percent(value),
-        Unit::PerSecond => format!("{} /s", significant(value)),
-        _ => significant(value),
-    }
-}
-
-/// `low to high`, or nothing for an exact figure.
-fn range(unit: Unit, it: &Interval) -> String {
-    let exact = it.high - it.low <= 1e-9 * it.value.abs();
-    if exact || !it.low.is_finite() || !it.high.is_finite() {
-        return String::new();
-    }
-    let (low, high) = (told(unit, it.low), told(unit, it.high));
-    // A unit stands once where both ends have it.
-    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
-        (Some((number, one)), Some((_, other))) if one == other => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
-    }
-}
+pub use charts::model_charts;
+pub(crate) use row::{ModelRow, RESPONSE_95, ROWS, interval};
+use row::{range, told};
 
 /// The name of a solution.
 pub(crate) fn method(method: Method) -> &'static str {
@@ -173,6 +86,9 @@ pub fn model(it: &ModelAnswer, width: usize, style: Style) -> String {
     page += &table(it).render(style);
     if let Err(why) = &it.simulated {
         page += &(style.dim(&paragraph("  ", &format!("no simulation: {why}"))) + "\n");
+    }
+    if let Some(fit) = &it.fit {
+        page += &format!("\n{}", fitted::fitted(fit, style));
     }
     page += &format!("\n{}\n", style.bold("answers"));
     for answer in answers(it) {
@@ -255,19 +171,18 @@ pub(crate) fn answers(it: &ModelAnswer) -> Vec<String> {
             format!("Up to {} users have {what}.", users(within))
         });
     }
-    let gains = |gain: &(Resource, f64)| format!("{} {}", resource(gain.0), percent(gain.1 / 100.0));
-    let all: Vec<String> = it.bottleneck.gains.iter().filter(|(_, gain)| *gain >= 0.005).map(gains).collect();
-    let limit = it.bottleneck.resource.map_or_else(
-        || "No resource limits the response: 1 % more of any shortens it by less than a twentieth of a percent.".into(),
-        |which| format!("What limits the response is the {}: 1 % more shortens it by", resource(which)),
-    );
-    answers.push(if it.bottleneck.resource.is_some() {
-        format!(
-            "{limit} {}.",
-            all.join(", ").replacen(&format!("{} ", it.bottleneck.resource.map_or("", resource)), "", 1)
-        )
-    } else {
-        limit
+    let gains = it.bottleneck.gains.iter().filter(|(_, gain)| *gain >= 0.005);
+    let all: Vec<String> =
+        gains.map(|(which, gain)| format!("of {} {}", resource(*which), percent(gain / 100.0))).collect();
+    answers.push(match it.bottleneck.resource {
+        None => {
+            "No resource limits the response: 1 % more of any shortens it by less than a twentieth of a percent.".into()
+        }
+        Some(which) => format!(
+            "What limits the response is the {}. How much 1 % more shortens it: {}.",
+            resource(which),
+            all.join(", ")
+        ),
     });
     answers.push(format!(
         "From {} users on, some must wait for others, whatever the order of events.",
@@ -305,55 +220,4 @@ fn worth(it: &ModelAnswer) -> Grid {
         grid.add(RowKind::Row, cells);
     }
     grid
-}
-
-/// The curves of a system, each with the name of its file.
-pub fn model_charts(it: &ModelAnswer) -> Vec<(String, Chart)> {
-    let mut charts = Vec::new();
-    let axes = [
-        ("users", "users", Axis::linear("users", Unit::Count), &it.by_users),
-        ("memory", "memory", Axis::log("memory", Unit::Bytes), &it.by_memory),
-    ];
-    for (name, by, x, points) in axes {
-        if points.len() < 2 {
-            continue;
-        }
-        let curve = |name: &str, of: Of, scale: f64| {
-            let drawn = |it: &(f64, PredictionInterval)| (it.0, of(&it.1.value) * scale);
-            let series = Series::new(name, points.iter().map(drawn).collect());
-            let ends = points.iter().map(|it| (of(&it.1.low) * scale, of(&it.1.high) * scale)).collect::<Vec<_>>();
-            let exact = ends.iter().all(|(low, high)| high - low <= 1e-9 * high.abs());
-            if exact { series } else { series.with_intervals(ends) }
-        };
-        let chart = |title: String, y: Axis, series: Vec<Series>| Chart { title, x: x.clone(), y, series };
-        charts.push((
-            format!("model-response-by-{name}"),
-            chart(
-                format!("Mean response by {by}"),
-                Axis::log("mean response", Unit::Nanoseconds),
-                vec![curve("mean response", |it| it.response_s, 1e9)],
-            ),
-        ));
-        charts.push((
-            format!("model-throughput-by-{name}"),
-            chart(
-                format!("Interactions per second by {by}"),
-                Axis::linear("interactions", Unit::PerSecond),
-                vec![curve("interactions", |it| it.throughput, 1.0)],
-            ),
-        ));
-        let shares: [(&str, Of); 5] = [
-            ("work", |it| it.cpu.user + it.cpu.system),
-            ("page faults", |it| it.cpu.faults),
-            ("multiprogramming idle", |it| it.cpu.multiprogramming_idle),
-            ("other idle with someone there", |it| it.cpu.non_multiprogramming_idle),
-            ("nobody there", |it| it.cpu.zero_idle),
-        ];
-        let all = shares.map(|(name, of)| curve(name, of, 1.0));
-        charts.push((
-            format!("model-cpu-by-{name}"),
-            chart(format!("What the CPUs do by {by}"), Axis::linear("share of the CPUs", Unit::Share), all.into()),
-        ));
-    }
-    charts
 }

@@ -2,6 +2,7 @@
 
 use super::bounds::bounds;
 use super::error::ModelError;
+use super::fit::Fit;
 use super::measured::Measured;
 use super::prediction::{Bounds, Method, Prediction, PredictionInterval, Simulated};
 use super::questions::{Bottleneck, Change, UsersWithin, Worth, bottleneck, users_within, users_within_p95, worth};
@@ -23,6 +24,8 @@ pub struct Asked {
     pub simulation: SimulationSettings,
     /// What was measured of this system, to stand beside.
     pub measured: Option<Measured>,
+    /// The fit that the system comes from, to be shown.
+    pub fit: Option<Fit>,
 }
 
 /// The answers.
@@ -40,6 +43,8 @@ pub struct ModelAnswer {
     pub simulated: Result<Simulated, ModelError>,
     /// What was measured.
     pub measured: Option<Measured>,
+    /// The fit that the system comes from.
+    pub fit: Option<Fit>,
     /// Users within the bounds: the bound in seconds, on the mean or on 95 %.
     pub within: Vec<(ResponseOf, f64, UsersWithin)>,
     /// What changes are worth.
@@ -94,6 +99,7 @@ pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError>
         by_memory: by_memory(system)?,
         simulated: simulate(system, &asked.simulation),
         measured: asked.measured.clone(),
+        fit: asked.fit.clone(),
         bottleneck: bottleneck(system)?,
         worth: worths,
         system: system.clone(),

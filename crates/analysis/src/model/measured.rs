@@ -18,6 +18,8 @@ pub struct Configuration {
     pub memory_bytes: Option<u64>,
     /// Mean think time in seconds.
     pub think_s: f64,
+    /// True if the pages of a user stay in memory while it thinks ([`super::System::pages_stay`]).
+    pub pages_stay: bool,
     /// The page device: `swap file`, `zram`, `none`.
     pub page_device: String,
 }

@@ -37,6 +37,8 @@ pub(super) struct Rates {
     /// How many faults it serves at once.
     pub channels: u32,
     shares: Vec<f64>,
+    /// Where pages stay: the faults for each second of execution that follow from the memory of a user, and those of pages that left.
+    stays: Option<(f64, f64)>,
     curve: FaultCurve,
 }
 
@@ -52,8 +54,11 @@ impl Rates {
         system.faults.check(handling_s)?;
         let most = system.eligible.unwrap_or(u32::MAX).min(system.users);
         let shares = (1..=most).map(|eligible| system.share(eligible).unwrap_or(1.0)).collect();
+        let reload = system.reload_faults.map_or(f64::INFINITY, |faults| faults.value / work_s);
+        let of_users = || system.faults.per_s(system.share(system.users).unwrap_or(1.0), work_s, handling_s, 0);
         Ok(Rates {
             users: system.users,
+            stays: (system.pages_stay && system.faults.is_over_memory()).then(|| (of_users(), reload)),
             think_s: system.think_s.value,
             limit: system.eligible.unwrap_or(u32::MAX),
             cpus: system.cpus,
@@ -86,7 +91,9 @@ impl Rates {
     /// Faults for each second of execution.
     pub fn faults_per_s(&self, eligible: u32, pages: u32) -> f64 {
         let share = self.shares.get(eligible.saturating_sub(1) as usize).copied().unwrap_or(1.0);
-        self.curve.per_s(share, self.work_s, self.handling_s, pages)
+        let own = self.curve.per_s(share, self.work_s, self.handling_s, pages);
+        // Users that think hold memory too. But pages that only left meanwhile come back by one fault each.
+        self.stays.map_or(own, |(of_users, reload)| of_users.min(reload.max(own)))
     }
 
     /// CPU time for each second of execution, with these faults for each second of execution.
@@ -132,6 +139,9 @@ fn check(system: &System) -> Result<(), ModelError> {
         if !figure.is_sound() {
             return Err(ModelError::parameter(name, "seconds from 0 up, within their interval"));
         }
+    }
+    if system.reload_faults.is_some_and(|faults| !faults.is_sound()) {
+        return Err(ModelError::parameter("reload_faults", "a number from 0 up, within its interval"));
     }
     for (name, number) in [("users", Some(system.users)), ("eligible", system.eligible), ("cpus", Some(system.cpus))] {
         match number {

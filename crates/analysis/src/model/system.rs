@@ -23,6 +23,12 @@ pub struct System {
     pub memory_bytes: Option<u64>,
     /// The part of it that all interactions use in common: programs, libraries. Every share contains it.
     pub shared_bytes: u64,
+    /// True if the pages of a user stay in memory while it thinks, as those of a program that stays open do: then all users share the
+    /// memory, and not the eligible interactions alone.
+    pub pages_stay: bool,
+    /// Where pages stay: the most faults of an interaction because its pages left while the user thought. It then faults for each page
+    /// once, unless not even the eligible fit into memory.
+    pub reload_faults: Option<Figure>,
     /// CPU time of an interaction in user mode.
     pub user_s: Figure,
     /// CPU time of an interaction in the system, without the handling of page faults.
@@ -51,6 +57,8 @@ impl Default for System {
             cpus: 1,
             memory_bytes: None,
             shared_bytes: 0,
+            pages_stay: false,
+            reload_faults: None,
             user_s: Figure::default(),
             system_s: Figure::default(),
             other_wait_s: Figure::default(),

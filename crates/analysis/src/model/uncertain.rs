@@ -47,8 +47,9 @@ pub(super) fn draws(system: &System) -> Vec<System> {
     (0..DRAWS).map(|_| draw(system, &mut random)).collect()
 }
 
-fn figures(system: &mut System) -> [&mut Figure; 7] {
-    [
+fn figures(system: &mut System) -> Vec<&mut Figure> {
+    let reload = system.reload_faults.as_mut();
+    let others = [
         &mut system.think_s,
         &mut system.user_s,
         &mut system.system_s,
@@ -56,7 +57,8 @@ fn figures(system: &mut System) -> [&mut Figure; 7] {
         &mut system.handling_s,
         &mut system.page_device.service_s,
         &mut system.page_device.cpu_s,
-    ]
+    ];
+    others.into_iter().chain(reload).collect()
 }
 
 fn draw(system: &System, random: &mut Rng) -> System {

@@ -137,6 +137,11 @@ fn measured_configurations_are_fitted_and_stand_beside() {
     let solved = faults["solved"]["value"].as_f64().expect("faults");
     assert!((100.0..1000.0).contains(&solved), "two users share 64 MiB: {solved}");
     assert_eq!(faults["measured"], Value::Null);
+    assert!((document["fit"]["handling_s"].as_f64().expect("seconds") - 20e-6).abs() < 1e-9, "{}", document["fit"]);
+    model(&["measured.toml", "--events", "50000"])
+        .success()
+        .stderr(is_empty())
+        .stdout(contains("handling of a fault").and(contains("20.0 µs")).and(contains("(Saltzer)")));
     let alone = json(&["measured.toml", "--users", "1"]);
     assert_eq!(alone["system"]["users"], 1);
 }

@@ -17,6 +17,8 @@ use crate::model::{ModelRow, RESPONSE_95, ROWS, answers, change, interval, metho
 pub struct ModelDocument {
     /// The system, with the keys that a file has.
     pub system: serde_json::Value,
+    /// The fit that the system comes from, with demands, devices, fault curve, formulas and notes; null for a system that was given.
+    pub fit: Option<serde_json::Value>,
     /// How the figures were found: `exact` or `flow-equivalent server`.
     pub method: &'static str,
     /// The figures.
@@ -163,6 +165,7 @@ impl ModelDocument {
         let simulated = it.simulated.as_ref();
         ModelDocument {
             system: serde_json::to_value(&it.system).unwrap_or_default(),
+            fit: it.fit.as_ref().and_then(|fit| serde_json::to_value(fit).ok()),
             method: method(it.prediction.value.method),
             figures: ROWS.iter().map(|row| figures(it, row)).collect(),
             percentiles: simulated.ok().map(|it| ModelPercentiles {

@@ -58,12 +58,21 @@ pub(super) fn fit(measured: &[&Measured], fit: &mut Fit) -> Result<(), ModelErro
     Ok(())
 }
 
+/// Over how many the memory of a configuration is divided, at the most and at the least.
+fn among(it: &Measured) -> (u32, u32) {
+    let of = &it.configuration;
+    if of.pages_stay {
+        return (of.users, of.users);
+    }
+    (of.eligible.unwrap_or(MOST_ELIGIBLE).min(of.users).clamp(1, MOST_ELIGIBLE), 1)
+}
+
 /// Every share of memory that an interaction has in any of the configurations, ascending.
 fn shares(limited: &[Limited<'_>]) -> Vec<f64> {
-    let most = |it: &Measured| {
-        it.configuration.eligible.unwrap_or(MOST_ELIGIBLE).min(it.configuration.users).min(MOST_ELIGIBLE)
-    };
-    let all = limited.iter().flat_map(|it| (1..=most(it.it)).map(|eligible| it.bytes / f64::from(eligible)));
+    let all = limited.iter().flat_map(|it| {
+        let (most, least) = among(it.it);
+        (least..=most).map(|number| it.bytes / f64::from(number))
+    });
     let mut shares = sorted(all);
     shares.dedup_by(|next, before| *next < *before * SAME);
     shares
@@ -72,8 +81,7 @@ fn shares(limited: &[Limited<'_>]) -> Vec<f64> {
 /// Rates to begin with: a power of memory through the configurations, each at its smallest share.
 fn first(limited: &[Limited<'_>], shares: &[f64]) -> Vec<f64> {
     let rows = limited.iter().filter(|it| it.per_s > 0.0).map(|it| {
-        let most = it.it.configuration.eligible.unwrap_or(MOST_ELIGIBLE).min(it.it.configuration.users).max(1);
-        let share = it.bytes / f64::from(most);
+        let share = it.bytes / f64::from(among(it.it).0);
         (vec![1.0, share.ln()], it.per_s.ln(), it.weight)
     });
     let rows: Vec<(Vec<f64>, f64, f64)> = rows.collect();
@@ -91,6 +99,11 @@ fn first(limited: &[Limited<'_>], shares: &[f64]) -> Vec<f64> {
 fn spread_work(limited: &mut [Limited<'_>], shares: &[f64], fit: &Fit) {
     for each in limited {
         let mut work = vec![0.0; shares.len()];
+        if each.it.configuration.pages_stay {
+            work[nearest(shares, each.bytes / f64::from(among(each.it).0))] = 1.0;
+            each.work = work;
+            continue;
+        }
         let system = fit.system(&each.it.configuration);
         let parts = system.and_then(|system| Rates::new(&system)).map(|rates| work_by_eligible(&rates));
         for (part, eligible) in parts.unwrap_or_else(|_| vec![1.0]).iter().zip(1_u32..) {

@@ -22,6 +22,8 @@ pub struct Fit {
     pub handling_s: Figure,
     /// Faults by the memory of an interaction.
     pub faults: FaultCurve,
+    /// Where pages stay while users think: the most faults of an interaction because its pages left meanwhile. The caller knows.
+    pub reload_faults: Option<Figure>,
     /// The part of memory that all interactions use in common, in bytes.
     pub shared_bytes: u64,
     /// The page devices of the measurements, by name.
@@ -80,6 +82,8 @@ impl Fit {
             cpus: configuration.cpus.max(1),
             memory_bytes: configuration.memory_bytes,
             shared_bytes: self.shared_bytes,
+            pages_stay: configuration.pages_stay,
+            reload_faults: self.reload_faults,
             user_s: self.user_s,
             system_s: self.system_s,
             other_wait_s: self.other_wait_s,

@@ -1,6 +1,6 @@
 //! The fit on configurations that the model itself made: it must find their parameters again, and predict others.
 
-use crate::model::{Configuration, CurvePoint, FaultCurve, Measured, PageDevice, System, fit, predict};
+use crate::model::{Configuration, CurvePoint, FaultCurve, Figure, Measured, PageDevice, System, fit, predict};
 
 /// The system that is to be found.
 fn hidden(configuration: &Configuration) -> System {
@@ -50,6 +50,7 @@ fn configuration(users: u32, mib: u64, eligible: u32, device: &str) -> Configura
         cpus: 2,
         memory_bytes: Some(mib << 20),
         think_s: 1.0,
+        pages_stay: false,
         page_device: device.into(),
     }
 }
@@ -103,6 +104,32 @@ fn half_of_the_configurations_predicts_the_other_half() {
             assert!((told.cpu.idle() - truth.cpu.idle()).abs() < 0.05, "{what}: idle");
         }
     }
+}
+
+#[test]
+fn where_pages_stay_users_share_the_memory() {
+    let stay = |users, mib| Configuration { pages_stay: true, ..configuration(users, mib, 2, "swap file") };
+    let with = |it: &Configuration, reload: Option<f64>| System {
+        pages_stay: true,
+        reload_faults: reload.map(Figure::from),
+        ..hidden(it)
+    };
+    // Four users in 64 MiB have 16 MiB each, though two are eligible at most: 5000 faults a second of execution.
+    let faults = |it: &Configuration, reload| predict(&with(it, reload)).expect("a system").faults;
+    near("all users", faults(&stay(4, 64), None), 5000.0 * 0.2, 1e-6);
+    near("reloaded", faults(&stay(4, 64), Some(300.0)), 300.0, 1e-6);
+    // Two eligible have 8 MiB each or one 16: more than pages that left.
+    assert!(faults(&stay(16, 16), Some(300.0)) > 1000.0);
+    let measured: Vec<Measured> = [(1, 16), (1, 32), (2, 32), (4, 96)]
+        .iter()
+        .map(|&(users, mib)| {
+            let it = stay(users, mib);
+            Measured { faults: faults(&it, None).into(), configuration: it.clone(), ..measure(&it) }
+        })
+        .collect();
+    let found = fit(&measured).expect("a fit");
+    let told = predict(&found.system(&stay(6, 128)).expect("a system")).expect("a system");
+    near("other users", told.faults, faults(&stay(6, 128), None), 0.15);
 }
 
 #[test]
