@@ -198,7 +198,7 @@ fn processes(seen: &Observation, style: Style) -> String {
 fn process_cells(process: &ProcessCounts) -> Vec<String> {
     let running = if process.running { ", running" } else { "" };
     let several = if process.processes > 1 { format!(" ({} ended)", process.processes) } else { String::new() };
-    let number = |number: Option<u64>| number.map_or_else(|| "-".into(), |number| times(number));
+    let number = |number: Option<u64>| number.map_or_else(|| "-".into(), times);
     let usage = &process.usage;
     let sum = |one: Option<u64>, other: Option<u64>| one.zip(other).map(|(one, other)| one + other);
     vec![

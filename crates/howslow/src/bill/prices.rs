@@ -112,7 +112,7 @@ impl Prices {
         let mut points: Vec<(f64, &str, Point)> = Vec::new();
         for (id, size) in sized {
             let Some(operation) = operations::find(id) else { continue };
-            for point in operation.points(true).into_iter().filter(|point| is_usual(point)) {
+            for point in operation.points(true).into_iter().filter(is_usual) {
                 let size = size.or(point.number("size"));
                 points.extend(size.map(|size| (size as f64, operation.id, point)));
             }
