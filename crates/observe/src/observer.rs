@@ -113,10 +113,11 @@ impl Observer {
         let (mut counting, programs) = Counting::new(whom, records)?;
         // Before anything is attached: a task that is not wanted then is never looked at again.
         self.want(&counting)?;
-        let bare = if options.calibrate { calibrate::per_call(|| Ok(())).ok() } else { None };
+        let bare = if options.calibrate { Some(calibrate::per_call(|| Ok(()))?) } else { None };
         counting.attach(&programs)?;
         if let Some(bare) = bare {
-            self.per_call_ns = calibrate::per_call(|| programs.enrol()).ok().map(|counted| counted - bare);
+            // It also shows that a task can be announced, before the command is one.
+            self.per_call_ns = Some(calibrate::per_call(|| programs.enrol())? - bare);
         }
         self.counting = Some(counting);
         Ok(())
