@@ -37,8 +37,9 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         CountingSource::Ebpf => Source::Bpf,
         CountingSource::Accounts => Source::Accounts,
     });
-    let signals = Signals::watch();
     let observer = Observer::start(target, &Options { source, calibrate: true }).map_err(misuse)?;
+    // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
+    let signals = Signals::watch();
     let watched = watch(observer, args, &prices, &signals)?;
     tell(&watched.seen, args, &prices)?;
     Ok(watched.outcome())

@@ -107,22 +107,24 @@ impl Observer {
             (Target::Command(_), _) => (Whom::Announced, FEW),
             (Target::System, _) => (Whom::AllBut(own), MORE + 2 * tasks_of_the_system()),
             (_, Some(Cgroup { id: Some((id, depth)), .. })) => (Whom::Cgroup { id: *id, depth: *depth }, FEW),
-            _ => (Whom::Wanted, FEW),
+            (Target::Cgroup(_), _) => (Whom::Wanted { joined_later: true }, FEW),
+            (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),
         };
         let (mut counting, programs) = Counting::new(whom, records)?;
-        let bare = if options.calibrate { calibrate::per_call(|| Ok(())).ok() } else { None };
+        // Before anything is attached: a task that is not wanted then is never looked at again.
+        self.want(&counting)?;
+        let bare = if options.calibrate { Some(calibrate::per_call(|| Ok(()))?) } else { None };
         counting.attach(&programs)?;
         if let Some(bare) = bare {
-            self.per_call_ns = calibrate::per_call(|| programs.enrol()).ok().map(|counted| counted - bare);
+            // It also shows that a task can be announced, before the command is one.
+            self.per_call_ns = Some(calibrate::per_call(|| programs.enrol())? - bare);
         }
         self.counting = Some(counting);
-        self.want()?;
         Ok(())
     }
 
     /// Names the processes to watch, where they are watched by their ids.
-    fn want(&self) -> io::Result<()> {
-        let Some(counting) = &self.counting else { return Ok(()) };
+    fn want(&self, counting: &Counting) -> io::Result<()> {
         match (&self.target, &self.cgroup) {
             (Target::Process(process), _) => counting.want(*process),
             (_, Some(cgroup)) if cgroup.id.is_none() => {
@@ -181,7 +183,9 @@ impl Observer {
             }
         };
         self.collect()?;
-        self.want()?;
+        if let Some(counting) = &self.counting {
+            self.want(counting)?;
+        }
         Ok(state)
     }
 

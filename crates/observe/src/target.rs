@@ -21,18 +21,15 @@ pub enum Target {
 pub enum Source {
     /// Programs in the kernel.
     Bpf,
-    /// Stops of the program at its calls.
-    Ptrace,
     /// The kernel's accounts: no calls, but processor time, faults and switches.
     Accounts,
 }
 
 impl Source {
-    /// `eBPF`, `ptrace`, `accounts`.
+    /// `eBPF`, `accounts`.
     pub fn word(self) -> &'static str {
         match self {
             Source::Bpf => "eBPF",
-            Source::Ptrace => "ptrace",
             Source::Accounts => "accounts",
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Observation {
     /// What was watched: a command, a process, a cgroup, the system.
     pub what: String,
-    /// How it was counted: `eBPF`, `ptrace`, `accounts`.
+    /// How it was counted: `eBPF` or `accounts`.
     pub source: String,
     /// Better ways of counting that were not possible, with the reason.
     pub passed_over: Vec<PassedOver>,

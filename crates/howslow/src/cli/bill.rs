@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::PriceState;
+use super::predict::PriceState;
 use super::value::{at_least_one, seconds};
 
 const BILLED: &str = "\

@@ -42,6 +42,11 @@ pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// The size of a record in bytes.
 pub(crate) const RECORD: usize = TABLE as usize + (PLACES + TRIES - 1) * 16;
 
+/// Places of the hints, a power of two.
+pub(crate) const HINT_BITS: i32 = 12;
+/// The size of the hints: which record a task had the last time, by its address.
+pub(crate) const HINTS: usize = 4 << HINT_BITS;
+
 /// The task has not yet returned to its program since it was created or since it executed one.
 pub(crate) const FRESH: i32 = 1;
 /// It runs a 32-bit program.

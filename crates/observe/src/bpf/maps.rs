@@ -3,7 +3,6 @@
 use std::io;
 
 use super::layout;
-use super::returned::HINTS;
 use super::sys::{Map, MapKind};
 
 /// Tasks that can be followed at once.
@@ -48,7 +47,7 @@ impl Maps {
             tasks: hash(8, 4, TASKS)?,
             announced: hash(8, 4, 1 << 10)?,
             wanted: hash(4, 4, 1 << 12)?,
-            hints: array(HINTS, 1)?,
+            hints: array(layout::HINTS, 1)?,
             records: array(layout::RECORD, records + cpus)?,
             free: Map::new(MapKind::Stack, 0, 4, records)?,
             ended: Map::new(MapKind::Queue, 0, 4, records)?,

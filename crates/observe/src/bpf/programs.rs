@@ -11,8 +11,8 @@ use Operand::{Constant, Register as Other};
 pub(crate) enum Whom {
     /// The tasks that were announced, once they execute a program, and what they create.
     Announced,
-    /// The processes in the map of the wanted, and what they create.
-    Wanted,
+    /// The processes in the map of the wanted, and what they create. Processes that run may be wanted later only if so said.
+    Wanted { joined_later: bool },
     /// All in the cgroup with this id, which lies this deep, and what they create.
     Cgroup { id: u64, depth: i32 },
     /// All but the process with this id.
@@ -21,29 +21,29 @@ pub(crate) enum Whom {
 
 /// Helpers by number (include/uapi/linux/bpf.h, `BPF_FUNC_*`).
 pub(super) mod helper {
-    pub(in super::super) const LOOKUP: i32 = 1;
-    pub(in super::super) const UPDATE: i32 = 2;
-    pub(in super::super) const DELETE: i32 = 3;
-    pub(in super::super) const MONOTONIC: i32 = 5;
-    pub(in super::super) const THIS_CPU: i32 = 8;
-    pub(in super::super) const IDENTITY: i32 = 14;
-    pub(in super::super) const NAME: i32 = 16;
-    pub(in super::super) const TASK: i32 = 35;
-    pub(in super::super) const CGROUP: i32 = 80;
-    pub(in super::super) const PUSH: i32 = 87;
-    pub(in super::super) const POP: i32 = 88;
-    pub(in super::super) const READ: i32 = 113;
-    pub(in super::super) const ANCESTOR: i32 = 123;
+    pub(crate) const LOOKUP: i32 = 1;
+    pub(crate) const UPDATE: i32 = 2;
+    pub(crate) const DELETE: i32 = 3;
+    pub(crate) const MONOTONIC: i32 = 5;
+    pub(crate) const THIS_CPU: i32 = 8;
+    pub(crate) const IDENTITY: i32 = 14;
+    pub(crate) const NAME: i32 = 16;
+    pub(crate) const TASK: i32 = 35;
+    pub(crate) const CGROUP: i32 = 80;
+    pub(crate) const PUSH: i32 = 87;
+    pub(crate) const POP: i32 = 88;
+    pub(crate) const READ: i32 = 113;
+    pub(crate) const ANCESTOR: i32 = 123;
 }
 
 /// The frame: where the programs keep what helpers take by address.
 pub(super) mod frame {
-    pub(in super::super) const TASK: i16 = -8;
-    pub(in super::super) const SLOT: i16 = -16;
-    pub(in super::super) const WORD: i16 = -24;
-    pub(in super::super) const ONE: i16 = -32;
-    pub(in super::super) const SPILLED: i16 = -48;
-    pub(in super::super) const SPILLED_KEY: i16 = -40;
+    pub(crate) const TASK: i16 = -8;
+    pub(crate) const SLOT: i16 = -16;
+    pub(crate) const WORD: i16 = -24;
+    pub(crate) const ONE: i16 = -32;
+    pub(crate) const SPILLED: i16 = -48;
+    pub(crate) const SPILLED_KEY: i16 = -40;
 }
 
 /// Fibonacci hashing: 2^32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).

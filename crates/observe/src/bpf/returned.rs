@@ -6,10 +6,6 @@ use super::maps::Maps;
 use super::programs::{Builder, Whom, frame, helper};
 use Operand::{Constant, Register as Other};
 
-/// Places of the hints, a power of two.
-const HINT_BITS: i32 = 12;
-/// The size of the hints: which record a task had the last time, by its address.
-pub(crate) const HINTS: usize = 4 << HINT_BITS;
 /// The result of a call that this kernel does not have.
 const NO_SUCH_CALL: i32 = -libc::ENOSYS;
 
@@ -67,7 +63,7 @@ fn find_fast(b: &mut Builder, whom: Whom, labels: &Labels) {
     b.code.copy(1, 0);
     b.code.compute(Compute::ShiftRight, 1, Constant(6));
     b.code.compute32(Compute::Multiply, 1, Constant(0x9E37_79B1_u32 as i32));
-    b.code.compute32(Compute::ShiftRight, 1, Constant(32 - HINT_BITS));
+    b.code.compute32(Compute::ShiftRight, 1, Constant(32 - layout::HINT_BITS));
     b.code.compute(Compute::ShiftLeft, 1, Constant(2));
     b.code.map_value(8, b.maps.hints.descriptor());
     b.code.compute(Compute::Add, 8, Other(1));
@@ -97,7 +93,7 @@ fn admit(b: &mut Builder, whom: Whom, labels: &Labels) {
     }
     match whom {
         Whom::Announced => {}
-        Whom::Wanted => {
+        Whom::Wanted { .. } => {
             b.code.call(helper::IDENTITY);
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
             b.code.store(Width::Word, super::instruction::FRAME, frame::WORD, 0);
@@ -122,7 +118,9 @@ fn admit(b: &mut Builder, whom: Whom, labels: &Labels) {
     // The kernel takes no program with instructions that nothing leads to.
     if !matches!(whom, Whom::Cgroup { .. }) {
         b.code.place(ignored);
-        b.ignore();
+        if whom != (Whom::Wanted { joined_later: true }) {
+            b.ignore();
+        }
         b.code.jump(labels.end);
     }
 }
