@@ -159,17 +159,15 @@ fn weighted(all: &[&Measured], usual: &Usual, of: fn(&Finished) -> f64) -> Optio
 
 /// What the configurations with this device say of it.
 fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual: &Usual) -> Paged {
-    let with = |all: &[&Measured]| {
-        all.iter().copied().filter(|it: &&Measured| it.configuration.device == device).collect::<Vec<&Measured>>()
-    };
-    let (plain, flushed) = (with(all), with(flushed));
+    let plain: Vec<&Measured> = all.iter().copied().filter(|it| it.configuration.device == device).collect();
+    let flushed = flushed.iter().filter(|it| it.configuration.device == device);
     let point = |it: &&Measured| {
         let faults = mean_of(it, usual, |it| it.major_faults)?;
         Some(FaultsAt { share: share(&it.configuration, usual), faults, weight: it.finished.len() as f64 })
     };
     let mut points: Vec<FaultsAt> = plain.iter().filter_map(point).collect();
     points.sort_by(|a, b| a.share.total_cmp(&b.share));
-    let reload = flushed.iter().filter_map(|it| mean_of(it, usual, |it| it.major_faults));
+    let reload = flushed.filter_map(|it| mean_of(it, usual, |it| it.major_faults));
     Paged {
         device,
         curve: falling(points),

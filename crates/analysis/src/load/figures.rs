@@ -9,9 +9,10 @@ use super::response::{Response, response};
 pub struct Idle {
     /// Multiprogramming idle: as many processes are eligible as may be, and all of them wait for pages.
     pub multiprogramming: f64,
-    /// Non-multiprogramming idle: fewer are eligible than may be, and all of them wait.
+    /// Non-multiprogramming idle: fewer are eligible than may be, but at least one. Of several processors, also those that the
+    /// few do not need.
     pub non_multiprogramming: f64,
-    /// Zero idle: no process is there that this processor could run.
+    /// Zero idle: no process is eligible.
     pub zero: f64,
 }
 
@@ -109,8 +110,8 @@ fn counted(depth: &Depth, elapsed: f64) -> Counted {
     }
 }
 
-/// The three kinds of idle, as shares of the processors' time. What other programs took is taken off every depth by its share
-/// of the time. With several processors, one for which there is no eligible process is in zero idle.
+/// The three kinds of idle, as shares of the processors' time, by the number of eligible processes alone, as in
+/// [`crate::model::CpuShares`]. What other programs took is taken off every depth by its share of the time.
 pub fn idle(it: &Measured) -> Idle {
     let cpus = f64::from(it.configuration.cpus);
     let elapsed: f64 = it.depths.iter().map(|depth| depth.elapsed_s).sum();
@@ -120,13 +121,10 @@ pub fn idle(it: &Measured) -> Idle {
     for (eligible, depth) in it.depths.iter().enumerate() {
         let other = it.cpu.other_s * depth.elapsed_s / elapsed.max(f64::MIN_POSITIVE);
         let idle = (cpus * depth.elapsed_s - depth.busy_s - other) / capacity;
-        let spare = (cpus - eligible as f64).max(0.0) * depth.elapsed_s / capacity;
-        let zero = if eligible == 0 { idle } else { spare.min(idle) };
-        kinds.zero += zero;
-        if eligible >= most {
-            kinds.multiprogramming += idle - zero;
-        } else {
-            kinds.non_multiprogramming += idle - zero;
+        match eligible {
+            0 => kinds.zero += idle,
+            _ if eligible >= most => kinds.multiprogramming += idle,
+            _ => kinds.non_multiprogramming += idle,
         }
     }
     kinds
@@ -185,12 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_without_a_process_is_in_zero_idle() {
+    fn what_others_took_is_no_idle() {
         // Two processors, one process that runs half of the time, and another program that takes a quarter of one of them.
         let it = measured(2, &[(0.0, 0.0, 0.0), (4.0, 2.0, 0.0)], 1.0);
         let idle = idle(&it);
-        assert!((idle.zero - 0.5).abs() < 1e-12, "{idle:?}");
-        assert!((idle.multiprogramming - 0.125).abs() < 1e-12 && idle.non_multiprogramming == 0.0, "{idle:?}");
+        assert!((idle.multiprogramming - 0.625).abs() < 1e-12 && idle.zero == 0.0, "{idle:?}");
         let none = super::idle(&measured(1, &[(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)], 0.0));
         assert_eq!(none.total(), 0.0);
     }

@@ -4,7 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::load::{FLUSH, Plan, Session, Step, Time};
-use analysis::load::{Configuration, Demands, Forecasts, Measured, Usual, alone, by_half, flushed, forecast};
+use analysis::load::{
+    Configuration, Demands, Forecast, Forecasts, Measured, Usual, alone, by_half, flushed, forecast, system,
+};
+use analysis::model::{FaultCurve, Figure, System};
 use measure::Progress;
 use report::document::LoadForecast;
 use store::Store;
@@ -48,7 +51,7 @@ pub(super) fn before(
             )
         })?;
     let before: Vec<_> = all.iter().map(|it| forecast(&demands, it)).collect();
-    keep(plan, &before);
+    keep(plan, &before, &demands);
     Ok(Ok(Forecasts { usual, alone: measured, flushed: without, before, half: Vec::new() }))
 }
 
@@ -92,19 +95,77 @@ fn think(plan: &Plan, weights: &[f64], names: &[String]) -> f64 {
     sum / weights.iter().sum::<f64>()
 }
 
-/// Writes the predictions down. It is no failure if that is impossible: they stand on the page too.
-fn keep(plan: &Plan, before: &[analysis::load::Forecast]) {
+/// Writes the predictions down, and the demands as a file for `howslow model`. It is no failure if that is impossible: the
+/// predictions stand on the page too.
+fn keep(plan: &Plan, before: &[Forecast], demands: &Demands) {
     let told: Vec<LoadForecast> = before.iter().map(|it| LoadForecast::of(it, None)).collect();
-    let when = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+    let name = format!("{}-{}", plan.name, jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
     let text = serde_json::to_string_pretty(&told).unwrap_or_default() + "\n";
-    let kept = Store::of_user().and_then(|store| store.keep_prediction(&format!("{}-{when}", plan.name), &text));
+    let kept = Store::of_user().and_then(|store| {
+        let path = store.keep_prediction(&name, "json", &text)?;
+        let last = before.last().map(|it| system_file(&system(demands, &it.configuration)));
+        let model = last.map(|text| store.keep_prediction(&name, "toml", &text)).transpose()?;
+        Ok((path, model))
+    });
     match kept {
-        Ok(path) => say(&format!("predictions written to {} before anything runs", path.display())),
+        Ok((path, model)) => {
+            say(&format!("predictions written to {} before anything runs", path.display()));
+            model
+                .into_iter()
+                .for_each(|path| say(&format!("`howslow model {}` answers questions from them", path.display())));
+        }
         Err(error) => say(&format!("the predictions are not kept as a file: {error}")),
     }
+}
+
+/// The parameters of the last configuration as `howslow model` reads them.
+fn system_file(it: &System) -> String {
+    let figure = |figure: &Figure| match figure.interval {
+        Some((low, high)) => format!("{{ value = {:e}, low = {low:e}, high = {high:e} }}", figure.value),
+        None => format!("{:e}", figure.value),
+    };
+    let mut lines = vec!["[system]".to_string(), format!("users = {}", it.users), format!("cpus = {}", it.cpus)];
+    lines.extend(it.eligible.map(|limit| format!("eligible = {limit}")));
+    lines.extend(it.memory_bytes.map(|bytes| format!("memory_bytes = {bytes}")));
+    let parts =
+        [("think_s", &it.think_s), ("user_s", &it.user_s), ("system_s", &it.system_s), ("handling_s", &it.handling_s)];
+    lines.extend(parts.map(|(name, value)| format!("{name} = {}", figure(value))));
+    if let FaultCurve::PerInteraction(faults) = &it.faults {
+        lines.push(format!("faults = {{ per_interaction = {} }}", figure(faults)));
+    }
+    let device = &it.page_device;
+    lines.push(format!("page_device = {{ name = {:?}, service_s = {} }}", device.name, figure(&device.service_s)));
+    lines.join("\n") + "\n"
 }
 
 /// Adds what half of the configurations say of the others.
 pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
     forecasts.half = by_half(measured, &forecasts.usual);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_reads_what_is_kept_for_it() {
+        let it = System {
+            users: 28,
+            think_s: 1.4.into(),
+            eligible: Some(3),
+            memory_bytes: Some(16 << 20),
+            user_s: Figure { value: 0.04, interval: Some((0.039, 0.041)) },
+            handling_s: 4e-5.into(),
+            faults: FaultCurve::PerInteraction(Figure { value: 104.0, interval: Some((90.0, 120.0)) }),
+            page_device: analysis::model::PageDevice {
+                name: "swap".into(),
+                service_s: 6e-5.into(),
+                ..Default::default()
+            },
+            ..System::default()
+        };
+        let read: toml::Table = toml::from_str(&system_file(&it)).expect("TOML");
+        let read: System = read["system"].clone().try_into().expect("a system");
+        assert_eq!(read, it);
+    }
 }
