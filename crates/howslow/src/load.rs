@@ -1,16 +1,19 @@
 //! `howslow load`: scripted users under limits of memory, processors and eligibility.
 
 mod predict;
+mod refusal;
 mod size;
 
 use std::path::Path;
 use std::time::Duration;
 
-use ::load::{LoadError, Plan, Session, Step, Time, dry_run, shipped};
+use ::load::{Plan, Session, Step, Time, dry_run, shipped};
 use analysis::load::{Configuration, Experiment, Forecasts};
 use jiff::{SignedDuration, SpanRound, Unit};
 use measure::Progress;
 use report::document::LoadDocument;
+
+use refusal::refused;
 
 use crate::cli::LoadArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
@@ -183,9 +186,4 @@ fn told(seconds: f64) -> String {
     let options = SpanRound::new().largest(Unit::Hour).smallest(Unit::Second);
     let span = jiff::Span::try_from(duration).ok().and_then(|span| span.round(options).ok());
     span.map_or_else(|| format!("{seconds:.0} s"), |span| format!("{span:#}"))
-}
-
-/// What the plan or the machine does not allow is a misuse.
-fn refused(error: LoadError) -> anyhow::Error {
-    if error.is_misuse() { Misuse(error.to_string()).into() } else { error.into() }
 }

@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
         };
         let ended = drive(&setting, users, listener, progress)?;
         Ok(match ended {
-            Ended::Whole(measured) => Step::Done(Box::new(measured)),
+            Ended::Whole(measured) => Step::Done(measured),
             Ended::Interrupted(signal) => Step::Interrupted(signal),
         })
     }

@@ -12,7 +12,7 @@ use measure::Progress;
 use report::document::LoadForecast;
 use store::Store;
 
-use super::refused;
+use super::refusal::refused;
 use crate::output::{Bar, say};
 
 /// One user alone is measured no longer than this, with each limit.

@@ -7,7 +7,7 @@ use analysis::load::{Configuration, PageDevice, Response, SHARES, response};
 use record::{Bytes, Nanoseconds};
 use serde_json::json;
 
-use super::refused;
+use super::refusal::refused;
 use crate::cli::{Bound, LoadArgs};
 use crate::output::{self, Bar, Misuse, Outcome, say};
 

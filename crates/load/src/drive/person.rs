@@ -30,6 +30,8 @@ pub(super) struct Served {
 pub(super) struct Person {
     /// To its process; `None` until that has connected.
     pub stream: Option<UnixStream>,
+    /// True once its process has written its pages, or was killed before it had.
+    pub ready: bool,
     /// What it does at present.
     pub serves: Option<Served>,
     /// Its place in the script.
@@ -45,7 +47,7 @@ impl Person {
     pub(super) fn new(number: u32, users: u32, script: &Script, seed: u64) -> Person {
         let place = u64::from(number) * script.len() as u64 / u64::from(users.max(1));
         let random = fastrand::Rng::with_seed(seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9)));
-        Person { stream: None, serves: None, place, thoughts: 0, random, shares: Vec::new() }
+        Person { stream: None, ready: false, serves: None, place, thoughts: 0, random, shares: Vec::new() }
     }
 
     /// The next interaction, and the time in ns that the user thinks before it.

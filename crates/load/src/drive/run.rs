@@ -25,7 +25,7 @@ use crate::users::{Greeting, Report, Users, ask, nanoseconds};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
     /// With its time.
-    Whole(Measured),
+    Whole(Box<Measured>),
     /// By a signal, before its time.
     Interrupted(i32),
 }
@@ -93,7 +93,7 @@ pub fn drive(
     tally.sums.group_s = end.map(|it| it.cpu_s);
     tally.sums.group_faults = end.map(|it| it.major_faults);
     drop(users);
-    Ok(Ended::Whole(measured(setting, tally, &before, &after)))
+    Ok(Ended::Whole(Box::new(measured(setting, tally, &before, &after))))
 }
 
 impl<'a> Driver<'a> {
@@ -125,10 +125,10 @@ impl<'a> Driver<'a> {
         Books { group: self.setting.group, device: self.setting.device, cpus: self.setting.cpus }
     }
 
-    /// Waits until every user has connected.
+    /// Waits until every user is ready, or was killed before it was: that is a result.
     fn wait_for_all(&mut self) -> Result<Option<i32>, LoadError> {
         let begin = nanoseconds();
-        while self.people.iter().any(|person| person.stream.is_none()) {
+        while self.people.iter().any(|person| !person.ready) {
             if let Some(signal) = self.setting.signals.come() {
                 return Ok(Some(signal));
             }
@@ -305,8 +305,10 @@ impl<'a> Driver<'a> {
         const KILLED: Outcome = Outcome::Killed(libc::SIGKILL);
         let Some(heard) = self.people[user as usize].stream.as_mut().map(Report::hear) else { return };
         match heard {
+            Ok(report) if report.is_ready() => self.people[user as usize].ready = true,
             Ok(report) => self.finish(user, report, report.outcome()),
             Err(_) => {
+                self.people[user as usize].ready = true;
                 let stream = self.people[user as usize].stream.take();
                 stream.map(|stream| epoll::delete(&self.epoll, &stream));
                 if self.people[user as usize].serves.is_some_and(|serves| serves.told) {

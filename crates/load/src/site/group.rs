@@ -99,8 +99,8 @@ impl Group {
     /// # Errors
     /// If the kernel refuses.
     pub fn enter(&self) -> std::io::Result<()> {
-        let folders = [&self.memory, &self.time].into_iter().flatten();
-        folders.map(|part| fs::write(part.folder.join("cgroup.procs"), "0")).collect()
+        let mut folders = [&self.memory, &self.time].into_iter().flatten();
+        folders.try_for_each(|part| fs::write(part.folder.join("cgroup.procs"), "0"))
     }
 
     /// What its processes have used so far; `None` where no group counts that.

@@ -25,6 +25,8 @@ pub(super) mod slot {
     pub const WAITED_SYSTEM: usize = 2;
     /// 1 once the supervisor is done.
     pub const DONE: usize = 3;
+    /// 1 once the process has connected: what kills it after that is the limit of memory, and counts.
+    pub const GREETED: usize = 4;
 }
 
 /// What an interaction does.
@@ -57,9 +59,11 @@ pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
     let mut cpus = CpuSet::new();
     duty.cpus.iter().for_each(|&cpu| cpus.set(cpu as usize));
     sched_setaffinity(None, &cpus)?;
-    let mut areas = areas(duty)?;
     let mut stream = UnixStream::connect(&duty.socket)?;
     Greeting { user: duty.number }.say(&mut stream)?;
+    post.put(slot::GREETED, 1.0);
+    let mut areas = areas(duty)?;
+    Report::ready(nanoseconds()).say(&mut stream)?;
     let mut reported = used();
     loop {
         let Ok(asked) = asked(&mut stream) else { return Ok(()) };

@@ -15,7 +15,7 @@ pub struct Greeting {
 /// How an interaction went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
-    /// 0 done, 1 failed, 2 killed, 3 hung.
+    /// 0 done, 1 failed, 2 killed, 3 hung, 4 ready for the first interaction.
     pub kind: f64,
     /// The exit status or the signal.
     pub code: f64,
@@ -55,7 +55,20 @@ impl Greeting {
     }
 }
 
+/// The kind of a report that comes before all interactions.
+const READY: f64 = 4.0;
+
 impl Report {
+    /// Says that all pages are there.
+    pub(super) fn ready(ended: f64) -> Report {
+        Report { kind: READY, ended, ..Report::default() }
+    }
+
+    /// True for the report that comes before all interactions.
+    pub fn is_ready(&self) -> bool {
+        self.kind == READY
+    }
+
     pub(super) fn say(self, to: &mut UnixStream) -> std::io::Result<()> {
         let numbers = [self.kind, self.code, self.ended, self.user, self.system, self.minor, self.major];
         to.write_all(&numbers.map(f64::to_ne_bytes).concat())

@@ -5,10 +5,13 @@ use analysis::load::{Configuration, Experiment, Forecast, Forecasts, Judged, Pre
 use super::cliff::name;
 use crate::chart::{Axis, Chart, Series, Unit};
 
+/// Reads a figure of a row, with the ends of its interval.
+type Read<'a> = &'a dyn Fn(&Row) -> Option<(f64, f64, f64)>;
+
 /// The charts of an experiment, each with its name. A curve that would have one point only is left out.
 pub fn load_charts(it: &Experiment, forecasts: Option<&Forecasts>) -> Vec<(String, Chart)> {
     let rows: Vec<Row> = it.measured.iter().map(row).collect();
-    let by_users = |title: &str, label: &str, unit: Unit, of: &dyn Fn(&Row) -> Option<(f64, f64, f64)>| Chart {
+    let by_users = |title: &str, label: &str, unit: Unit, of: Read| Chart {
         title: title.into(),
         x: Axis::linear("users", Unit::Count),
         y: Axis::linear(label, unit),
@@ -63,7 +66,7 @@ fn lines(forecasts: &[Forecast], of: fn(&Judged) -> f64) -> Vec<Series> {
 }
 
 /// One curve for each set of configurations that differ in their users alone.
-fn curves(rows: &[Row], of: &dyn Fn(&Row) -> Option<(f64, f64, f64)>) -> Vec<Series> {
+fn curves(rows: &[Row], of: Read) -> Vec<Series> {
     let common = |it: &Configuration| Configuration { users: 0, repetition: 1, ..it.clone() };
     let mut kinds: Vec<Configuration> = Vec::new();
     for row in rows {
