@@ -162,7 +162,7 @@ mod tests {
         assert!(found.why_not().contains("no right"));
         fs::write(unified.join("cgroup.controllers"), "cpuset cpu io memory pids\n").expect("a file");
         let found = Controllers::among(&pure, "0::/\n");
-        assert_eq!((found.version(), &found.time == &found.memory), (Some(Version::Two), true));
+        assert_eq!((found.version(), found.time == found.memory), (Some(Version::Two), true));
         assert!(Controllers::among("", "").why_not().contains("mounted"));
     }
 }
