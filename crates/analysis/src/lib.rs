@@ -27,6 +27,7 @@ mod findings;
 pub mod history;
 pub mod interference;
 pub mod landing;
+pub mod load;
 pub mod memory;
 pub mod mix;
 pub mod model;

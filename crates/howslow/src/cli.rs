@@ -5,6 +5,7 @@ mod compare;
 mod crossover;
 mod file;
 mod interference;
+mod load;
 mod measure;
 mod model;
 mod noise;
@@ -24,6 +25,7 @@ pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use interference::InterferenceArgs;
+pub(crate) use load::{Bound, LoadArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
 pub(crate) use model::{DemandArgs, ModelArgs};
 pub(crate) use noise::NoiseArgs;
@@ -65,6 +67,8 @@ pub(crate) enum Verb {
     Interference(InterferenceArgs),
     /// What a second CPU and every further one bring, by the kind of work
     Scaling(ScalingArgs),
+    /// Scripted users with too little memory: what they wait for, where time goes, where memory breaks off
+    Load(LoadArgs),
     /// How fast the terminal that you sit at parses what is sent to it, and how soon it answers
     Terminal(TerminalArgs),
     /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it

@@ -24,6 +24,7 @@ mod headline;
 mod history;
 mod interference;
 mod list;
+mod load;
 mod model;
 mod noise;
 mod output;
@@ -87,6 +88,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Study(args)) => study::study(&args),
         Some(Verb::Interference(args)) => interference::interference(&args),
         Some(Verb::Scaling(args)) => scaling::scaling(&args),
+        Some(Verb::Load(args)) => load::load(&args),
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::Terminal(args)) => terminal::terminal(&args),
         Some(Verb::History(args)) => history::history(&args),

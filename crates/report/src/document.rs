@@ -10,6 +10,7 @@ mod factors;
 mod figure;
 mod file;
 mod interference;
+mod load;
 mod memory;
 mod model;
 mod noise;
@@ -29,6 +30,8 @@ pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
 pub use interference::InterferenceDocument;
+pub use load::LoadDocument;
+pub use load::forecast::LoadForecast;
 pub use model::ModelDocument;
 pub use noise::{CpuNoise, NoiseDocument};
 pub use predict::{PredictDocument, Predictions};
@@ -63,6 +66,8 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("study-all", include_str!("../../../docs/schemas/study-all.json")),
     ("study-prefetch", include_str!("../../../docs/schemas/study-prefetch.json")),
     ("interference", include_str!("../../../docs/schemas/interference.json")),
+    ("load", include_str!("../../../docs/schemas/load.json")),
+    ("load-plan", include_str!("../../../docs/schemas/load-plan.json")),
     ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
     ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
     ("file-sync", include_str!("../../../docs/schemas/file-sync.json")),
@@ -105,6 +110,7 @@ mod tests {
             ("study-all", schema_for!(StudiesDocument)),
             ("study-prefetch", schema_for!(PrefetchStudy)),
             ("interference", schema_for!(InterferenceDocument)),
+            ("load", schema_for!(LoadDocument)),
             ("file-resident", schema_for!(Vec<FileResident>)),
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),
@@ -113,8 +119,8 @@ mod tests {
             ("terminal", schema_for!(TerminalDocument)),
             ("terminal-pty", schema_for!(PseudoTerminalDocument)),
         ];
-        // The run document is published and tested by `record`.
-        assert_eq!(made.len() + 1, DOCUMENTS.len(), "a document is published that no type gives");
+        // The run document is published and tested by `record`, the plan of `load` by that.
+        assert_eq!(made.len() + 2, DOCUMENTS.len(), "a document is published that no type gives");
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
         for (name, schema) in made {
             let made = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";

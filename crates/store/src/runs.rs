@@ -140,6 +140,17 @@ impl Store {
         self.folder.join("figures.json")
     }
 
+    /// Keeps a text that tells what was predicted before it was measured, under this name. Returns its path.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_prediction(&self, name: &str, ending: &str, text: &str) -> Result<PathBuf, StoreError> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
+        let name: String = name.chars().map(plain).take(80).collect();
+        let path = self.folder.join("predictions").join(format!("{name}.{ending}"));
+        write_whole(&path, text.as_bytes()).map(|()| path)
+    }
+
     pub(crate) fn calibration_file(&self) -> PathBuf {
         self.folder.join("known.json")
     }

@@ -12,6 +12,7 @@ mod file;
 mod filter;
 mod help;
 mod hidden;
+mod load;
 mod measuring;
 mod misuse;
 mod model;

@@ -1,0 +1,20 @@
+//! What an experiment with scripted users has shown: plain data, and the figures that follow from it. The words are those of
+//! the paper: an interaction is one request of a user, and a process is eligible while its interaction may run.
+
+mod configuration;
+mod demands;
+mod figures;
+mod forecast;
+mod knee;
+mod measured;
+mod response;
+
+pub use configuration::{Configuration, PageDevice, Relief};
+pub use demands::{Demands, FaultsAt, Paged, Usual, mean_of};
+pub use figures::{Busy, Counted, Idle, Row, idle, row};
+pub use forecast::{
+    Forecast, Forecasts, Judged, Missed, Predicted, alone, by_half, error, flushed, forecast, judged, missed, system,
+};
+pub use knee::{Cliff, CliffPoint, Knee, cliffs};
+pub use measured::{CpuTime, Depth, Experiment, FaultCost, Finished, Measured, Outcome, Paging, Pressure, Sums};
+pub use response::{Response, SHARES, per_interaction, response};

@@ -1,0 +1,194 @@
+//! The rows of the paper's tables: time between page faults by depth, how the processors' time divides, three kinds of idle.
+
+use super::configuration::Configuration;
+use super::measured::{Depth, Measured};
+use super::response::{Response, response};
+
+/// Shares of the processors' time in which nothing ran, by the paper's three kinds. Together with what ran they are one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Idle {
+    /// Multiprogramming idle: as many processes are eligible as may be, and all of them wait for pages.
+    pub multiprogramming: f64,
+    /// Non-multiprogramming idle: fewer are eligible than may be, but at least one. Of several processors, also those that the
+    /// few do not need.
+    pub non_multiprogramming: f64,
+    /// Zero idle: no process is eligible.
+    pub zero: f64,
+}
+
+impl Idle {
+    /// The sum of the three.
+    pub fn total(&self) -> f64 {
+        self.multiprogramming + self.non_multiprogramming + self.zero
+    }
+}
+
+/// Shares of the processors' time in which something ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Busy {
+    /// The users' programs.
+    pub user: f64,
+    /// The kernel for them, without page faults.
+    pub system: f64,
+    /// Page faults: their number times what one costs, and at most the kernel's time.
+    pub faults: f64,
+    /// Everything that is not the users'.
+    pub other: f64,
+}
+
+/// What a depth of multiprogramming has shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Its share of the elapsed time.
+    pub share: f64,
+    /// Mean processor time between two page faults, in seconds, the handling of faults within; `None` if none occurred.
+    pub between_faults_s: Option<f64>,
+    /// The page faults that it is the mean of.
+    pub faults: f64,
+}
+
+/// One row of the paper's tables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// All interactions that ended.
+    pub response: Response,
+    /// The time measured, in seconds.
+    pub elapsed_s: f64,
+    /// Interactions per second that did their work.
+    pub throughput: f64,
+    /// Processor time of all interactions, in seconds.
+    pub cpu_s: f64,
+    /// Page faults of all interactions that waited for a page.
+    pub major_faults: f64,
+    /// By the number of eligible processes, from none up.
+    pub depths: Vec<Counted>,
+    /// Pages per second to and from the page device.
+    pub pages_per_s: f64,
+    /// Share of the time in which the page device was busy; `None` if the kernel does not tell.
+    pub device: Option<f64>,
+    /// Where the processors' time went.
+    pub busy: Busy,
+    /// Where it did not go.
+    pub idle: Idle,
+}
+
+/// The row of one configuration.
+pub fn row(it: &Measured) -> Row {
+    let capacity = (f64::from(it.configuration.cpus) * it.elapsed_s).max(f64::MIN_POSITIVE);
+    let response = response(&it.finished);
+    let major_faults: f64 = it.depths.iter().map(|depth| depth.major_faults).sum();
+    let minor_faults: f64 = it.finished.iter().map(|it| it.minor_faults).sum();
+    let handling = (major_faults * it.fault.major_s + minor_faults * it.fault.minor_s).min(it.cpu.system_s);
+    let elapsed = it.elapsed_s.max(f64::MIN_POSITIVE);
+    Row {
+        configuration: it.configuration.clone(),
+        elapsed_s: it.elapsed_s,
+        throughput: (response.count - response.failed) as f64 / elapsed,
+        cpu_s: it.finished.iter().map(|it| it.user_s + it.system_s).sum(),
+        major_faults: it.finished.iter().map(|it| it.major_faults).sum(),
+        depths: it.depths.iter().map(|depth| counted(depth, elapsed)).collect(),
+        pages_per_s: (it.paging.pages_in + it.paging.pages_out) / elapsed,
+        device: it.paging.device_s.map(|busy| busy / elapsed),
+        busy: Busy {
+            user: it.cpu.user_s / capacity,
+            system: (it.cpu.system_s - handling) / capacity,
+            faults: handling / capacity,
+            other: it.cpu.other_s / capacity,
+        },
+        idle: idle(it),
+        response,
+    }
+}
+
+fn counted(depth: &Depth, elapsed: f64) -> Counted {
+    Counted {
+        share: depth.elapsed_s / elapsed,
+        between_faults_s: (depth.major_faults > 0.0).then(|| depth.busy_s / depth.major_faults),
+        faults: depth.major_faults,
+    }
+}
+
+/// The three kinds of idle, as shares of the processors' time, by the number of eligible processes alone, as in
+/// [`crate::model::CpuShares`]. What other programs took is taken off every depth by its share of the time.
+pub fn idle(it: &Measured) -> Idle {
+    let cpus = f64::from(it.configuration.cpus);
+    let elapsed: f64 = it.depths.iter().map(|depth| depth.elapsed_s).sum();
+    let capacity = (cpus * elapsed).max(f64::MIN_POSITIVE);
+    let most = it.configuration.most_eligible() as usize;
+    let mut kinds = Idle::default();
+    for (eligible, depth) in it.depths.iter().enumerate() {
+        let other = it.cpu.other_s * depth.elapsed_s / elapsed.max(f64::MIN_POSITIVE);
+        let idle = (cpus * depth.elapsed_s - depth.busy_s - other) / capacity;
+        match eligible {
+            0 => kinds.zero += idle,
+            _ if eligible >= most => kinds.multiprogramming += idle,
+            _ => kinds.non_multiprogramming += idle,
+        }
+    }
+    kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::configuration::{PageDevice, Relief};
+    use super::super::measured::{CpuTime, FaultCost, Paging, Sums};
+    use super::*;
+
+    fn measured(cpus: u32, depths: &[(f64, f64, f64)], other_s: f64) -> Measured {
+        let busy: f64 = depths.iter().map(|depth| depth.1).sum();
+        Measured {
+            configuration: Configuration {
+                users: 8,
+                memory: Some(1 << 20),
+                cpus,
+                eligible: Some(depths.len() as u32 - 1),
+                device: PageDevice::Swap,
+                relief: Relief::None,
+                repetition: 1,
+            },
+            elapsed_s: depths.iter().map(|depth| depth.0).sum(),
+            finished: Vec::new(),
+            depths: depths
+                .iter()
+                .map(|&(elapsed_s, busy_s, major_faults)| Depth { elapsed_s, busy_s, major_faults })
+                .collect(),
+            cpu: CpuTime { user_s: 0.6 * busy, system_s: 0.4 * busy, other_s, driver_s: 0.0 },
+            paging: Paging { pages_in: 30.0, pages_out: 10.0, device_s: Some(2.0), ..Paging::default() },
+            pressure: None,
+            killed_for_memory: 0,
+            fault: FaultCost { major_s: 0.01, ..FaultCost::default() },
+            sums: Sums::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn idle_is_divided_by_who_is_eligible() {
+        let it = measured(1, &[(2.0, 0.0, 0.0), (3.0, 2.0, 100.0), (5.0, 4.0, 50.0)], 0.0);
+        let row = row(&it);
+        let told = [row.idle.zero, row.idle.non_multiprogramming, row.idle.multiprogramming];
+        for (got, wanted) in told.iter().zip([0.2, 0.1, 0.1]) {
+            assert!((got - wanted).abs() < 1e-12, "{told:?}");
+        }
+        assert_eq!(row.depths[0].between_faults_s, None);
+        assert!((row.depths[1].between_faults_s.expect("faults") - 0.02).abs() < 1e-12);
+        assert!((row.depths[2].between_faults_s.expect("faults") - 0.08).abs() < 1e-12);
+        assert!((row.pages_per_s - 4.0).abs() < 1e-12 && row.device == Some(0.2));
+        // 150 faults of 10 ms are 1.5 s of the kernel's 2.4.
+        assert!((row.busy.faults - 0.15).abs() < 1e-12 && (row.busy.system - 0.09).abs() < 1e-12);
+        let all = row.busy.user + row.busy.system + row.busy.faults + row.busy.other + row.idle.total();
+        assert!((all - 1.0).abs() < 1e-12, "{all}");
+    }
+
+    #[test]
+    fn what_others_took_is_no_idle() {
+        // Two processors, one process that runs half of the time, and another program that takes a quarter of one of them.
+        let it = measured(2, &[(0.0, 0.0, 0.0), (4.0, 2.0, 0.0)], 1.0);
+        let idle = idle(&it);
+        assert!((idle.multiprogramming - 0.625).abs() < 1e-12 && idle.zero == 0.0, "{idle:?}");
+        let none = super::idle(&measured(1, &[(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)], 0.0));
+        assert_eq!(none.total(), 0.0);
+    }
+}

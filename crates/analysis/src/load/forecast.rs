@@ -1,0 +1,235 @@
+//! Predictions of configurations by the model, and how far they were off.
+
+use super::configuration::{Configuration, PageDevice as Paging, Relief};
+use super::demands::{Demands, Usual, mean_of};
+use super::figures::row;
+use super::measured::Measured;
+use crate::model::{Figure, ModelError, PageDevice, PredictionInterval, System, predict_interval};
+use crate::statistics::{median, sorted};
+
+/// The figures by which a prediction is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Judged {
+    /// Interactions per second.
+    pub throughput: f64,
+    /// Processor time of an interaction, in seconds.
+    pub cpu_s: f64,
+    /// Page faults of an interaction.
+    pub faults: f64,
+    /// Mean response in seconds.
+    pub response_s: f64,
+    /// The three kinds of idle, as shares.
+    pub idle: [f64; 3],
+}
+
+/// A prediction, made before the configuration ran or without its figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// What it is of.
+    pub configuration: Configuration,
+    /// The figures; an error says why there are none.
+    pub predicted: Result<Predicted, String>,
+}
+
+/// Predicted figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// The figures.
+    pub value: Judged,
+    /// Lower ends of their intervals.
+    pub low: Judged,
+    /// Upper ends of their intervals.
+    pub high: Judged,
+}
+
+/// The predictions of an experiment, and what they were made from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forecasts {
+    /// What the script says.
+    pub usual: Usual,
+    /// One user alone with several limits of memory: what the predictions were made from.
+    pub alone: Vec<Measured>,
+    /// The same with all pages pushed out before each interaction.
+    pub flushed: Vec<Measured>,
+    /// Made before the configurations ran.
+    pub before: Vec<Forecast>,
+    /// From every other configuration, of those in between.
+    pub half: Vec<Forecast>,
+}
+
+/// The configurations of one user alone that tell the demands: memory at the shares that users and eligible ones have in these
+/// configurations, six at most for each device.
+pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
+    /// With less, a process and its tables have no room.
+    const LEAST: f64 = (3 << 20) as f64;
+    const MOST: usize = 6;
+    /// Closer ones tell the same.
+    const APART: f64 = 1.25;
+    let mut devices: Vec<_> = all.iter().map(|it| it.device).collect();
+    devices.sort();
+    devices.dedup();
+    let mut found = Vec::new();
+    for device in devices {
+        let of = || all.iter().filter(|it| it.device == device);
+        let shares = of().filter_map(|it| it.memory.map(|bytes| (bytes as f64, it))).flat_map(|(bytes, it)| {
+            let eligible = bytes / f64::from(it.most_eligible().max(1));
+            [eligible, if stays { bytes / f64::from(it.users) } else { eligible }]
+        });
+        let mut shares = sorted(shares.map(|share| share.max(LEAST)));
+        shares.dedup_by(|next, before| *next < *before * APART);
+        let last = shares.len().saturating_sub(1);
+        let chosen = shares.iter().enumerate().filter(|(place, _)| {
+            last < MOST || (0..MOST).any(|step| (step * last + (MOST - 1) / 2) / (MOST - 1) == *place)
+        });
+        let one = |memory: Option<u64>, relief| Configuration {
+            users: 1,
+            memory,
+            cpus: 1,
+            eligible: None,
+            device,
+            relief,
+            repetition: 1,
+        };
+        let mut memory: Vec<Option<u64>> = chosen.map(|(_, share)| Some(*share as u64 >> 12 << 12)).collect();
+        if memory.is_empty() {
+            memory.push(None);
+        }
+        found.extend(memory.iter().map(|memory| one(*memory, Relief::None)));
+    }
+    found
+}
+
+/// The configurations of one user alone, all of whose pages leave memory before each interaction, as they do where pages stay
+/// while users think, and do not all fit: the largest memory of an eligible one, with each page device.
+pub fn flushed(all: &[Configuration], stays: bool) -> Vec<Configuration> {
+    let mut devices: Vec<_> =
+        all.iter().map(|it| it.device).filter(|device| stays && *device != Paging::None).collect();
+    devices.sort();
+    devices.dedup();
+    let one = |device| {
+        let share = |it: &Configuration| it.memory.map(|bytes| bytes / u64::from(it.most_eligible().max(1)));
+        let memory = all.iter().filter(|it| it.device == device).filter_map(share).max()?;
+        let relief = Relief::None;
+        Some(Configuration { users: 1, memory: Some(memory), cpus: 1, eligible: None, device, relief, repetition: 1 })
+    };
+    devices.into_iter().filter_map(one).collect()
+}
+
+/// How far a kind of predictions was off: shares of what was measured; of idle, points as shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Missed {
+    /// The median over configurations.
+    pub median: Judged,
+    /// The largest.
+    pub largest: Judged,
+}
+
+/// The system of a configuration with these demands.
+pub fn system(demands: &Demands, it: &Configuration) -> System {
+    let paged = demands.paged.iter().find(|paged| paged.device == it.device);
+    let faults = demands.faults(it);
+    System {
+        users: it.users,
+        think_s: demands.usual.think_s.into(),
+        eligible: it.eligible,
+        cpus: it.cpus,
+        memory_bytes: it.memory,
+        user_s: demands.user_s,
+        system_s: demands.system_s,
+        faults: if faults.value > 0.0 {
+            crate::model::FaultCurve::PerInteraction(faults)
+        } else {
+            crate::model::FaultCurve::None
+        },
+        handling_s: paged.map_or(0.0, |paged| paged.handling_s).into(),
+        page_device: PageDevice {
+            name: it.device.word().into(),
+            service_s: paged.map_or(0.0, |paged| paged.wait_s).into(),
+            cpu_s: Figure::default(),
+            channels: None,
+        },
+        ..System::default()
+    }
+}
+
+/// Predicts a configuration.
+pub fn forecast(demands: &Demands, configuration: &Configuration) -> Forecast {
+    let found: Result<PredictionInterval, ModelError> = predict_interval(&system(demands, configuration));
+    let predicted = found.map_err(|error| error.to_string()).map(|it| {
+        let judged = |of: &crate::model::Prediction| Judged {
+            throughput: of.throughput,
+            cpu_s: (of.cpu.user + of.cpu.system + of.cpu.faults) * f64::from(configuration.cpus) / of.throughput,
+            faults: of.faults,
+            response_s: of.response_s,
+            idle: [of.cpu.multiprogramming_idle, of.cpu.non_multiprogramming_idle, of.cpu.zero_idle],
+        };
+        let value = judged(&it.value);
+        // A quotient of two figures has no interval of its own here, so that of the processor's demand is taken.
+        let of_ends = |ends: &crate::model::Prediction, user: f64| Judged {
+            cpu_s: value.cpu_s - demands.user_s.value + user,
+            ..judged(ends)
+        };
+        let user = demands.user_s.interval();
+        Predicted { value, low: of_ends(&it.low, user.low), high: of_ends(&it.high, user.high) }
+    });
+    Forecast { configuration: configuration.clone(), predicted }
+}
+
+/// The same figures, measured.
+pub fn judged(it: &Measured, usual: &Usual) -> Option<Judged> {
+    let row = row(it);
+    let mean = |of| mean_of(it, usual, of).map(|figure| figure.value);
+    Some(Judged {
+        throughput: row.throughput,
+        cpu_s: mean(|it| it.user_s + it.system_s)?,
+        faults: mean(|it| it.major_faults)?,
+        response_s: mean(|it| it.response_s)?,
+        idle: [row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero],
+    })
+}
+
+/// Fits on every other configuration, and predicts those in between. None of the predicted ones is among the fitted.
+pub fn by_half(measured: &[Measured], usual: &Usual) -> Vec<Forecast> {
+    let fitted: Vec<&Measured> = measured.iter().step_by(2).collect();
+    let Some(demands) = Demands::of(&fitted, &[], usual) else { return Vec::new() };
+    let known = |it: &&Measured| fitted.iter().all(|other| !other.configuration.repeats(&it.configuration));
+    measured.iter().skip(1).step_by(2).filter(known).map(|it| forecast(&demands, &it.configuration)).collect()
+}
+
+/// How far predictions were off. `None` if none can be held against a measurement.
+pub fn missed(forecasts: &[Forecast], measured: &[Measured], usual: &Usual) -> Option<Missed> {
+    let errors: Vec<Judged> = forecasts
+        .iter()
+        .filter_map(|forecast| {
+            let it = measured.iter().find(|it| it.configuration == forecast.configuration)?;
+            Some(error(&forecast.predicted.as_ref().ok()?.value, &judged(it, usual)?))
+        })
+        .collect();
+    let over = |of: fn(&Judged) -> f64, how: fn(Vec<f64>) -> f64| how(errors.iter().map(of).collect());
+    let all = |how: fn(Vec<f64>) -> f64| Judged {
+        throughput: over(|it| it.throughput, how),
+        cpu_s: over(|it| it.cpu_s, how),
+        faults: over(|it| it.faults, how),
+        response_s: over(|it| it.response_s, how),
+        idle: [over(|it| it.idle[0], how), over(|it| it.idle[1], how), over(|it| it.idle[2], how)],
+    };
+    (!errors.is_empty()).then(|| Missed {
+        median: all(|values| median(values).unwrap_or(0.0)),
+        largest: all(|values| sorted(values).last().copied().unwrap_or(0.0)),
+    })
+}
+
+/// The error of each figure, without its sign. Fewer than a fault in an interaction counts as one.
+pub fn error(predicted: &Judged, measured: &Judged) -> Judged {
+    let of = |predicted: f64, measured: f64| if measured == 0.0 { 0.0 } else { (predicted / measured - 1.0).abs() };
+    Judged {
+        throughput: of(predicted.throughput, measured.throughput),
+        cpu_s: of(predicted.cpu_s, measured.cpu_s),
+        faults: of(predicted.faults.max(1.0), measured.faults.max(1.0)),
+        response_s: of(predicted.response_s, measured.response_s),
+        idle: [0, 1, 2].map(|kind| (predicted.idle[kind] - measured.idle[kind]).abs()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Demands and predictions from made-up configurations whose answers are known.
+
+use super::super::configuration::PageDevice as Device;
+use super::super::measured::{CpuTime, FaultCost, Finished, Outcome, Paging as Pages, Sums};
+use super::alone as alone_of;
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+fn usual() -> Usual {
+    Usual { weights: vec![3.0, 1.0], think_s: 0.5, stays: true }
+}
+
+fn configuration(users: u32, memory: u64, relief: Relief) -> Configuration {
+    Configuration {
+        users,
+        memory: Some(memory * MIB),
+        cpus: 1,
+        eligible: Some(3),
+        device: Device::Swap,
+        relief,
+        repetition: 1,
+    }
+}
+
+/// One user alone: 10 and 90 ms of work, so many faults on average, each of 0.1 ms of the processor and 0.2 ms of waiting.
+fn one_user(memory: u64, faults: f64, relief: Relief) -> Measured {
+    let one = |interaction: usize, work: f64, faults: f64| Finished {
+        interaction,
+        user: 0,
+        at_s: 0.0,
+        wait_s: 0.0,
+        response_s: work + faults * 3e-4,
+        user_s: work,
+        system_s: faults * 1e-4,
+        minor_faults: 0.0,
+        major_faults: faults,
+        outcome: Outcome::Done,
+    };
+    // The mix that ended differs from that of the script.
+    let finished: Vec<Finished> = (0..40).map(|n| one(n % 2, [0.01, 0.09][n % 2], faults)).collect();
+    Measured {
+        configuration: configuration(1, memory, relief),
+        elapsed_s: 10.0,
+        finished,
+        depths: Vec::new(),
+        cpu: CpuTime::default(),
+        paging: Pages::default(),
+        pressure: None,
+        killed_for_memory: 0,
+        fault: FaultCost::default(),
+        sums: Sums::default(),
+        notes: Vec::new(),
+    }
+}
+
+fn demands() -> Demands {
+    let runs = [
+        one_user(2, 400.0, Relief::None),
+        one_user(4, 200.0, Relief::None),
+        one_user(8, 50.0, Relief::None),
+        one_user(16, 0.0, Relief::None),
+    ];
+    let flushed = one_user(16, 120.0, Relief::None);
+    Demands::of(&runs.iter().collect::<Vec<_>>(), &[&flushed], &usual()).expect("demands")
+}
+
+#[test]
+fn demands_are_those_of_the_script_and_not_of_the_mix_that_ended() {
+    let it = demands();
+    assert!((it.user_s.value - 0.03).abs() < 1e-9, "{:?}", it.user_s);
+    let paged = &it.paged[0];
+    assert!((paged.handling_s - 1e-4).abs() < 1e-9 && (paged.wait_s - 2e-4).abs() < 1e-9, "{paged:?}");
+    assert!(it.system_s.value < 1e-9 && paged.reload == Some(120.0));
+    // Between 4 and 8 MiB, on logarithms.
+    let between = it.faults(&configuration(1, 6, Relief::None)).value;
+    assert!(between > 50.0 && between < 200.0, "{between}");
+}
+
+#[test]
+fn users_that_keep_their_pages_share_all_memory() {
+    let it = demands();
+    let faults = |users, memory| it.faults(&configuration(users, memory, Relief::None)).value;
+    assert_eq!(faults(2, 32), 0.0, "16 MiB for each");
+    assert_eq!(faults(4, 32), 50.0, "8 MiB for each");
+    // 2 MiB for each would be 400 faults, but the three that are eligible have 16 MiB, so no page is missed twice.
+    assert_eq!(faults(24, 48), 120.0);
+    assert_eq!(faults(12, 12), 200.0, "4 MiB for each of the eligible, so pages are missed within an interaction too");
+    let leaves = Demands { usual: Usual { stays: false, ..usual() }, ..it };
+    assert_eq!(leaves.faults(&configuration(24, 48, Relief::None)).value, 0.0, "pages go with their process");
+}
+
+#[test]
+fn a_forecast_is_held_against_what_was_measured() {
+    let it = forecast(&demands(), &configuration(1, 8, Relief::None));
+    let predicted = it.predicted.clone().expect("a prediction");
+    // One user alone never queues: 30 ms of work, 50 faults of 0.3 ms, and half a second to think.
+    assert!((predicted.value.response_s - 0.045).abs() < 1e-6, "{predicted:?}");
+    assert!((predicted.value.throughput - 1.0 / 0.545).abs() < 1e-6);
+    assert!((predicted.value.cpu_s - 0.035).abs() < 1e-6);
+    assert!((predicted.value.idle.iter().sum::<f64>() - (1.0 - 0.035 / 0.545)).abs() < 1e-6);
+    let mut measured = one_user(8, 50.0, Relief::None);
+    measured.elapsed_s = 40.0 * 0.545;
+    let missed = missed(&[it], &[measured.clone()], &usual()).expect("errors");
+    assert!(
+        missed.largest.faults < 1e-9 && missed.largest.cpu_s < 1e-6 && missed.largest.throughput < 1e-6,
+        "{missed:?}"
+    );
+    assert!(missed.largest.response_s < 1e-6);
+    let off = error(
+        &Judged { throughput: 1.2, idle: [0.3; 3], ..Judged::default() },
+        &Judged { throughput: 1.0, ..Judged::default() },
+    );
+    assert!((off.throughput - 0.2).abs() < 1e-9 && off.idle == [0.3; 3] && off.faults == 0.0);
+    assert!(super::missed(&[], &[measured], &usual()).is_none());
+}
+
+#[test]
+fn the_other_half_is_not_among_what_was_fitted() {
+    let runs = [2, 4, 8, 16].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
+    let half = by_half(&runs, &usual());
+    let memory: Vec<_> = half.iter().map(|it| it.configuration.memory).collect();
+    assert_eq!(memory, [Some(4 * MIB), Some(16 * MIB)]);
+    let faults = half[0].predicted.as_ref().expect("a prediction").value.faults;
+    assert!(faults > 100.0 && faults < 400.0, "{faults}");
+}
+
+#[test]
+fn the_demands_are_asked_for_where_the_configurations_need_them() {
+    let all: Vec<Configuration> = [2, 8, 16]
+        .iter()
+        .flat_map(|users| [24, 48].map(|memory| configuration(*users, memory, Relief::None)))
+        .collect();
+    let one = alone_of(&all, true);
+    assert!(one.iter().all(|it| it.users == 1 && it.device == Device::Swap));
+    let memory: Vec<u64> = one.iter().filter(|it| it.relief == Relief::None).filter_map(|it| it.memory).collect();
+    assert!(memory.len() <= 6 && memory.windows(2).all(|pair| pair[0] < pair[1]), "{memory:?}");
+    assert_eq!((memory.first(), memory.last()), (Some(&(3 * MIB)), Some(&(24 * MIB))));
+    let flushed = flushed(&all, true);
+    assert_eq!(flushed.iter().map(|it| (it.users, it.memory)).collect::<Vec<_>>(), [(1, Some(24 * MIB))]);
+    assert!(super::flushed(&all, false).is_empty());
+    assert!(alone_of(&all, false).iter().all(|it| it.relief == Relief::None && it.memory >= Some(8 * MIB)));
+}

@@ -1,0 +1,152 @@
+//! The memory cliff: throughput and response as memory shrinks, and where they break off.
+
+use super::configuration::Configuration;
+use super::figures::row;
+use super::measured::Measured;
+
+/// The work still gets this share of its best throughput above the cliff.
+const HOLDS: f64 = 0.9;
+
+/// Configurations that differ in their memory alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cliff {
+    /// What they have in common; its memory and repetition mean nothing.
+    pub common: Configuration,
+    /// By memory, the largest first.
+    pub points: Vec<CliffPoint>,
+    /// Where it breaks off; `None` if it nowhere does.
+    pub knee: Option<Knee>,
+}
+
+/// One amount of memory; repetitions are averaged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CliffPoint {
+    /// In bytes; infinite for all there is.
+    pub memory: f64,
+    /// Interactions per second.
+    pub throughput: f64,
+    /// Mean response in seconds; `None` if none did its work.
+    pub response_s: Option<f64>,
+    /// Pages per second read back from swap.
+    pub swapped_in_per_s: f64,
+    /// Pages of files per second that had to be read again.
+    pub refaulted_per_s: f64,
+    /// Interactions that failed, were killed or hung, as a share.
+    pub failed: f64,
+}
+
+/// Between which amounts of memory the work breaks off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Knee {
+    /// The least memory with nine tenths of the best throughput.
+    pub holds: CliffPoint,
+    /// The next smaller one.
+    pub falls: CliffPoint,
+}
+
+impl Knee {
+    /// What the memory is missing for, in words.
+    pub fn cause(&self) -> &'static str {
+        let (swap, files) = (self.falls.swapped_in_per_s, self.falls.refaulted_per_s);
+        match () {
+            () if self.falls.failed > 0.1 => "the kernel kills processes because the group has no memory left",
+            () if swap + files < 1.0 => "no page comes back from a device, so memory is not what is missing",
+            () if swap >= 4.0 * files => "pages of the programs' own come back from swap",
+            () if files >= 4.0 * swap => {
+                "pages of files leave the page cache and are read again; swapping is not the cause"
+            }
+            () => "both pages from swap and pages of files come back",
+        }
+    }
+}
+
+/// The cliffs of an experiment: one for each set of configurations that differ in memory alone, where there are at least two.
+pub fn cliffs(measured: &[Measured]) -> Vec<Cliff> {
+    let common = |it: &Configuration| Configuration { memory: None, repetition: 0, ..it.clone() };
+    let mut kinds: Vec<Configuration> = Vec::new();
+    for it in measured {
+        let kind = common(&it.configuration);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let of_kind = |kind: Configuration| {
+        let of: Vec<&Measured> = measured.iter().filter(|it| common(&it.configuration) == kind).collect();
+        let mut sizes: Vec<Option<u64>> = of.iter().map(|it| it.configuration.memory).collect();
+        sizes.sort_by_key(|size| std::cmp::Reverse(size.unwrap_or(u64::MAX)));
+        sizes.dedup();
+        let at = |size: Option<u64>| {
+            point(size, &of.iter().copied().filter(|it| it.configuration.memory == size).collect::<Vec<_>>())
+        };
+        let points: Vec<CliffPoint> = sizes.into_iter().map(at).collect();
+        let knee = knee(&points);
+        Cliff { common: kind, points, knee }
+    };
+    kinds.into_iter().map(of_kind).filter(|cliff| cliff.points.len() >= 2).collect()
+}
+
+fn point(memory: Option<u64>, repetitions: &[&Measured]) -> CliffPoint {
+    let rows: Vec<_> = repetitions.iter().map(|it| row(it)).collect();
+    let elapsed: f64 = rows.iter().map(|row| row.elapsed_s).sum::<f64>().max(f64::MIN_POSITIVE);
+    let sum = |of: &dyn Fn(&Measured) -> f64| repetitions.iter().map(|it| of(it)).sum::<f64>();
+    let count: usize = rows.iter().map(|row| row.response.count).sum();
+    let failed: usize = rows.iter().map(|row| row.response.failed).sum();
+    let done = (count - failed) as f64;
+    let response: f64 = rows
+        .iter()
+        .filter_map(|row| Some(row.response.mean?.value * (row.response.count - row.response.failed) as f64))
+        .sum();
+    CliffPoint {
+        memory: memory.map_or(f64::INFINITY, |bytes| bytes as f64),
+        throughput: done / elapsed,
+        response_s: (done > 0.0).then(|| response / done),
+        swapped_in_per_s: sum(&|it| it.paging.pages_in) / elapsed,
+        refaulted_per_s: sum(&|it| it.paging.file_refaults) / elapsed,
+        failed: failed as f64 / count.max(1) as f64,
+    }
+}
+
+/// Where the throughput falls below its share of the best for good.
+fn knee(points: &[CliffPoint]) -> Option<Knee> {
+    let best = points.iter().map(|point| point.throughput).fold(0.0, f64::max);
+    let last = points.iter().rposition(|point| point.throughput >= HOLDS * best)?;
+    Some(Knee { holds: points[last], falls: *points.get(last + 1)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(memory: f64, throughput: f64) -> CliffPoint {
+        CliffPoint {
+            memory,
+            throughput,
+            response_s: Some(1.0 / throughput),
+            swapped_in_per_s: 100.0 / throughput,
+            refaulted_per_s: 1.0,
+            failed: 0.0,
+        }
+    }
+
+    #[test]
+    fn the_knee_is_where_throughput_breaks_off_for_good() {
+        let points = [at(64.0, 10.0), at(48.0, 8.9), at(32.0, 9.8), at(24.0, 4.0), at(16.0, 1.0)];
+        let knee = knee(&points).expect("a cliff");
+        assert_eq!((knee.holds.memory, knee.falls.memory), (32.0, 24.0));
+        assert!(knee.cause().contains("from swap"), "{}", knee.cause());
+        assert!(super::knee(&points[..3]).is_none(), "it holds everywhere");
+        assert!(super::knee(&[]).is_none());
+    }
+
+    #[test]
+    fn reclaim_of_files_is_told_apart_from_swapping() {
+        let mut knee = Knee { holds: at(2.0, 10.0), falls: at(1.0, 1.0) };
+        knee.falls.swapped_in_per_s = 0.0;
+        knee.falls.refaulted_per_s = 500.0;
+        assert!(knee.cause().contains("page cache"));
+        knee.falls.refaulted_per_s = 0.0;
+        assert!(knee.cause().contains("not what is missing"));
+        knee.falls.failed = 0.5;
+        assert!(knee.cause().contains("kills"));
+    }
+}

@@ -1,0 +1,162 @@
+//! What was counted in each configuration.
+
+use super::configuration::Configuration;
+
+/// An experiment: one plan, its configurations, and what was counted in each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Experiment {
+    /// The plan's name.
+    pub plan: String,
+    /// The interactions' names, in the order of the script.
+    pub interactions: Vec<String>,
+    /// How the limits were set: `control groups, version 1`; `None` if there were none.
+    pub limited_by: Option<String>,
+    /// What could not be had here, in whole sentences.
+    pub notes: Vec<String>,
+    /// What was counted, in the order in which it ran.
+    pub measured: Vec<Measured>,
+    /// The signal that ended it early.
+    pub interrupted: Option<i32>,
+}
+
+/// How an interaction ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did its work.
+    Done,
+    /// The command left with this exit status, or could not be started (127).
+    Failed(i32),
+    /// This signal ended it or the user's process. With signal 9 and a memory limit, memory was too small for it.
+    Killed(i32),
+    /// It took longer than the plan allows and was stopped.
+    Hung,
+}
+
+/// One interaction that ended within the time measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Finished {
+    /// Its place in the script.
+    pub interaction: usize,
+    /// The user's number.
+    pub user: u32,
+    /// When it ended, in seconds since the time measured began.
+    pub at_s: f64,
+    /// From its arrival until it was eligible, in seconds.
+    pub wait_s: f64,
+    /// From its arrival to its end, in seconds.
+    pub response_s: f64,
+    /// Processor time in user mode, in seconds.
+    pub user_s: f64,
+    /// Processor time in the kernel, in seconds.
+    pub system_s: f64,
+    /// Page faults without a read.
+    pub minor_faults: f64,
+    /// Page faults that waited for a page.
+    pub major_faults: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// What happened while this number of processes was eligible.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Depth {
+    /// For how long, in seconds.
+    pub elapsed_s: f64,
+    /// Processor time that the users took, in seconds.
+    pub busy_s: f64,
+    /// Page faults that waited for a page.
+    pub major_faults: f64,
+}
+
+/// Processor time, in seconds, over all CPUs of the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuTime {
+    /// That the users took, in user mode.
+    pub user_s: f64,
+    /// That the users took, in the kernel.
+    pub system_s: f64,
+    /// That everything else took: other programs, howslow, kernel threads, the host.
+    pub other_s: f64,
+    /// That howslow took to drive the users. A part of `other_s` where it ran on the same CPUs.
+    pub driver_s: f64,
+}
+
+/// What went to and came from the page device.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Paging {
+    /// Pages read back from swap.
+    pub pages_in: f64,
+    /// Pages written to swap.
+    pub pages_out: f64,
+    /// Pages of files that had to be read again although they had been in memory.
+    pub file_refaults: f64,
+    /// Pages from swap that had been in memory shortly before.
+    pub anonymous_refaults: f64,
+    /// Time that the device was busy, in seconds; `None` if the kernel does not tell.
+    pub device_s: Option<f64>,
+}
+
+/// Time in which tasks waited for memory, in seconds, from the kernel's totals. Of the users' group if the kernel tells
+/// that, of the whole machine otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pressure {
+    /// At least one task waited.
+    pub some_s: f64,
+    /// All tasks waited.
+    pub full_s: f64,
+    /// True if it is that of the users alone.
+    pub own: bool,
+}
+
+/// What one page fault costs in processor time, in seconds, measured beforehand with one process.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FaultCost {
+    /// A fault that reads a page from the device, with what it takes to write another one out. 0 without a device.
+    pub major_s: f64,
+    /// The first touch of a new page.
+    pub minor_s: f64,
+    /// Elapsed time of a fault that reads a page, with nothing else running.
+    pub wait_s: f64,
+}
+
+/// The same processor time and faults, taken by independent accounts, over the whole configuration with its beginning and end.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Processor time in seconds by the reports of all interactions, and of killed processes by wait4.
+    pub reported_s: f64,
+    /// Processor time in seconds by wait4, of all the users' processes.
+    pub waited_s: f64,
+    /// Processor time in seconds by the control group.
+    pub group_s: Option<f64>,
+    /// Faults that waited for a page, by the reports.
+    pub reported_faults: f64,
+    /// Faults that waited for a page, by the control group.
+    pub group_faults: Option<f64>,
+}
+
+/// What was counted in one configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// The time measured, in seconds.
+    pub elapsed_s: f64,
+    /// The interactions that ended in that time.
+    pub finished: Vec<Finished>,
+    /// By the number of eligible processes, from none up.
+    pub depths: Vec<Depth>,
+    /// Processor time.
+    pub cpu: CpuTime,
+    /// Page traffic.
+    pub paging: Paging,
+    /// Time spent waiting for memory; `None` if the kernel does not tell.
+    pub pressure: Option<Pressure>,
+    /// Processes that the kernel killed because the group had no memory left, as the group counts them.
+    pub killed_for_memory: u64,
+    /// What a page fault costs.
+    pub fault: FaultCost,
+    /// Independent accounts.
+    pub sums: Sums,
+    /// What was otherwise than the configuration says, in whole sentences.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,139 @@
+//! Response times: means and percentiles, each with an interval.
+
+use super::measured::{Finished, Measured, Outcome};
+use crate::statistics::{Interval, quantile, sorted, student_quantile};
+use crate::tails::ranks;
+
+/// The shares that response times are told by: the median, 90, 95 and 99 %.
+pub const SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
+
+/// Means of a number of interactions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Response {
+    /// Interactions that ended.
+    pub count: usize,
+    /// Those that failed, were killed or hung: they count in `count` and nowhere else.
+    pub failed: usize,
+    /// Mean response time in seconds, with its interval; `None` for none.
+    pub mean: Option<Interval>,
+    /// Response times in seconds at [`SHARES`]; without an interval's width where too few support one.
+    pub percentiles: [Option<Interval>; 4],
+    /// Mean wait for eligibility, in seconds.
+    pub wait_s: f64,
+    /// Mean processor time in user mode, in seconds.
+    pub user_s: f64,
+    /// Mean processor time in the kernel, in seconds.
+    pub system_s: f64,
+    /// Mean number of page faults without a read.
+    pub minor_faults: f64,
+    /// Mean number of page faults that waited for a page.
+    pub major_faults: f64,
+}
+
+/// The figures of these interactions.
+pub fn response<'a>(finished: impl IntoIterator<Item = &'a Finished>) -> Response {
+    let all: Vec<&Finished> = finished.into_iter().collect();
+    let done: Vec<&Finished> = all.iter().copied().filter(|it| it.outcome == Outcome::Done).collect();
+    let times: Vec<f64> = done.iter().map(|it| it.response_s).collect();
+    let mean = |of: fn(&Finished) -> f64| done.iter().map(|it| of(it)).sum::<f64>() / done.len().max(1) as f64;
+    let ascending = sorted(times.iter().copied());
+    Response {
+        count: all.len(),
+        failed: all.len() - done.len(),
+        mean: batch_mean(&times),
+        percentiles: SHARES.map(|share| percentile(&ascending, share)),
+        wait_s: mean(|it| it.wait_s),
+        user_s: mean(|it| it.user_s),
+        system_s: mean(|it| it.system_s),
+        minor_faults: mean(|it| it.minor_faults),
+        major_faults: mean(|it| it.major_faults),
+    }
+}
+
+/// The figures of each interaction of the script.
+pub fn per_interaction(measured: &Measured, interactions: usize) -> Vec<Response> {
+    (0..interactions).map(|place| response(measured.finished.iter().filter(|it| it.interaction == place))).collect()
+}
+
+/// The mean of values in the order in which they came, with its interval by batch means: neighbours in time are not
+/// independent, so Student's t is taken over the means of ten batches (Law, Simulation Modeling and Analysis, 9.5.3).
+fn batch_mean(values: &[f64]) -> Option<Interval> {
+    const BATCHES: usize = 10;
+    let mean_of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let mean = values.first().map(|_| mean_of(values))?;
+    let batches = BATCHES.min(values.len());
+    if batches < 2 {
+        return Some(Interval { value: mean, low: 0.0, high: f64::INFINITY });
+    }
+    let ends: Vec<usize> = (0..=batches).map(|batch| batch * values.len() / batches).collect();
+    let means: Vec<f64> = ends.windows(2).map(|ends| mean_of(&values[ends[0]..ends[1]])).collect();
+    let centre = mean_of(&means);
+    let variance = means.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / (batches - 1) as f64;
+    let half = student_quantile(0.975, batches as u32 - 1) * (variance / batches as f64).sqrt();
+    Some(Interval { value: mean, low: (mean - half).max(0.0), high: mean + half })
+}
+
+/// The value at this share of ascending values, with its interval by order statistics.
+fn percentile(ascending: &[f64], share: f64) -> Option<Interval> {
+    let value = quantile(ascending, share)?;
+    let (low, high) = match ranks(ascending.len() as u64, share) {
+        Some((low, high)) => (ascending[low as usize - 1], ascending[high as usize - 1]),
+        None => (0.0, f64::INFINITY),
+    };
+    Some(Interval { value, low: low.min(value), high: high.max(value) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finished(response_s: f64, outcome: Outcome) -> Finished {
+        Finished {
+            interaction: 0,
+            user: 0,
+            at_s: 0.0,
+            wait_s: response_s / 4.0,
+            response_s,
+            user_s: 0.1,
+            system_s: 0.05,
+            minor_faults: 3.0,
+            major_faults: 2.0,
+            outcome,
+        }
+    }
+
+    #[test]
+    fn means_and_percentiles_are_those_of_the_interactions_that_did_their_work() {
+        let mut all: Vec<Finished> = (1..=200).map(|n| finished(f64::from(n), Outcome::Done)).collect();
+        all.push(finished(1e6, Outcome::Hung));
+        let it = response(&all);
+        assert_eq!((it.count, it.failed), (201, 1));
+        let mean = it.mean.expect("some");
+        assert!((mean.value - 100.5).abs() < 1e-9 && mean.low < 100.5 && mean.high > 100.5, "{mean:?}");
+        assert!((it.wait_s - 100.5 / 4.0).abs() < 1e-9 && (it.major_faults - 2.0).abs() < 1e-12);
+        let p95 = it.percentiles[2].expect("enough");
+        assert!((p95.value - 190.05).abs() < 1e-9 && p95.low < 190.0 && p95.high > 190.0 && p95.high <= 200.0);
+        assert!(response(&[]).mean.is_none());
+    }
+
+    #[test]
+    fn few_values_have_no_interval() {
+        let few = [finished(1.0, Outcome::Done), finished(2.0, Outcome::Done)];
+        let it = response(&few);
+        assert!(it.percentiles[3].is_some_and(|it| it.high.is_infinite()));
+        let one = response(&few[..1]).mean.expect("one");
+        assert!(one.value == 1.0 && one.high.is_infinite());
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_holds_the_truth_nine_times_in_ten() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut held = 0;
+        for _ in 0..400 {
+            let all: Vec<Finished> = (0..300).map(|_| finished(-random.f64().ln(), Outcome::Done)).collect();
+            let mean = response(&all).mean.expect("some");
+            held += usize::from(mean.low < 1.0 && mean.high > 1.0);
+        }
+        assert!((360..=396).contains(&held), "{held} of 400");
+    }
+}

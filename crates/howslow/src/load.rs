@@ -1,0 +1,189 @@
+//! `howslow load`: scripted users under limits of memory, processors and eligibility.
+
+mod predict;
+mod refusal;
+mod size;
+
+use std::path::Path;
+use std::time::Duration;
+
+use ::load::{Plan, Session, Step, Time, dry_run, shipped};
+use analysis::load::{Configuration, Experiment, Forecasts};
+use jiff::{SignedDuration, SpanRound, Unit};
+use measure::Progress;
+use report::document::LoadDocument;
+
+use refusal::refused;
+
+use crate::cli::LoadArgs;
+use crate::output::{self, Bar, Misuse, Outcome, say};
+use crate::pictures::{self, Picture};
+use crate::scratch;
+
+/// Longer experiments must be asked for twice.
+const LONG: f64 = 3600.0;
+
+pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
+    pictures::check(args.svg.as_deref())?;
+    let root = scratch::folder()?;
+    let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
+    if let Some(bound) = &args.size_for {
+        return size::size(args, *bound, &root, seed);
+    }
+    let name = args.plan.as_deref().unwrap_or(Path::new("fortran"));
+    let plan = adjusted(read(name)?, args)?;
+    check_time(&plan, args.yes)?;
+    let configurations = plan.axes.configurations();
+    if args.dry_run {
+        let mut lines = dry_run(&plan, &configurations, &root).map_err(refused)?;
+        if args.predict {
+            lines.push(
+                "one user alone first, with several limits of memory; predictions are written down before the rest"
+                    .into(),
+            );
+        }
+        let takes = told(plan.takes(configurations.len()));
+        lines.push(format!("{} configurations, about {takes}", configurations.len()));
+        output::print(&(lines.join("\n") + "\n"))?;
+        return Ok(Outcome::Done);
+    }
+    let mut forecasts = None;
+    if args.predict {
+        match predict::before(&plan, &configurations, &root, seed)? {
+            Ok(before) => forecasts = Some(before),
+            Err(signal) => return Ok(Outcome::Interrupted(signal)),
+        }
+    }
+    let it = experiment(&plan, &configurations, &root, seed)?;
+    if let Some(forecasts) = &mut forecasts {
+        predict::after(forecasts, &it.measured);
+    }
+    print(&it, forecasts.as_ref(), args)?;
+    Ok(match it.interrupted {
+        Some(signal) => {
+            say("interrupted: this is what was measured until then");
+            Outcome::Interrupted(signal)
+        }
+        None => Outcome::Done,
+    })
+}
+
+/// The page or the document, and the pictures.
+fn print(it: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> anyhow::Result<()> {
+    let charts = report::load_charts(it, forecasts);
+    if args.json {
+        output::print_document(&LoadDocument::of(it, forecasts, &machine::describe()))?;
+    } else {
+        let curves: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(output::width()))).collect();
+        let predicted =
+            forecasts.map(|of| report::load_forecasts(of, &it.measured, output::style())).unwrap_or_default();
+        output::print(&(report::load(it, output::style()) + &predicted + &curves))?;
+    }
+    let drawn = charts.iter().map(|(name, chart)| Picture { name: name.clone(), svg: chart.svg() });
+    pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())
+}
+
+/// Measures all configurations. One that cannot be measured is noted, unless none can.
+fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> anyhow::Result<Experiment> {
+    let bar = Bar::new();
+    let mut session = Session::open(plan, all, root, seed).map_err(refused)?;
+    let mut it = Experiment {
+        plan: plan.name.clone(),
+        interactions: session.interactions().to_vec(),
+        limited_by: session.limited_by().map(String::from),
+        notes: session.notes.clone(),
+        ..Experiment::default()
+    };
+    let mut failed = None;
+    for (number, configuration) in all.iter().enumerate() {
+        let rest = plan.takes(all.len() - number - 1);
+        let mut progress = |left: f64| {
+            bar.show(&Progress {
+                item: configuration.told(),
+                done: number as u32,
+                total: all.len() as u32,
+                left: Duration::from_secs_f64((left + rest).max(0.0)),
+            });
+        };
+        match session.measure(configuration, &mut progress) {
+            Ok(Step::Done(measured)) => it.measured.push(*measured),
+            Ok(Step::Interrupted(signal)) => {
+                it.interrupted = Some(signal);
+                break;
+            }
+            Err(error) => {
+                it.notes.push(format!("{} could not be measured: {error}.", configuration.told()));
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    bar.clear();
+    match failed {
+        Some(error) if it.measured.is_empty() && it.interrupted.is_none() => Err(refused(error)),
+        _ => Ok(it),
+    }
+}
+
+/// The plan of this name, or in this file.
+fn read(name: &Path) -> anyhow::Result<Plan> {
+    let shown = record::printable(&name.display().to_string());
+    let wrong = |error: &dyn std::fmt::Display| Misuse(format!("{shown}: {error}"));
+    if let Some(plan) = name.to_str().and_then(shipped) {
+        return plan.map_err(|error| wrong(&error).into());
+    }
+    let names: Vec<&str> = ::load::SHIPPED.iter().map(|(name, _)| *name).collect();
+    let text = std::fs::read_to_string(name).map_err(|error| {
+        Misuse(format!("{shown}: {error}; name a file, or a plan that comes with howslow: {}", names.join(", ")))
+    })?;
+    Ok(Plan::from_toml(&text).map_err(|error| wrong(&error))?)
+}
+
+/// The plan with what the command line says instead.
+fn adjusted(mut plan: Plan, args: &LoadArgs) -> Result<Plan, Misuse> {
+    fn instead<T: Clone>(of: &mut Vec<T>, by: &[T]) {
+        if !by.is_empty() {
+            *of = by.to_vec();
+        }
+    }
+    instead(&mut plan.axes.users, &args.users);
+    instead(&mut plan.axes.memory, &args.memory);
+    instead(&mut plan.axes.cpus, &args.cpus);
+    instead(&mut plan.axes.eligible, &args.eligible);
+    instead(&mut plan.axes.device, &args.device);
+    instead(&mut plan.axes.relief, &args.relief);
+    plan.axes.repetitions = args.repetitions.unwrap_or(plan.axes.repetitions);
+    plan.time = args.time.map_or(plan.time, Time);
+    plan.settle = args.settle.map_or(plan.settle, Time);
+    plan.check().map_err(|error| Misuse(error.to_string()))?;
+    Ok(plan)
+}
+
+/// Refuses what takes very long, unless that is wanted.
+fn check_time(plan: &Plan, yes: bool) -> Result<(), Misuse> {
+    /// More are a mistake, whatever was said.
+    const MOST: f64 = 100_000.0;
+    let count = plan.axes.count();
+    let seconds = plan.takes(1) * count;
+    if count > MOST {
+        return Err(Misuse(format!("the axes make {count:.0} configurations; at most {MOST:.0} are possible")));
+    }
+    if seconds > LONG && !yes {
+        let takes = told(seconds);
+        return Err(Misuse(format!(
+            "{count:.0} configurations take about {takes}; give --yes to begin, or fewer values"
+        )));
+    }
+    Ok(())
+}
+
+/// `3 h 20 min` as jiff tells it.
+fn told(seconds: f64) -> String {
+    let duration = SignedDuration::from_secs(seconds.round() as i64);
+    let days = seconds / 86_400.0;
+    if days >= 2.0 {
+        return format!("{days:.1} days");
+    }
+    let options = SpanRound::new().largest(Unit::Hour).smallest(Unit::Second);
+    let span = jiff::Span::try_from(duration).ok().and_then(|span| span.round(options).ok());
+    span.map_or_else(|| format!("{seconds:.0} s"), |span| format!("{span:#}"))
+}

@@ -1,0 +1,171 @@
+//! `howslow load --predict`: one user alone first, then the prediction of every configuration, kept before any of them runs.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ::load::{FLUSH, Plan, Session, Step, Time};
+use analysis::load::{
+    Configuration, Demands, Forecast, Forecasts, Measured, Usual, alone, by_half, flushed, forecast, system,
+};
+use analysis::model::{FaultCurve, Figure, System};
+use measure::Progress;
+use report::document::LoadForecast;
+use store::Store;
+
+use super::refusal::refused;
+use crate::output::{Bar, say};
+
+/// One user alone is measured no longer than this, with each limit.
+const LONGEST: f64 = 8.0;
+
+/// Measures one user alone, and predicts these configurations. The predictions are kept as a file before this returns. An error
+/// value is the signal that ended it early.
+pub(super) fn before(
+    plan: &Plan,
+    all: &[Configuration],
+    root: &Path,
+    seed: u64,
+) -> anyhow::Result<Result<Forecasts, i32>> {
+    let mut quick = plan.without_thinking();
+    quick.time = Time(plan.time.0.min(LONGEST));
+    let stays = plan.interactions.iter().any(|it| it.job.is_some());
+    let runs = alone(all, stays);
+    let (measured, mut usual, names) = match series(&quick, &runs, root, seed)? {
+        Ok(found) => found,
+        Err(signal) => return Ok(Err(signal)),
+    };
+    // What thinks is the plan itself.
+    usual.think_s = think(plan, &usual.weights, &names);
+    let mut without = Vec::new();
+    for configuration in flushed(all, stays) {
+        let quick = quick.flushed(configuration.memory.unwrap_or(0) / 2 * 3);
+        match series(&quick, &[configuration], root, seed)? {
+            Ok((found, _, with)) => without.extend(found.into_iter().map(|it| stripped(it, &with, &names))),
+            Err(signal) => return Ok(Err(signal)),
+        }
+    }
+    let demands =
+        Demands::of(&measured.iter().collect::<Vec<_>>(), &without.iter().collect::<Vec<_>>(), &usual).ok_or_else(|| {
+            anyhow::anyhow!(
+                "nothing can be predicted: not every interaction of the script ended while one user ran alone; give a longer --time"
+            )
+        })?;
+    let before: Vec<_> = all.iter().map(|it| forecast(&demands, it)).collect();
+    keep(plan, &before, &demands);
+    Ok(Ok(Forecasts { usual, alone: measured, flushed: without, before, half: Vec::new() }))
+}
+
+/// What was measured, what the script says, and the names of its interactions.
+type Series = (Vec<Measured>, Usual, Vec<String>);
+
+/// Measures these configurations one after another. An error value is the signal that ended it early.
+fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> anyhow::Result<Result<Series, i32>> {
+    let mut session = Session::open(plan, runs, root, seed).map_err(refused)?;
+    let (bar, mut measured) = (Bar::new(), Vec::new());
+    for (number, configuration) in runs.iter().enumerate() {
+        let rest = plan.takes(runs.len() - number - 1);
+        let mut progress = |left: f64| {
+            let left = Duration::from_secs_f64((left + rest).max(0.0));
+            let item = format!("for the prediction: {}", configuration.told());
+            bar.show(&Progress { item, done: number as u32, total: runs.len() as u32, left });
+        };
+        match session.measure(configuration, &mut progress).map_err(refused)? {
+            Step::Done(it) => measured.push(*it),
+            Step::Interrupted(signal) => return Ok(Err(signal)),
+        }
+    }
+    bar.clear();
+    Ok(Ok((measured, session.usual(), session.interactions().to_vec())))
+}
+
+/// Without the interactions that only push pages out, and with the numbers of the others in the plan.
+fn stripped(mut it: Measured, with: &[String], names: &[String]) -> Measured {
+    it.finished.retain(|one| with.get(one.interaction).is_some_and(|name| !name.starts_with(FLUSH)));
+    for one in &mut it.finished {
+        let name = with.get(one.interaction);
+        one.interaction = names.iter().position(|known| Some(known) == name).unwrap_or(one.interaction);
+    }
+    it
+}
+
+/// The mean time to think of the interactions that are left of the plan.
+fn think(plan: &Plan, weights: &[f64], names: &[String]) -> f64 {
+    let of = |name: &String| plan.interactions.iter().find(|it| record::printable(&it.name) == *name);
+    let sum: f64 = names.iter().zip(weights).filter_map(|(name, weight)| Some(of(name)?.think.mean() * weight)).sum();
+    sum / weights.iter().sum::<f64>()
+}
+
+/// Writes the predictions down, and the demands as a file for `howslow model`. It is no failure if that is impossible: the
+/// predictions stand on the page too.
+fn keep(plan: &Plan, before: &[Forecast], demands: &Demands) {
+    let told: Vec<LoadForecast> = before.iter().map(|it| LoadForecast::of(it, None)).collect();
+    let name = format!("{}-{}", plan.name, jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
+    let text = serde_json::to_string_pretty(&told).unwrap_or_default() + "\n";
+    let kept = Store::of_user().and_then(|store| {
+        let path = store.keep_prediction(&name, "json", &text)?;
+        let last = before.last().map(|it| system_file(&system(demands, &it.configuration)));
+        let model = last.map(|text| store.keep_prediction(&name, "toml", &text)).transpose()?;
+        Ok((path, model))
+    });
+    match kept {
+        Ok((path, model)) => {
+            say(&format!("predictions written to {} before anything runs", path.display()));
+            model
+                .into_iter()
+                .for_each(|path| say(&format!("`howslow model {}` answers questions from them", path.display())));
+        }
+        Err(error) => say(&format!("the predictions are not kept as a file: {error}")),
+    }
+}
+
+/// The parameters of the last configuration as `howslow model` reads them.
+fn system_file(it: &System) -> String {
+    let figure = |figure: &Figure| match figure.interval {
+        Some((low, high)) => format!("{{ value = {:e}, low = {low:e}, high = {high:e} }}", figure.value),
+        None => format!("{:e}", figure.value),
+    };
+    let mut lines = vec!["[system]".to_string(), format!("users = {}", it.users), format!("cpus = {}", it.cpus)];
+    lines.extend(it.eligible.map(|limit| format!("eligible = {limit}")));
+    lines.extend(it.memory_bytes.map(|bytes| format!("memory_bytes = {bytes}")));
+    let parts =
+        [("think_s", &it.think_s), ("user_s", &it.user_s), ("system_s", &it.system_s), ("handling_s", &it.handling_s)];
+    lines.extend(parts.map(|(name, value)| format!("{name} = {}", figure(value))));
+    if let FaultCurve::PerInteraction(faults) = &it.faults {
+        lines.push(format!("faults = {{ per_interaction = {} }}", figure(faults)));
+    }
+    let device = &it.page_device;
+    lines.push(format!("page_device = {{ name = {:?}, service_s = {} }}", device.name, figure(&device.service_s)));
+    lines.join("\n") + "\n"
+}
+
+/// Adds what half of the configurations say of the others.
+pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
+    forecasts.half = by_half(measured, &forecasts.usual);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_reads_what_is_kept_for_it() {
+        let it = System {
+            users: 28,
+            think_s: 1.4.into(),
+            eligible: Some(3),
+            memory_bytes: Some(16 << 20),
+            user_s: Figure { value: 0.04, interval: Some((0.039, 0.041)) },
+            handling_s: 4e-5.into(),
+            faults: FaultCurve::PerInteraction(Figure { value: 104.0, interval: Some((90.0, 120.0)) }),
+            page_device: analysis::model::PageDevice {
+                name: "swap".into(),
+                service_s: 6e-5.into(),
+                ..Default::default()
+            },
+            ..System::default()
+        };
+        let read: toml::Table = toml::from_str(&system_file(&it)).expect("TOML");
+        let read: System = read["system"].clone().try_into().expect("a system");
+        assert_eq!(read, it);
+    }
+}

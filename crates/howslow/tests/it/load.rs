@@ -1,0 +1,253 @@
+//! `howslow load`: whole experiments of some seconds, their accounts, their faults, and that nothing is left behind.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as Process, Stdio};
+use std::time::{Duration, Instant};
+
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{folder, howslow};
+
+/// A plan of two seconds, whose axes are added.
+const SMALL: &str = "name = 'small'\ntime = '1.2s'\nsettle = '300ms'\nlimit = '20s'\ndevice_size = '64MiB'\n\
+    [[interaction]]\nname = 'work'\nthink = { exponential = '40ms' }\n\
+    job = { cpu = '8ms', working_set = '6MiB', references = 1500, locality = 0.7, hot = 0.3 }\n";
+
+fn plan(data: &TempDir, text: &str) -> PathBuf {
+    let path = data.path().join("plan.toml");
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+fn json(data: &TempDir, path: &Path, words: &[&str]) -> Value {
+    let result = howslow(data).arg("load").arg(path).args(words).arg("--json").assert().success();
+    serde_json::from_slice(&result.get_output().stdout).expect("JSON")
+}
+
+/// True if this machine lets a test limit memory and make swap, by what a dry run and the user say.
+fn limits(data: &TempDir) -> bool {
+    let path = plan(data, SMALL);
+    let told =
+        howslow(data).arg("load").arg(&path).arg("--dry-run").args(["--memory", "16MiB"]).output().expect("it starts");
+    let by = String::from_utf8_lossy(&told.stdout).contains("limited by control groups");
+    if !by || !rustix::process::geteuid().is_root() {
+        testing::left_out!("limits of memory and page devices need root and the memory controller");
+        return false;
+    }
+    true
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("{key} in {value}"))
+}
+
+#[test]
+fn accounts_of_a_paged_configuration_agree_and_nothing_stays() {
+    let data = folder();
+    if !limits(&data) {
+        return;
+    }
+    let path = plan(&data, SMALL);
+    let words = ["--users", "3", "--memory", "12MiB", "--device", "swap", "--eligible", "2", "--seed", "1"];
+    let told = json(&data, &path, &words);
+    let it = &told["configurations"][0];
+    let all = &it["all"];
+    assert!(number(all, "count") > 5.0 && number(all, "failed") == 0.0, "{all}");
+    // Three accounts of the same processor time: reports by getrusage, wait4, the control group.
+    let (reported, waited, group) =
+        (number(it, "reported_cpu_s"), number(it, "waited_cpu_s"), number(it, "group_cpu_s"));
+    assert!((waited / group - 1.0).abs() < 0.1, "wait4 {waited}, group {group}");
+    assert!((reported / waited - 1.0).abs() < 0.2, "reports {reported}, wait4 {waited}");
+    // 18 MiB do not fit into 12: pages come back, and those of the depths are those of the interactions.
+    let depths = it["depths"].as_array().expect("a list");
+    assert_eq!(depths.len(), 3);
+    let faults: f64 = depths.iter().map(|depth| number(depth, "major_faults")).sum();
+    let of_interactions = number(all, "major_faults") * number(all, "count");
+    assert!(faults > 50.0 && (of_interactions / faults - 1.0).abs() < 0.5, "{faults} and {of_interactions}");
+    assert!(number(it, "pages_in") > 50.0 && number(it, "major_fault_s") > 0.0);
+    let elapsed: f64 = depths.iter().map(|depth| number(depth, "elapsed_s")).sum();
+    assert!((elapsed - number(it, "elapsed_s")).abs() < 0.01, "{elapsed}");
+    // What ran and what did not are the whole.
+    let shares = ["cpu_user", "cpu_system", "cpu_faults", "cpu_other"].map(|key| number(it, key));
+    let idle = ["idle_multiprogramming", "idle_non_multiprogramming", "idle_zero"].map(|key| number(it, key));
+    let sum: f64 = shares.iter().chain(&idle).sum();
+    assert!((sum - 1.0).abs() < 0.02, "{sum}: {shares:?} {idle:?}");
+    let swaps = std::fs::read_to_string("/proc/swaps").expect("swaps");
+    assert!(!swaps.contains(&data.path().display().to_string()), "{swaps}");
+}
+
+#[test]
+fn without_limits_a_plan_runs_as_any_user() {
+    let data = folder();
+    let path = plan(&data, SMALL);
+    let words = ["--users", "2", "--cpus", "1", "--time", "500ms"];
+    let result = howslow(&data).arg("load").arg(&path).args(words).args(["--svg"]).arg(data.path()).assert().success();
+    result.stdout(contains("per interaction").and(contains("idle 1")).and(contains("2 users, 1 CPU")));
+    let open = plan(&data, &format!("arrivals = '20/s'\n{SMALL}"));
+    let told = json(&data, &open, &["--users", "2", "--time", "1s"]);
+    assert!(number(&told["configurations"][0]["all"], "count") >= 5.0, "{told}");
+}
+
+#[test]
+fn memory_that_is_too_small_kills_and_is_counted() {
+    let data = folder();
+    if !limits(&data) {
+        return;
+    }
+    let path = plan(&data, SMALL);
+    let told = json(&data, &path, &["--users", "2", "--memory", "4MiB", "--device", "none"]);
+    let it = &told["configurations"][0];
+    assert!(number(it, "killed_for_memory") >= 1.0 && number(&it["all"], "failed") >= 1.0, "{it}");
+    // The processor time of the killed is in the account of wait4 alone.
+    assert!(number(it, "waited_cpu_s") > number(it, "reported_cpu_s"), "{it}");
+}
+
+#[test]
+fn commands_that_fail_hang_or_are_missing_are_results() {
+    let data = folder();
+    let text = "name = 'commands'\ntime = '2s'\nsettle = '100ms'\nlimit = '200ms'\n\
+        [[file]]\nname = 'words'\nlines = 100\n\
+        [[interaction]]\nname = 'sort'\ncommand = ['sort', 'words']\n\
+        [[interaction]]\nname = 'fails'\ncommand = ['false']\n\
+        [[interaction]]\nname = 'hangs'\ncommand = ['sleep', '1000']\n\
+        [[interaction]]\nname = 'missing'\ncommand = ['no-such-program']\noptional = true\n";
+    let told = json(&data, &plan(&data, text), &["--users", "1"]);
+    let of = |name: &str| {
+        let all = told["configurations"][0]["interactions"].as_array().expect("a list").clone();
+        all.into_iter().find(|it| it["name"] == name).unwrap_or_else(|| panic!("{name} in {told}"))
+    };
+    assert!(number(&of("sort"), "count") > 0.0 && number(&of("sort"), "failed") == 0.0, "{}", of("sort"));
+    for name in ["fails", "hangs"] {
+        let it = of(name);
+        assert!(number(&it, "count") > 0.0 && it["count"] == it["failed"], "{it}");
+    }
+    assert!(told["notes"].to_string().contains("no-such-program"), "{}", told["notes"]);
+    let needed = plan(&data, &text.replace("optional = true", ""));
+    howslow(&data)
+        .arg("load")
+        .arg(&needed)
+        .assert()
+        .code(2)
+        .stderr(contains("no-such-program").and(contains("install")));
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_runs() {
+    let data = folder();
+    let good = plan(&data, SMALL);
+    let words: [(&[&str], &str); 8] = [
+        (&["--users", "0"], "at least 1"),
+        (&["--memory", "12"], "no limit of memory"),
+        (&["--device", "tape"], "swap or zram"),
+        (&["--relief", "hope"], "pre-paging"),
+        (&["--cpus", "4096"], "CPUs"),
+        (&["--repetitions", "1000", "--time", "10min"], "--yes"),
+        (&["--svg", "/no/such/folder"], "not a folder"),
+        (&["--time", "5"], "a time"),
+    ];
+    for (words, told) in words {
+        howslow(&data).arg("load").arg(&good).args(words).assert().code(2).stdout("").stderr(contains(told));
+    }
+    let bad = plan(&data, &SMALL.replace("think", "thnk"));
+    howslow(&data).arg("load").arg(&bad).assert().code(2).stderr(contains("line 8, key thnk: unknown field"));
+    howslow(&data).args(["load", "cobol"]).assert().code(2).stderr(contains("fortran"));
+    let refused = ["load", "--size-for", "response p95 < 5", "--", "true"];
+    howslow(&data).args(refused).assert().code(2).stderr(contains("p95 < 200ms"));
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+    let data = folder();
+    let result = howslow(&data).args(["load", "fortran", "--dry-run"]).assert().success();
+    result.stdout(contains("swap file of 512 MiB").and(contains("interactions: edit, compile, run, print")));
+    assert_eq!(std::fs::read_dir(data.path()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn an_interrupted_experiment_prints_what_it_has() {
+    let data = folder();
+    let path = plan(&data, SMALL);
+    let mut child = start(&data, &path, &["--users", "1,2", "--time", "60s"]);
+    std::thread::sleep(Duration::from_millis(1500));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
+        .expect("sent");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+}
+
+#[test]
+fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
+    let data = folder();
+    if !limits(&data) {
+        return;
+    }
+    let path = plan(&data, SMALL);
+    let mut child = start(&data, &path, &["--memory", "12MiB", "--device", "swap", "--time", "60s"]);
+    let pid = child.id();
+    let made = || !groups_of(pid).is_empty() && swaps().contains(&format!("howslow-load-{pid}-"));
+    until(made, "it makes a group and a swap file");
+    // Its guard too, so that nobody is left who could clean up.
+    let guards = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("children");
+    let pids = guards.split_whitespace().filter_map(|pid| pid.parse().ok()).chain([pid as i32]);
+    for pid in pids.filter_map(rustix::process::Pid::from_raw) {
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+    }
+    child.wait().expect("it ends");
+    assert!(made(), "what it had made is still there");
+    howslow(&data).arg("load").arg(&path).args(["--users", "1", "--time", "200ms"]).assert().success();
+    until(
+        || groups_of(pid).is_empty() && !swaps().contains(&format!("howslow-load-{pid}-")),
+        "the next one removes it",
+    );
+}
+
+#[test]
+fn the_least_memory_for_a_command_is_found() {
+    let data = folder();
+    if !limits(&data) {
+        return;
+    }
+    let words =
+        ["load", "--size-for", "response p90 < 10s", "--time", "200ms", "--settle", "1ms", "--cpus", "1", "--json"];
+    let result = howslow(&data).args(words).args(["--", "sh", "-c", "x=1"]).assert().success();
+    let told: Value = serde_json::from_slice(&result.get_output().stdout).expect("JSON");
+    let memory = number(&told, "memory");
+    assert!((1e6..256e6).contains(&memory), "{told}");
+    let trials = told["trials"].as_array().expect("a list");
+    // Each trial with less memory than that broke the bound, each with more kept it.
+    for trial in trials.iter().filter(|trial| trial["memory"].is_number()) {
+        let kept = trial["response_s"].is_number();
+        assert!(number(trial, "memory") < memory || kept, "{trial}");
+    }
+}
+
+fn start(data: &TempDir, path: &Path, words: &[&str]) -> Child {
+    let binary = assert_cmd::cargo::cargo_bin("howslow");
+    let mut command = Process::new(binary);
+    command.env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path()).arg("load").arg(path).args(words);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
+}
+
+fn swaps() -> String {
+    std::fs::read_to_string("/proc/swaps").unwrap_or_default()
+}
+
+/// The control groups of one howslow, in whatever hierarchy.
+fn groups_of(pid: u32) -> Vec<PathBuf> {
+    let root = Path::new("/sys/fs/cgroup");
+    let hierarchies = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let all =
+        hierarchies.chain([root.to_path_buf()]).flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
+    let ours = format!("howslow-load-{pid}-");
+    all.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours)).map(|it| it.path()).collect()
+}
+
+fn until(holds: impl Fn() -> bool, what: &str) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(30), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,15 @@
+//! One configuration driven: users think, ask, queue for eligibility, are served and counted. One thread waits for all of them.
+
+mod counts;
+mod gate;
+mod measured;
+mod person;
+mod run;
+mod script;
+mod setting;
+mod tally;
+
+pub use counts::cpus_of;
+pub use run::{Ended, drive};
+pub use script::Script;
+pub use setting::Setting;

@@ -1,0 +1,117 @@
+//! The accounts of the kernel, read at the beginning and at the end of the time measured.
+
+use std::path::Path;
+
+use analysis::load::Pressure;
+use operation::Usage;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+use crate::site::{Device, Group, Use};
+use crate::users::nanoseconds;
+
+/// What was counted up to a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counts {
+    /// In ns of the monotonic clock.
+    pub at: f64,
+    /// What the users have used.
+    pub used: Use,
+    /// Idle time of the configuration's CPUs, in seconds.
+    pub idle_s: f64,
+    /// Pages from swap.
+    pub pages_in: f64,
+    /// Pages to swap.
+    pub pages_out: f64,
+    /// Pages of files, and pages from swap, that were read again soon.
+    pub refaults: (f64, f64),
+    /// Time in which the page device was busy, in seconds.
+    pub device_s: Option<f64>,
+    pub pressure: Option<Pressure>,
+    pub killed_for_memory: u64,
+    /// Processor time of the driver, in seconds.
+    pub driver_s: f64,
+}
+
+/// Where the accounts are read.
+#[derive(Clone, Copy)]
+pub(super) struct Books<'a> {
+    pub group: &'a Group,
+    pub device: Option<&'a Device>,
+    pub cpus: &'a [u32],
+}
+
+impl Books<'_> {
+    /// Everything. Costs about 100 us.
+    pub(super) fn read(&self) -> Counts {
+        let machine = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+        let (pages_in, pages_out) =
+            self.group.swapped().unwrap_or((field(&machine, "pswpin"), field(&machine, "pswpout")));
+        let of_machine = || (field(&machine, "workingset_refault_file"), field(&machine, "workingset_refault_anon"));
+        let own = Usage::of_this_process();
+        Counts {
+            at: nanoseconds(),
+            used: self.used(),
+            idle_s: idle(self.cpus),
+            pages_in,
+            pages_out,
+            refaults: self.group.refaults().unwrap_or_else(of_machine),
+            device_s: self.device.and_then(Device::busy),
+            pressure: self.group.pressure(),
+            killed_for_memory: self.group.killed_for_memory(),
+            driver_s: (own.user + own.system) / 1e9,
+        }
+    }
+
+    /// What the users have used: by their group, or, where none counts it, everything on their CPUs and all faults of the
+    /// machine.
+    pub(super) fn used(&self) -> Use {
+        self.group.used().unwrap_or_else(|| {
+            let machine = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+            let cpu_s = nanoseconds() / 1e9 * self.cpus.len() as f64 - idle(self.cpus);
+            Use { cpu_s, major_faults: field(&machine, "pgmajfault") }
+        })
+    }
+}
+
+fn field(text: &str, name: &str) -> f64 {
+    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.find_map(|(word, number)| (word == name).then(|| number.parse().ok()).flatten()).unwrap_or(0.0)
+}
+
+/// Idle time of these CPUs so far, in seconds. Time in which a task waits for a device counts as idle.
+fn idle(cpus: &[u32]) -> f64 {
+    idle_in(&std::fs::read_to_string(Path::new("/proc/stat")).unwrap_or_default(), cpus)
+}
+
+fn idle_in(text: &str, cpus: &[u32]) -> f64 {
+    let of_line = |line: &str| {
+        let mut words = line.split_whitespace();
+        let cpu: u32 = words.next()?.strip_prefix("cpu")?.parse().ok()?;
+        let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+        cpus.contains(&cpu).then(|| Some(numbers.get(3)? + numbers.get(4)?))?
+    };
+    text.lines().filter_map(of_line).sum::<f64>() / rustix::param::clock_ticks_per_second() as f64
+}
+
+/// So many of the CPUs that this process may use, the last ones: the first one serves most interrupts. `None` if there are
+/// fewer.
+pub fn cpus_of(count: u32) -> Option<Vec<u32>> {
+    let allowed = sched_getaffinity(None).ok()?;
+    let usable: Vec<u32> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect();
+    usable.len().checked_sub(count as usize).map(|first| usable[first..].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_is_that_of_the_configurations_cpus() {
+        let text = "cpu  9 9 9 900 90 9\ncpu0 1 0 1 200 50 0 0\ncpu1 1 0 1 300 7 0 0\nintr 5\n";
+        let ticks = rustix::param::clock_ticks_per_second() as f64;
+        assert_eq!(idle_in(text, &[0]) * ticks, 250.0);
+        assert_eq!(idle_in(text, &[0, 1]) * ticks, 557.0);
+        assert_eq!(idle_in(text, &[7]), 0.0);
+        assert!(idle(&[0]) > 0.0);
+    }
+}

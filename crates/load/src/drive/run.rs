@@ -1,0 +1,350 @@
+//! The loop that drives the users of one configuration. It sleeps until a user's time to think is over, a report comes, or a
+//! phase ends.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::time::Duration;
+
+use analysis::load::{Finished, Measured, Outcome};
+use rustix::event::{Timespec, epoll};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
+
+use super::counts::Books;
+use super::gate::Gate;
+use super::measured::measured;
+use super::person::{Person, Request, Served};
+use super::setting::Setting;
+use super::tally::Tally;
+use crate::error::LoadError;
+use crate::plan::Arrivals;
+use crate::users::{Greeting, Report, Users, ask, nanoseconds};
+
+/// How the driving ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// With its time.
+    Whole(Box<Measured>),
+    /// By a signal, before its time.
+    Interrupted(i32),
+}
+
+/// The data of an epoll event for these two; others are users.
+const LISTENER: u64 = u64::MAX;
+const TIMER: u64 = u64::MAX - 1;
+/// The user number of an arrival in an open system.
+const NOBODY: u32 = u32::MAX;
+/// How long users that are busy at the end may go on.
+const DRAIN: f64 = 2e9;
+/// How long the users may take to begin.
+const BEGIN: f64 = 60e9;
+
+struct Driver<'a> {
+    setting: &'a Setting<'a>,
+    users: &'a Users,
+    listener: UnixListener,
+    epoll: OwnedFd,
+    timer: OwnedFd,
+    people: Vec<Person>,
+    gate: Gate<Request>,
+    /// Moments in ns, and the user that has thought until then.
+    wakes: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Nobody thinks any more.
+    closing: bool,
+    tally: Tally,
+    arrivals: fastrand::Rng,
+    arrived: u64,
+}
+
+/// Drives the users for the time of the plan. `progress` is called now and then with the seconds left.
+///
+/// # Errors
+/// If the users do not begin, or cannot work any more.
+pub fn drive(
+    setting: &Setting,
+    users: Users,
+    listener: UnixListener,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Ended, LoadError> {
+    let mut driver = Driver::new(setting, &users, listener).map_err(|error| LoadError::Users(error.to_string()))?;
+    let books = Books { group: setting.group, device: setting.device, cpus: setting.cpus };
+    if let Some(signal) = driver.wait_for_all()? {
+        return Ok(Ended::Interrupted(signal));
+    }
+    driver.start();
+    if let Some(signal) = driver.until(setting.settle_s, &mut |left| progress(left + setting.time_s))? {
+        return Ok(Ended::Interrupted(signal));
+    }
+    let before = books.read();
+    driver.tally.begin(before.at, before.used);
+    if let Some(signal) = driver.until(setting.time_s, progress)? {
+        return Ok(Ended::Interrupted(signal));
+    }
+    let after = books.read();
+    let eligible = driver.gate.inside();
+    driver.tally.end(eligible, after.at, after.used);
+    driver.drain()?;
+    let Driver { mut tally, people, .. } = driver;
+    // The users see that nobody asks any more, and end.
+    drop(people);
+    tally.sums.waited_s = users.waited_for(Duration::from_secs(2));
+    let end = books.group.used();
+    tally.sums.group_s = end.map(|it| it.cpu_s);
+    tally.sums.group_faults = end.map(|it| it.major_faults);
+    drop(users);
+    Ok(Ended::Whole(Box::new(measured(setting, tally, &before, &after))))
+}
+
+impl<'a> Driver<'a> {
+    fn new(setting: &'a Setting<'a>, users: &'a Users, listener: UnixListener) -> std::io::Result<Driver<'a>> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        epoll::add(&epoll, &listener, epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN)?;
+        epoll::add(&epoll, &timer, epoll::EventData::new_u64(TIMER), epoll::EventFlags::IN)?;
+        let count = setting.configuration.users;
+        let most = setting.configuration.most_eligible() as usize;
+        let person = |number| Person::new(number, count, setting.script, setting.seed);
+        Ok(Driver {
+            setting,
+            users,
+            listener,
+            epoll,
+            timer,
+            people: (0..count).map(person).collect(),
+            gate: Gate::new(most),
+            wakes: BinaryHeap::new(),
+            closing: false,
+            tally: Tally::new(most),
+            arrivals: fastrand::Rng::with_seed(setting.seed ^ 0x5eed),
+            arrived: 0,
+        })
+    }
+
+    fn books(&self) -> Books<'a> {
+        Books { group: self.setting.group, device: self.setting.device, cpus: self.setting.cpus }
+    }
+
+    /// Waits until every user is ready, or was killed before it was: that is a result.
+    fn wait_for_all(&mut self) -> Result<Option<i32>, LoadError> {
+        let begin = nanoseconds();
+        while self.people.iter().any(|person| !person.ready) {
+            if let Some(signal) = self.setting.signals.come() {
+                return Ok(Some(signal));
+            }
+            self.check_lives()?;
+            if nanoseconds() - begin > BEGIN {
+                return Err(LoadError::Users(format!("they did not begin within {:.0} s", BEGIN / 1e9)));
+            }
+            self.wait(nanoseconds() + 0.1e9)?;
+        }
+        Ok(None)
+    }
+
+    /// An error if a user cannot be started again.
+    fn check_lives(&self) -> Result<(), LoadError> {
+        let dead = (0..self.people.len() as u32)
+            .filter(|&user| self.people[user as usize].stream.is_none())
+            .find_map(|user| self.users.ended(user));
+        dead.map_or(Ok(()), |why| Err(LoadError::Users(why)))
+    }
+
+    /// All users begin to think, or interactions begin to arrive.
+    fn start(&mut self) {
+        match self.setting.arrivals {
+            Arrivals::Closed => (0..self.people.len() as u32).for_each(|user| self.think(user)),
+            Arrivals::Open(_) => self.next_arrival(nanoseconds()),
+        }
+    }
+
+    fn think(&mut self, user: u32) {
+        if self.closing {
+            return;
+        }
+        let (interaction, time) = self.people[user as usize].next(user, self.setting.script);
+        let until = nanoseconds() + time;
+        // What comes after the thinking is known by its user alone, so it is kept there.
+        let request = Request { interaction, user: Some(user), arrived: until };
+        self.people[user as usize].serves = Some(Served { request, admitted: 0.0, told: false });
+        self.wakes.push(Reverse((until as u64, user)));
+    }
+
+    fn next_arrival(&mut self, after: f64) {
+        if let Arrivals::Open(rate) = self.setting.arrivals {
+            let gap = -(1.0 - self.arrivals.f64()).ln() / rate * 1e9;
+            self.wakes.push(Reverse(((after + gap) as u64, NOBODY)));
+        }
+    }
+
+    /// Goes on for so many seconds. Returns the signal that ended it early.
+    fn until(&mut self, seconds: f64, progress: &mut dyn FnMut(f64)) -> Result<Option<i32>, LoadError> {
+        const LOOK: f64 = 0.25e9;
+        let end = nanoseconds() + seconds * 1e9;
+        let mut look = nanoseconds();
+        loop {
+            let now = nanoseconds();
+            if now >= end {
+                return Ok(None);
+            }
+            if now >= look {
+                progress((end - now) / 1e9);
+                self.check_lives()?;
+                look = now + LOOK;
+            }
+            if let Some(signal) = self.setting.signals.come() {
+                return Ok(Some(signal));
+            }
+            self.wait(end.min(look))?;
+        }
+    }
+
+    /// Lets the users that are busy end, for a while.
+    fn drain(&mut self) -> Result<(), LoadError> {
+        self.closing = true;
+        self.wakes.clear();
+        let end = nanoseconds() + DRAIN;
+        let busy = |person: &Person| person.serves.is_some_and(|serves| serves.told);
+        while nanoseconds() < end && self.people.iter().any(busy) && self.setting.signals.come().is_none() {
+            self.wait(end)?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps until something happens, at most until this moment, and deals with it.
+    fn wait(&mut self, at_most: f64) -> Result<(), LoadError> {
+        let failed = |error: rustix::io::Errno| LoadError::Users(format!("the driver cannot wait: {error}"));
+        let next = self.wakes.peek().map_or(at_most, |Reverse((at, _))| at_most.min(*at as f64));
+        // Zero would switch the timer off.
+        let it_value = Timespec { tv_sec: (next / 1e9) as i64, tv_nsec: ((next % 1e9) as i64).max(1) };
+        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let value = Itimerspec { it_interval, it_value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &value).map_err(failed)?;
+        let mut events = Vec::with_capacity(64);
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), None) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok(()),
+            Err(error) => return Err(failed(error)),
+        }
+        for event in events {
+            match event.data.u64() {
+                LISTENER => self.greet(),
+                TIMER => {
+                    let _ = rustix::io::read(&self.timer, &mut [0; 8]);
+                }
+                user => self.hear(user as u32),
+            }
+        }
+        self.wake();
+        Ok(())
+    }
+
+    /// A user's process has connected: for the first time, or again after the kernel has killed the one before.
+    fn greet(&mut self) {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let Ok((mut stream, _)) = self.listener.accept() else { return };
+        let _ = stream.set_read_timeout(Some(PATIENCE));
+        let Ok(Greeting { user }) = Greeting::hear(&mut stream) else { return };
+        let Some(person) = self.people.get_mut(user as usize) else { return };
+        let data = epoll::EventData::new_u64(u64::from(user));
+        if epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN).is_err() {
+            return;
+        }
+        person.stream = Some(stream);
+        let waits = person.serves.is_some_and(|serves| serves.admitted > 0.0 && !serves.told);
+        if waits {
+            self.tell(user);
+        }
+    }
+
+    /// Users whose time to think is over ask.
+    fn wake(&mut self) {
+        let now = nanoseconds();
+        while self.wakes.peek().is_some_and(|Reverse((at, _))| *at as f64 <= now) {
+            let Some(Reverse((at, user))) = self.wakes.pop() else { return };
+            let request = if user == NOBODY {
+                self.next_arrival(at as f64);
+                let interaction = self.setting.script.at(self.arrived);
+                self.arrived += 1;
+                Some(Request { interaction, user: None, arrived: at as f64 })
+            } else {
+                self.people[user as usize].serves.map(|serves| serves.request)
+            };
+            let before = self.gate.inside();
+            if let Some(request) = request.and_then(|request| self.gate.arrive(request)) {
+                self.note_turn(before);
+                self.admit(request);
+            }
+        }
+    }
+
+    /// The number of eligible processes was this one until now. What was used is read only where that is needed.
+    fn note_turn(&mut self, before: usize) {
+        if self.tally.is_measuring() && self.gate.inside() != before {
+            self.tally.turn(before, nanoseconds(), self.books().used());
+        }
+    }
+
+    /// A request becomes eligible.
+    fn admit(&mut self, request: Request) {
+        let free = |person: &Person| person.serves.is_none();
+        let user = request.user.or_else(|| self.people.iter().position(free).map(|user| user as u32));
+        let Some(user) = user else { return };
+        self.people[user as usize].serves = Some(Served { request, admitted: nanoseconds(), told: false });
+        self.tell(user);
+    }
+
+    /// Tells a user's process what to do, if it is there; otherwise it is told when it connects.
+    fn tell(&mut self, user: u32) {
+        let person = &mut self.people[user as usize];
+        let (Some(stream), Some(serves)) = (&mut person.stream, &mut person.serves) else { return };
+        serves.told = ask(stream, serves.request.interaction as u32).is_ok();
+    }
+
+    /// A user's process has reported, or has ended.
+    fn hear(&mut self, user: u32) {
+        const KILLED: Outcome = Outcome::Killed(libc::SIGKILL);
+        let Some(heard) = self.people[user as usize].stream.as_mut().map(Report::hear) else { return };
+        match heard {
+            Ok(report) if report.is_ready() => self.people[user as usize].ready = true,
+            Ok(report) => self.finish(user, report, report.outcome()),
+            Err(_) => {
+                self.people[user as usize].ready = true;
+                let stream = self.people[user as usize].stream.take();
+                stream.map(|stream| epoll::delete(&self.epoll, &stream));
+                if self.people[user as usize].serves.is_some_and(|serves| serves.told) {
+                    self.finish(user, Report { ended: nanoseconds(), ..Report::default() }, KILLED);
+                }
+            }
+        }
+    }
+
+    /// An interaction has ended: the next of the queue goes in, and its user thinks.
+    fn finish(&mut self, user: u32, report: Report, outcome: Outcome) {
+        let Some(served) = self.people[user as usize].serves.take() else { return };
+        let finished = Finished {
+            interaction: served.request.interaction,
+            user,
+            at_s: 0.0,
+            wait_s: (served.admitted - served.request.arrived) / 1e9,
+            response_s: (report.ended - served.request.arrived) / 1e9,
+            user_s: report.user / 1e9,
+            system_s: report.system / 1e9,
+            minor_faults: report.minor,
+            major_faults: report.major,
+            outcome,
+        };
+        self.tally.finish(finished, report.ended);
+        self.tally.sums.reported_s += finished.user_s + finished.system_s;
+        self.tally.sums.reported_faults += finished.major_faults;
+        let before = self.gate.inside();
+        let next = self.gate.leave();
+        self.note_turn(before);
+        match next {
+            Some(next) if !self.closing => self.admit(next),
+            _ => {}
+        }
+        if served.request.user.is_some() {
+            self.think(user);
+        }
+    }
+}

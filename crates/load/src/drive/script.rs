@@ -1,0 +1,108 @@
+//! The script as the driver follows it: what this machine lacks is left out.
+
+use analysis::load::Usual;
+
+use crate::error::LoadError;
+use crate::plan::{Plan, Think};
+use crate::users::{Step, find};
+
+/// The script of a plan on this machine.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// The interactions' names.
+    pub names: Vec<String>,
+    /// What each does.
+    pub(crate) steps: Vec<Step>,
+    /// How long the user thinks before each.
+    pub(super) thinks: Vec<Think>,
+    /// The order, by number.
+    pub(super) sequence: Vec<usize>,
+    /// What was left out, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+impl Script {
+    /// The script of this plan.
+    ///
+    /// # Errors
+    /// If a program is missing that the plan does not call optional, or nothing is left.
+    pub fn of(plan: &Plan) -> Result<Script, LoadError> {
+        let (names, steps, thinks, sequence) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut script = Script { names, steps, thinks, sequence, notes: Vec::new() };
+        for it in &plan.interactions {
+            let step = it.job.clone().map(Step::Job).or_else(|| find(it.commands()).map(Step::Program));
+            let programs: Vec<&str> =
+                it.commands().iter().filter_map(|words| words.first()).map(String::as_str).collect();
+            let programs = record::printable(&programs.join(", "));
+            let Some(step) = step else {
+                if it.optional {
+                    script
+                        .notes
+                        .push(format!("The interaction {} is left out: this machine has no {programs}.", it.name));
+                    continue;
+                }
+                return Err(LoadError::Lacking {
+                    what: format!("the interaction {} needs {programs}, which this machine does not have", it.name),
+                    remedy: "install it, name another program, or make the interaction optional".into(),
+                });
+            };
+            let place = script.names.len();
+            script.names.push(record::printable(&it.name));
+            script.steps.push(step);
+            script.thinks.push(it.think.clone());
+            script.sequence.extend(std::iter::repeat_n(place, it.times as usize));
+        }
+        if script.sequence.is_empty() {
+            return Err(LoadError::Lacking {
+                what: "nothing is left of the script, because this machine has none of its programs".into(),
+                remedy: "install one of them, or take another plan".into(),
+            });
+        }
+        Ok(script)
+    }
+
+    /// What the script says of all configurations.
+    pub fn usual(&self) -> Usual {
+        let count = |place: usize| self.sequence.iter().filter(|it| **it == place).count() as f64;
+        let weights: Vec<f64> = (0..self.steps.len()).map(count).collect();
+        let total: f64 = weights.iter().sum();
+        let think_s =
+            weights.iter().zip(&self.thinks).map(|(weight, think)| weight * think.mean()).sum::<f64>() / total;
+        Usual { weights, think_s, stays: self.steps.iter().any(|step| matches!(step, Step::Job(_))) }
+    }
+
+    /// The number of the interaction that comes at this place of the endless script.
+    pub(super) fn at(&self, place: u64) -> usize {
+        self.sequence[(place % self.sequence.len() as u64) as usize]
+    }
+
+    /// The length of the script.
+    pub(super) fn len(&self) -> usize {
+        self.sequence.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(text: &str) -> Result<Script, LoadError> {
+        Script::of(&Plan::from_toml(&format!("name = 'x'\n{text}")).expect("a plan"))
+    }
+
+    #[test]
+    fn the_script_repeats_without_end_and_leaves_out_what_is_missing() {
+        let edit = "[[interaction]]\nname = 'edit'\ntimes = 2\njob = {}\n";
+        let shell = "[[interaction]]\nname = 'shell'\nany_of = [['no-such-program'], ['sh', '-c', 'true']]\n";
+        let gone = "[[interaction]]\nname = 'gone'\ncommand = ['no-such-program']\noptional = true\n";
+        let it = script(&[edit, gone, shell].concat()).expect("a script");
+        assert_eq!(it.names, ["edit", "shell"]);
+        assert_eq!((0..6).map(|place| it.at(place)).collect::<Vec<_>>(), [0, 0, 1, 0, 0, 1]);
+        let usual = it.usual();
+        assert_eq!((usual.weights, usual.stays), (vec![2.0, 1.0], true));
+        assert!(it.notes[0].contains("no-such-program"), "{:?}", it.notes);
+        let refused = script(&gone.replace("optional = true", "")).expect_err("missing");
+        assert!(refused.is_misuse() && refused.to_string().contains("no-such-program"), "{refused}");
+        assert!(script(gone).expect_err("nothing left").to_string().contains("nothing is left"));
+    }
+}

@@ -1,0 +1,83 @@
+//! What is noted while a configuration runs: interactions that end, and by the number of eligible processes, time, processor
+//! time and faults.
+
+use analysis::load::{Depth, Finished, Sums};
+
+use crate::site::Use;
+
+/// Notes of one configuration.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// When the time measured began, in ns; `None` before.
+    began: Option<f64>,
+    pub finished: Vec<Finished>,
+    pub depths: Vec<Depth>,
+    /// The last change: when, in ns, and what was used until then.
+    last: (f64, Use),
+    /// By the reports, from the very beginning.
+    pub sums: Sums,
+}
+
+impl Tally {
+    /// Notes for at most this many eligible processes.
+    pub(super) fn new(most: usize) -> Tally {
+        Tally { depths: vec![Depth::default(); most + 1], ..Tally::default() }
+    }
+
+    /// The time measured begins.
+    pub(super) fn begin(&mut self, at: f64, used: Use) {
+        self.began = Some(at);
+        self.last = (at, used);
+    }
+
+    pub(super) fn is_measuring(&self) -> bool {
+        self.began.is_some()
+    }
+
+    /// The time measured ends, with this many eligible.
+    pub(super) fn end(&mut self, eligible: usize, at: f64, used: Use) {
+        self.turn(eligible, at, used);
+        self.began = None;
+    }
+
+    /// The number of eligible processes was this one until now.
+    pub(super) fn turn(&mut self, eligible: usize, at: f64, used: Use) {
+        if self.began.is_none() {
+            return;
+        }
+        let (then, before) = std::mem::replace(&mut self.last, (at, used));
+        if let Some(depth) = self.depths.get_mut(eligible) {
+            depth.elapsed_s += (at - then) / 1e9;
+            depth.busy_s += used.cpu_s - before.cpu_s;
+            depth.major_faults += used.major_faults - before.major_faults;
+        }
+    }
+
+    /// An interaction has ended. It counts if that was within the time measured.
+    pub(super) fn finish(&mut self, mut it: Finished, ended: f64) {
+        if let Some(began) = self.began {
+            it.at_s = (ended - began) / 1e9;
+            self.finished.push(it);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depths_share_out_time_processor_and_faults() {
+        let used = |cpu_s, major_faults| Use { cpu_s, major_faults };
+        let mut tally = Tally::new(2);
+        tally.turn(1, 1e9, used(5.0, 50.0));
+        tally.begin(2e9, used(10.0, 100.0));
+        tally.turn(0, 3e9, used(10.0, 100.0));
+        tally.turn(1, 5e9, used(11.0, 130.0));
+        tally.turn(2, 6e9, used(12.0, 200.0));
+        tally.end(1, 9e9, used(14.0, 260.0));
+        tally.turn(2, 99e9, used(99.0, 999.0));
+        let told: Vec<_> = tally.depths.iter().map(|it| (it.elapsed_s, it.busy_s, it.major_faults)).collect();
+        assert_eq!(told, [(1.0, 0.0, 0.0), (5.0, 3.0, 90.0), (1.0, 1.0, 70.0)]);
+    }
+}

@@ -1,0 +1,23 @@
+//! Scripted users under limits: so many users follow a script in a control group with so much memory, on so many processors,
+//! with so many interactions at once. Counts what they took and how long they waited. It knows no table and no model.
+//!
+//! ```
+//! let plan = load::Plan::from_toml("name = 'x'\n[[interaction]]\nname = 'a'\njob = { cpu = '1ms' }")?;
+//! assert_eq!(plan.axes.configurations().len(), 1);
+//! # Ok::<(), load::PlanError>(())
+//! ```
+
+mod drive;
+mod error;
+mod fault;
+mod plan;
+mod session;
+mod site;
+mod users;
+
+pub use error::LoadError;
+pub use plan::{
+    Arrivals, Axes, FLUSH, InputFile, Interaction, Job, Memory, Plan, PlanError, SHIPPED, Size, Think, Time, device,
+    relief, shipped,
+};
+pub use session::{Session, Step, dry_run};

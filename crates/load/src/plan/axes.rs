@@ -1,0 +1,169 @@
+//! The axes of an experiment, and the configurations that they make.
+
+use analysis::load::{Configuration, PageDevice, Relief};
+use serde::Deserialize;
+
+use super::quantity::Memory;
+
+/// The values of each axis. Every value of one is combined with every value of the others.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Axes {
+    /// Numbers of users.
+    pub users: Vec<u32>,
+    /// Limits of the memory of all users together.
+    pub memory: Vec<Memory>,
+    /// Numbers of CPUs for all users together.
+    pub cpus: Vec<u32>,
+    /// How many interactions may run at once; the others queue, first come, first served. 0 for no limit.
+    pub eligible: Vec<u32>,
+    /// Where pages go that do not fit: `none`, `swap` (a file made for the experiment) or `zram`.
+    #[serde(deserialize_with = "devices")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub device: Vec<PageDevice>,
+    /// What is done against page faults: `none`, `pre-paging`, `post-purging`, `paging-out` or `both`.
+    #[serde(deserialize_with = "reliefs")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub relief: Vec<Relief>,
+    /// How often each configuration is measured.
+    pub repetitions: u32,
+}
+
+impl Default for Axes {
+    fn default() -> Axes {
+        Axes {
+            users: vec![4],
+            memory: vec![Memory(None)],
+            cpus: vec![1],
+            eligible: vec![0],
+            device: vec![PageDevice::None],
+            relief: vec![Relief::None],
+            repetitions: 1,
+        }
+    }
+}
+
+/// The page device of this name.
+///
+/// # Errors
+/// If there is none.
+pub fn device(word: &str) -> Result<PageDevice, String> {
+    let found = PageDevice::ALL.into_iter().find(|it| it.word() == word.trim());
+    found.ok_or_else(|| format!("{word:?} is no page device; say none, swap or zram"))
+}
+
+/// The relief of this name.
+///
+/// # Errors
+/// If there is none.
+pub fn relief(word: &str) -> Result<Relief, String> {
+    let found = Relief::ALL.into_iter().find(|it| it.word() == word.trim());
+    found.ok_or_else(|| format!("{word:?} is no relief; say {}", Relief::ALL.map(Relief::word).join(", ")))
+}
+
+fn devices<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<PageDevice>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    words.iter().map(|word| device(word)).collect::<Result<_, _>>().map_err(serde::de::Error::custom)
+}
+
+fn reliefs<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Relief>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    words.iter().map(|word| relief(word)).collect::<Result<_, _>>().map_err(serde::de::Error::custom)
+}
+
+impl Axes {
+    /// Every combination, repetitions outermost, so that what drifts meets all configurations alike.
+    pub fn configurations(&self) -> Vec<Configuration> {
+        let mut all = Vec::new();
+        for repetition in 1..=self.repetitions {
+            for &cpus in &self.cpus {
+                for &device in &self.device {
+                    for &relief in &self.relief {
+                        for &eligible in &self.eligible {
+                            for &Memory(memory) in &self.memory {
+                                all.extend(self.users.iter().map(|&users| Configuration {
+                                    users,
+                                    memory,
+                                    cpus,
+                                    eligible: (eligible > 0).then_some(eligible),
+                                    device,
+                                    relief,
+                                    repetition,
+                                }));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// How many combinations there are, without making them.
+    pub fn count(&self) -> f64 {
+        let lengths = [
+            self.users.len(),
+            self.memory.len(),
+            self.cpus.len(),
+            self.eligible.len(),
+            self.device.len(),
+            self.relief.len(),
+            self.repetitions as usize,
+        ];
+        lengths.iter().map(|length| *length as f64).product()
+    }
+
+    /// Checks every axis. The error names it.
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        /// Each user is two processes.
+        const MOST_USERS: u32 = 1000;
+        const MOST_EACH: usize = 1000;
+        let lengths = [
+            ("users", self.users.len()),
+            ("memory", self.memory.len()),
+            ("cpus", self.cpus.len()),
+            ("eligible", self.eligible.len()),
+            ("device", self.device.len()),
+            ("relief", self.relief.len()),
+        ];
+        if let Some((name, _)) = lengths.iter().find(|(_, length)| *length == 0) {
+            return Err((name, "give at least one value".into()));
+        }
+        if let Some((name, _)) = lengths.iter().find(|(_, length)| *length > MOST_EACH) {
+            return Err((name, format!("give at most {MOST_EACH} values")));
+        }
+        if self.users.iter().any(|users| !(1..=MOST_USERS).contains(users)) {
+            return Err(("users", format!("give numbers from 1 to {MOST_USERS}")));
+        }
+        if self.cpus.contains(&0) {
+            return Err(("cpus", "give numbers of at least 1".into()));
+        }
+        if !(1..=1000).contains(&self.repetitions) {
+            return Err(("repetitions", "give a number from 1 to 1000".into()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_meets_every_other() {
+        let axes = Axes {
+            users: vec![2, 4],
+            memory: vec![Memory(None), Memory(Some(1 << 24))],
+            eligible: vec![0, 3],
+            repetitions: 2,
+            ..Axes::default()
+        };
+        let all = axes.configurations();
+        assert_eq!(all.len() as f64, axes.count());
+        assert_eq!(all.len(), 16);
+        assert!(all.iter().enumerate().all(|(place, it)| !all[..place].contains(it)));
+        assert_eq!((all[0].eligible, all[15].eligible), (None, Some(3)));
+        assert!(all[..8].iter().all(|it| it.repetition == 1));
+    }
+}

@@ -1,0 +1,211 @@
+//! The script: interactions, each a command or a built-in job, the time a user thinks before it, and files to work on.
+
+use serde::Deserialize;
+
+use super::quantity::{Size, Time};
+
+/// One kind of request.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Interaction {
+    /// Its name in tables.
+    pub name: String,
+    /// How often it occurs in a row.
+    #[serde(default = "once")]
+    pub times: u32,
+    /// The time the user thinks before each one.
+    #[serde(default)]
+    pub think: Think,
+    /// Work done by howslow itself.
+    pub job: Option<Job>,
+    /// A program with its arguments.
+    pub command: Option<Vec<String>>,
+    /// Programs with their arguments, of which the first that this machine has is taken.
+    pub any_of: Option<Vec<Vec<String>>>,
+    /// True if the interaction is left out where its program is missing; otherwise the plan is refused.
+    #[serde(default)]
+    pub optional: bool,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// How long a user thinks.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Think {
+    /// Always as long.
+    Constant(Time),
+    /// Exponentially distributed with this mean.
+    Exponential(Time),
+    /// These times, one after another, over and over. Users begin at different places.
+    Trace(Vec<Time>),
+}
+
+impl Default for Think {
+    fn default() -> Think {
+        Think::Constant(Time(0.0))
+    }
+}
+
+impl Think {
+    /// The time in seconds of the thinking number `count` of this user. `share` is a number at random, from 0 to 1.
+    pub(crate) fn time(&self, count: u64, user: u32, share: f64) -> f64 {
+        match self {
+            Think::Constant(time) => time.0,
+            Think::Exponential(mean) => -mean.0 * (1.0 - share).ln(),
+            Think::Trace(times) => {
+                let place = (count + u64::from(user) * 7) % times.len().max(1) as u64;
+                times.get(place as usize).map_or(0.0, |time| time.0)
+            }
+        }
+    }
+
+    /// The mean, in seconds.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Think::Constant(time) | Think::Exponential(time) => time.0,
+            Think::Trace(times) => times.iter().map(|time| time.0).sum::<f64>() / times.len().max(1) as f64,
+        }
+    }
+}
+
+/// Work done by howslow itself: references to pages of the user's own, each followed by computation. The pages stay from one
+/// interaction to the next, in memory or on the page device.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Job {
+    /// Processor time of its computation, on a processor that it has for itself.
+    pub cpu: Time,
+    /// The pages that it refers to.
+    pub working_set: Size,
+    /// References to pages. Each writes.
+    pub references: u32,
+    /// The share of the references that go to the hot pages.
+    pub locality: f64,
+    /// The share of the pages that are hot.
+    pub hot: f64,
+}
+
+impl Default for Job {
+    fn default() -> Job {
+        Job { cpu: Time(0.01), working_set: Size(1 << 20), references: 256, locality: 0.8, hot: 0.2 }
+    }
+}
+
+/// A file of text, made of words at random, always the same.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InputFile {
+    /// Its name in the user's folder.
+    pub name: String,
+    /// This many lines of random words.
+    pub lines: Option<u32>,
+    /// Exactly this text.
+    pub text: Option<String>,
+}
+
+impl Interaction {
+    /// The programs it may run, the preferred first.
+    pub fn commands(&self) -> &[Vec<String>] {
+        self.command.as_ref().map(std::slice::from_ref).or(self.any_of.as_deref()).unwrap_or_default()
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        let ways = [self.job.is_some(), self.command.is_some(), self.any_of.is_some()];
+        if ways.iter().filter(|way| **way).count() != 1 {
+            return Err("give it either a job or a command or any_of, and one only".into());
+        }
+        if self.job.is_none() && (self.commands().is_empty() || self.commands().iter().any(Vec::is_empty)) {
+            return Err("its command is empty; name a program".into());
+        }
+        if !(1..=10_000).contains(&self.times) {
+            return Err("times: give a number from 1 to 10000".into());
+        }
+        if let Think::Trace(times) = &self.think
+            && times.is_empty()
+        {
+            return Err("think.trace: give at least one time".into());
+        }
+        self.job.as_ref().map_or(Ok(()), Job::check)
+    }
+}
+
+impl Job {
+    fn check(&self) -> Result<(), String> {
+        if !(0.0..=1.0).contains(&self.locality) || !(0.0..=1.0).contains(&self.hot) {
+            return Err("job: locality and hot are shares from 0 to 1".into());
+        }
+        if self.working_set.0 < 4096 || self.working_set.0 > 1 << 40 {
+            return Err("job.working_set: say a size from 4KiB to 1024GiB".into());
+        }
+        if self.references == 0 {
+            return Err("job.references: give at least 1".into());
+        }
+        if self.cpu.0 > 600.0 {
+            return Err("job.cpu: say at most 10min".into());
+        }
+        Ok(())
+    }
+}
+
+impl InputFile {
+    /// Its content.
+    pub(crate) fn content(&self) -> String {
+        const WORDS_PER_LINE: usize = 8;
+        if let Some(text) = &self.text {
+            return text.clone();
+        }
+        let mut random = fastrand::Rng::with_seed(1970);
+        let mut word = || -> String { (0..random.usize(2..9)).map(|_| random.lowercase()).collect() };
+        let mut line = || (0..WORDS_PER_LINE).map(|_| word()).collect::<Vec<_>>().join(" ") + "\n";
+        (0..self.lines.unwrap_or(0)).map(|_| line()).collect()
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        const MOST_LINES: u32 = 2_000_000;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
+            return Err("name it with letters, digits, '-', '_' and '.' only".into());
+        }
+        if self.lines.is_some() == self.text.is_some() {
+            return Err("give it either lines or a text".into());
+        }
+        if self.lines.is_some_and(|lines| lines > MOST_LINES) {
+            return Err(format!("give it at most {MOST_LINES} lines"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_think_as_long_as_the_plan_says() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let exponential = Think::Exponential(Time(2.0));
+        let mean = (0..100_000).map(|n| exponential.time(n, 0, random.f64())).sum::<f64>() / 1e5;
+        assert!((mean - 2.0).abs() < 0.03, "{mean}");
+        assert_eq!(Think::Constant(Time(1.5)).time(9, 3, 0.9), 1.5);
+        let trace = Think::Trace(vec![Time(1.0), Time(2.0), Time(6.0)]);
+        let told: Vec<f64> = (0..4).map(|n| trace.time(n, 0, 0.5)).collect();
+        assert_eq!(told, [1.0, 2.0, 6.0, 1.0]);
+        assert_eq!(trace.time(0, 1, 0.5), 2.0);
+        assert_eq!(trace.mean(), 3.0);
+    }
+
+    #[test]
+    fn files_are_always_the_same() {
+        let file = InputFile { name: "words".into(), lines: Some(100), text: None };
+        assert_eq!(file.content(), file.content());
+        assert_eq!(file.content().lines().count(), 100);
+        assert_eq!(InputFile { lines: None, text: Some("int x;".into()), ..file }.content(), "int x;");
+    }
+}

@@ -1,0 +1,255 @@
+//! The plan as a whole, read from TOML and checked.
+
+use serde::Deserialize;
+
+use super::axes::Axes;
+use super::quantity::{Arrivals, Size, Time};
+use super::script::{InputFile, Interaction, Job, Think};
+
+/// A longer text is not a plan.
+const MOST_BYTES: usize = 1 << 20;
+
+/// How interactions are named that only push pages out of memory.
+pub const FLUSH: &str = "flush ";
+
+/// Why a text is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// It is larger than any plan.
+    #[error("the plan is larger than {} MiB", MOST_BYTES >> 20)]
+    TooLarge,
+    /// It is not TOML, or TOML without the fields of a plan.
+    #[error("{}", malformed(*.line, .key, .why))]
+    Malformed {
+        /// The line, from 1.
+        line: usize,
+        /// What stands before the equals sign, or the name of the table.
+        key: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It can be read, and makes no sense.
+    #[error("{what}: {why}")]
+    Nonsense {
+        /// The part of the plan.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+fn malformed(line: usize, key: &str, why: &str) -> String {
+    let key = if key.is_empty() { String::new() } else { format!(", {key}") };
+    format!("line {line}{key}: {why}")
+}
+
+/// What the users do, and in which configurations.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Plan {
+    /// Its name in tables.
+    pub name: String,
+    /// What it is, in one sentence.
+    #[serde(default)]
+    pub about: String,
+    /// How long each configuration is measured.
+    #[serde(default = "default_time")]
+    pub time: Time,
+    /// How long the users work before that, so that memory is in its usual state.
+    #[serde(default = "default_settle")]
+    pub settle: Time,
+    /// An interaction that takes longer is stopped and counted as hung.
+    #[serde(default = "default_limit")]
+    pub limit: Time,
+    /// `closed`: each user thinks, asks, and waits for the answer. `5/s`: so many interactions arrive a second, at random,
+    /// whether or not earlier ones have ended.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// The size of the page device that is made for the experiment.
+    #[serde(default = "default_device")]
+    pub device_size: Size,
+    /// True if the plan means nothing without its limits: it is refused where they cannot be set.
+    #[serde(default)]
+    pub needs_limits: bool,
+    /// The axes.
+    #[serde(default)]
+    pub axes: Axes,
+    /// The script: each user follows it in this order, over and over.
+    #[serde(rename = "interaction")]
+    pub interactions: Vec<Interaction>,
+    /// Files that each user finds in the folder in which commands run.
+    #[serde(default, rename = "file")]
+    pub files: Vec<InputFile>,
+    /// Commands that prepare that folder, once for each user.
+    #[serde(default)]
+    pub setup: Vec<Vec<String>>,
+}
+
+fn default_time() -> Time {
+    Time(20.0)
+}
+
+fn default_settle() -> Time {
+    Time(3.0)
+}
+
+fn default_limit() -> Time {
+    Time(60.0)
+}
+
+fn default_device() -> Size {
+    Size(512 << 20)
+}
+
+impl Plan {
+    /// Reads and checks a plan.
+    ///
+    /// # Errors
+    /// If the text is too long, is no plan, or makes no sense.
+    pub fn from_toml(text: &str) -> Result<Plan, PlanError> {
+        if text.len() > MOST_BYTES {
+            return Err(PlanError::TooLarge);
+        }
+        let plan: Plan = toml::from_str(text).map_err(|error| located(text, &error))?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// Checks what its type does not.
+    ///
+    /// # Errors
+    /// If a part makes no sense.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let nonsense = |what: &str, why: &str| PlanError::Nonsense { what: record::printable(what), why: why.into() };
+        if self.interactions.is_empty() {
+            return Err(nonsense(
+                "interaction",
+                "a plan needs at least one; add [[interaction]] with a name and a job",
+            ));
+        }
+        for (place, it) in self.interactions.iter().enumerate() {
+            it.check().map_err(|why| nonsense(&format!("the interaction {:?}", it.name), &why))?;
+            if self.interactions[..place].iter().any(|other| other.name == it.name) {
+                return Err(nonsense(&format!("the interaction {:?}", it.name), "two have this name; rename one"));
+            }
+        }
+        for file in &self.files {
+            file.check().map_err(|why| nonsense(&format!("the file {:?}", file.name), &why))?;
+        }
+        if self.setup.iter().any(Vec::is_empty) {
+            return Err(nonsense("setup", "a command is empty; name a program"));
+        }
+        if self.time.0 < 0.1 {
+            return Err(nonsense("time", "say at least 100ms"));
+        }
+        if self.device_size.0 < 1 << 20 {
+            return Err(nonsense("device_size", "say at least 1MiB"));
+        }
+        self.axes.check().map_err(|(what, why)| nonsense(&format!("axes.{what}"), &why))
+    }
+
+    /// The same plan for one user who never thinks: what an interaction takes is seen soonest so.
+    pub fn without_thinking(&self) -> Plan {
+        let mut plan = self.clone();
+        plan.interactions.iter_mut().for_each(|it| it.think = Think::default());
+        plan.arrivals = Arrivals::Closed;
+        plan
+    }
+
+    /// The same plan for one user who never thinks and whose pages have all left memory before each interaction: in between,
+    /// other pages of so many bytes are referred to. The interactions in between are named [`FLUSH`] and a number.
+    pub fn flushed(&self, bytes: u64) -> Plan {
+        let mut plan = self.without_thinking();
+        let pages = (bytes / rustix::param::page_size() as u64).clamp(1, u64::from(u32::MAX / 4)) as u32;
+        // Two references to each page on average leave an eighth of them out.
+        let job = Job { cpu: Time(0.0), working_set: Size(bytes), references: 2 * pages, locality: 0.0, hot: 1.0 };
+        let between = |number: usize| Interaction {
+            name: format!("{FLUSH}{number}"),
+            times: 1,
+            think: Think::default(),
+            job: Some(job.clone()),
+            command: None,
+            any_of: None,
+            optional: false,
+        };
+        let each = plan.interactions.into_iter().enumerate();
+        plan.interactions = each.flat_map(|(number, it)| [between(number), Interaction { times: 1, ..it }]).collect();
+        plan
+    }
+
+    /// How long the whole experiment takes, in seconds, estimated.
+    pub fn takes(&self, configurations: usize) -> f64 {
+        /// Making groups, a page device and processes, and removing them.
+        const AROUND: f64 = 1.5;
+        configurations as f64 * (self.time.0 + self.settle.0 + AROUND)
+    }
+}
+
+/// Says in which line and at which key the text is wrong.
+fn located(text: &str, error: &toml::de::Error) -> PlanError {
+    let start = error.span().map_or(0, |span| span.start.min(text.len()));
+    let before = text.get(..start).unwrap_or_default();
+    let line_text = text.lines().nth(before.matches('\n').count()).unwrap_or_default().trim();
+    let key = match line_text.split_once('=') {
+        _ if line_text.starts_with('[') => line_text.to_string(),
+        Some((key, _)) => format!("key {}", key.trim()),
+        None => String::new(),
+    };
+    PlanError::Malformed {
+        line: before.matches('\n').count() + 1,
+        key: record::printable(&key),
+        why: record::printable(error.message()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: &str = "name = 'x'\n[[interaction]]\nname = 'a'\njob = { cpu = '1ms' }\n";
+
+    #[test]
+    fn errors_name_line_and_key() {
+        let wrong = |text: &str| Plan::from_toml(text).expect_err(text).to_string();
+        let told = wrong(&LEAST.replace("job", "jab"));
+        assert!(told.starts_with("line 4, key jab: ") && told.contains("unknown field"), "{told}");
+        let told = wrong(&LEAST.replace("1ms", "1 parsec"));
+        assert!(told.starts_with("line 4, key job: ") && told.contains("500ms"), "{told}");
+        let told = wrong(&format!("{LEAST}[axes]\nusers = [1]\nmemry = ['none']\n"));
+        assert!(told.starts_with("line 7, key memry: "), "{told}");
+        let told = wrong("name = ");
+        assert!(told.starts_with("line 1"), "{told}");
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_its_place() {
+        let wrong = |text: String| Plan::from_toml(&text).expect_err(&text).to_string();
+        assert!(wrong("name = 'x'\ninteraction = []".into()).contains("at least one"));
+        assert!(wrong(format!("{LEAST}command = ['ls']\n")).contains("either a job or a command"));
+        assert!(wrong(format!("{LEAST}[axes]\nusers = [0]\n")).contains("axes.users"));
+        assert!(wrong(format!("{LEAST}[axes]\nusers = []\n")).contains("axes.users"));
+        assert!(wrong(format!("{LEAST}[[interaction]]\nname = 'a'\njob = {{}}\n")).contains("two have this name"));
+        assert!(wrong(format!("{LEAST}[[file]]\nname = '../x'\nlines = 1\n")).contains("../x"));
+    }
+
+    #[test]
+    fn a_flushed_plan_pushes_pages_out_before_each_interaction() {
+        let plan =
+            Plan::from_toml(&LEAST.replace("name = 'a'", "name = 'a'\ntimes = 3")).expect("a plan").flushed(8 << 20);
+        plan.check().expect("it makes sense");
+        let told: Vec<_> = plan.interactions.iter().map(|it| (it.name.as_str(), it.times)).collect();
+        assert_eq!(told, [("flush 0", 1), ("a", 1)]);
+        assert_eq!(plan.interactions[0].job.as_ref().map(|job| job.working_set.0), Some(8 << 20));
+    }
+
+    #[test]
+    fn a_plan_is_what_it_says() {
+        let plan = Plan::from_toml(LEAST).expect("a plan");
+        assert_eq!(plan.arrivals, Arrivals::Closed);
+        assert_eq!(plan.axes.configurations().len(), 1);
+        assert_eq!(plan.interactions[0].job.as_ref().map(|job| job.cpu.0), Some(0.001));
+        let open = Plan::from_toml(&format!("arrivals = '2.5/s'\n{LEAST}")).expect("a plan");
+        assert_eq!(open.arrivals, Arrivals::Open(2.5));
+    }
+}

@@ -1,0 +1,246 @@
+//! An experiment from its beginning to its end: what an earlier one has left is removed, the machine is asked what it allows,
+//! and each configuration gets a group, a page device and users, which are gone after it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use analysis::load::{Configuration, FaultCost, Measured, PageDevice, Usual};
+use measure::Signals;
+
+use crate::drive::{Ended, Script, Setting, cpus_of, drive};
+use crate::error::LoadError;
+use crate::fault;
+use crate::plan::{Memory, Plan};
+use crate::site::{Controllers, Device, Group, Ledger, clear, ledger_folder, sweep};
+use crate::users::{Program, Spin, Users, Work, find, user_folder};
+
+/// How one configuration ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// With its time.
+    Done(Box<Measured>),
+    /// By a signal.
+    Interrupted(i32),
+}
+
+/// An experiment on this machine. Dropping it leaves nothing behind.
+pub struct Session<'a> {
+    plan: &'a Plan,
+    script: Script,
+    controllers: Controllers,
+    scratch: measure::Scratch,
+    spin: Spin,
+    signals: Signals,
+    seed: u64,
+    costs: Vec<(PageDevice, FaultCost)>,
+    /// Users whose folders are ready.
+    prepared: u32,
+    /// What could not be had here, in whole sentences.
+    pub notes: Vec<String>,
+    // Dropped last: what else is dropped stands in it.
+    ledger: Ledger,
+}
+
+impl<'a> Session<'a> {
+    /// Prepares an experiment with scratch files below `root`. From now on SIGINT, SIGTERM and SIGHUP end it early.
+    ///
+    /// # Errors
+    /// If the plan asks for what this machine does not have, or nothing can be written.
+    pub fn open(
+        plan: &'a Plan,
+        configurations: &[Configuration],
+        root: &Path,
+        seed: u64,
+    ) -> Result<Session<'a>, LoadError> {
+        plan.check()?;
+        let script = Script::of(plan)?;
+        let controllers = Controllers::find();
+        let mut notes = allowed(plan, configurations, &controllers)?;
+        notes.extend(script.notes.iter().cloned());
+        let ledgers = ledger_folder();
+        let left = sweep(&ledgers);
+        if !left.is_empty() {
+            notes.push(format!("Removed what an earlier howslow had left when it was killed: {}.", left.join(", ")));
+        }
+        let ledger = Ledger::open(&ledgers).map_err(|error| {
+            LoadError::setup(
+                format!("write to {}", ledgers.display()),
+                &error,
+                "set XDG_RUNTIME_DIR to a folder of yours",
+            )
+        })?;
+        Ok(Session {
+            plan,
+            script,
+            controllers,
+            scratch: measure::Scratch::make(root)?,
+            spin: Spin::calibrate(),
+            signals: Signals::watch(),
+            seed,
+            costs: Vec::new(),
+            prepared: 0,
+            notes,
+            ledger,
+        })
+    }
+
+    /// The interactions' names, in the order of the script.
+    pub fn interactions(&self) -> &[String] {
+        &self.script.names
+    }
+
+    /// What the script says of all configurations.
+    pub fn usual(&self) -> Usual {
+        self.script.usual()
+    }
+
+    /// How limits are set here; `None` if they cannot be.
+    pub fn limited_by(&self) -> Option<&'static str> {
+        self.controllers.version().map(|version| version.told())
+    }
+
+    /// Measures one configuration. `progress` is called now and then with the seconds left. Forks: call it while the process
+    /// has one thread.
+    ///
+    /// # Errors
+    /// If its group, its page device or its users cannot be made.
+    pub fn measure(&mut self, configuration: &Configuration, progress: &mut dyn FnMut(f64)) -> Result<Step, LoadError> {
+        if let Some(signal) = self.signals.come() {
+            return Ok(Step::Interrupted(signal));
+        }
+        let cpus = cpus_of(configuration.cpus).ok_or_else(|| too_few_cpus(configuration.cpus))?;
+        self.prepare_folders(configuration.users)?;
+        let folder = self.scratch.path().to_path_buf();
+        let device = Device::make(configuration.device, self.plan.device_size.0, &folder, &self.ledger)?;
+        let fault = self.fault_cost(configuration.device, &cpus)?;
+        let swap = configuration.device != PageDevice::None;
+        let group = Group::make(&self.controllers, &self.ledger, configuration.memory, swap)?;
+        let work = Work {
+            steps: &self.script.steps,
+            limit: Duration::from_secs_f64(self.plan.limit.0),
+            relief: configuration.relief,
+            cpus: &cpus,
+            spin: self.spin,
+        };
+        let (users, listener) = Users::start(configuration.users, &work, &folder, &group, &self.ledger)?;
+        let setting = Setting {
+            configuration,
+            script: &self.script,
+            arrivals: self.plan.arrivals,
+            settle_s: self.plan.settle.0,
+            time_s: self.plan.time.0,
+            group: &group,
+            device: device.as_ref(),
+            cpus: &cpus,
+            fault,
+            seed: self.seed.wrapping_add(u64::from(configuration.repetition)),
+            signals: &self.signals,
+        };
+        let ended = drive(&setting, users, listener, progress)?;
+        Ok(match ended {
+            Ended::Whole(measured) => Step::Done(measured),
+            Ended::Interrupted(signal) => Step::Interrupted(signal),
+        })
+    }
+
+    /// What a fault costs with this device, which is on. Measured once.
+    fn fault_cost(&mut self, device: PageDevice, cpus: &[u32]) -> Result<FaultCost, LoadError> {
+        if let Some((_, known)) = self.costs.iter().find(|(of, _)| *of == device) {
+            return Ok(*known);
+        }
+        let cost = fault::cost(&self.controllers, &self.ledger, device, cpus)?;
+        self.costs.push((device, cost));
+        Ok(cost)
+    }
+
+    /// Makes the folders of so many users, with the plan's files.
+    fn prepare_folders(&mut self, users: u32) -> Result<(), LoadError> {
+        const SPACE: &str = "set TMPDIR to a folder on a disk with more space";
+        for user in self.prepared..users {
+            let folder = user_folder(self.scratch.path(), user);
+            let write = || -> std::io::Result<()> {
+                std::fs::create_dir_all(&folder)?;
+                self.plan.files.iter().try_for_each(|file| std::fs::write(folder.join(&file.name), file.content()))
+            };
+            write().map_err(|error| LoadError::setup("write the files of a user", &error, SPACE))?;
+            self.plan.setup.iter().try_for_each(|words| prepare(words, &folder))?;
+        }
+        self.prepared = self.prepared.max(users);
+        Ok(())
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        clear(&self.ledger);
+    }
+}
+
+/// Runs one of the plan's commands that prepare a user's folder. One whose program is missing is needed by interactions that
+/// are missing too.
+fn prepare(words: &[String], folder: &Path) -> Result<(), LoadError> {
+    const LIMIT: Duration = Duration::from_secs(60);
+    let Some(program) = find(std::slice::from_ref(&words.to_vec())) else { return Ok(()) };
+    match Program::run(&program, folder, LIMIT, |_| {}) {
+        analysis::load::Outcome::Done => Ok(()),
+        other => Err(LoadError::Preparing { command: record::printable(&words.join(" ")), why: format!("{other:?}") }),
+    }
+}
+
+fn too_few_cpus(wanted: u32) -> LoadError {
+    LoadError::Lacking {
+        what: format!("{wanted} CPUs are asked for, and this process may use fewer"),
+        remedy: "give axes.cpus (or --cpus) smaller numbers".into(),
+    }
+}
+
+/// Checks what the configurations need. Returns what will be otherwise, in whole sentences.
+fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<String>, LoadError> {
+    if let Some(most) = all.iter().map(|it| it.cpus).max()
+        && cpus_of(most).is_none()
+    {
+        return Err(too_few_cpus(most));
+    }
+    let limits = all.iter().any(|it| it.memory.is_some());
+    if limits && on.version().is_none() {
+        let why = on.why_not();
+        if plan.needs_limits {
+            return Err(LoadError::Lacking {
+                what: format!("the plan {} needs limits of memory, and {why}", record::printable(&plan.name)),
+                remedy: "run as root, or with a control group of your own".into(),
+            });
+        }
+        return Ok(vec![format!("Memory is not limited: {why}. All configurations have all the memory there is.")]);
+    }
+    Ok(Vec::new())
+}
+
+/// What an experiment would do, line by line, without doing it.
+///
+/// # Errors
+/// As [`Session::open`], as far as that can be told beforehand.
+pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Result<Vec<String>, LoadError> {
+    let script = Script::of(plan)?;
+    let controllers = Controllers::find();
+    let notes = allowed(plan, configurations, &controllers)?;
+    let by = controllers.version().map_or("not limited".into(), |version| format!("limited by {}", version.told()));
+    let mut lines = vec![format!("users are {by}; scratch files below {}", root.display())];
+    let devices = PageDevice::ALL.iter().filter(|device| configurations.iter().any(|it| it.device == **device));
+    let size = record::Bytes(plan.device_size.0);
+    lines.extend(devices.filter_map(|device| match device {
+        PageDevice::None => None,
+        PageDevice::Swap => {
+            Some(format!("makes a swap file of {size}, turns it on, and removes it after each configuration"))
+        }
+        PageDevice::Zram => Some(format!("adds a zram device of {size}, and removes it after each configuration")),
+    }));
+    let largest = plan.axes.memory.iter().filter_map(|Memory(memory)| *memory).max().unwrap_or(0);
+    if largest > 0 {
+        lines.push(format!("makes a control group for each configuration, with at most {}", record::Bytes(largest)));
+    }
+    lines.push(format!("interactions: {}", script.names.join(", ")));
+    lines.extend(notes.into_iter().chain(script.notes));
+    let each = plan.settle.0 + plan.time.0;
+    lines.extend(configurations.iter().map(|it| format!("{each:.0} s: {}", it.told())));
+    Ok(lines)
+}

@@ -1,0 +1,17 @@
+//! Where the users work: their control group, their page device, and the ledger of what was made, so that the next start
+//! can remove what a killed one has left.
+
+mod controllers;
+mod device;
+mod entry;
+mod group;
+mod header;
+mod ledger;
+mod sweep;
+mod text;
+
+pub use controllers::Controllers;
+pub use device::Device;
+pub use group::{Group, Use};
+pub use ledger::{Ledger, folder as ledger_folder};
+pub use sweep::{clear, sweep};

@@ -1,0 +1,194 @@
+//! Page devices: a swap file or a compressed device, made for one configuration and removed after it. The system's own swap
+//! is left alone: howslow's has the highest priority, so the users' pages go there.
+
+use std::ffi::CString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Error, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use analysis::load::PageDevice;
+
+use super::entry::Entry;
+use super::header::{bears, header};
+use super::ledger::Ledger;
+use crate::error::LoadError;
+
+const CONTROL: &str = "/sys/class/zram-control";
+
+/// A page device in use. Dropping it removes it.
+pub struct Device {
+    kind: Kind,
+    mark: [u8; 16],
+    /// Where the kernel counts what the block device does.
+    counts: Option<PathBuf>,
+}
+
+enum Kind {
+    File(PathBuf),
+    Zram(u32),
+}
+
+impl Device {
+    /// Makes a page device of this size in bytes and turns it on. `None` for no device.
+    ///
+    /// # Errors
+    /// If there is no right, no space or no such device.
+    pub fn make(kind: PageDevice, size: u64, folder: &Path, ledger: &Ledger) -> Result<Option<Device>, LoadError> {
+        let mut mark = [0; 16];
+        fastrand::Rng::new().fill(&mut mark);
+        match kind {
+            PageDevice::None => Ok(None),
+            PageDevice::Swap => swap_file(size, folder, ledger, mark).map(Some),
+            PageDevice::Zram => zram(size, ledger, mark).map(Some),
+        }
+    }
+
+    /// Seconds in which the device was busy so far; `None` if the kernel does not tell. Field 10 of a block device's counts.
+    pub fn busy(&self) -> Option<f64> {
+        let text = fs::read_to_string(self.counts.as_ref()?).ok()?;
+        text.split_whitespace().nth(9)?.parse::<f64>().ok().map(|ms| ms / 1e3)
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        let _ = match &self.kind {
+            Kind::File(path) => remove_file(path, &self.mark, true),
+            Kind::Zram(number) => take_zram_away(*number),
+        };
+    }
+}
+
+fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError> {
+    const ELSEWHERE: &str = "set TMPDIR to a folder on a disk with more space, or give the plan a smaller device_size";
+    let path = folder.join(format!("{}.swap", ledger.name()));
+    let told = |what: &str| format!("{what} the swap file {}", path.display());
+    let failed = |what: &str, error: &Error, remedy: &str| LoadError::setup(told(what), error, remedy);
+    ledger
+        .note(&Entry::SwapFile { path: path.clone(), mark })
+        .map_err(|error| failed("write down", &error, "check the ledger's folder"))?;
+    // Dropped, it removes what was made so far.
+    let mut device = Device { kind: Kind::File(path.clone()), mark, counts: None };
+    let make = || -> std::io::Result<File> {
+        let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        // The mark first: a file without it is never removed.
+        file.write_all(&header(pages(size), &mark))?;
+        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, size)?;
+        file.sync_all()?;
+        Ok(file)
+    };
+    let file = make().map_err(|error| failed("make", &error, ELSEWHERE))?;
+    device.counts = file.metadata().ok().and_then(|it| counts_of(it.dev()));
+    drop(file);
+    turn_on(&path).map_err(|error| failed("turn on", &error, remedy(&error)))?;
+    Ok(device)
+}
+
+fn zram(size: u64, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError> {
+    const NONE: &str = "run as root on a kernel with the module zram (modprobe zram), or choose another device";
+    let failed = |what: &str, error: &Error| LoadError::setup(what, error, NONE);
+    let number = fs::read_to_string(format!("{CONTROL}/hot_add"));
+    let number = number.map_err(|error| failed("add a zram device", &error))?;
+    let number: u32 = number.trim().parse().map_err(|_| failed("add a zram device", &Error::other("no number")))?;
+    // Its number is known only once it exists. Until then it has no size, holds nothing and costs nothing.
+    let noted = ledger.note(&Entry::Zram { number, mark });
+    let device =
+        Device { kind: Kind::Zram(number), mark, counts: Some(format!("/sys/block/zram{number}/stat").into()) };
+    noted.map_err(|error| failed("write down the zram device", &error))?;
+    fs::write(format!("/sys/block/zram{number}/disksize"), size.to_string())
+        .map_err(|error| failed("size the zram device", &error))?;
+    let path = PathBuf::from(format!("/dev/zram{number}"));
+    let write = || OpenOptions::new().write(true).open(&path)?.write_all(&header(pages(size), &mark));
+    write().map_err(|error| failed("write to the zram device", &error))?;
+    turn_on(&path).map_err(|error| failed("turn on the zram device", &error))?;
+    Ok(device)
+}
+
+fn pages(size: u64) -> u32 {
+    (size / rustix::param::page_size() as u64).min(u64::from(u32::MAX)) as u32
+}
+
+fn remedy(error: &Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EPERM) => "run as root, or choose the device none",
+        _ => "this file system may not support swap files: set TMPDIR to a folder on ext4 or xfs, or choose zram",
+    }
+}
+
+/// Where the kernel counts what this block device does.
+fn counts_of(device: u64) -> Option<PathBuf> {
+    let path = format!("/sys/dev/block/{}:{}/stat", rustix::fs::major(device), rustix::fs::minor(device));
+    Some(PathBuf::from(path)).filter(|path| path.exists())
+}
+
+fn turn_on(path: &Path) -> std::io::Result<()> {
+    /// Prefer this area, and the highest priority.
+    const FLAGS: libc::c_int = 0x8000 | 0x7fff;
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the path is a string that ends with zero.
+    let status = unsafe { libc::syscall(libc::SYS_swapon, path.as_ptr(), FLAGS) };
+    if status == 0 { Ok(()) } else { Err(Error::last_os_error()) }
+}
+
+/// Turns an area off. One that is not on counts as turned off.
+fn turn_off(path: &Path) -> std::io::Result<()> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the path is a string that ends with zero.
+    let status = unsafe { libc::syscall(libc::SYS_swapoff, name.as_ptr()) };
+    let error = Error::last_os_error();
+    match error.raw_os_error() {
+        _ if status == 0 => Ok(()),
+        Some(libc::EINVAL | libc::ENOENT | libc::ENODEV) => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// True if what stands there is a swap area with this mark.
+fn is_marked(path: &Path, mark: &[u8; 16]) -> bool {
+    let mut page = vec![0; rustix::param::page_size()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut page)).is_ok_and(|()| bears(&page, mark))
+}
+
+/// Turns a swap file of howslow's off and removes it. Returns what was removed; nothing if it bears another mark.
+pub(super) fn remove_file(path: &Path, mark: &[u8; 16], same_boot: bool) -> std::io::Result<Option<String>> {
+    let own_name = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(".swap"));
+    // A howslow that was killed before the mark was written leaves an empty file.
+    let empty = path.symlink_metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
+    if !own_name || !(empty || is_marked(path, mark)) {
+        return Ok(None);
+    }
+    if same_boot {
+        turn_off(path)?;
+    }
+    fs::remove_file(path)?;
+    Ok(Some(format!("the swap file {}", path.display())))
+}
+
+/// Turns a compressed device of howslow's off and removes it. Returns what was removed; nothing if it bears another mark or
+/// none: one without a size may be somebody else's, and holds nothing.
+pub(super) fn remove_zram(number: u32, mark: &[u8; 16]) -> std::io::Result<Option<String>> {
+    if is_marked(&PathBuf::from(format!("/dev/zram{number}")), mark) { take_zram_away(number) } else { Ok(None) }
+}
+
+fn take_zram_away(number: u32) -> std::io::Result<Option<String>> {
+    let path = PathBuf::from(format!("/dev/zram{number}"));
+    turn_off(&path)?;
+    // Whoever looks at new block devices may still have it open.
+    patiently(|| fs::write(format!("/sys/block/zram{number}/reset"), "1"))?;
+    patiently(|| fs::write(format!("{CONTROL}/hot_remove"), number.to_string()))?;
+    Ok(Some(format!("the device {}", path.display())))
+}
+
+/// Tries again for a second while something is busy.
+fn patiently(mut work: impl FnMut() -> std::io::Result<()>) -> std::io::Result<()> {
+    for _ in 0..50 {
+        match work() {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => std::thread::sleep(Duration::from_millis(20)),
+            result => return result,
+        }
+    }
+    work()
+}

@@ -1,0 +1,278 @@
+//! A control group for the users of one configuration: its limits, its processes, its accounts, through the files of either
+//! version.
+
+use std::fs::{self, File};
+use std::io::Error;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use analysis::load::Pressure;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::controllers::{Controllers, Place, Version};
+use super::entry::Entry;
+use super::ledger::{Ledger, PREFIX};
+use super::text::{field, pressure, read};
+use crate::error::LoadError;
+
+/// A group, or as much of one as this machine allows. Dropping it ends its processes and removes it.
+#[derive(Debug)]
+pub struct Group {
+    memory: Option<Part>,
+    time: Option<Part>,
+    /// Kept open, because they are read at every change.
+    usage: Option<File>,
+    faults: Option<File>,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    version: Version,
+    folder: PathBuf,
+}
+
+/// What a group has used so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Use {
+    /// Processor time in seconds.
+    pub cpu_s: f64,
+    /// Page faults that waited for a page.
+    pub major_faults: f64,
+}
+
+impl Group {
+    /// Makes a group with this limit of memory in bytes. Without `swap` its pages may not go to a swap area.
+    ///
+    /// # Errors
+    /// If a group cannot be made although there seemed to be a place for it.
+    pub fn make(on: &Controllers, ledger: &Ledger, memory: Option<u64>, swap: bool) -> Result<Group, LoadError> {
+        const REMEDY: &str = "run as root, or take the limits out of the plan";
+        let failed = |error: Error| LoadError::setup("make a control group", &error, REMEDY);
+        let mut group = Group { memory: None, time: None, usage: None, faults: None };
+        if let Some(place) = &on.memory {
+            group.memory = Some(part(place, ledger, "memory").map_err(failed)?);
+            group.limit(memory, swap).map_err(|error| LoadError::setup("limit the memory", &error, REMEDY))?;
+        }
+        if let Some(place) = &on.time {
+            let same = on.memory.as_ref() == Some(place);
+            group.time = Some(
+                if same { group.memory.clone() } else { None }
+                    .map_or_else(|| part(place, ledger, ""), Ok)
+                    .map_err(failed)?,
+            );
+        }
+        group.usage = group.time.as_ref().and_then(|it| {
+            let name = if it.version == Version::One { "cpuacct.usage" } else { "cpu.stat" };
+            File::open(it.folder.join(name)).ok()
+        });
+        group.faults = group.memory.as_ref().and_then(|it| File::open(it.folder.join("memory.stat")).ok());
+        Ok(group)
+    }
+
+    fn limit(&self, memory: Option<u64>, swap: bool) -> std::io::Result<()> {
+        let Some(part) = &self.memory else { return Ok(()) };
+        let write = |name: &str, text: String| fs::write(part.folder.join(name), text);
+        match (part.version, memory) {
+            (_, None) => Ok(()),
+            (Version::One, Some(bytes)) => {
+                write("memory.limit_in_bytes", bytes.to_string())?;
+                // Memory and swap together may not be more than memory alone: so nothing goes to the system's own swap.
+                // Kernels without swap accounting lack the file.
+                if !swap && part.folder.join("memory.memsw.limit_in_bytes").exists() {
+                    write("memory.memsw.limit_in_bytes", bytes.to_string())?;
+                }
+                Ok(())
+            }
+            (Version::Two, Some(bytes)) => {
+                write("memory.max", bytes.to_string())?;
+                if !swap && part.folder.join("memory.swap.max").exists() {
+                    write("memory.swap.max", "0".into())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Moves the calling process into the group. Its memory is charged there from now on.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn enter(&self) -> std::io::Result<()> {
+        let mut folders = [&self.memory, &self.time].into_iter().flatten();
+        folders.try_for_each(|part| fs::write(part.folder.join("cgroup.procs"), "0"))
+    }
+
+    /// What its processes have used so far; `None` where no group counts that.
+    pub fn used(&self) -> Option<Use> {
+        let usage = contents(self.usage.as_ref()?);
+        let cpu_s = match self.time.as_ref()?.version {
+            Version::One => usage.trim().parse::<f64>().ok()? / 1e9,
+            Version::Two => field(&usage, "usage_usec")? / 1e6,
+        };
+        let major_faults = field(&contents(self.faults.as_ref()?), "pgmajfault")?;
+        Some(Use { cpu_s, major_faults })
+    }
+
+    /// Pages read back into memory that had been there shortly before: those of files, and those from swap.
+    pub fn refaults(&self) -> Option<(f64, f64)> {
+        let text = contents(self.faults.as_ref()?);
+        Some((field(&text, "workingset_refault_file")?, field(&text, "workingset_refault_anon")?))
+    }
+
+    /// Pages from and to swap; `None` where only the whole machine counts them.
+    pub fn swapped(&self) -> Option<(f64, f64)> {
+        let text = contents(self.faults.as_ref()?);
+        Some((field(&text, "pswpin")?, field(&text, "pswpout")?))
+    }
+
+    /// Processes that the kernel has killed because the group had no memory left.
+    pub fn killed_for_memory(&self) -> u64 {
+        let Some(part) = &self.memory else { return 0 };
+        let name = if part.version == Version::One { "memory.oom_control" } else { "memory.events" };
+        field(&read(&part.folder.join(name)), "oom_kill").unwrap_or(0.0) as u64
+    }
+
+    /// Time spent waiting for memory: the group's own where the kernel tells it, else the machine's.
+    pub fn pressure(&self) -> Option<Pressure> {
+        let own = self.memory.as_ref().filter(|it| it.version == Version::Two);
+        let own = own.map(|it| read(&it.folder.join("memory.pressure"))).filter(|text| !text.is_empty());
+        let (text, is_own) = match own {
+            Some(text) => (text, true),
+            None => (read(Path::new("/proc/pressure/memory")), false),
+        };
+        Some(Pressure { some_s: pressure(&text, "some")?, full_s: pressure(&text, "full")?, own: is_own })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for part in [&self.time, &self.memory].into_iter().flatten() {
+            let _ = remove(&part.folder, PREFIX);
+        }
+    }
+}
+
+/// Makes a group's folder at this place, and enables the controller there, if it has to be.
+fn part(place: &Place, ledger: &Ledger, controller: &str) -> std::io::Result<Part> {
+    if place.version == Version::Two && !controller.is_empty() {
+        let enabled = place.folder.join("cgroup.subtree_control");
+        if !read(&enabled).split_whitespace().any(|word| word == controller) {
+            ledger.note(&Entry::Enabled(enabled.clone()))?;
+            fs::write(&enabled, format!("+{controller}"))?;
+        }
+    }
+    let folder = place.folder.join(format!("{}-{:04x}", ledger.name(), fastrand::u16(..)));
+    ledger.note(&Entry::Group(folder.clone()))?;
+    fs::create_dir(&folder)?;
+    Ok(Part { version: place.version, folder })
+}
+
+/// Disables the controller for memory again below this group. It fails where somebody else uses it by now, which is right.
+pub(super) fn disable(path: &Path) -> std::io::Result<Option<String>> {
+    let _ = fs::write(path, "-memory");
+    Ok(None)
+}
+
+/// Ends the processes of a group of howslow's and removes it. Returns what was removed; nothing if it is not howslow's.
+pub(super) fn remove(folder: &Path, prefix: &str) -> std::io::Result<Option<String>> {
+    /// Freeing the memory of a killed process takes tenths of a second, with a slow page device more.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let ours = folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(prefix));
+    if !ours || !folder.is_dir() {
+        return Ok(None);
+    }
+    let start = Instant::now();
+    loop {
+        let processes = read(&folder.join("cgroup.procs"));
+        let pids = processes.lines().filter_map(|line| line.parse().ok()).filter_map(Pid::from_raw);
+        pids.for_each(|pid| {
+            let _ = kill_process(pid, Signal::KILL);
+        });
+        match fs::remove_dir(folder) {
+            Ok(()) => return Ok(Some(format!("the control group {}", folder.display()))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if start.elapsed() > PATIENCE => return Err(error),
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+/// What stands in a file of the kernel that is kept open.
+fn contents(file: &File) -> String {
+    let mut bytes = vec![0; 8192];
+    let length = file.read_at(&mut bytes, 0).unwrap_or(0);
+    String::from_utf8_lossy(&bytes[..length]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both versions by their files, in folders that stand for the kernel's.
+    fn made(version: Version, files: &[(&str, &str)]) -> (tempfile::TempDir, Group) {
+        let root = tempfile::tempdir().expect("a folder");
+        fs::write(root.path().join("cgroup.subtree_control"), "memory pids").expect("a file");
+        let place = Some(Place { version, folder: root.path().to_path_buf() });
+        let on = Controllers { memory: place.clone(), time: place, ..Controllers::default() };
+        let ledger = Ledger::open(&root.path().join("ledgers")).expect("a ledger");
+        let group = Group::make(&on, &ledger, Some(48 << 20), false).expect("a group");
+        let folder = group.memory.as_ref().expect("a part").folder.clone();
+        for (name, text) in files {
+            fs::write(folder.join(name), text).expect("a file");
+        }
+        let reopened = Group {
+            usage: File::open(folder.join(if version == Version::One { "cpuacct.usage" } else { "cpu.stat" })).ok(),
+            faults: File::open(folder.join("memory.stat")).ok(),
+            memory: group.memory.clone(),
+            time: group.time.clone(),
+        };
+        // These folders hold plain files, so nothing can remove them as the kernel does; the test's folder goes as a whole.
+        std::mem::forget(group);
+        (root, reopened)
+    }
+
+    #[test]
+    fn version_1_is_driven_and_read_by_its_files() {
+        let stat = "pgfault 900\npgmajfault 70\nworkingset_refault_anon 5\nworkingset_refault_file 6\n";
+        let files = [("cpuacct.usage", "2500000000\n"), ("memory.stat", stat), ("memory.oom_control", "oom_kill 2\n")];
+        let (_root, group) = made(Version::One, &files);
+        assert_eq!(group.used(), Some(Use { cpu_s: 2.5, major_faults: 70.0 }));
+        assert_eq!((group.refaults(), group.killed_for_memory()), (Some((6.0, 5.0)), 2));
+        assert_eq!(group.swapped(), None);
+        let folder = &group.memory.as_ref().expect("a part").folder;
+        assert_eq!(read(&folder.join("memory.limit_in_bytes")), (48 << 20).to_string());
+        std::mem::forget(group);
+    }
+
+    #[test]
+    fn version_2_is_driven_and_read_by_its_files() {
+        let stat =
+            "pgfault 900\npgmajfault 70\npswpin 11\npswpout 12\nworkingset_refault_anon 5\nworkingset_refault_file 6\n";
+        let files = [
+            ("cpu.stat", "usage_usec 1500000\nuser_usec 1\n"),
+            ("memory.stat", stat),
+            ("memory.events", "low 0\noom 3\noom_kill 4\n"),
+            ("memory.pressure", "some avg10=0 total=3000000\nfull avg10=0 total=1000000\n"),
+        ];
+        let (_root, group) = made(Version::Two, &files);
+        assert_eq!(group.used(), Some(Use { cpu_s: 1.5, major_faults: 70.0 }));
+        assert_eq!((group.swapped(), group.killed_for_memory()), (Some((11.0, 12.0)), 4));
+        assert_eq!(group.pressure(), Some(Pressure { some_s: 3.0, full_s: 1.0, own: true }));
+        let folder = &group.memory.as_ref().expect("a part").folder;
+        assert_eq!(read(&folder.join("memory.max")), (48 << 20).to_string());
+        std::mem::forget(group);
+    }
+
+    #[test]
+    fn only_folders_of_that_name_are_removed() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (ours, other) = (root.path().join("howslow-load-1"), root.path().join("other"));
+        fs::create_dir(&ours).expect("a folder");
+        fs::create_dir(&other).expect("a folder");
+        assert!(remove(&ours, PREFIX).expect("removed").is_some());
+        assert_eq!(remove(&other, PREFIX).expect("left alone"), None);
+        assert!(!ours.exists() && other.exists());
+        assert_eq!(remove(&ours, PREFIX).expect("nothing to do"), None);
+    }
+}

@@ -1,0 +1,15 @@
+//! The users' processes: each has a supervisor, which starts it again when the kernel has killed it, and a socket to the
+//! driver. They do nothing but what the driver tells them.
+
+mod command;
+mod crew;
+mod job;
+mod serve;
+mod wire;
+
+pub use command::{Program, find};
+pub use crew::{Users, Work, user_folder};
+pub use job::{Area, Spin};
+pub use wire::{Greeting, Report, ask, nanoseconds};
+
+pub(crate) use serve::Step;

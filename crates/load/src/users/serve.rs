@@ -1,0 +1,142 @@
+//! One user's process, seen from inside: it waits to be told an interaction, does it, and reports what it took.
+
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use analysis::load::{Outcome, Relief};
+use guard::Post;
+use operation::Usage;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use super::command::Program;
+use super::job::{Area, Spin};
+use super::wire::{Greeting, Report, asked, nanoseconds};
+use crate::plan::Job;
+use crate::site::Group;
+
+/// Numbers on a user's post, by place.
+pub(super) mod slot {
+    /// The process group of the command that runs; 0 for none.
+    pub const COMMAND: usize = 0;
+    /// Processor time in ns, in user mode, of all ended processes of this user, by wait4.
+    pub const WAITED_USER: usize = 1;
+    /// The same in the kernel.
+    pub const WAITED_SYSTEM: usize = 2;
+    /// 1 once the supervisor is done.
+    pub const DONE: usize = 3;
+    /// 1 once the process has connected: what kills it after that is the limit of memory, and counts.
+    pub const GREETED: usize = 4;
+}
+
+/// What an interaction does.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Work of howslow's own.
+    Job(Job),
+    /// A program.
+    Program(Program),
+}
+
+/// Everything a user must know.
+pub(super) struct Duty<'a> {
+    pub number: u32,
+    pub socket: PathBuf,
+    pub folder: PathBuf,
+    pub steps: &'a [Step],
+    pub limit: Duration,
+    pub relief: Relief,
+    pub cpus: &'a [u32],
+    pub spin: Spin,
+    pub group: &'a Group,
+}
+
+/// Works until the driver hangs up. An error says why it cannot.
+pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
+    // If the machine's memory runs out, the kernel should kill this process and not the user's programs.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    duty.group.enter()?;
+    let mut cpus = CpuSet::new();
+    duty.cpus.iter().for_each(|&cpu| cpus.set(cpu as usize));
+    sched_setaffinity(None, &cpus)?;
+    let mut stream = UnixStream::connect(&duty.socket)?;
+    Greeting { user: duty.number }.say(&mut stream)?;
+    post.put(slot::GREETED, 1.0);
+    let mut areas = areas(duty)?;
+    Report::ready(nanoseconds()).say(&mut stream)?;
+    let mut reported = used();
+    loop {
+        let Ok(asked) = asked(&mut stream) else { return Ok(()) };
+        let Some(step) = duty.steps.get(asked as usize) else { return Ok(()) };
+        let outcome = match (step, areas.get_mut(asked as usize).and_then(Option::as_mut)) {
+            (Step::Job(job), Some(area)) => {
+                area.begin(duty.relief);
+                let in_time = area.work(job, duty.spin, duty.limit);
+                area.end(duty.relief);
+                if in_time { Outcome::Done } else { Outcome::Hung }
+            }
+            (Step::Job(_), None) => Outcome::Failed(1),
+            (Step::Program(program), _) => {
+                program.begin(&duty.folder, duty.relief);
+                let outcome = program.run(&duty.folder, duty.limit, |group| post.put(slot::COMMAND, f64::from(group)));
+                program.end(&duty.folder, duty.relief);
+                outcome
+            }
+        };
+        let now = used();
+        let report = reported_as(outcome, now.since(reported));
+        reported = now;
+        if report.say(&mut stream).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// The pages of each job, all of them written once: what is measured are faults on pages that exist.
+fn areas(duty: &Duty) -> std::io::Result<Vec<Option<Area>>> {
+    let map = |(place, step): (usize, &Step)| match step {
+        Step::Job(job) => {
+            Area::map(job.working_set.0, (u64::from(duty.number) << 16) | place as u64).map(|mut area| {
+                area.fill();
+                Some(area)
+            })
+        }
+        Step::Program(_) => Ok(None),
+    };
+    duty.steps.iter().enumerate().map(map).collect()
+}
+
+/// What this process and the commands that it has waited for have used so far.
+fn used() -> Usage {
+    Usage::of_this_process().plus(Usage::of_reaped_children())
+}
+
+fn reported_as(outcome: Outcome, used: Usage) -> Report {
+    let (kind, code) = match outcome {
+        Outcome::Done => (0, 0),
+        Outcome::Failed(status) => (1, status),
+        Outcome::Killed(signal) => (2, signal),
+        Outcome::Hung => (3, 0),
+    };
+    Report {
+        kind: f64::from(kind),
+        code: f64::from(code),
+        ended: nanoseconds(),
+        user: used.user,
+        system: used.system,
+        minor: used.minor_faults,
+        major: used.major_faults,
+    }
+}
+
+impl Report {
+    /// How the interaction ended.
+    pub fn outcome(&self) -> Outcome {
+        match self.kind as i32 {
+            0 => Outcome::Done,
+            1 => Outcome::Failed(self.code as i32),
+            2 => Outcome::Killed(self.code as i32),
+            _ => Outcome::Hung,
+        }
+    }
+}

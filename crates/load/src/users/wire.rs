@@ -1,0 +1,134 @@
+//! What a user and the driver say to each other: numbers of fixed length through a socket.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Who has connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Greeting {
+    /// The user's number.
+    pub user: u32,
+}
+
+/// How an interaction went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Report {
+    /// 0 done, 1 failed, 2 killed, 3 hung, 4 ready for the first interaction.
+    pub kind: f64,
+    /// The exit status or the signal.
+    pub code: f64,
+    /// When it ended, in ns of the monotonic clock.
+    pub ended: f64,
+    /// Processor time in ns since the last report, in user mode.
+    pub user: f64,
+    /// The same in the kernel.
+    pub system: f64,
+    /// Page faults without a read.
+    pub minor: f64,
+    /// Page faults that waited for a page.
+    pub major: f64,
+}
+
+const REPORT: usize = 7 * 8;
+
+/// The monotonic clock, in ns. All processes see the same.
+pub fn nanoseconds() -> f64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
+}
+
+impl Greeting {
+    pub(super) fn say(self, to: &mut UnixStream) -> std::io::Result<()> {
+        to.write_all(&self.user.to_ne_bytes())
+    }
+
+    /// Reads a greeting.
+    ///
+    /// # Errors
+    /// If the other side is gone or silent.
+    pub fn hear(from: &mut UnixStream) -> std::io::Result<Greeting> {
+        let mut bytes = [0; 4];
+        from.read_exact(&mut bytes)?;
+        Ok(Greeting { user: u32::from_ne_bytes(bytes) })
+    }
+}
+
+/// The kind of a report that comes before all interactions.
+const READY: f64 = 4.0;
+
+impl Report {
+    /// Says that all pages are there.
+    pub(super) fn ready(ended: f64) -> Report {
+        Report { kind: READY, ended, ..Report::default() }
+    }
+
+    /// True for the report that comes before all interactions.
+    pub fn is_ready(&self) -> bool {
+        self.kind == READY
+    }
+
+    pub(super) fn say(self, to: &mut UnixStream) -> std::io::Result<()> {
+        let numbers = [self.kind, self.code, self.ended, self.user, self.system, self.minor, self.major];
+        to.write_all(&numbers.map(f64::to_ne_bytes).concat())
+    }
+
+    /// Reads a report.
+    ///
+    /// # Errors
+    /// If the user's process has ended.
+    pub fn hear(from: &mut UnixStream) -> std::io::Result<Report> {
+        let mut bytes = [0; REPORT];
+        from.read_exact(&mut bytes)?;
+        let mut numbers = bytes.chunks_exact(8).map(|eight| {
+            let mut number = [0; 8];
+            number.copy_from_slice(eight);
+            f64::from_ne_bytes(number)
+        });
+        let mut next = || numbers.next().unwrap_or(0.0);
+        Ok(Report {
+            kind: next(),
+            code: next(),
+            ended: next(),
+            user: next(),
+            system: next(),
+            minor: next(),
+            major: next(),
+        })
+    }
+}
+
+/// Tells a user which interaction to do, and when it counts as hung.
+///
+/// # Errors
+/// If the user's process has ended.
+pub fn ask(to: &mut UnixStream, interaction: u32) -> std::io::Result<()> {
+    to.write_all(&interaction.to_ne_bytes())
+}
+
+pub(super) fn asked(from: &mut UnixStream) -> std::io::Result<u32> {
+    let mut bytes = [0; 4];
+    from.read_exact(&mut bytes)?;
+    Ok(u32::from_ne_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_heard() {
+        let (mut one, mut other) = UnixStream::pair().expect("a pair");
+        Greeting { user: 17 }.say(&mut one).expect("said");
+        assert_eq!(Greeting::hear(&mut other).expect("heard"), Greeting { user: 17 });
+        let report =
+            Report { kind: 1.0, code: 2.0, ended: 3.5, user: 4.0, system: 5.0, minor: 6.0, major: f64::from(u32::MAX) };
+        report.say(&mut one).expect("said");
+        assert_eq!(Report::hear(&mut other).expect("heard"), report);
+        ask(&mut other, 3).expect("said");
+        assert_eq!(asked(&mut one).expect("heard"), 3);
+        drop(one);
+        assert!(Report::hear(&mut other).is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! The page of `howslow load`: the paper's three tables for this machine, response times, and the memory cliff.
+
+mod charts;
+mod cliff;
+mod forecasts;
+mod paper;
+mod tables;
+
+use analysis::load::{Experiment, Measured, cliffs, row};
+
+pub use charts::load_charts;
+pub use forecasts::load_forecasts;
+
+use crate::text::{Style, paragraph};
+
+/// The page of an experiment.
+pub fn load(it: &Experiment, style: Style) -> String {
+    let rows: Vec<_> = it.measured.iter().map(row).collect();
+    let by = it.limited_by.as_deref().unwrap_or("no limits");
+    let mut text = format!("{}: {} configurations, {by}\n\n", style.bold(&record::printable(&it.plan)), rows.len());
+    if !rows.is_empty() {
+        text += &tables::interactions(&rows, style);
+        text += "\n";
+        text += &tables::paging(&rows, style);
+        text += "\n";
+        text += &tables::processors(&rows, style);
+        text += "\n";
+        text += &tables::responses(&it.measured, &it.interactions, style);
+        text += "\n";
+    }
+    text += &paper::paper(&it.plan, &rows, style);
+    for cliff in cliffs(&it.measured) {
+        text += &cliff::cliff(&cliff, style);
+        text += "\n";
+    }
+    for note in it.notes.iter().cloned().chain(notes(&it.measured)) {
+        text += &(paragraph("", &note) + "\n");
+    }
+    text
+}
+
+/// What one must know to read the figures.
+fn notes(all: &[Measured]) -> Vec<String> {
+    let mut notes: Vec<String> = all.iter().flat_map(|it| it.notes.iter().cloned()).collect();
+    for (number, it) in all.iter().enumerate() {
+        if it.killed_for_memory > 0 {
+            notes.push(format!(
+                "Configuration {}: the kernel killed {} processes because the limit of memory was too small for them. Their \
+                 interactions count as failed.",
+                number + 1,
+                it.killed_for_memory
+            ));
+        }
+        let other = it.cpu.other_s / (f64::from(it.configuration.cpus) * it.elapsed_s).max(f64::MIN_POSITIVE);
+        if other > 0.05 {
+            notes.push(format!(
+                "Configuration {}: other programs, kernel threads and the host took {} of its processors.",
+                number + 1,
+                record::units::percent(other)
+            ));
+        }
+    }
+    if all.iter().any(|it| it.configuration.device == analysis::load::PageDevice::Zram) {
+        notes.push(
+            "A page from zram costs processor time and no waiting, so its share of the device's time is no measure of load."
+                .into(),
+        );
+    }
+    notes
+}

@@ -1,0 +1,60 @@
+//! The memory cliff in words and as a table.
+
+use analysis::load::{Cliff, CliffPoint, Configuration};
+use record::Bytes;
+use record::units::{Amount, percent, significant};
+
+use super::tables::time;
+use crate::grid::{Grid, RowKind};
+use crate::text::{Style, paragraph};
+
+/// Throughput and response as memory shrinks, and where they break off.
+pub(super) fn cliff(it: &Cliff, style: Style) -> String {
+    let mut grid = Grid::new(">>>>>>");
+    let head = ["memory", "a second", "response", "from swap", "files again", "failed"];
+    grid.add(RowKind::Heading, head.map(String::from).into());
+    for point in &it.points {
+        let kind = if it.knee.is_some_and(|knee| knee.falls == *point) { RowKind::Slower } else { RowKind::Row };
+        grid.add(
+            kind,
+            vec![
+                memory(point),
+                significant(point.throughput),
+                point.response_s.map_or_else(|| "-".into(), time),
+                Amount(point.swapped_in_per_s).of("/s"),
+                Amount(point.refaulted_per_s).of("/s"),
+                if point.failed > 0.0 { percent(point.failed) } else { "0".into() },
+            ],
+        );
+    }
+    let common = name(&it.common);
+    let verdict = match &it.knee {
+        None => "throughput holds down to the least memory that was measured.".to_string(),
+        Some(knee) => format!(
+            "the cliff lies between {} and {}: throughput falls from {} to {} a second, the mean response goes from {} to {}. \
+             {}.",
+            memory(&knee.falls),
+            memory(&knee.holds),
+            significant(knee.holds.throughput),
+            significant(knee.falls.throughput),
+            knee.holds.response_s.map_or_else(|| "none".into(), time),
+            knee.falls.response_s.map_or_else(|| "none".into(), time),
+            sentence(knee.cause()),
+        ),
+    };
+    format!("{}{}\n", grid.render(style), paragraph("", &format!("{common}: {verdict}")))
+}
+
+/// What the configurations of a cliff have in common.
+pub(super) fn name(common: &Configuration) -> String {
+    Configuration { memory: None, repetition: 1, ..common.clone() }.told()
+}
+
+fn memory(point: &CliffPoint) -> String {
+    if point.memory.is_finite() { Bytes(point.memory as u64).to_string() } else { "all".into() }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,114 @@
+//! The paper's figures beside those of the plan that repeats its experiment: what half as much memory again changes.
+
+use analysis::load::{Configuration, Relief, Row};
+use record::units::significant;
+
+use super::tables::{share, time};
+use crate::grid::{Grid, RowKind};
+use crate::text::{Style, paragraph};
+
+/// The plan that repeats it, and the memory that stands for 256 and 384 K words.
+const PLAN: &str = "fortran";
+const MEMORY: [u64; 2] = [16 << 20, 24 << 20];
+
+/// One run of the paper (Tables I to III of the Multics performance log, 1970): times in seconds, idle in shares.
+struct Printed {
+    run: &'static str,
+    between: [f64; 3],
+    faults: f64,
+    cpu: f64,
+    response: f64,
+    idle: [f64; 3],
+}
+
+/// The pairs of runs that differ in memory alone: 28 users of system 6.0, 27 users of system 7.3b.
+const PRINTED: [[Printed; 2]; 2] = [
+    [
+        Printed {
+            run: "MPM97",
+            between: [0.022, 0.021, 0.016],
+            faults: 43.0,
+            cpu: 0.739,
+            response: 9.3,
+            idle: [0.14, 0.0, 0.0],
+        },
+        Printed {
+            run: "MPM98",
+            between: [0.044, 0.032, 0.024],
+            faults: 28.0,
+            cpu: 0.575,
+            response: 5.4,
+            idle: [0.06, 0.02, 0.03],
+        },
+    ],
+    [
+        Printed {
+            run: "MPM103",
+            between: [0.021, 0.018, 0.012],
+            faults: 41.0,
+            cpu: 0.474,
+            response: 9.6,
+            idle: [0.22, 0.0, 0.0],
+        },
+        Printed {
+            run: "MPM102",
+            between: [0.039, 0.030, 0.019],
+            faults: 25.0,
+            cpu: 0.390,
+            response: 4.1,
+            idle: [0.06, 0.08, 0.17],
+        },
+    ],
+];
+
+/// The table, if the experiment has both amounts of memory with the paper's limit and one processor; else nothing.
+pub(super) fn paper(plan: &str, rows: &[Row], style: Style) -> String {
+    let Some([small, large]) = pair(plan, rows) else { return String::new() };
+    let mut grid = Grid::new("<>>>>>>");
+    let mut head = vec!["the paper beside".to_string()];
+    for (run, memory) in PRINTED.iter().flatten().map(|it| it.run).zip(["256 K", "384 K"].iter().cycle()) {
+        head.push(format!("{run}, {memory}"));
+    }
+    head.extend(["16 MiB".into(), "24 MiB".into()]);
+    grid.add(RowKind::Heading, head);
+    let mut add = |name: &str, printed: &dyn Fn(&Printed) -> String, here: &dyn Fn(&Row) -> String| {
+        let printed = PRINTED.iter().flatten().map(printed);
+        let cells = [name.to_string()].into_iter().chain(printed).chain([here(small), here(large)]);
+        grid.add(RowKind::Row, cells.collect());
+    };
+    for depth in 1..=3 {
+        let here = |row: &Row| {
+            let between = row.depths.get(depth).and_then(|it| it.between_faults_s);
+            between.map_or_else(|| "-".into(), time)
+        };
+        add(&format!("between faults, depth {depth}"), &|it| time(it.between[depth - 1]), &here);
+    }
+    add("faults each", &|it| significant(it.faults), &|row| significant(row.response.major_faults));
+    add("CPU each", &|it| time(it.cpu), &|row| time(row.response.user_s + row.response.system_s));
+    let response = |row: &Row| row.response.mean.map_or_else(|| "-".into(), |mean| time(mean.value));
+    add("response", &|it| time(it.response), &response);
+    for kind in 0..3 {
+        let here = |row: &Row| share([row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero][kind]);
+        add(&format!("idle {}", kind + 1), &|it| share(it.idle[kind]), &here);
+    }
+    let users = small.configuration.users;
+    let note = format!(
+        "The paper's runs had 28 users (97, 98) and 27 (102, 103), three eligible and one processor; here {users} users, and a machine \
+         whose fault costs a thousandth. What compares is how the columns of a pair differ."
+    );
+    format!("{}{}\n\n", grid.render(style), paragraph("", &note))
+}
+
+/// The configurations with the most users that stand for the paper's two.
+fn pair<'a>(plan: &str, rows: &'a [Row]) -> Option<[&'a Row; 2]> {
+    let alike =
+        |it: &Configuration| it.cpus == 1 && it.eligible == Some(3) && it.relief == Relief::None && it.repetition == 1;
+    if plan != PLAN {
+        return None;
+    }
+    let usable = || rows.iter().filter(|row| alike(&row.configuration));
+    let small =
+        usable().filter(|row| row.configuration.memory == Some(MEMORY[0])).max_by_key(|row| row.configuration.users)?;
+    let wanted = Configuration { memory: Some(MEMORY[1]), ..small.configuration.clone() };
+    usable().find(|row| row.configuration == wanted).map(|large| [small, large])
+}

@@ -1,0 +1,151 @@
+//! The tables: what the paper calls I, II and III, and response times by interaction.
+
+use analysis::load::{Measured, Response, Row, per_interaction, response};
+use analysis::statistics::Interval;
+use record::Nanoseconds;
+use record::units::{Amount, grouped, percent, significant};
+
+use crate::grid::{Grid, RowKind};
+use crate::text::Style;
+
+/// The paper's Table I: totals, and means per interaction.
+pub(super) fn interactions(rows: &[Row], style: Style) -> String {
+    let mut grid = Grid::new("><>>>>>>>>>>");
+    let head = [
+        "",
+        "per interaction",
+        "ended",
+        "a second",
+        "CPU",
+        "faults",
+        "real",
+        "CPU each",
+        "faults each",
+        "wait",
+        "response",
+        "+-",
+    ];
+    grid.add(RowKind::Heading, head.map(String::from).into());
+    for (number, row) in rows.iter().enumerate() {
+        let each = &row.response;
+        let (mean, half) = mean_and_half(each);
+        let failed = if each.failed > 0 { format!(" ({} failed)", each.failed) } else { String::new() };
+        grid.add(
+            RowKind::Row,
+            vec![
+                (number + 1).to_string(),
+                row.configuration.told(),
+                format!("{}{failed}", each.count),
+                significant(row.throughput),
+                time(row.cpu_s),
+                grouped(row.major_faults),
+                time(row.elapsed_s),
+                time(each.user_s + each.system_s),
+                significant(each.major_faults),
+                time(each.wait_s),
+                mean,
+                half,
+            ],
+        );
+    }
+    grid.render(style)
+}
+
+/// The paper's Tables II and III, left part: time between page faults by depth, and the page device.
+pub(super) fn paging(rows: &[Row], style: Style) -> String {
+    /// Deeper ones would not fit on the page.
+    const MOST: usize = 6;
+    let deepest = rows.iter().map(|row| row.depths.len().saturating_sub(1)).max().unwrap_or(0).clamp(1, MOST);
+    let mut grid = Grid::new(&format!(">{}>>>", ">".repeat(deepest)));
+    let depths = (1..=deepest).map(|depth| if depth == 1 { "between faults 1".into() } else { depth.to_string() });
+    let rest = ["faults each", "pages", "device busy"].map(String::from);
+    grid.add(RowKind::Heading, [String::new()].into_iter().chain(depths).chain(rest).collect());
+    for (number, row) in rows.iter().enumerate() {
+        let between = |depth: usize| {
+            let known = row.depths.get(depth).and_then(|it| it.between_faults_s);
+            known.map_or_else(|| "-".into(), time)
+        };
+        let mut cells = vec![(number + 1).to_string()];
+        cells.extend((1..=deepest).map(between));
+        cells.push(significant(row.response.major_faults));
+        cells.push(Amount(row.pages_per_s).of("/s"));
+        cells.push(row.device.map_or_else(|| "-".into(), share));
+        grid.add(RowKind::Row, cells);
+    }
+    grid.render(style)
+}
+
+/// The paper's Tables II and III, right part: where the processors' time went, and the three kinds of idle.
+pub(super) fn processors(rows: &[Row], style: Style) -> String {
+    let mut grid = Grid::new(">>>>>>>>>");
+    let head = ["", "CPU user", "system", "faults", "other", "idle 1", "2", "3", "total"];
+    grid.add(RowKind::Heading, head.map(String::from).into());
+    for (number, row) in rows.iter().enumerate() {
+        let idle = row.idle;
+        let shares = [
+            row.busy.user,
+            row.busy.system,
+            row.busy.faults,
+            row.busy.other,
+            idle.multiprogramming,
+            idle.non_multiprogramming,
+            idle.zero,
+            idle.total(),
+        ];
+        let cells = [(number + 1).to_string()].into_iter().chain(shares.map(share));
+        grid.add(RowKind::Row, cells.collect());
+    }
+    let legend =
+        "idle 1: all processes that may be eligible wait; 2: fewer are eligible, and all wait; 3: none is there";
+    format!("{}{}\n", grid.render(style), style.dim(legend))
+}
+
+/// Response times by configuration and interaction.
+pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> String {
+    let mut grid = Grid::new("><>>>>>>>>>>>");
+    let head =
+        ["", "response", "ended", "mean", "+-", "50 %", "90 %", "95 %", "99 %", "wait", "CPU user", "system", "faults"];
+    grid.add(RowKind::Heading, head.map(String::from).into());
+    for (number, it) in all.iter().enumerate() {
+        let of = per_interaction(it, names.len());
+        let named = names.iter().map(String::as_str).zip(&of);
+        let whole = response(&it.finished);
+        let rows = named.chain([("all", &whole)]);
+        for (place, (name, response)) in rows.enumerate() {
+            let number = if place == 0 { (number + 1).to_string() } else { String::new() };
+            let kind = if name == "all" && place == names.len() { RowKind::Aside } else { RowKind::Row };
+            grid.add(kind, cells(number, name, response));
+        }
+    }
+    grid.render(style)
+}
+
+fn cells(number: String, name: &str, it: &Response) -> Vec<String> {
+    let (mean, half) = mean_and_half(it);
+    let mut cells = vec![number, record::printable(name), it.count.to_string(), mean, half];
+    // A percentile without an interval is shown all the same, marked.
+    let told = |figure: &Option<Interval>| match figure {
+        None => "-".into(),
+        Some(figure) if figure.high.is_infinite() => format!("({})", time(figure.value)),
+        Some(figure) => time(figure.value),
+    };
+    cells.extend(it.percentiles.iter().map(told));
+    cells.extend([it.wait_s, it.user_s, it.system_s].map(time));
+    cells.push(format!("{} + {}", significant(it.major_faults), significant(it.minor_faults)));
+    cells
+}
+
+fn mean_and_half(it: &Response) -> (String, String) {
+    let half = |mean: &Interval| if mean.high.is_infinite() { "-".into() } else { time(mean.high - mean.value) };
+    let mean = it.mean.as_ref();
+    (mean.map_or_else(|| "-".into(), |mean| time(mean.value)), mean.map_or_else(|| "-".into(), half))
+}
+
+pub(super) fn time(seconds: f64) -> String {
+    Nanoseconds(seconds * 1e9).to_string()
+}
+
+/// A share, as a percentage; what is left over by rounding is not told as a negative one.
+pub(super) fn share(value: f64) -> String {
+    if value.abs() < 5e-4 { "0 %".into() } else { percent(value) }
+}
