@@ -1,5 +1,6 @@
-//! A cgroup: its id for the programs in the kernel, and its processes.
+//! A cgroup: its id for the programs in the kernel, its processes, and its name by its id.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -51,4 +52,63 @@ impl Cgroup {
 pub(crate) fn numbers_in(folder: &str) -> Vec<u32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Cgroups of a system beyond these are not named.
+const MOST: usize = 10_000;
+
+/// The names of the cgroups of the unified hierarchy by id, as they are now. Empty if it is not mounted.
+pub(crate) fn names() -> HashMap<u64, String> {
+    let mut names = HashMap::new();
+    let Some(root) = mounted(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default()) else { return names };
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop().filter(|_| names.len() < MOST) {
+        let Ok(inode) = fs::metadata(&folder).map(|it| it.ino()) else { continue };
+        let below = folder.strip_prefix(&root).unwrap_or(&folder);
+        names.insert(inode, format!("/{}", below.display()));
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        folders.extend(entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())).map(|it| it.path()));
+    }
+    names
+}
+
+/// Where the unified hierarchy is mounted, from the text of mountinfo (proc_pid_mountinfo(5)): the fifth field; the kind of
+/// file system follows a dash.
+fn mounted(text: &str) -> Option<PathBuf> {
+    let line = text.lines().find(|line| line.split(" - ").nth(1).is_some_and(|rest| rest.starts_with("cgroup2 ")))?;
+    line.split(' ').nth(4).map(PathBuf::from)
+}
+
+/// The cgroup of a process that runs, in the unified hierarchy.
+pub(crate) fn of_process(process: u32) -> Option<String> {
+    let text = fs::read_to_string(format!("/proc/{process}/cgroup")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("0::")).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unified_hierarchy_is_found_among_others() {
+        let text = "30 24 0:26 / /sys/fs/cgroup/cpu rw shared:9 - cgroup cgroup rw,cpu\n\
+                    31 24 0:27 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw\n";
+        assert_eq!(mounted(text), Some(PathBuf::from("/sys/fs/cgroup/unified")));
+        assert_eq!(mounted(""), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_no_cgroup_is_refused() {
+        let refused = Cgroup::open(Path::new("/proc")).expect_err("/proc is none").to_string();
+        assert!(refused.contains("/proc is no cgroup"), "{refused}");
+    }
+
+    #[test]
+    fn this_process_has_a_cgroup_with_a_name() {
+        let names = names();
+        let Some(own) = of_process(std::process::id()).filter(|_| !names.is_empty()) else {
+            return testing::not_tested!("there is no unified hierarchy of cgroups; mount cgroup2");
+        };
+        assert!(names.values().any(|name| *name == own), "{own}");
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use record::{CallCount, NamedCount, PairCount, ProcessCounts, Requests, ThreadCounts, Usage};
 
+use crate::cgroup;
 use crate::counts::{Call, CallNames, Counts};
 use crate::names;
 use crate::task::Task;
@@ -98,6 +99,7 @@ impl Fold {
     /// All processes, with the tasks that run now, those with the most calls first; and all counts together.
     pub(crate) fn processes(&self, running: &[(Task, Option<Usage>)], names: &CallNames) -> Processes {
         let mut all = self.clone();
+        let cgroups = cgroup::names();
         for (task, usage) in running {
             all.add(task, *usage);
         }
@@ -107,7 +109,11 @@ impl Fold {
         for process in every {
             together.add(&process.counts);
             let parent = process.creator.and_then(|creator| all.owners.get(&creator)).copied();
-            processes.push(process.told(parent, names));
+            let mut told = process.told(parent, names);
+            // Only the end of a task tells its cgroup; of those that run, /proc does.
+            let running = told.pid.filter(|_| told.running).and_then(cgroup::of_process);
+            told.cgroup = running.or_else(|| cgroups.get(&process.cgroup).cloned());
+            processes.push(told);
         }
         processes.sort_by_key(|process| std::cmp::Reverse(process.requests.total()));
         Processes { processes, together }

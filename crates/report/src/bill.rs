@@ -18,6 +18,11 @@ const SAMPLED_NS: f64 = 1e6;
 /// Fewer samples than this do not tell user and kernel time apart.
 const FEW_SAMPLES: f64 = 30.0;
 
+/// A bill that explains less than this says why.
+const EXPLAINED: f64 = 0.8;
+const WHY: &str = ". Prices are those of loops on one object that stays in the caches: calls that look up many names, read many files or \
+     fill new pages cost more, as does a kernel that has just been left by another task";
+
 /// A bill, and what it was made from.
 pub struct BillView<'a> {
     /// What was counted.
@@ -159,7 +164,8 @@ fn closing(view: &BillView) -> String {
         percent(share),
         Nanoseconds(residual),
     );
-    text + &paragraph("closes   ", &closes) + "\n"
+    let why = (charged.kernel_alone && share < EXPLAINED).then_some(WHY);
+    text + &paragraph("closes   ", &(closes + why.unwrap_or_default())) + "\n"
 }
 
 /// Signals, forks, execs, requests to io_urings.

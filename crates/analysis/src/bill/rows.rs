@@ -145,6 +145,7 @@ fn together(one: Interval, other: Interval) -> Interval {
 }
 
 fn charged(seen: &Observation) -> Option<Charged> {
-    let kernel = seen.usage.system_ns.map(|ns| Charged { ns, kernel_alone: true });
+    // Where no sample fell into the kernel, nobody knows what it took.
+    let kernel = seen.usage.system_ns.filter(|ns| *ns > 0.0).map(|ns| Charged { ns, kernel_alone: true });
     kernel.or(seen.usage.cpu_ns.map(|ns| Charged { ns, kernel_alone: false }))
 }

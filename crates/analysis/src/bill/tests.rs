@@ -34,6 +34,9 @@ fn counting_is_part_of_what_was_charged() {
     assert_eq!(bill.explained_share(), Some(0.3));
     assert_eq!(bill.residual_ns(), Some(7e8));
     assert_eq!(bill.charged, Some(Charged { ns: 1e9, kernel_alone: true }));
+    seen.usage.system_ns = Some(0.0);
+    let unsampled = super::bill(&seen, None).charged;
+    assert_eq!(unsampled, Some(Charged { ns: 2e9, kernel_alone: false }), "no sample is no zero");
 }
 
 #[test]

@@ -117,12 +117,14 @@ impl Prices {
                 points.extend(size.map(|size| (size as f64, operation.id, point)));
             }
         }
-        if points.iter().any(|(_, id, point)| self.has(id, point)) {
-            points.retain(|(_, id, point)| self.has(id, point));
-        }
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         let times = call.count as f64;
         let mean = bytes as f64 / times.max(1.0);
+        // A line may leave out sizes that the run does not have, but nothing is told of sizes below its first one.
+        let known: Vec<_> = points.iter().filter(|(_, id, point)| self.has(id, point)).cloned().collect();
+        if known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0)) {
+            points = known;
+        }
         let line = |(_, id, point): &(f64, &str, Point), times: f64| MixLine {
             term: Term { times, operation: (*id).into(), at: point.clone() },
             family: CALLS.into(),
