@@ -111,16 +111,17 @@ fn counted(depth: &Depth, elapsed: f64) -> Counted {
 }
 
 /// The three kinds of idle, as shares of the processors' time, by the number of eligible processes alone, as in
-/// [`crate::model::CpuShares`]. What other programs took is taken off every depth by its share of the time.
+/// [`crate::model::CpuShares`]. What other programs took is taken off every depth by its share of the time that the users left.
 pub fn idle(it: &Measured) -> Idle {
     let cpus = f64::from(it.configuration.cpus);
     let elapsed: f64 = it.depths.iter().map(|depth| depth.elapsed_s).sum();
     let capacity = (cpus * elapsed).max(f64::MIN_POSITIVE);
+    let busy: f64 = it.depths.iter().map(|depth| depth.busy_s).sum();
+    let left = 1.0 - it.cpu.other_s / (cpus * elapsed - busy).max(f64::MIN_POSITIVE);
     let most = it.configuration.most_eligible() as usize;
     let mut kinds = Idle::default();
     for (eligible, depth) in it.depths.iter().enumerate() {
-        let other = it.cpu.other_s * depth.elapsed_s / elapsed.max(f64::MIN_POSITIVE);
-        let idle = (cpus * depth.elapsed_s - depth.busy_s - other) / capacity;
+        let idle = (cpus * depth.elapsed_s - depth.busy_s) * left / capacity;
         match eligible {
             0 => kinds.zero += idle,
             _ if eligible >= most => kinds.multiprogramming += idle,
