@@ -119,16 +119,28 @@ fn counts_are_those_of_strace() {
             testing::left_out!("{} is not installed", words[0]);
             continue;
         }
+        agree(&data, words);
+    }
+}
+
+/// Counts a command by strace and by a bill. A program may draw a random number more or less, so that two runs of it differ;
+/// of a few, one makes the same calls.
+fn agree(data: &TempDir, words: &[&str]) {
+    const TRIES: u32 = 5;
+    for left in (0..TRIES).rev() {
         let (theirs, ours) = (files(), files());
         let expected = straced(theirs.path(), words);
-        let document = billed(&data, ours.path(), words);
+        let document = billed(data, ours.path(), words);
+        assert_eq!(document["seen"]["losses"], Value::Array(Vec::new()), "{words:?}");
         let mut found = calls(&document);
         let ended = found.remove("exit_group").map_or(0, |(count, _)| count);
         let processes = document["seen"]["processes"].as_array().expect("processes").len() as u64;
         assert_eq!(ended, processes, "every process of {words:?} ends by exit_group");
+        if found == expected {
+            return;
+        }
         let other: Vec<_> = expected.iter().filter(|(call, counts)| found.get(*call) != Some(counts)).collect();
-        assert_eq!(found, expected, "{words:?}: {other:?}");
-        assert_eq!(document["seen"]["losses"], Value::Array(Vec::new()), "{words:?}");
+        assert!(left > 0, "{words:?}: {other:?}; {found:?} instead of {expected:?}");
     }
 }
 

@@ -12,6 +12,10 @@ use super::invoke::{
     Writes, WritesAll, system_call,
 };
 
+/// The kernel's `struct rusage` and `struct sysinfo`. Those of some C libraries have room for more.
+type Usage = [u64; 18];
+type SystemInfo = [u64; 14];
+
 macro_rules! calls {
     ($($name:ident($($argument:ident: $kind:ty),* $(,)?);)*) => {$(
         #[inline(always)]
@@ -220,15 +224,15 @@ calls! {
     setpgid(process: Number, group: Number);
     setsid();
     vhangup();
-    wait4(process: Number, status: Writes<i32>, flags: Number, usage: Writes<libc::rusage>);
-    waitid(kind: Number, process: Number, about: Writes<libc::siginfo_t>, flags: Number, usage: Writes<libc::rusage>);
+    wait4(process: Number, status: Writes<i32>, flags: Number, usage: Writes<Usage>);
+    waitid(kind: Number, process: Number, about: Writes<libc::siginfo_t>, flags: Number, usage: Writes<Usage>);
     personality(persona: Number);
     getrlimit(resource: Number, limit: Writes<libc::rlimit>);
     setrlimit(resource: Number, limit: Reads<libc::rlimit>);
     prlimit64(process: Number, resource: Number, new: Reads<libc::rlimit>, old: Writes<libc::rlimit>);
-    getrusage(who: Number, usage: Writes<libc::rusage>);
+    getrusage(who: Number, usage: Writes<Usage>);
     times(times: Writes<libc::tms>);
-    sysinfo(about: Writes<libc::sysinfo>);
+    sysinfo(about: Writes<SystemInfo>);
     uname(names: Writes<libc::utsname>);
     getcpu(cpu: Writes<u32>, node: Writes<u32>, cache: Null);
     getpriority(kind: Number, process: Number);
