@@ -41,6 +41,11 @@ pub fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
     None
 }
 
+/// A number of the standard normal distribution (Box and Muller, Ann. Math. Statist. 29:610, 1958).
+pub fn normal(random: &mut fastrand::Rng) -> f64 {
+    (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
+}
+
 /// The quantile at `share` (0 to 1) of (value, weight): each value stands at the middle of its own weight, and between two
 /// of them it is linear. `None` for no weight.
 pub fn weighted_quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {

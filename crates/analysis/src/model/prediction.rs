@@ -53,6 +53,18 @@ pub struct CpuShares {
 }
 
 impl CpuShares {
+    /// Each of them divided by this.
+    pub(super) fn over(&self, divisor: f64) -> CpuShares {
+        CpuShares {
+            user: self.user / divisor,
+            system: self.system / divisor,
+            faults: self.faults / divisor,
+            multiprogramming_idle: self.multiprogramming_idle / divisor,
+            non_multiprogramming_idle: self.non_multiprogramming_idle / divisor,
+            zero_idle: self.zero_idle / divisor,
+        }
+    }
+
     /// All idle time.
     pub fn idle(&self) -> f64 {
         self.multiprogramming_idle + self.non_multiprogramming_idle + self.zero_idle

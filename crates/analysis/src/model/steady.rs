@@ -61,7 +61,6 @@ impl<'a> Steady<'a> {
 
     /// The figures. The weights must sum to 1.
     pub fn prediction(&self, method: Method) -> Prediction {
-        let each = |share: f64| share / f64::from(self.rates.cpus);
         let per_interaction = |sum: f64| sum / self.throughput;
         Prediction {
             method,
@@ -69,14 +68,7 @@ impl<'a> Steady<'a> {
             response_s: per_interaction(self.present),
             eligibility_wait_s: per_interaction(self.present - self.eligible),
             response_p95_s: None,
-            cpu: CpuShares {
-                user: each(self.cpu.user),
-                system: each(self.cpu.system),
-                faults: each(self.cpu.faults),
-                multiprogramming_idle: each(self.cpu.multiprogramming_idle),
-                non_multiprogramming_idle: each(self.cpu.non_multiprogramming_idle),
-                zero_idle: each(self.cpu.zero_idle),
-            },
+            cpu: self.cpu.over(f64::from(self.rates.cpus)),
             faults: per_interaction(self.fault_rate),
             between_faults_s: self.busy / self.fault_rate,
             page_wait_s: if self.fault_rate > 0.0 { self.pages / self.fault_rate } else { 0.0 },
@@ -90,17 +82,9 @@ impl<'a> Steady<'a> {
     /// The figures over a time, if the weights were times spent in states.
     pub fn mean(&self, time: f64) -> Prediction {
         let each = |sum: f64| sum / time;
-        let cpu = CpuShares {
-            user: each(self.cpu.user),
-            system: each(self.cpu.system),
-            faults: each(self.cpu.faults),
-            multiprogramming_idle: each(self.cpu.multiprogramming_idle),
-            non_multiprogramming_idle: each(self.cpu.non_multiprogramming_idle),
-            zero_idle: each(self.cpu.zero_idle),
-        };
         let sums = Steady {
             rates: self.rates,
-            cpu,
+            cpu: self.cpu.over(time),
             throughput: each(self.throughput),
             fault_rate: each(self.fault_rate),
             busy: each(self.busy),

@@ -8,7 +8,7 @@ use super::figure::Figure;
 use super::prediction::PredictionInterval;
 use super::solve::predict;
 use super::system::System;
-use crate::statistics::{Interval, quantile, sorted};
+use crate::statistics::{Interval, normal, quantile, sorted};
 
 /// Draws of the parameters. The ends of an interval scatter by a tenth of its width.
 const DRAWS: usize = 120;
@@ -101,12 +101,6 @@ fn drawn_from(figure: &Figure, deviate: f64) -> f64 {
         let side = if deviate > 0.0 { high - figure.value } else { figure.value - low };
         (figure.value + side / DEVIATIONS * deviate).max(0.0)
     }
-}
-
-/// A normal deviate (Box and Muller, 1958).
-fn normal(random: &mut Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * random.f64()).cos()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! where a is the time of one CPU, b / a the contention and d / a the coherence. So the fit needs no search. Neither b nor d
 //! can be negative; where the best fit has a negative one, it is zero.
 
-use crate::statistics::{Interval, quantile, sorted};
+use crate::statistics::{Interval, normal, quantile, sorted};
 
 /// The fewest numbers of CPUs for a fit: the law has three parameters.
 pub const LEAST: usize = 3;
@@ -131,11 +131,6 @@ fn draws(points: &[Weighed], best: &Law) -> Vec<Law> {
         least_squares(&drawn)
     };
     (0..DRAWS).filter_map(|_| draw()).collect()
-}
-
-/// A number of the standard normal distribution (Box and Muller).
-fn normal(random: &mut fastrand::Rng) -> f64 {
-    (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
 }
 
 /// The law with the least weighted squares among those without a negative parameter: the best of all choices of parameters
