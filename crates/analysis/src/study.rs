@@ -14,7 +14,7 @@ mod vax;
 
 pub use claims::{Claim, ClaimFigure, Compared, Pair, Test, TestedClaim};
 pub use definition::{Paper, SlowCosts, Study, StudyAnswer};
-pub use table::{Cell, Column, TableAnswer};
+pub use table::{Cell, Column, Curve, Curves, TableAnswer};
 
 /// Every study there is.
 pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY, &vax::STUDY, &core::STUDY];

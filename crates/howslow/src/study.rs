@@ -7,6 +7,7 @@ use report::document::{StudiesDocument, StudyDocument};
 
 use crate::cli::{ALL, MeasureArgs, StudyArgs};
 use crate::output::{self, Misuse, Outcome};
+use crate::pictures::{self, Picture};
 use crate::resolve;
 use crate::session::{self, SessionEnd, Wanted};
 
@@ -17,10 +18,11 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
         }
         return crate::advise::study(path.as_deref(), args.measure.budget, args.measure.json);
     }
-    if args.measure.svg.is_some() {
-        return Err(Misuse("--svg: a study draws no chart; omit it".into()).into());
-    }
     let studies = asked_for(&args.paper)?;
+    if args.measure.svg.is_some() && studies.iter().all(|study| study.curves.is_none()) {
+        return Err(Misuse(format!("--svg: the study {} draws no chart; omit it", args.paper)).into());
+    }
+    pictures::check(args.measure.svg.as_deref())?;
     if args.full && studies.iter().all(|study| study.more.is_none()) {
         return Err(Misuse(format!("--full: the study {} measures nothing more with it", args.paper)).into());
     }
@@ -34,7 +36,7 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     let answers = studies.iter().map(|study| answer(study, &run)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut each = studies.iter().zip(&answers);
     if !args.measure.json {
-        let pages: Vec<String> = answers.iter().map(|it| report::study(it, &run, output::style())).collect();
+        let pages: Vec<String> = answers.iter().map(|it| page(it, &run)).collect();
         output::print(&pages.join("\n"))?;
     } else if args.paper == ALL {
         let studies = each.map(|(study, answer)| StudyDocument::of(study, answer)).collect();
@@ -42,7 +44,17 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     } else if let Some((study, answer)) = each.next() {
         output::print_document(&StudyDocument::of(study, answer))?;
     }
+    let charts = answers.iter().flat_map(report::study_charts);
+    let drawn = charts.map(|(name, chart)| Picture { name: name.into(), svg: chart.svg() });
+    pictures::write(args.measure.svg.as_deref(), &drawn.collect::<Vec<_>>())?;
     ending.map_or(Ok(Outcome::Done), SessionEnd::outcome)
+}
+
+/// The page of a study, with its figures.
+fn page(answer: &StudyAnswer, run: &record::Run) -> String {
+    let charts = report::study_charts(answer);
+    let drawn: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(output::width()))).collect();
+    report::study(answer, run, output::style()) + &drawn
 }
 
 /// The study with this name, or all of them.
@@ -70,7 +82,9 @@ fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Resul
     let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
     let seconds = |study: &&Study| study.more.as_ref().filter(|_| full).map_or(study.seconds, |more| more.seconds);
     let wanted = Wanted { items, patterns, full, budget_s: studies.iter().map(seconds).sum() };
-    Ok(session::finish(session::measure(wanted, args)?, args))
+    let rounds = args.rounds.or(studies.iter().filter_map(|study| study.rounds).max());
+    let args = MeasureArgs { rounds, ..args.clone() };
+    Ok(session::finish(session::measure(wanted, &args)?, &args))
 }
 
 /// What this version can measure of what the studies need. Their pages report what is missing.

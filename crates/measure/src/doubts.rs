@@ -114,7 +114,8 @@ fn non_linear(harvests: &[&RoundSamples]) -> Option<Doubt> {
     (halves.len() >= ENOUGH && beyond).then(|| Doubt::NonLinear { ratio: half / whole })
 }
 
-/// The doubt that other tasks took the CPU in most batches, or ran on a partner's CPU, which no batch shows.
+/// The doubt that other tasks took the CPU in most batches; or that there were others, where no batch shows them: on a
+/// partner's CPU, or while the operation sleeps.
 fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt> {
     /// Other tasks for each CPU that is not ours. Half of them run on a partner's CPU.
     const CROWDED: f64 = 0.5;
@@ -131,7 +132,7 @@ fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt
     let more_cpus = rustix::thread::sched_getaffinity(None).map_or(1, |all| all.count().saturating_sub(1).max(1));
     let others = harvests.iter().map(|harvest| harvest.others).sum::<f64>() / harvests.len().max(1) as f64;
     let met = (others / f64::from(more_cpus)).min(1.0);
-    (entry.cpus() > 1 && met >= CROWDED).then_some(Doubt::Interrupted { share: met })
+    ((entry.cpus() > 1 || entry.waits()) && met >= CROWDED).then_some(Doubt::Interrupted { share: met })
 }
 
 /// The doubt that the clock moved by more than its usual steps during a measurement that is quoted as read.

@@ -5,6 +5,7 @@ pub(crate) mod line;
 pub(crate) mod lock;
 pub(crate) mod shootdown;
 pub(crate) mod space;
+pub(crate) mod transfer;
 
 use operation::Value::{Number, Word};
 use operation::{Axis, Operation, cpus};

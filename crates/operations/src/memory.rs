@@ -2,7 +2,7 @@
 
 pub(crate) mod access;
 pub(crate) mod align;
-mod bandwidth;
+pub(crate) mod bandwidth;
 mod chase;
 pub(crate) mod page;
 mod passes;

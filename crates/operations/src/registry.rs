@@ -4,7 +4,7 @@
 use operation::Operation;
 
 use crate::compute::{convert, sort};
-use crate::contention::{line, lock, shootdown, space};
+use crate::contention::{line, lock, shootdown, space, transfer};
 use crate::file::{self, keyed, reading, sparse, writing};
 use crate::memory::{self, align, page, touch};
 use crate::message::{self, poll};
@@ -169,7 +169,10 @@ pub static FAMILIES: &[Family] = &[
     Family::of("scheduling", &[scheduler::OPERATIONS]),
     Family::of("multiprogramming level", &[level::OPERATIONS]),
     Family::of("work of several CPUs", &[scaling::OPERATIONS]),
-    Family::of("contention", &[lock::OPERATIONS, line::OPERATIONS, shootdown::OPERATIONS, space::OPERATIONS]),
+    Family::of(
+        "contention",
+        &[lock::OPERATIONS, line::OPERATIONS, shootdown::OPERATIONS, space::OPERATIONS, transfer::OPERATIONS],
+    ),
     Family::of("threads", &[thread::OPERATIONS]),
     Family::of("processes", &[process::OPERATIONS, process::ways::OPERATIONS, process::apart::OPERATIONS]),
 ];

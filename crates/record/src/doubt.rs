@@ -147,11 +147,12 @@ impl fmt::Display for Doubt {
         const FEW_ROUNDS: &str =
             "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget";
         const NEGATIVE_NET: &str = "its baseline cost more than the whole; the two cannot be told apart here";
+        const INTERRUPTED: &str = "other tasks ran on its CPUs in most batches; stop them or choose --cpu";
         match self {
             Doubt::NeverQuiet => out.write_str(NEVER_QUIET),
             Doubt::FewQuiet { .. } => out.write_str(FEW_QUIET),
             Doubt::Wide { wanted, .. } => {
-                write!(out, "its interval is wider than the {} asked for; raise --budget", percent(*wanted))
+                write!(out, "its interval is wider than the {} asked for; raise --budget or --rounds", percent(*wanted))
             }
             Doubt::FewRounds { rounds: 1 } => out.write_str(SINGLE_ROUND),
             Doubt::FewRounds { .. } => out.write_str(FEW_ROUNDS),
@@ -167,10 +168,7 @@ impl fmt::Display for Doubt {
             Doubt::FrequencyMoved { ratio } => {
                 write!(out, "the clock frequency moved by {}; compare cycles, not times", percent(ratio - 1.0))
             }
-            Doubt::Interrupted { share } => {
-                let share = percent(*share);
-                write!(out, "other tasks ran on its CPUs in {share} of the batches; stop them or choose --cpu")
-            }
+            Doubt::Interrupted { .. } => out.write_str(INTERRUPTED),
             Doubt::RoundLost { reason } => write!(out, "a round was lost: {reason}"),
             Doubt::NotCold { passes, resident } => {
                 let began = format!("{passes} passes began with up to {} of the file in memory", percent(*resident));

@@ -56,7 +56,7 @@ pub use record::BLOCK;
 pub use repeated::{needs, repeated};
 pub use residence::{ResidentFile, resident_files};
 pub use scaling::{scaling, scaling_chart};
-pub use study::study;
+pub use study::{study, study_charts};
 pub use tails::tail_charts;
 pub use terminal::own_terminal;
 pub use terminal::pseudo::{pseudo_terminals, terminal_charts};

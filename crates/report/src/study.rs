@@ -1,9 +1,10 @@
 //! A paper's tables beside this machine's figures, and the test of its sentences here.
 
-use analysis::study::{Cell, ClaimFigure, Compared, StudyAnswer, TableAnswer, Test, TestedClaim};
+use analysis::study::{Cell, ClaimFigure, Compared, Curve, Curves, StudyAnswer, TableAnswer, Test, TestedClaim};
 use record::units::{grouped, payload_rate, percent, significant};
 use record::{Departure, Machine, Run};
 
+use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
@@ -27,6 +28,23 @@ pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
     }
     let notes = notes.render(style);
     if notes.is_empty() { page } else { format!("{page}\n{notes}") }
+}
+
+/// The figures of a study, each with a short name for a file.
+pub fn study_charts(answer: &StudyAnswer) -> Vec<(&'static str, Chart)> {
+    let series = |curve: &Curve| {
+        let points = curve.points.iter().map(|(size, rate)| (*size as f64, rate.value)).collect();
+        Series::new(curve.name, points)
+            .with_intervals(curve.points.iter().map(|(_, rate)| (rate.low, rate.high)).collect())
+    };
+    let chart = |curves: &Curves| Chart {
+        title: curves.title.clone(),
+        x: Axis::log("write", Unit::Bytes),
+        y: Axis::log("rate", Unit::BytesPerSecond),
+        series: curves.curves.iter().filter(|curve| !curve.points.is_empty()).map(series).collect(),
+    };
+    let drawn = answer.curves.iter().map(|curves| (curves.name, chart(curves)));
+    drawn.filter(|(_, chart)| !chart.series.is_empty()).collect()
 }
 
 /// The machines of a paper: a single one in full, of several the models.

@@ -16,9 +16,11 @@ pub(super) static STUDY: Study = Study {
     books: &["multics-1970"],
     parts: here::parts,
     seconds: 2.0,
+    rounds: None,
     more: None,
     printed,
     computed: Some(computed::costs),
+    curves: None,
     tables: tables::tables,
     claims: claims::CLAIMS,
 };

@@ -3,7 +3,7 @@
 use record::{Book, Departure, Entry, Machine, Point, Run};
 
 use super::claims::{Claim, TestedClaim};
-use super::table::TableAnswer;
+use super::table::{Curves, TableAnswer};
 use crate::derived::{Part, Route};
 use crate::statistics::Interval;
 
@@ -19,6 +19,8 @@ pub struct Study {
     pub parts: fn() -> Vec<&'static Part>,
     /// Seconds for measuring them.
     pub seconds: f64,
+    /// Rounds of each of them at least, if it needs more than other runs.
+    pub rounds: Option<u32>,
     /// Additional costs for `--full`, if any.
     pub more: Option<SlowCosts>,
     /// Every cost of the paper that its tables use.
@@ -28,6 +30,8 @@ pub struct Study {
     pub computed: Option<fn(&Paper) -> Vec<record::Cost>>,
     /// The paper's tables beside a run, in the paper's order.
     pub tables: fn(&Paper, &Run) -> Vec<TableAnswer>,
+    /// Its figures, if it draws any.
+    pub curves: Option<fn(&Run) -> Vec<Curves>>,
     /// The paper's sentences that can be tested.
     pub claims: &'static [Claim],
 }
@@ -119,6 +123,7 @@ impl Study {
             title: self.title,
             machines: books.iter().map(|book| book.machine.clone()).collect(),
             tables: (self.tables)(&paper, run),
+            curves: self.curves.map_or_else(Vec::new, |curves| curves(run)),
             departures: books.iter().flat_map(Book::departures).collect(),
             findings: self.claims.iter().map(|claim| claim.test(&paper.run, run)).collect(),
         })
@@ -134,6 +139,8 @@ pub struct StudyAnswer {
     pub machines: Vec<Machine>,
     /// Its tables.
     pub tables: Vec<TableAnswer>,
+    /// Its figures.
+    pub curves: Vec<Curves>,
     /// Printed figures that do not follow from the others.
     pub departures: Vec<Departure>,
     /// Its sentences.

@@ -20,8 +20,10 @@ pub(super) const STUDY: Study = Study {
     books: &["multics-645", "multics-6180", "multics-6180-adjusted", "gcos-6080"],
     parts,
     seconds: 60.0,
+    rounds: None,
     more: None,
     computed: None,
+    curves: None,
     printed: || instructions::printed().chain(arithmetic::PRINTED.iter().map(|id| (*id).to_string())).collect(),
     tables: |paper, run| {
         vec![

@@ -18,8 +18,10 @@ pub(super) const STUDY: Study = Study {
     books: &["mpe-xl-1.1"],
     parts,
     seconds: 80.0,
+    rounds: None,
     more: Some(SlowCosts { parts: || readers::HUGE.iter().flat_map(|table| table.parts()).collect(), seconds: 900.0 }),
     computed: None,
+    curves: None,
     printed,
     tables: |paper, run| {
         let one = points::one_read(run);

@@ -32,6 +32,26 @@ pub struct Column {
     pub right: bool,
 }
 
+/// A figure of a paper, drawn from a run: rates by size, both on logarithmic scales.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curves {
+    /// Its short name, for a file.
+    pub name: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// One of its curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its name in the legend.
+    pub name: &'static str,
+    /// Bytes, and the bytes a second that they reach.
+    pub points: Vec<(u64, Interval)>,
+}
+
 /// The content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {

@@ -29,6 +29,8 @@ pub(crate) fn hidden(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
     println!(
         "busy ns per operation: charged and hidden by howslow, and elapsed less idle by the kernel, {times} times each"
     );
+    // Before anything is pinned: a pinned process may use one CPU.
+    let cpus = machine::describe().cpu.usable;
     for (id, at) in OPERATIONS {
         let axes: Vec<String> = at.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
         let name = if axes.is_empty() { id.to_string() } else { format!("{id}@{}", axes.join(",")) };
@@ -40,7 +42,11 @@ pub(crate) fn hidden(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
                 tool::skip(&name, "its hidden time was not measured");
                 break;
             };
-            let own = busy(id, &cost.at)?;
+            let everywhere = rustix::thread::sched_getaffinity(None)?;
+            let own = busy(id, &cost.at, &cpus);
+            // The next run of howslow inherits where this process may run.
+            rustix::thread::sched_setaffinity(None, &everywhere)?;
+            let own = own?;
             ratios.push((hidden.charged_ns.0 + hidden.ns.0) / own);
             parts.push((hidden.charged_ns.0, hidden.ns.0, own));
         }
@@ -58,11 +64,10 @@ pub(crate) fn hidden(howslow: &Howslow, extent: &Extent) -> anyhow::Result<()> {
 }
 
 /// Busy time of all CPUs per operation, in ns, beyond that of a machine at rest.
-fn busy(id: &str, point: &record::Point) -> anyhow::Result<f64> {
+fn busy(id: &str, point: &record::Point, cpus: &[u32]) -> anyhow::Result<f64> {
     let operation = operations::find(id).context("an operation")?;
     let scratch = tempfile::tempdir()?;
-    let machine = machine::describe();
-    let (first, last) = machine.cpu.usable.first().zip(machine.cpu.usable.last()).context("no CPU")?;
+    let (first, last) = cpus.first().zip(cpus.last()).context("no CPU")?;
     ensure!(first != last, "two CPUs");
     pin(*last).map_err(|failure| anyhow::anyhow!("{failure}"))?;
     let setting = Setting::new(point.clone(), scratch.path().join("own"), *last, Some(*first), 1);
@@ -73,15 +78,15 @@ fn busy(id: &str, point: &record::Point) -> anyhow::Result<f64> {
     {
         times *= 2;
     }
-    let before = Idle::now(&machine.cpu.usable)?;
+    let before = Idle::now(cpus)?;
     let (start, mut done) = (Instant::now(), 0);
     while start.elapsed() < WINDOW {
         work.perform(times).map_err(|failure| anyhow::anyhow!("{failure}"))?;
         done += times.min(work.most_iterations());
     }
-    let middle = Idle::now(&machine.cpu.usable)?;
+    let middle = Idle::now(cpus)?;
     std::thread::sleep(WINDOW);
-    let after = Idle::now(&machine.cpu.usable)?;
+    let after = Idle::now(cpus)?;
     let (worked, rested) = (middle.busy_since(&before), after.busy_since(&middle));
     let share = (middle.at - before.at) / (after.at - middle.at);
     Ok((worked - rested * share) / (done * work.operations_per_iteration()) as f64)

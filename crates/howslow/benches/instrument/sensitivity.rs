@@ -27,7 +27,7 @@ const PAIRS: u32 = 10;
 const CALL: &str = "syscall.getppid";
 const CHANGE: f64 = 0.05;
 /// What the change may come to where it is tried.
-const ACCEPTED: std::ops::RangeInclusive<f64> = 0.045..=0.06;
+const ACCEPTED: std::ops::RangeInclusive<f64> = 0.044..=0.065;
 /// Instructions of the shorter filter.
 const SHORT: u32 = 8;
 /// How often the length is corrected.

@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 }];
 
 /// A file whose blocks begin with their numbers, written to its device, open for direct reads.
-fn filled(setting: &Setting, size: usize, blocks: u64) -> Result<OwnedFd, Failure> {
+pub(crate) fn filled(setting: &Setting, size: usize, blocks: u64) -> Result<OwnedFd, Failure> {
     const PIECE: u64 = 256;
     let folder = scratch(setting)?;
     let file = new_file(&folder)?;

@@ -104,7 +104,7 @@ fn quickest<const COUNT: usize>(loops: [Sum; COUNT], words: &[Cell<u64>]) -> Sum
 }
 
 /// Adds up one piece after another.
-pub(super) struct Reading {
+pub(crate) struct Reading {
     region: Region,
     pieces: Pieces,
     /// Where the check has got to. It follows the pieces after each batch.
@@ -115,7 +115,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    pub(super) fn new(set: u64, seed: u64) -> Result<Reading, Failure> {
+    pub(crate) fn new(set: u64, seed: u64) -> Result<Reading, Failure> {
         let region = filled(set, seed)?;
         let pieces = Pieces::of(set)?;
         let simple = |words: &[Cell<u64>]| words.iter().fold(0, |sum: u64, word| sum.wrapping_add(word.get()));

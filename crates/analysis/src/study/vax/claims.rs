@@ -23,6 +23,13 @@ macro_rules! write {
     };
 }
 
+/// A write to a terminal behind something else.
+macro_rules! through {
+    ($path:literal) => {
+        cost("terminal.through").at(&[("path", Value::Word($path)), ("size", Value::Number(4096))])
+    };
+}
+
 /// One of this many.
 macro_rules! each {
     ($part:expr, $count:literal) => {
@@ -38,6 +45,8 @@ const KEYSTROKE: Part = cost("terminal.echo.program").at(&[("distance", Value::W
 const BLOCK: Part = write!(512, "processed", "same");
 const RAW_BLOCK: Part = write!(512, "raw", "same");
 const NEAR: Part = write!(4096, "processed", "same");
+const THROUGH_TCP: Part = through!("tcp");
+const THROUGH_SCRIPT: Part = through!("script");
 const FAR: Part = write!(4096, "processed", "other");
 
 /// One interaction without a feature of the terminal.
@@ -68,10 +77,10 @@ macro_rules! read {
     };
 }
 
-/// A load while another CPU loads memory.
-macro_rules! beside {
-    ($load:literal) => {
-        cost("memory.load.loaded").at(&[("load", Value::Word($load)), ("set", Value::Number(268_435_456))])
+/// Work while a disk transfers data, or does not.
+macro_rules! transfer {
+    ($work:literal, $transfer:literal) => {
+        cost("contention.transfer").at(&[("transfer", Value::Word($transfer)), ("work", Value::Word($work))])
     };
 }
 
@@ -125,16 +134,20 @@ pub(super) const CLAIMS: &[Claim] = &[
         claim: "The network terminal takes more than 1.2 times the processor time of a terminal line",
         test: Test::Above(1.2),
         there: pair!(cost("vax.output.lat"), cost("vax.output.dmf")),
-        here: &[],
-        note: "LAT against DMF at 10,000 bytes a second; `howslow run terminal` measures the paths of this machine",
+        here: &[pair!(THROUGH_TCP, NEAR), pair!(THROUGH_SCRIPT, NEAR)],
+        note: "LAT against DMF at 10,000 bytes a second; here writes of 4 KiB through a login over TCP against those to a \
+               terminal alone, all on one CPU; also through the program `script`",
     },
     Claim {
         claim: "A disk transfer slows the CPU by 4 % to 10 %",
         test: Test::Between(1.035, 1.105),
         there: pair!(cost("vax.running.transfer"), cost("vax.running")),
-        here: &[pair!(beside!("half-writing"), beside!("idle")), pair!(beside!("half-reading"), beside!("idle"))],
-        note: "what a transfer takes from the CPU is memory: here loads, while another CPU writes to memory half of the time; \
-               also reads. A compute-bound program beside a disk is a cell of the interference matrix",
+        here: &[
+            pair!(transfer!("compute", "reading"), transfer!("compute", "none")),
+            pair!(transfer!("memory", "reading"), transfer!("memory", "none")),
+        ],
+        note: "a computation while another CPU reads a file past the page cache; also passes over memory. `howslow \
+               interference` has every other kind of work",
     },
     Claim {
         claim: "Memory makes the CPU run at less than three quarters of its speed",

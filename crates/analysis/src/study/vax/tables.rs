@@ -4,8 +4,9 @@
 use record::{Bytes, Nanoseconds, Run, Value};
 
 use crate::derived::{Part, cost};
+use crate::statistics::Interval;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, DOUBTS, TableAnswer, figures, words};
+use crate::study::table::{Cell, Curve, Curves, DOUBTS, TableAnswer, figures, words};
 use crate::sums::quotient;
 
 /// What the paper prints, in its order.
@@ -105,7 +106,7 @@ pub(super) fn tables(paper: &Paper, run: &Run) -> Vec<TableAnswer> {
 }
 
 /// A route that is one cost.
-fn figure(part: &Part, run: &Run) -> Result<crate::statistics::Interval, String> {
+fn figure(part: &Part, run: &Run) -> Result<Interval, String> {
     let missing = || crate::study::missing::why_missing(run, &[part.name()]);
     part.find(run).map(|cost| part.figure(cost)).ok_or_else(missing)
 }
@@ -168,6 +169,22 @@ fn output(run: &Run) -> TableAnswer {
                 .into(),
         ],
     }
+}
+
+/// Figure 2-1: the same as curves.
+pub(super) fn curves(run: &Run) -> Vec<Curves> {
+    let of_path = |path: &'static str| {
+        let writes = WRITES.iter().filter(|(of, ..)| *of == path);
+        let rate = |size: u64, cost: Interval| {
+            let each = |ns: f64| size as f64 * 1e9 / ns;
+            Interval { value: each(cost.value), low: each(cost.high), high: each(cost.low) }
+        };
+        let points = writes.filter_map(|(_, size, part)| Some((*size, rate(*size, figure(part, run).ok()?))));
+        Curve { name: path, points: points.collect() }
+    };
+    let curves: Vec<Curve> = ["processed", "raw", "pipe"].map(of_path).into_iter().collect();
+    let title = "Figure 2-1: bytes a second at which one CPU is used up, by bytes of a write".into();
+    vec![Curves { name: "vax-2-1", title, curves }]
 }
 
 fn features(run: &Run) -> TableAnswer {
