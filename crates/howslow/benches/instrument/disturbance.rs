@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use analysis::noise::{Account, Repeated, account};
+use analysis::statistics::median;
 use anyhow::anyhow;
 use noise::{Options, Tracing, record};
 
@@ -27,21 +28,24 @@ pub(crate) fn disturbance(extent: &Extent) -> anyhow::Result<()> {
             tool::skip("a real-time class is refused", "run as root, or with ulimit -r 50");
             return Ok(());
         };
-        let switch = nearest(&both, EMPTY.0).map_or(f64::NAN, |(_, length)| length);
-        println!("lost {:.1} %; a disturbance of no length takes {:.2} us", both.lost * 100.0, switch / 1e3);
-        for (period, length) in [OFTEN, SELDOM] {
-            let Some((found, gap)) = nearest(&both, period) else {
+        let switch = nearest(&both.0, EMPTY.0).map_or(f64::NAN, |(_, length)| length);
+        println!("lost {:.1} %; a disturbance of no length takes {:.2} us", both.0.lost * 100.0, switch / 1e3);
+        for ((period, asked), length) in [OFTEN, SELDOM].into_iter().zip(&both.1) {
+            // As the disturbing task itself saw it: the last look at its clock may come late.
+            let length = *length;
+            let Some((found, gap)) = nearest(&both.0, period) else {
                 let told =
                     |it: &Repeated| format!("{:.3} ms of {:.1} us", it.series.period / 1e6, it.series.length / 1e3);
-                let found: Vec<String> = both.repeated.iter().map(told).collect();
-                println!("  {period:?} {length:?}: not found, but {}", found.join(", "));
+                let found: Vec<String> = both.0.repeated.iter().map(told).collect();
+                println!("  {period:?} {asked:?}: not found, but {}", found.join(", "));
                 continue;
             };
             let off = |value: f64, wanted: Duration| (value / wanted.as_nanos() as f64 - 1.0) * 100.0;
             println!(
-                "  {period:?}: found {:.4} ms ({:+.2} %); {length:?}: found {:.2} us ({:+.2} %), as it is {:.2} us",
+                "  {period:?}: found {:.4} ms ({:+.2} %); {asked:?}, in truth {:.2} us: found {:.2} us ({:+.2} %), as it is {:.2} us",
                 found / 1e6,
                 off(found, period),
+                length.as_nanos() as f64 / 1e3,
                 (gap - switch) / 1e3,
                 off(gap - switch, length),
                 gap / 1e3,
@@ -59,8 +63,12 @@ fn nearest(account: &Account, period: Duration) -> Option<(f64, f64)> {
     Some((longest.period, longest.length))
 }
 
-/// What is seen on a CPU while these disturb it; `None` where they may not.
-fn disturbed(cpu: u32, time: Duration, by: &[(Duration, Duration)]) -> anyhow::Result<Option<Account>> {
+/// What is seen on a CPU while these disturb it, and how long each of them really took; `None` where they may not.
+fn disturbed(
+    cpu: u32,
+    time: Duration,
+    by: &[(Duration, Duration)],
+) -> anyhow::Result<Option<(Account, Vec<Duration>)>> {
     let end = Arc::new(AtomicBool::new(false));
     let tasks: Vec<_> = by
         .iter()
@@ -71,25 +79,31 @@ fn disturbed(cpu: u32, time: Duration, by: &[(Duration, Duration)]) -> anyhow::R
         .collect();
     let recorded = record(&[cpu], &Options { time, tracing: Tracing::Never, ..Options::default() });
     end.store(true, Ordering::Relaxed);
-    let mut allowed = true;
+    let mut took = Vec::new();
     for task in tasks {
-        allowed &= task.join().map_err(|_| anyhow!("the bench panicked"))?;
+        took.push(task.join().map_err(|_| anyhow!("the bench panicked"))?);
     }
-    Ok(recorded?.first().map(account).filter(|_| allowed))
+    let took: Option<Vec<Duration>> = took.into_iter().collect();
+    Ok(recorded?.first().map(account).zip(took))
 }
 
-fn disturb(cpu: u32, (period, length): (Duration, Duration), end: &AtomicBool) -> bool {
+/// Disturbs until told to end. The median of what each time took; `None` if it may not.
+fn disturb(cpu: u32, (period, length): (Duration, Duration), end: &AtomicBool) -> Option<Duration> {
     let priority = libc::sched_param { sched_priority: 50 };
     // SAFETY: the pointer is to a whole parameter; the call concerns this thread alone.
     if operation::pin(cpu).is_err() || unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) } != 0 {
-        return false;
+        return None;
     }
-    let mut due = Instant::now();
+    let (mut due, mut took) = (Instant::now(), Vec::new());
     while !end.load(Ordering::Relaxed) {
         due += period;
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         let start = Instant::now();
-        while start.elapsed() < length {}
+        let mut now = start.elapsed();
+        while now < length {
+            now = start.elapsed();
+        }
+        took.push(now.as_nanos() as f64);
     }
-    true
+    Some(Duration::from_nanos(median(took)? as u64))
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 
-use crate::support::folder;
+use crate::support::{QUICK, folder, run_of};
 use emulator::{Behaviour, Shown, Terminal, ended, until};
 
 /// The command, in a terminal without anything in between.
@@ -236,5 +236,31 @@ fn tmux_answers_itself_and_is_named() {
     assert_eq!(document["between"][0]["name"], "tmux");
     for payload in document["payloads"].as_array().expect("payloads") {
         assert!(rate(payload, "parsed") > 1000.0, "{payload}");
+    }
+}
+
+/// Programs that inherit that a hang-up is ignored (nohup) must still end with their terminal.
+#[test]
+fn nothing_stays_behind_a_terminal_where_hang_ups_are_ignored() {
+    let data = folder();
+    let mark = format!("HOWSLOW_TEST_MARK={}-nohup", std::process::id());
+    let (name, value) = mark.split_once('=').expect("a name and a value");
+    let left = || {
+        let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+        let has = |path: std::path::PathBuf| {
+            let words = std::fs::read(path.join("environ")).unwrap_or_default();
+            words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes())
+        };
+        processes.filter(|entry| has(entry.path())).count()
+    };
+    let mut command = assert_cmd::Command::new("nohup");
+    command.arg(cargo_bin("howslow")).args(["run", "terminal.through@path=script,size=64", "--json"]);
+    command.args(QUICK).env("HOWSLOW_DATA", data.path()).env(name, value).timeout(Duration::from_secs(120));
+    let output = command.output().expect("it ran");
+    assert!(run_of(&output).costs.iter().any(|cost| cost.operation == "terminal.through"));
+    let began = Instant::now();
+    while left() > 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "{} processes are left", left());
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
