@@ -50,12 +50,16 @@ pub(super) fn started(mut command: Command, name: &str, remedy: &str) -> Result<
         command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
     }
     // Its terminal's hang-up ends the shell, also where howslow was started to ignore it (nohup), which programs inherit.
-    // SAFETY: one system call, which a forked child may make; no handler of this process is involved.
-    unsafe {
-        command.pre_exec(|| match libc::signal(libc::SIGHUP, libc::SIG_DFL) {
+    let end_by_hang_up = || {
+        // SAFETY: the default action involves no handler of this process.
+        match unsafe { libc::signal(libc::SIGHUP, libc::SIG_DFL) } {
             libc::SIG_ERR => Err(std::io::Error::last_os_error()),
             _ => Ok(()),
-        });
+        }
+    };
+    // SAFETY: one system call, which a forked child may make.
+    unsafe {
+        command.pre_exec(end_by_hang_up);
     }
     match command.spawn() {
         Ok(child) => Ok(Program(child)),
