@@ -6,6 +6,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use machine::TaskStat;
 use record::{CountingCost, Loss, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 
@@ -318,8 +319,7 @@ fn what(target: &Target) -> String {
 
 /// True if a process is gone, or is kept only for its creator to see.
 fn ended(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
-    stat.map_or(true, |stat| stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X'])))
+    TaskStat::of_process(process).is_none_or(|stat| stat.has_ended())
 }
 
 /// False for the kernel's own threads, which have no command line.
