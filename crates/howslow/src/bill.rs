@@ -35,9 +35,11 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let target = target(args)?;
     let source = args.source.map(|source| match source {
         CountingSource::Ebpf => Source::Bpf,
+        CountingSource::Ptrace => Source::Ptrace,
         CountingSource::Accounts => Source::Accounts,
     });
-    let observer = Observer::start(target, &Options { source, calibrate: true }).map_err(misuse)?;
+    let observer =
+        Observer::start(target, &Options { source, calibrate: true, ..Options::default() }).map_err(misuse)?;
     // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
     let signals = Signals::watch();
     let watched = watch(observer, args, &prices, &signals)?;

@@ -25,6 +25,8 @@ Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 
 pub(crate) enum CountingSource {
     /// Programs in the kernel
     Ebpf,
+    /// A tracer that stops the program at each call
+    Ptrace,
     /// The kernel's accounts
     Accounts,
 }
