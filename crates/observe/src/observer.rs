@@ -19,7 +19,7 @@ use crate::counter::Counter;
 use crate::counts::CallNames;
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
-use crate::target::{ObserveError, Source, Target};
+use crate::target::{Detail, ObserveError, Source, Target};
 use crate::task::Task;
 use crate::traced::Tracer;
 use crate::usage;
@@ -49,7 +49,9 @@ pub struct Observer {
     /// What threads had used before they were watched.
     before: HashMap<u32, Usage>,
     begun: Instant,
+    detail: Detail,
     per_call_ns: Option<f64>,
+    in_program_ns: Option<f64>,
 }
 
 impl Observer {
@@ -160,6 +162,7 @@ impl Observer {
         Ok(Observation {
             what: self.what.clone(),
             source: self.source.word().into(),
+            numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
             passed_over: self.passed_over.clone(),
             elapsed_ns,
             usage,
@@ -168,6 +171,7 @@ impl Observer {
             losses: self.losses(),
             counting: self.per_call_ns.map(|per_call_ns| CountingCost {
                 per_call_ns,
+                in_program_ns: self.in_program_ns,
                 together_ns: per_call_ns * calls,
                 method: match self.source {
                     Source::Ptrace => {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use record::PassedOver;
 
 use super::Observer;
-use crate::bpf::{Counting, Whom, run_here};
+use crate::bpf::{Counting, Programs, Whom, keep_statistics, run_here};
 use crate::calibrate;
 use crate::cgroup::Cgroup;
 use crate::command::{self, Running};
@@ -57,10 +57,12 @@ impl Observer {
             command: None,
             exits: Exits::new().ok(),
             fold: Fold::default(),
-            names: CallNames::default(),
+            names: CallNames::new(options.detail),
+            detail: options.detail,
             before: HashMap::new(),
             begun: Instant::now(),
             per_call_ns: None,
+            in_program_ns: None,
         };
         for source in Source::ALL.into_iter().filter(|source| options.source.is_none_or(|only| only == *source)) {
             match observer.begin(source, options) {
@@ -98,7 +100,7 @@ impl Observer {
             (Target::Cgroup(_), _) => (Whom::Wanted { joined_later: true }, FEW),
             (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),
         };
-        let (counting, programs) = Counting::new(whom, records)?;
+        let (counting, programs) = Counting::new(whom, records, options.detail)?;
         let mut counter = Counter::Bpf(Box::new(counting));
         // Before anything is attached: a task that is not wanted then is never looked at again.
         self.want(&counter)?;
@@ -109,6 +111,7 @@ impl Observer {
         if let Some(bare) = bare {
             // It also shows that a task can be announced, before the command is one.
             self.per_call_ns = Some(calibrate::per_call(|| programs.enrol())? - bare);
+            self.in_program_ns = in_program_ns(&programs).ok();
         }
         self.counter = Some(counter);
         Ok(())
@@ -149,6 +152,16 @@ impl Observer {
         self.command = Some(running);
         Ok(())
     }
+}
+
+/// What the kernel's statistics say of a run of the program at each call, in ns. They are kept for a moment only: they take
+/// time themselves.
+fn in_program_ns(programs: &Programs) -> io::Result<f64> {
+    let _kept = keep_statistics()?;
+    let before = programs.ran()?;
+    calibrate::per_call(|| programs.enrol())?;
+    let after = programs.ran()?;
+    Ok((after.together_ns - before.together_ns) as f64 / (after.times - before.times).max(1) as f64)
 }
 
 /// The target in words.
