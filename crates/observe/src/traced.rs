@@ -6,6 +6,7 @@
 //! stays with the program, whose calls would fail once howslow is gone.
 
 mod refusal;
+mod status;
 mod sys;
 mod tracing;
 
@@ -147,6 +148,7 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
 
 /// Follows all threads of a process: again and again, until no new one is found.
 fn attach_all(board: &Mutex<Board>, process: u32) -> Result<(), String> {
+    let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
     loop {
         let threads = numbers_in(&format!("/proc/{process}/task"));
         let new: Vec<u32> = threads.into_iter().filter(|thread| !locked(board).knows(*thread)).collect();
@@ -159,7 +161,7 @@ fn attach_all(board: &Mutex<Board>, process: u32) -> Result<(), String> {
                 Ok(()) => sys::interrupt(thread).map_err(|error| refusal::sentence(process, &error))?,
                 // It ended, or the one that created it is followed already, and so is it.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => locked(board).dismiss(thread),
-                Err(error) if refusal::tracer_of(thread) == Some(std::process::id()) => drop(error),
+                Err(_) if status::tracer_of(thread) == Some(own) => {}
                 Err(error) => return Err(refusal::sentence(process, &error)),
             }
         }

@@ -1,5 +1,8 @@
 //! `howslow bill`: counts beside those of strace, what is unchanged for the command, and misuse.
 
+mod faults;
+mod formats;
+mod programs;
 mod sources;
 
 use std::collections::BTreeMap;

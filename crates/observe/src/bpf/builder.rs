@@ -40,6 +40,7 @@ pub(super) mod helper {
     pub(crate) const PUSH: i32 = 87;
     pub(crate) const POP: i32 = 88;
     pub(crate) const READ: i32 = 113;
+    pub(crate) const IDENTITY_IN: i32 = 120;
     pub(crate) const ANCESTOR: i32 = 123;
 }
 
@@ -253,9 +254,28 @@ impl<'a> Builder<'a> {
         self.insert(self.maps.tasks.descriptor());
     }
 
+    /// Process id in the high half, thread id in the low one: register 0. In the numbers of howslow's namespace, if it is not the
+    /// first one and the task is in it.
+    pub(super) fn identity(&mut self) {
+        let Some((device, inode)) = self.maps.namespace else { return self.code.call(helper::IDENTITY) };
+        let (outside, known) = (self.code.label(), self.code.label());
+        self.code.wide(1, device);
+        self.code.wide(2, inode);
+        self.frame(3, frame::SPILLED);
+        self.code.constant(4, 8);
+        self.code.call(helper::IDENTITY_IN);
+        self.code.jump_if(0, When::NotEqual, Constant(0), outside);
+        // The kernel writes the thread's id and then that of the process.
+        self.code.load(Width::Double, 0, FRAME, frame::SPILLED);
+        self.code.jump(known);
+        self.code.place(outside);
+        self.code.call(helper::IDENTITY);
+        self.code.place(known);
+    }
+
     /// Notes who the running task is: for the record in register 7.
     pub(super) fn identify(&mut self) {
-        self.code.call(helper::IDENTITY);
+        self.identity();
         self.code.store(Width::Double, 7, layout::IDENTITY, 0);
         self.code.copy(1, 7);
         self.code.add(1, i32::from(layout::NAME));

@@ -11,6 +11,9 @@ use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use Operand::{Constant, Register as Other};
 
+/// `execve` of 32-bit programs: x86 lets the call that executed one end as this.
+const NARROW_EXECUTE: i32 = 11;
+
 /// A kernel stack is at least this aligned: 4 KiB.
 const STACK_BITS: i32 = 12;
 
@@ -145,7 +148,7 @@ fn admit(b: &mut Builder, whom: Whom, strange: Label, labels: &Labels) {
     match whom {
         Whom::Announced => {}
         Whom::Wanted { .. } => {
-            b.code.call(helper::IDENTITY);
+            b.identity();
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
             b.code.store(Width::Word, super::instruction::FRAME, frame::WORD, 0);
             b.on_map(helper::LOOKUP, b.maps.wanted.descriptor(), frame::WORD);
@@ -159,7 +162,7 @@ fn admit(b: &mut Builder, whom: Whom, strange: Label, labels: &Labels) {
             b.code.jump_if(0, When::NotEqual, Other(1), labels.end);
         }
         Whom::AllBut(process) => {
-            b.code.call(helper::IDENTITY);
+            b.identity();
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
             b.code.jump_if(0, When::Equal, Constant(process as i32), ignored);
         }
@@ -209,6 +212,15 @@ fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels)
     b.code.constant(1, layout::NARROW);
     b.code.place(wide);
     b.code.store(Width::Word, 7, layout::FLAGS, 1);
+    // The call by which a program was executed was made by the program before it, and may have the number of either.
+    b.code.jump_if(9, When::NotEqual, Constant(0), known);
+    let executed = b.code.label();
+    b.code.jump_if(8, When::Equal, Constant(HERE.execute), executed);
+    b.code.jump_if(8, When::NotEqual, Constant(NARROW_EXECUTE), known);
+    b.code.jump_if(1, When::Equal, Constant(0), known);
+    b.code.place(executed);
+    b.code.constant(8, HERE.execute);
+    b.code.jump(labels.by_number);
     b.code.place(known);
     // The call that created this task was its creator's.
     b.code.jump_if(9, When::NotEqual, Constant(0), parent);

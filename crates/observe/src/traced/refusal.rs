@@ -4,12 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-/// The process that traces a thread.
-pub(super) fn tracer_of(thread: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("TracerPid:"))?;
-    line.trim().parse().ok().filter(|tracer| *tracer != 0)
-}
+use super::status;
 
 /// The sentence.
 pub(super) fn sentence(process: u32, error: &io::Error) -> String {
@@ -23,7 +18,8 @@ pub(super) fn sentence(process: u32, error: &io::Error) -> String {
 }
 
 fn forbidden(process: u32) -> String {
-    if let Some(tracer) = tracer_of(process) {
+    if let Some(tracer) = status::tracer_of(process) {
+        let tracer = status::process_of(tracer).unwrap_or(tracer);
         let name = fs::read_to_string(format!("/proc/{tracer}/comm")).unwrap_or_default();
         return format!("process {process} is traced already, by process {tracer} ({})", name.trim_end());
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use record::Usage;
 
+use super::status;
 use super::sys::{self, AtCall, Event, Resume};
 use crate::counts::Call;
 use crate::target::Detail;
@@ -105,11 +106,11 @@ impl Board {
         }
         if !self.knows(thread) {
             // It runs before its creator told of it.
-            self.admit(process_of(thread), thread, false);
+            self.admit(status::process_of(thread).unwrap_or(thread), thread, false);
         }
         match event {
             Event::Created => self.created(thread),
-            Event::Executed => self.executed(thread),
+            Event::Executed => self.executed(thread, detail),
             _ => {}
         }
         self.stops += 1;
@@ -155,7 +156,7 @@ impl Board {
     }
 
     /// The thread executed a program, so it is its process's only one, under the number of the process.
-    fn executed(&mut self, thread: u32) {
+    fn executed(&mut self, thread: u32, detail: Detail) {
         let former = sys::message(thread).unwrap_or(thread);
         if former != thread
             && let Some(mut tracee) = self.running.remove(&former)
@@ -171,7 +172,11 @@ impl Board {
             tracee.task.counts.execs += 1;
             if !tracee.counted {
                 tracee.counted = true;
-                tracee.inside = Some(Call::Native(libc::SYS_execve as u16));
+                let call = Call::Native(libc::SYS_execve as u16);
+                tracee.inside = Some(call);
+                if detail == Detail::Numbers {
+                    tracee.task.counts.calls.entry(call).or_default().count += 1;
+                }
             }
         }
     }
@@ -266,21 +271,10 @@ pub(super) fn follow(board: &Arc<Mutex<Board>>, detail: Detail) {
 
 /// True if a signal does something: a watched process is told of those that it ignores, too.
 fn acts(thread: u32, signal: i32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
-    let mask = |key: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(key));
-        line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
-    };
+    let mask = |key: &str| status::line(thread, key).and_then(|mask| u64::from_str_radix(&mask, 16).ok()).unwrap_or(0);
     let bit = 1_u64.checked_shl(signal as u32 - 1).unwrap_or(0);
     let ignored_unless_caught = [libc::SIGCHLD, libc::SIGURG, libc::SIGWINCH, libc::SIGCONT].contains(&signal);
     mask("SigIgn:") & bit == 0 && (!ignored_unless_caught || mask("SigCgt:") & bit != 0)
-}
-
-/// The process of a thread.
-fn process_of(thread: u32) -> u32 {
-    let status = fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    line.and_then(|id| id.trim().parse().ok()).unwrap_or(thread)
 }
 
 fn name(task: &Task) -> String {
