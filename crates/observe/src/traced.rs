@@ -17,11 +17,15 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use record::Usage;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::cgroup::numbers_in;
 use crate::target::Detail;
 use crate::task::Task;
 use tracing::{Board, locked};
+
+/// The tracer answers a new command at once, unless it is gone.
+const ANSWERED: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
 /// Threads that are followed. Dropping it lets them go at their next event, as does the end of this process, however it ends.
 #[derive(Debug)]
@@ -89,8 +93,12 @@ impl Tracer {
         let announce = move || {
             let id = rustix::process::getpid().as_raw_nonzero().get();
             rustix::io::write(&tell, &id.to_ne_bytes())?;
-            rustix::io::read(&answered, &mut [0_u8])?;
-            Ok(())
+            // If howslow was killed meanwhile, no answer comes.
+            let mut ready = [PollFd::new(&answered, PollFlags::IN)];
+            match poll(&mut ready, Some(&ANSWERED))? {
+                0 => Err(io::ErrorKind::TimedOut.into()),
+                _ => Ok(()),
+            }
         };
         Ok((Awaited { board, refused }, announce))
     }

@@ -8,6 +8,18 @@ use record::Usage;
 
 use crate::command::usage;
 
+/// Requests (include/uapi/linux/ptrace.h). The C libraries give them different types, and not all of them.
+mod ask {
+    pub(super) const GO_ON: u32 = 7;
+    pub(super) const DETACH: u32 = 17;
+    pub(super) const TO_CALL: u32 = 24;
+    pub(super) const MESSAGE: u32 = 0x4201;
+    pub(super) const SEIZE: u32 = 0x4206;
+    pub(super) const INTERRUPT: u32 = 0x4207;
+    pub(super) const LISTEN: u32 = 0x4208;
+    pub(super) const CALL_INFO: u32 = 0x420e;
+}
+
 /// The bits that tell a stop at a system call from a delivered `SIGTRAP` (`PTRACE_O_TRACESYSGOOD`).
 const AT_A_CALL: i32 = libc::SIGTRAP | 0x80;
 /// What is told of. `PTRACE_O_EXITKILL` is not among them: what is watched goes on when howslow is killed.
@@ -69,7 +81,7 @@ pub(super) enum Event {
 ///
 /// # Errors
 /// The kernel's refusal.
-fn request(what: libc::c_uint, thread: u32, address: usize, data: usize) -> io::Result<i64> {
+fn request(what: u32, thread: u32, address: usize, data: usize) -> io::Result<i64> {
     // SAFETY: the requests of this file take numbers, but for two: those give the address and the size of a structure that
     // lives through the call.
     let answer = unsafe { libc::ptrace(what as _, thread as libc::pid_t, address, data) };
@@ -81,12 +93,12 @@ fn request(what: libc::c_uint, thread: u32, address: usize, data: usize) -> io::
 /// # Errors
 /// If it is gone, another process traces it, or this process may not.
 pub(super) fn seize(thread: u32) -> io::Result<()> {
-    request(libc::PTRACE_SEIZE, thread, 0, OPTIONS as usize).map(|_| ())
+    request(ask::SEIZE, thread, 0, OPTIONS as usize).map(|_| ())
 }
 
 /// Stops a watched thread.
 pub(super) fn interrupt(thread: u32) -> io::Result<()> {
-    request(libc::PTRACE_INTERRUPT, thread, 0, 0).map(|_| ())
+    request(ask::INTERRUPT, thread, 0, 0).map(|_| ())
 }
 
 /// How a stopped thread goes on. A signal of 0 is none.
@@ -105,10 +117,10 @@ pub(super) enum Resume {
 /// Lets a stopped thread go on, with this signal. If it was killed meanwhile, there is nothing to do.
 pub(super) fn resume(thread: u32, how: Resume, signal: i32) {
     let what = match how {
-        Resume::ToCall => libc::PTRACE_SYSCALL,
-        Resume::ToEvent => libc::PTRACE_CONT,
-        Resume::Listen => libc::PTRACE_LISTEN,
-        Resume::Detached => libc::PTRACE_DETACH,
+        Resume::ToCall => ask::TO_CALL,
+        Resume::ToEvent => ask::GO_ON,
+        Resume::Listen => ask::LISTEN,
+        Resume::Detached => ask::DETACH,
     };
     let _ = request(what, thread, 0, signal as usize);
 }
@@ -122,7 +134,7 @@ pub(super) fn call(thread: u32) -> io::Result<AtCall> {
     const EXIT: u8 = 2;
     let mut info = CallInfo::default();
     let address = (&raw mut info).expose_provenance();
-    request(libc::PTRACE_GET_SYSCALL_INFO, thread, size_of::<CallInfo>(), address)?;
+    request(ask::CALL_INFO, thread, size_of::<CallInfo>(), address)?;
     Ok(match info.kind {
         ENTRY => AtCall::Entry { number: info.value as u64, architecture: info.architecture },
         EXIT if info.failed.to_ne_bytes()[0] == 0 => AtCall::Exit(Ok(info.value as u64)),
@@ -138,7 +150,7 @@ pub(super) fn call(thread: u32) -> io::Result<AtCall> {
 /// If the thread was killed meanwhile.
 pub(super) fn message(thread: u32) -> io::Result<u32> {
     let mut number: libc::c_ulong = 0;
-    request(libc::PTRACE_GETEVENTMSG, thread, 0, (&raw mut number).expose_provenance())?;
+    request(ask::MESSAGE, thread, 0, (&raw mut number).expose_provenance())?;
     Ok(number as u32)
 }
 
