@@ -21,7 +21,7 @@ pub(crate) fn followed_call(detail: Detail) -> Result<f64, String> {
     let ((mut told, tell), (wait, mut go)) = (pipe()?, pipe()?);
     // SAFETY: the new process makes system calls only, and ends by one: it allocates nothing and takes no lock.
     match unsafe { libc::fork() } {
-        -1 => return Err(format!("there is no process: {}", io::Error::last_os_error())),
+        -1 => Err(format!("there is no process: {}", io::Error::last_os_error())),
         0 => {
             // Its own ends would keep it waiting if howslow were killed.
             drop((told, go));
