@@ -217,7 +217,11 @@ fn what_a_command_leaves_behind_goes_on() {
     for source in possible(&data) {
         let file = data.path().join("bill.json");
         let words = ["bill", "--source", source, "-o", path(&file), "--", "sh", "-c"];
-        howslow(&data).args(words).arg("setsid sleep 1000 >/dev/null 2>&1 & exit 3").assert().code(3);
+        // A process has its id in a bill once it made a call, so the command waits until what it leaves behind has.
+        let ready = data.path().join(source);
+        let behind = format!("setsid sh -c 'echo > {0}; exec sleep 1000' >/dev/null 2>&1 &", path(&ready));
+        let script = format!("{behind} while [ ! -s {} ]; do sleep 0.02; done; exit 3", path(&ready));
+        howslow(&data).args(words).arg(script).assert().code(3);
         let document: Value = serde_json::from_slice(&fs::read(&file).expect("the document")).expect("JSON");
         let processes = document["seen"]["processes"].as_array().expect("processes");
         let left = processes.iter().find(|process| process["running"] == true).expect("it runs");
