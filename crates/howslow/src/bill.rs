@@ -2,23 +2,21 @@
 
 mod changes;
 mod mix;
+mod outputs;
 mod prices;
 
-use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use analysis::bill::bill as bill_of;
 use measure::Signals;
-use observe::{ObserveError, Observer, Options, Source, State, Target};
-use record::{Observation, printable};
+use observe::{Detail, ObserveError, Observer, Options, Source, State, Target};
+use record::{MixLine, Observation, printable};
 use report::BillView;
-use report::document::BillDocument;
 
 use crate::cli::{BillArgs, CountingSource};
-use crate::output::{self, Misuse, Outcome, say};
+use crate::output::{Misuse, Outcome, say};
 use prices::Prices;
 
 /// How often what ended is collected.
@@ -30,34 +28,21 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     if let [before, after] = args.bills.as_slice() {
         return changes::changes(before, after, args.json);
     }
-    check(args)?;
+    outputs::check(args)?;
     let prices = Prices::open(args)?;
     let target = target(args)?;
     let source = args.source.map(|source| match source {
         CountingSource::Ebpf => Source::Bpf,
+        CountingSource::Ptrace => Source::Ptrace,
         CountingSource::Accounts => Source::Accounts,
     });
-    let observer = Observer::start(target, &Options { source, calibrate: true }).map_err(misuse)?;
+    let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
+    let observer = Observer::start(target, &Options { source, calibrate: true, detail }).map_err(misuse)?;
     // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
     let signals = Signals::watch();
     let watched = watch(observer, args, &prices, &signals)?;
-    tell(&watched.seen, args, &prices)?;
+    tell(&watched.seen, &watched.seen, args, &prices)?;
     Ok(watched.outcome())
-}
-
-/// What can be checked before anything is watched.
-fn check(args: &BillArgs) -> Result<(), Misuse> {
-    for path in &args.output {
-        if !is(path, "toml") && !is(path, "json") {
-            let shown = printable(&path.display().to_string());
-            return Err(Misuse(format!("-o {shown}: say FILE.toml for the mix, or FILE.json for the document")));
-        }
-    }
-    Ok(())
-}
-
-fn is(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|extension| extension == ending)
 }
 
 fn target(args: &BillArgs) -> Result<Target, Misuse> {
@@ -135,7 +120,7 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &Prices, signals: &Sig
             told += every;
             let now = observer.look()?;
             let stretch = before.as_ref().map_or_else(|| now.clone(), |before| now.since(before));
-            tell(&stretch, args, prices)?;
+            tell(&stretch, &now, args, prices)?;
             before = Some(now);
         }
     }
@@ -146,32 +131,20 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &Prices, signals: &Sig
 /// SIGINT, which has this number everywhere (signal(7)).
 const SIGINT: i32 = 2;
 
-/// Writes and prints a bill.
-fn tell(seen: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<()> {
-    let lines = prices.lines(seen);
-    let priced = prices.priced(seen, &lines);
-    let bill = bill_of(seen, priced.prediction.as_ref());
-    let remedy = priced.remedy.as_deref();
-    let view =
-        BillView { seen, bill: &bill, run: prices.run.as_ref(), state: prices.state, lacking: &priced.lacking, remedy };
-    for path in &args.output {
-        let text = if is(path, "toml") {
-            mix::text(seen, &lines)
-        } else {
-            serde_json::to_string(&serde_json::to_value(BillDocument::of(&view))?)? + "\n"
-        };
-        let shown = printable(&path.display().to_string());
-        std::fs::write(path, text).map_err(|error| anyhow::anyhow!("cannot write {shown}: {error}"))?;
-    }
-    if args.json {
-        return output::print_document(&BillDocument::of(&view));
-    }
-    if args.words.is_empty() {
-        return output::print(&report::bill(&view, output::style()));
-    }
-    // The command's output is its own.
-    let _ = std::io::stderr().write_all(report::bill(&view, output::error_style()).as_bytes());
-    if seen.source == Source::Accounts.word() {
+/// Writes and prints the bill of a stretch of time, which is a part of the whole.
+fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<()> {
+    let with = |seen: &Observation, use_it: &mut dyn FnMut(&BillView, &[MixLine]) -> anyhow::Result<()>| {
+        let lines = prices.lines(seen);
+        let priced = prices.priced(seen, &lines);
+        let bill = bill_of(seen, priced.prediction.as_ref());
+        let remedy = priced.remedy.as_deref();
+        let (run, state) = (prices.run.as_ref(), prices.state);
+        use_it(&BillView { seen, bill: &bill, run, state, lacking: &priced.lacking, remedy }, &lines)
+    };
+    with(whole, &mut |whole, _| {
+        with(stretch, &mut |view, lines| outputs::tell(&outputs::Told { view, whole, lines }, args))
+    })?;
+    if outputs::is_page(args) && outputs::counted_nothing(stretch) {
         say("no call was counted; run howslow as root to count them");
     }
     Ok(())

@@ -20,7 +20,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
-pub(crate) use bill::{BillArgs, CountingSource};
+pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};

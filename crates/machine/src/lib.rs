@@ -24,6 +24,7 @@ mod present;
 mod processor;
 #[cfg(test)]
 mod recorded;
+mod task;
 mod topology;
 mod virtualization;
 
@@ -32,6 +33,7 @@ use record::Machine;
 use host::Host;
 pub use kernel_threads::KernelThreads;
 pub use present::present;
+pub use task::TaskStat;
 pub use topology::{Distance, Topology, kind_of_core};
 
 /// The machine this process runs on, as it is now.

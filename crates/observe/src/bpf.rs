@@ -1,6 +1,7 @@
 //! Counting in the kernel: programs on raw tracepoints, assembled here. Needs the right to load them, and nothing else: no
 //! compiler, no headers, no type information of the kernel.
 
+mod builder;
 mod instruction;
 mod layout;
 mod maps;
@@ -14,12 +15,13 @@ use std::ffi::CStr;
 use std::io;
 
 use crate::counts::Counts;
+use crate::target::Detail;
 use crate::task::Task;
 
+pub(crate) use builder::Whom;
 use maps::Maps;
-pub(crate) use programs::Whom;
-pub(crate) use sys::run_here;
 use sys::{Attachment, Program};
+pub(crate) use sys::{keep_statistics, run_here};
 
 /// What was lost, and what could be counted only together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,15 +51,22 @@ impl Counting {
     ///
     /// # Errors
     /// If this process may not do so, or the kernel cannot.
-    pub(crate) fn new(whom: Whom, records: usize) -> io::Result<(Counting, Programs)> {
+    pub(crate) fn new(whom: Whom, records: usize, detail: Detail) -> io::Result<(Counting, Programs)> {
         let cpus = possible_cpus();
         let maps = Maps::new(records, cpus)?;
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs {
-            returned: Program::load("returned", &returned::returned(&maps, whom))?,
+            called: match detail {
+                Detail::All => Program::load("returned", &returned::returned(&maps, whom))?,
+                Detail::Numbers => Program::load("entered", &returned::entered(&maps, whom))?,
+            },
+            at_call: match detail {
+                Detail::All => c"sys_exit",
+                Detail::Numbers => c"sys_enter",
+            },
             created: Program::load("created", &programs::created(&maps))?,
-            executed: Program::load("executed", &programs::executed(&maps))?,
-            ended: Program::load("ended", &programs::ended(&maps))?,
+            executed: Program::load("executed", &programs::executed(&maps, detail))?,
+            ended: Program::load("ended", &programs::ended(&maps, detail))?,
             signalled: Program::load("signalled", &programs::signalled(&maps))?,
             requested: Program::load("requested", &programs::requested(&maps))?,
             enrol: Program::load("enrol", &programs::enrol(&maps))?,
@@ -77,7 +86,7 @@ impl Counting {
             (&programs.created, c"sched_process_fork"),
             (&programs.executed, c"sched_process_exec"),
             (&programs.signalled, c"signal_deliver"),
-            (&programs.returned, c"sys_exit"),
+            (&programs.called, programs.at_call),
         ];
         for (program, tracepoint) in needed {
             let attached = program.attach(tracepoint).map_err(|error| {
@@ -179,10 +188,18 @@ impl Counting {
     }
 }
 
+/// What the kernel's own statistics say of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub times: u64,
+    pub together_ns: u64,
+}
+
 /// The loaded programs.
 #[derive(Debug)]
 pub(crate) struct Programs {
-    returned: Program,
+    called: Program,
+    at_call: &'static CStr,
     created: Program,
     executed: Program,
     ended: Program,
@@ -192,6 +209,15 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
+    /// How often the program at each call ran while the kernel kept statistics, and how long.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub(crate) fn ran(&self) -> io::Result<Ran> {
+        let (times, together_ns) = self.called.ran()?;
+        Ok(Ran { times, together_ns })
+    }
+
     /// Watches the calling task from now on.
     ///
     /// # Errors

@@ -1,10 +1,14 @@
 //! What counting costs a system call: the same call, timed before and while it is counted.
 
+mod followed;
+
 use std::io;
 use std::thread;
 use std::time::Instant;
 
 use rustix::process::getppid;
+
+pub(crate) use followed::followed_call;
 
 /// Calls of a batch, which takes about 0.1 ms.
 const CALLS: u32 = 1000;

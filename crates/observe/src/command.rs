@@ -12,12 +12,15 @@ use record::Usage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+/// How a command ended, and what it and everything that it waited for used.
+pub(crate) type End = (ExitStatus, Usage);
+
 /// A started command.
 #[derive(Debug)]
 pub(crate) struct Running {
     pid: Pid,
     descriptor: Option<OwnedFd>,
-    ended: Option<(ExitStatus, Usage)>,
+    ended: Option<End>,
 }
 
 /// Starts a command. The new process calls `announce` before it executes the program.
@@ -41,11 +44,15 @@ pub(crate) fn start(
 }
 
 impl Running {
-    /// Waits for its end, at most this long.
+    /// Waits for its end, at most this long. `reap` tells the end: [`reap`], or the tracer, whom the kernel tells instead.
     ///
     /// # Errors
-    /// If the kernel has no such child.
-    pub(crate) fn wait(&mut self, time: Duration) -> io::Result<Option<ExitStatus>> {
+    /// Those of `reap`.
+    pub(crate) fn wait(
+        &mut self,
+        time: Duration,
+        reap: impl FnOnce(Pid) -> io::Result<Option<End>>,
+    ) -> io::Result<Option<ExitStatus>> {
         if self.ended.is_none() {
             if let Some(descriptor) = &self.descriptor {
                 let mut ready = [PollFd::new(descriptor, PollFlags::IN)];
@@ -73,7 +80,10 @@ impl Running {
 }
 
 /// The end of a child, if it has ended.
-fn reap(pid: Pid) -> io::Result<Option<(ExitStatus, Usage)>> {
+///
+/// # Errors
+/// If the kernel has no such child.
+pub(crate) fn reap(pid: Pid) -> io::Result<Option<End>> {
     let mut status = 0;
     // SAFETY: the kernel's structure for an account consists of numbers, for which zero is a value.
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
@@ -86,7 +96,8 @@ fn reap(pid: Pid) -> io::Result<Option<(ExitStatus, Usage)>> {
     }
 }
 
-fn usage(used: &libc::rusage) -> Usage {
+/// What the kernel charged.
+pub(crate) fn usage(used: &libc::rusage) -> Usage {
     let time = |time: libc::timeval| time.tv_sec as f64 * 1e9 + time.tv_usec as f64 * 1e3;
     let (user, system) = (time(used.ru_utime), time(used.ru_stime));
     let count = |count: i64| u64::try_from(count).ok();
@@ -109,7 +120,7 @@ mod tests {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         let mut running = start(&words, || Ok(())).expect("it starts");
         loop {
-            if let Some(status) = running.wait(Duration::from_secs(1)).expect("a child") {
+            if let Some(status) = running.wait(Duration::from_secs(1), reap).expect("a child") {
                 return (status, running.usage().expect("what it used"));
             }
         }

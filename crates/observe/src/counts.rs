@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use operations::every_call;
 
+use crate::target::Detail;
+
 /// A system call by its number in its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Call {
@@ -108,21 +110,30 @@ const MOVES: &[&str] = &[
 
 /// The names of calls, looked up once.
 #[derive(Clone, Debug)]
-pub struct CallNames(BTreeMap<u16, &'static str>);
+pub struct CallNames {
+    names: BTreeMap<u16, &'static str>,
+    detail: Detail,
+}
 
 impl Default for CallNames {
     fn default() -> CallNames {
-        let calls = every_call().into_iter();
-        CallNames(calls.filter_map(|call| Some((u16::try_from(call.number).ok()?, call.name))).collect())
+        CallNames::new(Detail::All)
     }
 }
 
 impl CallNames {
+    /// The names of calls of which this much is told.
+    pub fn new(detail: Detail) -> CallNames {
+        let calls = every_call().into_iter();
+        let names = calls.filter_map(|call| Some((u16::try_from(call.number).ok()?, call.name))).collect();
+        CallNames { names, detail }
+    }
+
     /// The kernel's name of a call. Those of other tables are named by their number.
     pub fn of(&self, call: Call) -> String {
         match call {
             Call::Native(number) => {
-                self.0.get(&number).map_or_else(|| format!("number {number}"), |name| (*name).into())
+                self.names.get(&number).map_or_else(|| format!("number {number}"), |name| (*name).into())
             }
             Call::Narrow(number) => format!("32-bit number {number}"),
             Call::Unknown(u16::MAX) => "number -1".into(),
@@ -130,9 +141,10 @@ impl CallNames {
         }
     }
 
-    /// True if the sum of its results is the number of bytes that it moved.
+    /// True if the sum of its results is known, and is the number of bytes that it moved.
     pub fn moves_bytes(&self, call: Call) -> bool {
-        matches!(call, Call::Native(number) if self.0.get(&number).is_some_and(|name| MOVES.contains(name)))
+        self.detail == Detail::All
+            && matches!(call, Call::Native(number) if self.names.get(&number).is_some_and(|name| MOVES.contains(name)))
     }
 }
 

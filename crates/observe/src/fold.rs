@@ -62,9 +62,12 @@ impl Fold {
         let number = match self.current.get(&task.process) {
             Some(number) => *number,
             None => {
-                self.next += 1;
-                self.current.insert(task.process, self.next);
-                self.next
+                let number = self.taken_over(task).unwrap_or_else(|| {
+                    self.next += 1;
+                    self.next
+                });
+                self.current.insert(task.process, number);
+                number
             }
         };
         let process = self.processes.entry(number).or_default();
@@ -78,6 +81,17 @@ impl Fold {
         if self.ended > KEPT {
             self.fold_oldest();
         }
+    }
+
+    /// The process whose first thread ended because another of its threads executed a program: that thread is the first now.
+    fn taken_over(&mut self, task: &Task) -> Option<u64> {
+        let creator = task.parent.and_then(|creator| self.owners.get(&creator));
+        let own = creator == Some(&task.process);
+        let last = self.processes.iter_mut().rev().find(|(_, process)| own && process.pid == task.process);
+        let (number, process) = last.filter(|(_, process)| process.ended)?;
+        process.ended = false;
+        self.ended -= 1;
+        Some(*number)
     }
 
     /// Adds the oldest ended process to the others of its creator and name.
@@ -236,6 +250,17 @@ mod tests {
         assert_eq!(shown, [(Some(10), 4, 2, false), (Some(10), 2, 0, false), (Some(9), 2, 0, true)]);
         assert_eq!(told.processes[0].parent, Some(9));
         assert_eq!(told.together.total(), 8);
+    }
+
+    #[test]
+    fn a_thread_that_executes_a_program_goes_on_as_its_process() {
+        let mut fold = Fold::default();
+        fold.add(&task(2, 10, 10, true), None);
+        let follower = Task { parent: Some(2), name: "true".into(), ..task(3, 10, 10, true) };
+        fold.add(&follower, None);
+        let told = fold.processes(&[], &CallNames::default());
+        assert_eq!(told.processes.len(), 1);
+        assert_eq!((told.processes[0].name.as_str(), told.processes[0].requests.total()), ("true", 4));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod bpf;
 mod calibrate;
 mod cgroup;
 mod command;
+mod counter;
 mod counts;
 mod exits;
 mod fold;
@@ -22,7 +23,8 @@ mod names;
 mod observer;
 mod target;
 mod task;
+mod traced;
 mod usage;
 
 pub use observer::{Observer, State};
-pub use target::{ObserveError, Options, Source, Target};
+pub use target::{Detail, ObserveError, Options, Source, Target};

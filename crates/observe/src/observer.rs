@@ -1,29 +1,28 @@
 //! Watches a target by the best way of counting that is possible, and tells what was counted.
 
+mod start;
+
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use machine::TaskStat;
 use record::{CountingCost, Loss, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 
-use crate::bpf::{Counting, Losses, Whom, run_here};
-use crate::calibrate;
+use crate::bpf::Losses;
 use crate::cgroup::{self, Cgroup};
 use crate::command::{self, Running};
+use crate::counter::Counter;
 use crate::counts::CallNames;
 use crate::exits::Exits;
 use crate::fold::{Fold, requests};
-use crate::target::{ObserveError, Options, Source, Target};
+use crate::target::{Detail, ObserveError, Source, Target};
 use crate::task::Task;
+use crate::traced::Tracer;
 use crate::usage;
-
-/// Records for a command and what it starts; each takes 17 KB.
-const FEW: usize = 1024;
-/// Records for a whole system, beyond two for each task that it has.
-const MORE: usize = 2048;
 
 /// Whether what is watched still runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +41,7 @@ pub struct Observer {
     cgroup: Option<Cgroup>,
     source: Source,
     passed_over: Vec<PassedOver>,
-    counting: Option<Counting>,
+    counter: Option<Counter>,
     command: Option<Running>,
     exits: Option<Exits>,
     fold: Fold,
@@ -50,85 +49,18 @@ pub struct Observer {
     /// What threads had used before they were watched.
     before: HashMap<u32, Usage>,
     begun: Instant,
+    detail: Detail,
     per_call_ns: Option<f64>,
+    in_program_ns: Option<f64>,
 }
 
 impl Observer {
-    /// Begins to watch.
-    ///
-    /// # Errors
-    /// If the target does not exist or cannot be started, or the way of counting that was asked for is not possible.
-    pub fn start(target: Target, options: &Options) -> Result<Observer, ObserveError> {
-        let cgroup = match &target {
-            Target::Cgroup(path) => Some(Cgroup::open(path)?),
-            _ => None,
-        };
-        if let Target::Process(process) = &target
-            && !fs::exists(format!("/proc/{process}")).unwrap_or(false)
-        {
-            return Err(ObserveError::NoProcess(*process));
-        }
-        let mut observer = Observer {
-            what: what(&target),
-            target,
-            cgroup,
-            source: Source::Accounts,
-            passed_over: Vec::new(),
-            counting: None,
-            command: None,
-            exits: Exits::new().ok(),
-            fold: Fold::default(),
-            names: CallNames::default(),
-            before: HashMap::new(),
-            begun: Instant::now(),
-            per_call_ns: None,
-        };
-        if options.source.is_none_or(|source| source == Source::Bpf) {
-            match observer.start_counting(options) {
-                Ok(()) => observer.source = Source::Bpf,
-                Err(error) if options.source.is_some() => {
-                    return Err(ObserveError::Refused { with: Source::Bpf, why: refusal(&error) });
-                }
-                Err(error) => {
-                    let source = Source::Bpf.word().into();
-                    observer.passed_over.push(PassedOver { source, reason: refusal(&error) });
-                }
-            }
-        }
-        observer.note_earlier_usage();
-        observer.begun = Instant::now();
-        observer.start_command()?;
-        Ok(observer)
-    }
-
-    fn start_counting(&mut self, options: &Options) -> io::Result<()> {
-        let own = std::process::id();
-        let (whom, records) = match (&self.target, &self.cgroup) {
-            (Target::Command(_), _) => (Whom::Announced, FEW),
-            (Target::System, _) => (Whom::AllBut(own), MORE + 2 * tasks_of_the_system()),
-            (_, Some(Cgroup { id: Some((id, depth)), .. })) => (Whom::Cgroup { id: *id, depth: *depth }, FEW),
-            (Target::Cgroup(_), _) => (Whom::Wanted { joined_later: true }, FEW),
-            (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),
-        };
-        let (mut counting, programs) = Counting::new(whom, records)?;
-        // Before anything is attached: a task that is not wanted then is never looked at again.
-        self.want(&counting)?;
-        let bare = if options.calibrate { Some(calibrate::per_call(|| Ok(()))?) } else { None };
-        counting.attach(&programs)?;
-        if let Some(bare) = bare {
-            // It also shows that a task can be announced, before the command is one.
-            self.per_call_ns = Some(calibrate::per_call(|| programs.enrol())? - bare);
-        }
-        self.counting = Some(counting);
-        Ok(())
-    }
-
     /// Names the processes to watch, where they are watched by their ids.
-    fn want(&self, counting: &Counting) -> io::Result<()> {
+    fn want(&self, counter: &Counter) -> io::Result<()> {
         match (&self.target, &self.cgroup) {
-            (Target::Process(process), _) => counting.want(*process),
+            (Target::Process(process), _) => counter.want(*process),
             (_, Some(cgroup)) if cgroup.id.is_none() => {
-                cgroup.processes().into_iter().try_for_each(|process| counting.want(process))
+                cgroup.processes().into_iter().try_for_each(|process| counter.want(process))
             }
             _ => Ok(()),
         }
@@ -159,23 +91,20 @@ impl Observer {
         processes.into_iter().filter(|process| *process != own).flat_map(of).collect()
     }
 
-    fn start_command(&mut self) -> Result<(), ObserveError> {
-        let Target::Command(words) = &self.target else { return Ok(()) };
-        let program = self.counting.as_ref().map(Counting::announce);
-        let announce = move || program.map_or(Ok(()), run_here);
-        let command = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-        let running = command::start(words, announce).map_err(|why| ObserveError::Start { command, why })?;
-        self.command = Some(running);
-        Ok(())
-    }
-
     /// Waits at most this long, and collects what ended meanwhile. A signal to this process ends the wait early.
     ///
     /// # Errors
     /// The kernel's refusal of something that it allowed before.
     pub fn step(&mut self, time: Duration) -> Result<State, ObserveError> {
         let state = match (&mut self.command, &self.target) {
-            (Some(command), _) => command.wait(time)?.map_or(State::Running, |status| State::Ended(Some(status))),
+            (Some(command), _) => {
+                let tracer = self.counter.as_ref().and_then(Counter::tracer);
+                let ended = command.wait(time, |pid| match tracer {
+                    Some(tracer) => Ok(tracer.take_end()),
+                    None => command::reap(pid),
+                })?;
+                ended.map_or(State::Running, |status| State::Ended(Some(status)))
+            }
             (None, target) => {
                 let _ = poll(&mut [], Timespec::try_from(time).ok().as_ref());
                 let gone = matches!(target, Target::Process(process) if ended(*process));
@@ -183,22 +112,22 @@ impl Observer {
             }
         };
         self.collect()?;
-        if let Some(counting) = &self.counting {
-            self.want(counting)?;
+        if let Some(counter) = &self.counter {
+            self.want(counter)?;
         }
         Ok(state)
     }
 
     fn collect(&mut self) -> io::Result<()> {
-        let Some(counting) = &mut self.counting else { return Ok(()) };
-        let tasks = counting.ended()?;
+        let Some(counter) = &mut self.counter else { return Ok(()) };
+        let tasks = counter.ended()?;
         if let Some(exits) = &mut self.exits {
             exits.drain();
         }
-        for task in tasks.into_iter().filter(|task| task.process != std::process::id()) {
-            let total = self.exits.as_mut().and_then(|exits| exits.take(task.thread));
+        for (task, used) in tasks.into_iter().filter(|(task, _)| task.process != std::process::id()) {
+            let total = used.or(self.exits.as_mut().and_then(|exits| exits.take(task.thread)));
             let before = self.before.remove(&task.thread).unwrap_or_default();
-            self.fold.add(&task, total.map(|total| total.since(&before)));
+            self.fold.add(&task, total.map(|total| without_stops(total.since(&before), task.stops)));
         }
         Ok(())
     }
@@ -226,11 +155,14 @@ impl Observer {
         let told = self.fold.processes(&running, &self.names);
         let parts = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
         // What the kernel charged the command holds the end of each process, which comes after its own account.
-        let usage = self.command.as_ref().and_then(Running::usage).unwrap_or(parts);
+        let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
+        let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
+        let usage = whole.unwrap_or(parts);
         let calls = told.together.total() as f64;
         Ok(Observation {
             what: self.what.clone(),
             source: self.source.word().into(),
+            numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
             passed_over: self.passed_over.clone(),
             elapsed_ns,
             usage,
@@ -239,8 +171,14 @@ impl Observer {
             losses: self.losses(),
             counting: self.per_call_ns.map(|per_call_ns| CountingCost {
                 per_call_ns,
+                in_program_ns: self.in_program_ns,
                 together_ns: per_call_ns * calls,
-                method: "a call of its own, timed before and while it was counted".into(),
+                method: match self.source {
+                    Source::Ptrace => {
+                        "the processor time of a call of its own, before and while it was followed".into()
+                    }
+                    _ => "a call of its own, timed before and while it was counted".into(),
+                },
             }),
         })
     }
@@ -248,8 +186,8 @@ impl Observer {
     /// The tasks that run now, with what they have used since they are watched.
     fn running(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
         let own = std::process::id();
-        let mut tasks = match &mut self.counting {
-            Some(counting) => counting.running()?,
+        let mut tasks = match &mut self.counter {
+            Some(counter) => counter.running()?,
             None => Vec::new(),
         };
         tasks.retain(|task| task.process != own);
@@ -263,7 +201,8 @@ impl Observer {
         let used = |task: Task| {
             let now = usage::of_thread(task.process, task.thread);
             let before = self.before.get(&task.thread).copied().unwrap_or_default();
-            (task, now.map(|now| now.since(&before)))
+            let stops = task.stops;
+            (task, now.map(|now| without_stops(now.since(&before), stops)))
         };
         let idle = |(task, usage): &(Task, Option<Usage>)| task.id == 0 && usage.is_none_or(|usage| usage.is_nothing());
         Ok(tasks.into_iter().map(used).filter(|task| !idle(task)).collect())
@@ -276,8 +215,8 @@ impl Observer {
                 losses.push(Loss { what: what.into(), count: Some(count) });
             }
         };
-        if let Some(counting) = &self.counting {
-            let Losses { together, tasks, events } = counting.losses();
+        if let Some(counter) = &self.counter {
+            let Losses { together, tasks, events } = counter.losses();
             lose(together, "tasks were counted together, because all records were in use");
             lose(tasks, "tasks were not counted, because the kernel had no room for them");
             lose(events, "pairs, errors and signals were not counted, because the kernel had no room for them");
@@ -297,50 +236,24 @@ impl Observer {
     /// # Errors
     /// The kernel's refusal of something that it allowed before.
     pub fn finish(mut self) -> Result<Observation, ObserveError> {
-        if let Some(counting) = &mut self.counting {
-            counting.detach();
+        if let Some(counter) = &mut self.counter {
+            counter.detach();
         }
         self.look()
     }
 }
 
-/// The target in words.
-fn what(target: &Target) -> String {
-    match target {
-        Target::Command(words) => {
-            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
-        }
-        Target::Process(process) => format!("process {process}"),
-        Target::Cgroup(path) => format!("cgroup {}", path.display()),
-        Target::System => "the whole system".into(),
-    }
+/// Without the switches by which a tracer stopped it.
+fn without_stops(usage: Usage, stops: u64) -> Usage {
+    Usage { voluntary_switches: usage.voluntary_switches.map(|switches| switches.saturating_sub(stops)), ..usage }
 }
 
 /// True if a process is gone, or is kept only for its creator to see.
 fn ended(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
-    stat.map_or(true, |stat| stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X'])))
+    TaskStat::of_process(process).is_none_or(|stat| stat.has_ended())
 }
 
 /// False for the kernel's own threads, which have no command line.
 fn is_a_program(process: u32) -> bool {
     fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
-}
-
-/// The tasks of the system, from the fourth field of /proc/loadavg.
-fn tasks_of_the_system() -> usize {
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let tasks = text.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
-    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(1000)
-}
-
-/// Why programs cannot be loaded, and what to do.
-fn refusal(error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(libc::EPERM | libc::EACCES) => {
-            "this process may not load programs into the kernel; run it as root, or with CAP_BPF and CAP_PERFMON".into()
-        }
-        Some(libc::ENOSYS) => "this kernel has no bpf(2)".into(),
-        _ => format!("the kernel does not take the programs: {error}"),
-    }
 }

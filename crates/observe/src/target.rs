@@ -21,18 +21,34 @@ pub enum Target {
 pub enum Source {
     /// Programs in the kernel.
     Bpf,
+    /// A tracer that stops the program at each call.
+    Ptrace,
     /// The kernel's accounts: no calls, but processor time, faults and switches.
     Accounts,
 }
 
 impl Source {
-    /// `eBPF`, `accounts`.
+    /// All, the best first.
+    pub const ALL: [Source; 3] = [Source::Bpf, Source::Ptrace, Source::Accounts];
+
+    /// `eBPF`, `ptrace`, `accounts`.
     pub fn word(self) -> &'static str {
         match self {
             Source::Bpf => "eBPF",
+            Source::Ptrace => "ptrace",
             Source::Accounts => "accounts",
         }
     }
+}
+
+/// What is told of each call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// How often, bytes, errors, and which call followed which.
+    #[default]
+    All,
+    /// How often.
+    Numbers,
 }
 
 /// How to watch.
@@ -42,6 +58,8 @@ pub struct Options {
     pub source: Option<Source>,
     /// Determine what counting costs, which takes some milliseconds.
     pub calibrate: bool,
+    /// What to tell of each call. Less takes less time.
+    pub detail: Detail,
 }
 
 /// Why nothing can be watched.

@@ -18,5 +18,7 @@ pub(crate) struct Task {
     pub end_ns: Option<u64>,
     /// The id of its cgroup in the unified hierarchy at its end; 0 if not known.
     pub cgroup: u64,
+    /// How often watching stopped it. Each stop is a voluntary switch that is not its own.
+    pub stops: u64,
     pub counts: Counts,
 }

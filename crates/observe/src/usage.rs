@@ -2,39 +2,30 @@
 
 use std::fs;
 
+use machine::TaskStat;
 use record::Usage;
 
 /// What a thread has used until now, if it is still there.
 pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
-    read(&format!("/proc/{process}/task/{thread}"))
+    let stat = TaskStat::of_thread(process, thread)?;
+    let read = |name: &str| fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}")).unwrap_or_default();
+    Some(usage(&stat, &read("status"), &read("schedstat")))
 }
 
-fn read(folder: &str) -> Option<Usage> {
-    let stat = fs::read_to_string(format!("{folder}/stat")).ok()?;
-    let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
-    let schedule = fs::read_to_string(format!("{folder}/schedstat")).unwrap_or_default();
-    Some(usage(&stat, &status, &schedule))
-}
-
-/// From the texts of `stat`, `status` and `schedstat` (proc(5)).
-fn usage(stat: &str, status: &str, schedule: &str) -> Usage {
-    // The name in parentheses may contain anything.
-    let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
-    // The first field after the name is number 3.
-    let field = |number: usize| fields.get(number - 3).and_then(|field| field.parse::<u64>().ok());
+/// From `stat` and the texts of `status` and `schedstat` (proc(5)).
+fn usage(stat: &TaskStat, status: &str, schedule: &str) -> Usage {
     let count = |key: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(key));
         line.and_then(|line| line.trim().parse::<u64>().ok())
     };
     let run = schedule.split_whitespace().next().and_then(|run| run.parse::<f64>().ok());
     let tick = 1e9 / rustix::param::clock_ticks_per_second() as f64;
-    let ticks = |number: usize| field(number).map(|ticks| ticks as f64 * tick);
     split(
         run,
-        ticks(14).zip(ticks(15)),
+        Some((stat.user_ticks as f64 * tick, stat.system_ticks as f64 * tick)),
         Usage {
-            minor_faults: field(10),
-            major_faults: field(12),
+            minor_faults: Some(stat.minor_faults),
+            major_faults: Some(stat.major_faults),
             voluntary_switches: count("voluntary_ctxt_switches:"),
             involuntary_switches: count("nonvoluntary_ctxt_switches:"),
             ..Usage::default()
@@ -57,10 +48,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_hold_anything() {
-        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 11 22 33 44 3 1 0 0 20 0";
+    fn the_time_that_the_scheduler_counted_is_split_by_the_ticks() {
+        let stat = TaskStat::parse("7 (a) b (c) S 1 7 7 0 -1 4194560 11 22 33 44 3 1 0 0 20 0 1 0 5").expect("fields");
         let status = "Name:\tx\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
-        let found = usage(stat, status, "8000000 1 2");
+        let found = usage(&stat, status, "8000000 1 2");
         assert_eq!((found.minor_faults, found.major_faults), (Some(11), Some(33)));
         assert_eq!((found.voluntary_switches, found.involuntary_switches), (Some(5), Some(6)));
         assert_eq!((found.cpu_ns, found.user_ns, found.system_ns), (Some(8e6), Some(6e6), Some(2e6)));

@@ -10,8 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct Observation {
     /// What was watched: a command, a process, a cgroup, the system.
     pub what: String,
-    /// How it was counted: `eBPF` or `accounts`.
+    /// How it was counted: `eBPF`, `ptrace` or `accounts`.
     pub source: String,
+    /// True if calls were counted by number alone: no bytes, errors and pairs.
+    #[serde(default)]
+    pub numbers_alone: bool,
     /// Better ways of counting that were not possible, with the reason.
     pub passed_over: Vec<PassedOver>,
     /// How long it was watched, in ns.
@@ -91,7 +94,11 @@ pub struct Loss {
 pub struct CountingCost {
     /// What a system call takes longer while it is counted, in ns.
     pub per_call_ns: f64,
-    /// That times the counted calls, in ns.
+    /// The part of it that the program in the kernel takes by the kernel's own statistics, which take time themselves, in ns;
+    /// null where no program counts.
+    #[serde(default)]
+    pub in_program_ns: Option<f64>,
+    /// The longer time of a call times the counted calls, in ns.
     pub together_ns: f64,
     /// How it was determined.
     pub method: String,

@@ -64,7 +64,9 @@ pub fn bill(view: &BillView, style: Style) -> String {
 
 fn head(view: &BillView, style: Style) -> String {
     let seen = view.seen;
-    let how = format!("{}   counted by {}   {}", in_table(&seen.what), seen.source, Nanoseconds(seen.elapsed_ns));
+    let alone = if seen.numbers_alone { ", numbers only" } else { "" };
+    let elapsed = Nanoseconds(seen.elapsed_ns);
+    let how = format!("{}   counted by {}{alone}   {elapsed}", in_table(&seen.what), seen.source);
     let mut text = style.bold(&format!("bill of {how}")) + "\n";
     if let Some(run) = view.run {
         text += &format!("prices   {} run {}   {}\n", view.state.word(), run.id, head_line(run));
@@ -144,9 +146,14 @@ fn closing(view: &BillView) -> String {
     if let Some(counting) = &view.seen.counting {
         let share = view.seen.usage.cpu_ns.filter(|cpu| *cpu > 0.0).map(|cpu| counting.together_ns / cpu);
         let share = share.map_or_else(String::new, |share| format!(", {} of its processor time", percent(share)));
+        let inside = counting.in_program_ns.map_or_else(String::new, |inside| {
+            format!("; by the kernel's statistics, {} of it in howslow's program", Nanoseconds(inside))
+        });
         let (each, all) = (Nanoseconds(counting.per_call_ns), Nanoseconds(counting.together_ns));
-        let told =
-            format!("{all} to count ({each} a call: {}){share}; it is part of what was charged", counting.method);
+        let told = format!(
+            "{all} to count ({each} a call: {}{inside}){share}; it is part of what was charged",
+            counting.method
+        );
         text += &(paragraph("counting ", &told) + "\n");
     }
     let (Some(charged), Some(share), Some(residual)) = (bill.charged, bill.explained_share(), bill.residual_ns())

@@ -11,12 +11,13 @@ use super::value::{at_least_one, seconds};
 const BILLED: &str = "\
 With a COMMAND, the bill goes to stderr, and the command has its own input, output, signals and exit status, which
 howslow passes on (128 + n if signal n ended it). --json prints the document to stdout, -o writes it to a file.
-The way of counting is chosen from the best that is possible here, and named: eBPF (as root), then what the kernel's
-accounts tell: processor time, faults and switches.
+The way of counting is chosen from the best that is possible here, and named: eBPF (as root); ptrace, of a command or a
+process, which takes much longer; then what the kernel's accounts tell: processor time, faults and switches.
 Ctrl-C ends the watching; the bill so far is printed.
 Examples: howslow bill -- find / -name x
           howslow bill -p 1234 --for 10s -o mix.toml
           howslow bill --system --for 5s --json
+          howslow bill --system --every 10s -o /run/metrics/bill.prom
           howslow bill before.json after.json
 Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 interrupted.";
 
@@ -25,8 +26,30 @@ Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 
 pub(crate) enum CountingSource {
     /// Programs in the kernel
     Ebpf,
+    /// A tracer that stops the program at each call
+    Ptrace,
     /// The kernel's accounts
     Accounts,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BillFormat {
+    /// The document
+    Json,
+    /// Stacks for a flame graph: process;thread;call;next call
+    Folded,
+    /// For a scraper; with --every, one exposition each time
+    Openmetrics,
+}
+
+/// What the stacks are weighed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StackWeight {
+    /// How often the last call was made
+    Count,
+    /// What the last call costs by the prices, in ns
+    Cost,
 }
 
 #[derive(Debug, Args)]
@@ -59,12 +82,22 @@ pub(crate) struct BillArgs {
     /// Count in this way only
     #[arg(long, value_name = "SOURCE", value_enum)]
     pub source: Option<CountingSource>,
-    /// Write the mix to a file (.toml), for `howslow predict`, or the document (.json); may be repeated
+    /// Count calls by number alone, which takes the least time: no bytes, errors and pairs
+    #[arg(long)]
+    pub counts_only: bool,
+    /// Write a file; may be repeated. The mix for `howslow predict` (.toml), the document (.json), stacks for a flame graph
+    /// (.folded), or OpenMetrics for a scraper (.prom), which is replaced in one step
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     /// Print JSON instead of the page
     #[arg(long)]
     pub json: bool,
+    /// Print this instead of the page
+    #[arg(long, value_name = "FORMAT", value_enum, conflicts_with = "json")]
+    pub format: Option<BillFormat>,
+    /// What the stacks are weighed by
+    #[arg(long, value_name = "WEIGHT", value_enum, default_value_t = StackWeight::Count)]
+    pub weigh: StackWeight,
     /// The command to watch, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub words: Vec<OsString>,

@@ -1,5 +1,10 @@
 //! `howslow bill`: counts beside those of strace, what is unchanged for the command, and misuse.
 
+mod faults;
+mod formats;
+mod programs;
+mod sources;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -18,7 +23,11 @@ type Calls = BTreeMap<String, (u64, u64)>;
 
 /// True if programs can count here; otherwise says what is missing.
 fn can_count(data: &TempDir) -> bool {
-    let output = howslow(data).args(["bill", "--source", "ebpf", "--", "true"]).output().expect("howslow runs");
+    can_count_by(data, "ebpf")
+}
+
+fn can_count_by(data: &TempDir, source: &str) -> bool {
+    let output = howslow(data).args(["bill", "--source", source, "--", "true"]).output().expect("howslow runs");
     if !output.status.success() {
         testing::not_tested!("calls cannot be counted: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -40,10 +49,15 @@ fn files() -> TempDir {
 
 /// The document of a bill of this command.
 fn billed(data: &TempDir, place: &Path, words: &[&str]) -> Value {
+    billed_by(data, place, &["--source", "ebpf"], words)
+}
+
+/// The same with options of `howslow bill`.
+fn billed_by(data: &TempDir, place: &Path, options: &[&str], words: &[&str]) -> Value {
     let file = data.path().join("bill.json");
     // Commands ask what their input and output are, so they get the same as under strace.
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    command.env("HOWSLOW_DATA", data.path()).args(["bill", "--source", "ebpf", "-o"]).arg(&file).arg("--").args(words);
+    command.env("HOWSLOW_DATA", data.path()).arg("bill").args(options).arg("-o").arg(&file).arg("--").args(words);
     command.current_dir(place).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     assert!(command.status().expect("howslow runs").success(), "{words:?}");
     let text = fs::read(&file).expect("the document");
@@ -107,8 +121,14 @@ const COMMANDS: [&[&str]; 12] = [
 
 #[test]
 fn counts_are_those_of_strace() {
+    for source in ["ebpf", "ptrace"] {
+        agree_with_strace(source);
+    }
+}
+
+fn agree_with_strace(source: &str) {
     let data = folder();
-    if !can_count(&data) {
+    if !can_count_by(&data, source) {
         return;
     }
     if Command::new("strace").arg("-V").output().is_err() {
@@ -119,18 +139,18 @@ fn counts_are_those_of_strace() {
             testing::left_out!("{} is not installed", words[0]);
             continue;
         }
-        agree(&data, words);
+        agree(&data, source, words);
     }
 }
 
 /// Counts a command by strace and by a bill. A program may draw a random number more or less, so that two runs of it differ;
 /// of a few, one makes the same calls.
-fn agree(data: &TempDir, words: &[&str]) {
+fn agree(data: &TempDir, source: &str, words: &[&str]) {
     const TRIES: u32 = 5;
     for left in (0..TRIES).rev() {
         let (theirs, ours) = (files(), files());
         let expected = straced(theirs.path(), words);
-        let document = billed(data, ours.path(), words);
+        let document = billed_by(data, ours.path(), &["--source", source], words);
         assert_eq!(document["seen"]["losses"], Value::Array(Vec::new()), "{words:?}");
         let mut found = calls(&document);
         let ended = found.remove("exit_group").map_or(0, |(count, _)| count);

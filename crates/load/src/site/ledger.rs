@@ -7,6 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use machine::TaskStat;
+
 use super::entry::{Entry, boot};
 
 /// How everything of howslow's is named: this, the process and its start time.
@@ -71,9 +73,7 @@ impl Ledger {
 
 /// When a process began, in ticks since the boot.
 fn start_time(pid: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; field 22 is the twentieth after it.
-    text.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+    TaskStat::of_process(pid).map(|stat| stat.began)
 }
 
 #[cfg(test)]

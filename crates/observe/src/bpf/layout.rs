@@ -44,8 +44,14 @@ pub(crate) const RECORD: usize = TABLE as usize + (PLACES + TRIES - 1) * 16;
 
 /// Places of the hints, a power of two.
 pub(crate) const HINT_BITS: i32 = 12;
-/// The size of the hints: which record a task had the last time, by its address.
-pub(crate) const HINTS: usize = 4 << HINT_BITS;
+/// The size of a hint: the number of a record; an address of saved registers whose task is not watched; and the number of
+/// records that had been given out when that was found.
+pub(crate) const HINT_SIZE_BITS: i32 = 5;
+pub(crate) const HINT_SLOT: i16 = 0;
+pub(crate) const HINT_STRANGER: i16 = 8;
+pub(crate) const HINT_EPOCH: i16 = 16;
+/// The size of the hints.
+pub(crate) const HINTS: usize = 1 << (HINT_BITS + HINT_SIZE_BITS);
 
 /// The task has not yet returned to its program since it was created or since it executed one.
 pub(crate) const FRESH: i32 = 1;
@@ -87,12 +93,16 @@ pub(crate) mod lost {
     pub(crate) const TASKS: i16 = 8;
     /// Events for which the shared map had no room.
     pub(crate) const EVENTS: i16 = 16;
+    /// Not a loss: how many records were given out.
+    pub(crate) const GIVEN: i16 = 24;
     /// The size of all.
-    pub(crate) const SIZE: usize = 24;
+    pub(crate) const SIZE: usize = 32;
 }
 
 /// What differs between architectures.
 pub(crate) struct Architecture {
+    /// `execve`.
+    pub execute: i32,
     /// Where `struct pt_regs` has the call's number, 4 bytes.
     pub number: i32,
     /// Where it tells a 32-bit program, 4 bytes; the bits to look at; their value then.
@@ -112,6 +122,7 @@ pub(crate) struct Architecture {
 /// arch/x86/include/asm/ptrace.h: `orig_ax` and `cs`; the selector of 32-bit code is 0x23.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const HERE: Architecture = Architecture {
+    execute: 59,
     number: 120,
     narrow: (136, 0xffff, 0x23),
     forks: &[56, 57, 58, 435],
@@ -124,6 +135,7 @@ pub(crate) const HERE: Architecture = Architecture {
 /// arch/arm64/include/asm/ptrace.h: `syscallno` and `pstate`; bit 4 of the state is set in 32-bit code.
 #[cfg(target_arch = "aarch64")]
 pub(crate) const HERE: Architecture = Architecture {
+    execute: 221,
     number: 280,
     narrow: (264, 0x10, 0x10),
     forks: &[220, 435],

@@ -1,6 +1,7 @@
 //! The maps that the programs share with the reader.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
 use super::layout;
 use super::sys::{Map, MapKind};
@@ -32,6 +33,8 @@ pub(crate) struct Maps {
     pub lost: Map,
     /// Records that belong to a CPU each.
     pub shared: u32,
+    /// The namespace of process ids that howslow is in, if it is not the first: its device and inode.
+    pub namespace: Option<(u64, u64)>,
     next: u64,
 }
 
@@ -54,6 +57,7 @@ impl Maps {
             spilled: hash(16, 8, SPILLED)?,
             lost: array(layout::lost::SIZE, 1)?,
             shared: cpus as u32,
+            namespace: namespace(),
             next: 1,
         };
         for slot in 0..(records + cpus) as u32 {
@@ -86,4 +90,12 @@ impl Maps {
     pub(crate) fn record(&self, slot: u32) -> io::Result<Vec<u8>> {
         self.records.get(&slot.to_ne_bytes())
     }
+}
+
+/// The namespace of process ids that this process is in, if it is not the first, whose inode is fixed
+/// (include/uapi/linux/nsfs.h, `PID_NS_INIT_INO`).
+fn namespace() -> Option<(u64, u64)> {
+    const FIRST: u64 = 0xefff_fffc;
+    let own = std::fs::metadata("/proc/self/ns/pid").ok()?;
+    Some((own.dev(), own.ino())).filter(|(_, inode)| *inode != FIRST)
 }

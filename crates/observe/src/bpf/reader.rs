@@ -22,6 +22,7 @@ pub(crate) fn task(record: &[u8]) -> Task {
         begin_ns: begin,
         end_ns: (end > 0).then_some(end),
         cgroup: number(record, layout::CGROUP),
+        stops: 0,
         counts: Counts::default(),
     };
     task.counts.forks = number(record, layout::FORKS);

@@ -1,10 +1,21 @@
-//! The program that runs after every system call of every task: `sys_exit(registers, result)`. It decides what counting costs.
+//! The program that runs at every system call of every task: after it, `sys_exit(registers, result)`; or before it,
+//! `sys_enter(registers, number)`, where only numbers are counted. It decides what counting costs.
+//!
+//! A helper of the kernel takes longer than all else here: on the Zen 4 of docs/BILL.md, to read the number from the saved
+//! registers takes 35 ns, to ask for the running task 20. The saved registers of a task lie at the same place for all its life,
+//! so their address tells the task; and before a call its number is told, so numbers are counted without any helper.
 
+use super::builder::{Builder, GOLDEN, Whom, frame, helper};
 use super::instruction::{Compute, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
-use super::programs::{Builder, Whom, frame, helper};
 use Operand::{Constant, Register as Other};
+
+/// `execve` of 32-bit programs: x86 lets the call that executed one end as this.
+const NARROW_EXECUTE: i32 = 11;
+
+/// A kernel stack is at least this aligned: 4 KiB.
+const STACK_BITS: i32 = 12;
 
 /// The result of a call that this kernel does not have.
 const NO_SUCH_CALL: i32 = -libc::ENOSYS;
@@ -55,46 +66,89 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.end(labels.end)
 }
 
-/// Finds the record of the running task by the hint for its address, which costs a third of a search.
+/// Counts a call that begins, by its number alone. In register 7 the record, in 8 the number.
+pub(crate) fn entered(maps: &Maps, whom: Whom) -> Vec<Instruction> {
+    let mut b = Builder::new(maps);
+    let labels = Labels { found: b.code.label(), by_number: b.code.label(), end: b.code.label() };
+    find_fast(&mut b, whom, &labels);
+    let (special, rare) = (b.code.label(), b.code.label());
+    b.code.place(labels.found);
+    b.code.load(Width::Double, 8, 6, 8);
+    b.code.compute32(Compute::Move, 8, Other(8));
+    // There is no result: neither that of a new task, nor that of a handler's return.
+    b.code.constant(9, NO_SUCH_CALL);
+    b.code.load(Width::Word, 1, 7, layout::FLAGS);
+    b.code.jump_if(1, When::NotEqual, Constant(0), special);
+    b.code.place(labels.by_number);
+    b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
+    b.code.compute(Compute::ShiftLeft, 8, Constant(4));
+    b.code.compute(Compute::Add, 8, Other(7));
+    b.count(8, layout::COUNTS);
+    b.code.jump(labels.end);
+    handle_special(&mut b, special, rare, &labels);
+    count_rare(&mut b, rare, &labels);
+    b.end(labels.end)
+}
+
+/// Finds the record of the running task by the hint for the address of its saved registers, which takes a third of a search.
+/// A task that was searched for in vain is remembered by that address too, until a record is given out: then the address may
+/// belong to a new task.
 fn find_fast(b: &mut Builder, whom: Whom, labels: &Labels) {
-    let (search, missing) = (b.code.label(), b.code.label());
-    b.this_task();
-    b.code.copy(9, 0);
-    b.code.copy(1, 0);
-    b.code.compute(Compute::ShiftRight, 1, Constant(6));
-    b.code.compute32(Compute::Multiply, 1, Constant(0x9E37_79B1_u32 as i32));
+    let (search, missing, strange) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.load(Width::Double, 9, 6, 0);
+    b.code.copy(1, 9);
+    b.code.compute(Compute::ShiftRight, 1, Constant(STACK_BITS));
+    b.code.compute32(Compute::Multiply, 1, Constant(GOLDEN));
     b.code.compute32(Compute::ShiftRight, 1, Constant(32 - layout::HINT_BITS));
-    b.code.compute(Compute::ShiftLeft, 1, Constant(2));
+    b.code.compute(Compute::ShiftLeft, 1, Constant(layout::HINT_SIZE_BITS));
     b.code.map_value(8, b.maps.hints.descriptor());
     b.code.compute(Compute::Add, 8, Other(1));
-    b.code.load(Width::Word, 1, 8, 0);
+    b.code.load(Width::Word, 1, 8, layout::HINT_SLOT);
     b.code.store(Width::Word, super::instruction::FRAME, frame::SLOT, 1);
     b.record(search);
-    b.code.load(Width::Double, 1, 7, layout::TASK);
+    b.code.load(Width::Double, 1, 7, layout::REGISTERS);
     b.code.jump_if(1, When::Equal, Other(9), labels.found);
     b.code.place(search);
-    b.find(missing, labels.end);
+    if whom.stays() {
+        let unknown = b.code.label();
+        b.code.load(Width::Double, 1, 8, layout::HINT_STRANGER);
+        b.code.jump_if(1, When::NotEqual, Other(9), unknown);
+        b.epoch(2);
+        b.code.load(Width::Double, 1, 8, layout::HINT_EPOCH);
+        b.code.jump_if(1, When::Equal, Other(2), labels.end);
+        b.code.place(unknown);
+    }
+    b.this_task();
+    b.find(missing, strange);
     // A shared record belongs to no task, so it is never found by a hint.
     b.code.load(Width::Double, 1, 7, layout::TASK);
-    b.code.jump_if(1, When::NotEqual, Other(9), labels.found);
+    b.code.load(Width::Double, 2, super::instruction::FRAME, frame::TASK);
+    b.code.jump_if(1, When::NotEqual, Other(2), labels.found);
     b.code.load(Width::Word, 1, super::instruction::FRAME, frame::SLOT);
-    b.code.store(Width::Word, 8, 0, 1);
+    b.code.store(Width::Word, 8, layout::HINT_SLOT, 1);
     b.code.jump(labels.found);
     b.code.place(missing);
-    admit(b, whom, labels);
+    admit(b, whom, strange, labels);
+    b.code.place(strange);
+    if whom.stays() {
+        b.epoch(2);
+        b.code.store(Width::Double, 8, layout::HINT_STRANGER, 9);
+        b.code.store(Width::Double, 8, layout::HINT_EPOCH, 2);
+    }
+    b.code.jump(labels.end);
 }
 
 /// A task without a record: gives it one if it is to be watched.
-fn admit(b: &mut Builder, whom: Whom, labels: &Labels) {
+fn admit(b: &mut Builder, whom: Whom, strange: Label, labels: &Labels) {
     let ignored = b.code.label();
     if whom == Whom::Announced {
-        b.code.jump(labels.end);
+        b.code.jump(strange);
         return;
     }
     match whom {
         Whom::Announced => {}
         Whom::Wanted { .. } => {
-            b.code.call(helper::IDENTITY);
+            b.identity();
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
             b.code.store(Width::Word, super::instruction::FRAME, frame::WORD, 0);
             b.on_map(helper::LOOKUP, b.maps.wanted.descriptor(), frame::WORD);
@@ -108,7 +162,7 @@ fn admit(b: &mut Builder, whom: Whom, labels: &Labels) {
             b.code.jump_if(0, When::NotEqual, Other(1), labels.end);
         }
         Whom::AllBut(process) => {
-            b.code.call(helper::IDENTITY);
+            b.identity();
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
             b.code.jump_if(0, When::Equal, Constant(process as i32), ignored);
         }
@@ -121,7 +175,7 @@ fn admit(b: &mut Builder, whom: Whom, labels: &Labels) {
         if whom != (Whom::Wanted { joined_later: true }) {
             b.ignore();
         }
-        b.code.jump(labels.end);
+        b.code.jump(strange);
     }
 }
 
@@ -158,6 +212,15 @@ fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels)
     b.code.constant(1, layout::NARROW);
     b.code.place(wide);
     b.code.store(Width::Word, 7, layout::FLAGS, 1);
+    // The call by which a program was executed was made by the program before it, and may have the number of either.
+    b.code.jump_if(9, When::NotEqual, Constant(0), known);
+    let executed = b.code.label();
+    b.code.jump_if(8, When::Equal, Constant(HERE.execute), executed);
+    b.code.jump_if(8, When::NotEqual, Constant(NARROW_EXECUTE), known);
+    b.code.jump_if(1, When::Equal, Constant(0), known);
+    b.code.place(executed);
+    b.code.constant(8, HERE.execute);
+    b.code.jump(labels.by_number);
     b.code.place(known);
     // The call that created this task was its creator's.
     b.code.jump_if(9, When::NotEqual, Constant(0), parent);

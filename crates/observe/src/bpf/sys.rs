@@ -14,8 +14,10 @@ mod command {
     pub(super) const MAP_NEXT_KEY: i32 = 4;
     pub(super) const PROGRAM_LOAD: i32 = 5;
     pub(super) const TEST_RUN: i32 = 10;
+    pub(super) const INFORMATION: i32 = 15;
     pub(super) const RAW_TRACEPOINT_OPEN: i32 = 17;
     pub(super) const MAP_TAKE: i32 = 21;
+    pub(super) const ENABLE_STATISTICS: i32 = 32;
 }
 
 /// `BPF_PROG_TYPE_RAW_TRACEPOINT`.
@@ -82,6 +84,22 @@ struct OpenTracepoint {
     name: u64,
     program: u32,
     unused: u32,
+}
+
+/// `struct bpf_prog_info`, up to what is used.
+#[repr(C)]
+#[derive(Default)]
+struct ProgramInfo {
+    before: [u64; 24],
+    run_time_ns: u64,
+    run_count: u64,
+}
+
+#[repr(C)]
+struct AskInfo {
+    program: u32,
+    size: u32,
+    info: u64,
 }
 
 #[repr(C)]
@@ -260,6 +278,27 @@ impl Program {
     pub(crate) fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
+
+    /// How often it ran while the kernel kept statistics, and how long, in ns.
+    ///
+    /// # Errors
+    /// If this kernel does not tell (before Linux 5.1).
+    pub(crate) fn ran(&self) -> io::Result<(u64, u64)> {
+        let mut info = ProgramInfo::default();
+        let size = size_of::<ProgramInfo>() as u32;
+        let address = (&raw mut info).expose_provenance() as u64;
+        bpf(command::INFORMATION, &mut AskInfo { program: self.0.as_raw_fd() as u32, size, info: address })?;
+        Ok((info.run_count, info.run_time_ns))
+    }
+}
+
+/// Has the kernel note how often and how long programs run, all of the system, until the result is dropped.
+///
+/// # Errors
+/// If this process may not, or the kernel cannot (before Linux 5.8).
+pub(crate) fn keep_statistics() -> io::Result<OwnedFd> {
+    const RUN_TIME: u32 = 0;
+    Ok(owned(bpf(command::ENABLE_STATISTICS, &mut RUN_TIME.to_owned())?))
 }
 
 /// An attached program. Dropping it detaches the program; so does the end of this process, however it ends.

@@ -1,0 +1,130 @@
+//! Programs that make known calls: written in Rust and compiled by the test, and 32-bit ones written byte by byte.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Compiles a program. Its text may use the C library's `syscall`.
+pub fn compiled(place: &Path, name: &str, text: &str) -> PathBuf {
+    let (source, program) = (place.join(format!("{name}.rs")), place.join(name));
+    let head = "#![allow(unused)]\nunsafe extern \"C\" { fn syscall(number: i64, ...) -> i64; fn prctl(what: i32, ...) -> i32; }\n";
+    fs::write(&source, head.to_string() + text).expect("its text");
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
+    let output = Command::new(rustc)
+        .args(["--edition", "2024", "-C", "debuginfo=0", "-o"])
+        .arg(&program)
+        .arg(&source)
+        .current_dir(place)
+        .output()
+        .expect("rustc runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+/// 23 requests that do nothing, given to an io_uring at once: its queue entries are zero, which is that request. Ends with 77 if
+/// the kernel gives no io_uring.
+pub const RING: &str = r#"
+    fn main() { unsafe {
+        let mut parameters = [0_u32; 30];
+        let ring = syscall(425, 32, parameters.as_mut_ptr());
+        if ring < 0 { std::process::exit(77); }
+        // mmap(2): readable and writable, shared; the rings lie at offset 0. The parameters tell the place of the tail.
+        let number = if cfg!(target_arch = "x86_64") { 9 } else { 222 };
+        let place = syscall(number, 0_usize, 4096_usize, 3, 1, ring, 0_usize);
+        assert!(place > 0);
+        let tail = (place as *mut u8).add(parameters[11] as usize).cast::<u32>();
+        tail.write_volatile(23);
+        assert_eq!(syscall(426, ring, 23, 0, 0, 0_usize, 0_usize), 23);
+    } }
+"#;
+
+/// Refuses the calls with the numbers of its first argument by EPERM, as a sandbox does, and executes the rest.
+pub const SANDBOX: &str = r#"
+    use std::os::unix::process::CommandExt;
+    #[repr(C)] struct Step { code: u16, yes: u8, no: u8, value: u32 }
+    #[repr(C)] struct Filter { length: u16, steps: *const Step }
+    fn main() {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        // Loads the number; for each refused one: if it is equal, the answer EPERM; then allows.
+        let mut steps = vec![Step { code: 0x20, yes: 0, no: 0, value: 0 }];
+        for number in words[0].split(',') {
+            steps.push(Step { code: 0x15, yes: 0, no: 1, value: number.parse().unwrap() });
+            steps.push(Step { code: 0x06, yes: 0, no: 0, value: 0x0005_0001 });
+        }
+        steps.push(Step { code: 0x06, yes: 0, no: 0, value: 0x7fff_0000 });
+        let filter = Filter { length: steps.len() as u16, steps: steps.as_ptr() };
+        unsafe {
+            assert_eq!(prctl(38, 1_usize, 0_usize, 0_usize, 0_usize), 0);
+            assert_eq!(prctl(22, 2_usize, &raw const filter, 0_usize, 0_usize), 0);
+        }
+        panic!("{}", std::process::Command::new(&words[1]).args(&words[2..]).exec());
+    }
+"#;
+
+/// Makes a call (its number is the first argument) in 1,100 threads that live at once, three times in each.
+pub const THREADS: &str = r#"
+    fn main() {
+        let number: i64 = std::env::args().nth(1).unwrap().parse().unwrap();
+        let barrier = std::sync::Arc::new(std::sync::Barrier::new(1100));
+        let work = |barrier: std::sync::Arc<std::sync::Barrier>| move || {
+            barrier.wait();
+            for _ in 0..3 { unsafe { syscall(number); } }
+            barrier.wait();
+        };
+        let build = || std::thread::Builder::new().stack_size(65536).spawn(work(barrier.clone())).unwrap();
+        let threads: Vec<_> = (0..1100).map(|_| build()).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+"#;
+
+/// Makes a call (its number is the first argument) 23 times.
+pub const CALLS: &str = r#"
+    fn main() {
+        let number: i64 = std::env::args().nth(1).unwrap().parse().unwrap();
+        for _ in 0..23 { unsafe { syscall(number); } }
+    }
+"#;
+
+/// Executes a program from a thread that is not the first.
+pub const EXECUTES: &str = r#"
+    use std::os::unix::process::CommandExt;
+    fn main() {
+        std::thread::spawn(|| panic!("{}", std::process::Command::new("/bin/true").exec())).join().unwrap();
+    }
+"#;
+
+/// 64-bit code that makes 23 calls by the gate of 32-bit programs: getpid, which is number 20 there.
+#[cfg(target_arch = "x86_64")]
+pub const OLD_GATE: &str = r#"
+    fn main() {
+        for _ in 0..23 { unsafe { std::arch::asm!("int 0x80", inout("eax") 20_u32 => _); } }
+    }
+"#;
+
+/// A 32-bit program for x86: 23 times getpid, once close of a descriptor that there is not, exit with 5.
+#[cfg(target_arch = "x86_64")]
+pub fn narrow(place: &Path) -> PathBuf {
+    const START: u32 = 0x0804_8000;
+    const HEADERS: u32 = 52 + 32;
+    let code: &[u8] = &[
+        0xbb, 23, 0, 0, 0, // mov ebx, 23
+        0xb8, 20, 0, 0, 0, 0xcd, 0x80, // again: mov eax, 20; int 0x80
+        0x4b, 0x75, 0xf6, // dec ebx; jnz again
+        0xb8, 6, 0, 0, 0, 0xbb, 0xff, 0xff, 0xff, 0xff, 0xcd, 0x80, // mov eax, 6; mov ebx, -1; int 0x80
+        0xb8, 1, 0, 0, 0, 0xbb, 5, 0, 0, 0, 0xcd, 0x80, // mov eax, 1; mov ebx, 5; int 0x80
+    ];
+    // The header of the file: 32 bits, little endian; an executable for the 80386 with one segment (elf(5)).
+    let mut file = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    file.extend([2_u16, 3].iter().flat_map(|it| it.to_le_bytes()));
+    file.extend([1, START + HEADERS, 52, 0, 0].iter().flat_map(|it: &u32| it.to_le_bytes()));
+    file.extend([52_u16, 32, 1, 0, 0, 0].iter().flat_map(|it| it.to_le_bytes()));
+    // The segment: the whole file, readable and executable.
+    let size = HEADERS + code.len() as u32;
+    file.extend([1, 0, START, START, size, size, 5, 0x1000].iter().flat_map(|it: &u32| it.to_le_bytes()));
+    file.extend(code);
+    let program = place.join("narrow");
+    fs::write(&program, file).expect("a program");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it can be executed");
+    program
+}

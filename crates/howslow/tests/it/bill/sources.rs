@@ -1,0 +1,122 @@
+//! Ways of counting beside eBPF: what they count, what they leave unchanged, and why they are not possible.
+
+use super::*;
+
+#[test]
+fn both_ways_of_counting_find_the_same() {
+    let data = folder();
+    if !can_count(&data) || !can_count_by(&data, "ptrace") {
+        return;
+    }
+    let place = files();
+    let counts = |together: &Value, list: &str, key: [&str; 2]| -> BTreeMap<String, u64> {
+        let list = together[list].as_array().expect("a list");
+        let entry = |it: &Value| (format!("{} {}", it[key[0]], it[key[1]]), it["count"].as_u64().expect("a count"));
+        list.iter().map(entry).collect()
+    };
+    let signals = "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; trap : USR1; kill -USR1 $$; :";
+    for words in [
+        &["find", "d"][..],
+        &["dd", "if=/dev/zero", "of=/dev/null", "bs=7", "count=23", "status=none"],
+        &["sh", "-c", signals],
+    ] {
+        let of =
+            |source: &str| billed_by(&data, place.path(), &["--source", source], words)["seen"]["together"].clone();
+        let (kernel, tracer) = (of("ebpf"), of("ptrace"));
+        for what in ["forks", "execs", "signals"] {
+            assert_eq!(kernel[what], tracer[what], "{what} of {words:?}");
+        }
+        // After which call a signal comes is chance, and so is how often a shell waits.
+        if words[0] != "sh" {
+            // What was moved is part of the key.
+            assert_eq!(counts(&kernel, "calls", ["call", "bytes"]), counts(&tracer, "calls", ["call", "bytes"]));
+            assert_eq!(counts(&kernel, "pairs", ["first", "then"]), counts(&tracer, "pairs", ["first", "then"]));
+        }
+    }
+}
+
+/// Runs howslow as a user without rights, in a folder that this user may write to; `None` if that is not possible here.
+fn without_rights(data: &TempDir, words: &[&str]) -> Option<std::process::Output> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(data.path(), fs::Permissions::from_mode(0o777)).expect("our folder");
+    let howslow = assert_cmd::cargo::cargo_bin!("howslow");
+    let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let run = |program: &Path, words: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(user).arg(program).args(words).current_dir("/").env("HOWSLOW_DATA", data.path());
+        command.stdin(Stdio::null()).output()
+    };
+    match run(howslow, &["--version"]) {
+        Ok(output) if output.status.success() => Some(run(howslow, words).expect("it runs")),
+        other => {
+            testing::not_tested!(
+                "howslow cannot run as another user: {other:?}; run as root, in a folder that others can read"
+            );
+            None
+        }
+    }
+}
+
+#[test]
+fn without_rights_a_command_is_followed_by_ptrace() {
+    let data = folder();
+    if !can_count_by(&data, "ptrace") {
+        return;
+    }
+    let script = "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; grep NoNewPrivs /proc/self/status; exit 5";
+    let Some(output) = without_rights(&data, &["bill", "--", "sh", "-c", script]) else { return };
+    let page = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{page}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "NoNewPrivs:\t0\n");
+    for says in ["counted by ptrace", "not counted by eBPF: this process may not load programs", "25 programs executed"]
+    {
+        assert!(page.contains(says), "{says}: {page}");
+    }
+}
+
+#[test]
+fn without_rights_another_users_process_is_told_by_its_accounts() {
+    let data = folder();
+    if !can_count_by(&data, "ptrace") {
+        return;
+    }
+    let mut other = Command::new("sleep").arg("1000").spawn().expect("sleep runs");
+    let pid = other.id().to_string();
+    let told = without_rights(&data, &["bill", "--for", "100ms", "-p", &pid]);
+    let refused = without_rights(&data, &["bill", "--source", "ptrace", "--for", "100ms", "-p", &pid]);
+    other.kill().expect("it can be killed");
+    other.wait().expect("it ended");
+    let (Some(told), Some(refused)) = (told, refused) else { return };
+    let page = String::from_utf8_lossy(&told.stdout);
+    assert_eq!(told.status.code(), Some(0), "{page}");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("counted by accounts") && page.contains("belongs to another user"), "{page}");
+    assert_eq!(refused.status.code(), Some(2));
+    let sentence = String::from_utf8_lossy(&refused.stderr);
+    assert!(sentence.contains("ptrace cannot be used here") && sentence.contains("another user"), "{sentence}");
+}
+
+#[test]
+fn what_is_traced_already_is_refused_in_a_sentence() {
+    let data = folder();
+    if !can_count_by(&data, "ptrace") {
+        return;
+    }
+    let mut first = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+    first.env("HOWSLOW_DATA", data.path()).args(["bill", "--source", "ptrace", "--", "sh", "-c", "echo $$; read line"]);
+    let mut first = first.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
+    let mut line = String::new();
+    let mut lines = std::io::BufReader::new(first.stdout.as_mut().expect("a pipe"));
+    std::io::BufRead::read_line(&mut lines, &mut line).expect("a line");
+    let words = ["bill", "--source", "ptrace", "-p", line.trim()];
+    howslow(&data).args(words).assert().code(2).stderr(contains("is traced already, by process"));
+    drop(first.stdin.take());
+    first.wait().expect("it ends");
+}
+
+#[test]
+fn a_system_is_not_followed_by_ptrace() {
+    let data = folder();
+    let says = "it follows a command or a process, not a cgroup or the system";
+    howslow(&data).args(["bill", "--source", "ptrace", "--system"]).assert().code(2).stderr(contains(says));
+}

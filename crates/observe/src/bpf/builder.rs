@@ -1,0 +1,285 @@
+//! What the programs are built of: finding the record of a task, giving one, counting in it. Knows no tracepoint.
+
+use super::instruction::{Assembler, Compute, FRAME, Instruction, Label, Operand, Register, When, Width};
+use super::layout;
+use super::layout::Kind;
+use super::maps::Maps;
+use Operand::{Constant, Register as Other};
+
+/// Whom the programs watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whom {
+    /// The tasks that were announced, once they execute a program, and what they create.
+    Announced,
+    /// The processes in the map of the wanted, and what they create. Processes that run may be wanted later only if so said.
+    Wanted { joined_later: bool },
+    /// All in the cgroup with this id, which lies this deep, and what they create.
+    Cgroup { id: u64, depth: i32 },
+    /// All but the process with this id.
+    AllBut(u32),
+}
+
+impl Whom {
+    /// True if a task that is not watched is not watched later, unless it is given a record.
+    pub(super) fn stays(self) -> bool {
+        !matches!(self, Whom::Wanted { joined_later: true } | Whom::Cgroup { .. })
+    }
+}
+
+/// Helpers by number (include/uapi/linux/bpf.h, `BPF_FUNC_*`).
+pub(super) mod helper {
+    pub(crate) const LOOKUP: i32 = 1;
+    pub(crate) const UPDATE: i32 = 2;
+    pub(crate) const DELETE: i32 = 3;
+    pub(crate) const MONOTONIC: i32 = 5;
+    pub(crate) const THIS_CPU: i32 = 8;
+    pub(crate) const IDENTITY: i32 = 14;
+    pub(crate) const NAME: i32 = 16;
+    pub(crate) const TASK: i32 = 35;
+    pub(crate) const CGROUP: i32 = 80;
+    pub(crate) const PUSH: i32 = 87;
+    pub(crate) const POP: i32 = 88;
+    pub(crate) const READ: i32 = 113;
+    pub(crate) const IDENTITY_IN: i32 = 120;
+    pub(crate) const ANCESTOR: i32 = 123;
+}
+
+/// The frame: where the programs keep what helpers take by address.
+pub(super) mod frame {
+    pub(crate) const TASK: i16 = -8;
+    pub(crate) const SLOT: i16 = -16;
+    pub(crate) const WORD: i16 = -24;
+    pub(crate) const ONE: i16 = -32;
+    pub(crate) const SPILLED: i16 = -48;
+    pub(crate) const SPILLED_KEY: i16 = -40;
+}
+
+/// Fibonacci hashing: 2^32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+pub(super) const GOLDEN: i32 = 0x9E37_79B1_u32 as i32;
+
+/// A program being built, and the maps it uses. Registers: 6 the context, 7 the record, 8 and 9 what the program keeps.
+pub(super) struct Builder<'a> {
+    pub(super) code: Assembler,
+    pub(super) maps: &'a Maps,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(maps: &'a Maps) -> Builder<'a> {
+        let mut code = Assembler::default();
+        code.copy(6, 1);
+        Builder { code, maps }
+    }
+
+    /// Ends the program at this label.
+    pub(super) fn end(mut self, end: Label) -> Vec<Instruction> {
+        self.code.place(end);
+        self.code.exit();
+        self.code.finish()
+    }
+
+    /// Puts the address of a place of the frame into a register.
+    pub(super) fn frame(&mut self, to: Register, place: i16) {
+        self.code.copy(to, FRAME);
+        self.code.add(to, i32::from(place));
+    }
+
+    /// Calls a helper on a map and the key in the frame.
+    pub(super) fn on_map(&mut self, helper: i32, map: i32, key: i16) {
+        self.frame(2, key);
+        self.code.map(1, map);
+        self.code.call(helper);
+    }
+
+    /// The running task becomes the key of the frame. It stays in register 0.
+    pub(super) fn this_task(&mut self) {
+        self.code.call(helper::TASK);
+        self.code.store(Width::Double, FRAME, frame::TASK, 0);
+    }
+
+    /// Finds the record of the task in the frame: register 7. Its number stays in the frame. A task that is known not to be
+    /// watched goes to `ignored`.
+    pub(super) fn find(&mut self, missing: Label, ignored: Label) {
+        let own = self.code.label();
+        self.on_map(helper::LOOKUP, self.maps.tasks.descriptor(), frame::TASK);
+        self.code.jump_if(0, When::Equal, Constant(0), missing);
+        self.code.load(Width::Word, 0, 0, 0);
+        self.code.jump_if(0, When::Equal, Constant(layout::IGNORED), ignored);
+        self.code.jump_if(0, When::NotEqual, Constant(layout::OVERFLOW), own);
+        self.code.call(helper::THIS_CPU);
+        self.code.place(own);
+        self.code.store(Width::Word, FRAME, frame::SLOT, 0);
+        self.record(missing);
+    }
+
+    /// The record whose number is in the frame: register 7.
+    pub(super) fn record(&mut self, missing: Label) {
+        self.on_map(helper::LOOKUP, self.maps.records.descriptor(), frame::SLOT);
+        self.code.jump_if(0, When::Equal, Constant(0), missing);
+        self.code.copy(7, 0);
+    }
+
+    /// Adds 1 to a count of the record that `base` points into. Only the task itself writes to its record.
+    pub(super) fn count(&mut self, base: Register, offset: i16) {
+        self.code.load(Width::Double, 1, base, offset);
+        self.code.add(1, 1);
+        self.code.store(Width::Double, base, offset, 1);
+    }
+
+    /// How many records were given out: into this register.
+    pub(super) fn epoch(&mut self, to: Register) {
+        self.code.map_value(to, self.maps.lost.descriptor());
+        self.code.load(Width::Double, to, to, layout::lost::GIVEN);
+    }
+
+    pub(super) fn lose(&mut self, what: i16) {
+        self.code.constant(1, 1);
+        self.code.map_value(2, self.maps.lost.descriptor());
+        self.code.add_at_once(2, what, 1);
+    }
+
+    /// Reads 4 bytes of the kernel's memory at register 3 into register 0.
+    pub(super) fn read_word(&mut self) {
+        self.code.constant(2, 4);
+        self.frame(1, frame::WORD);
+        self.code.call(helper::READ);
+        self.code.load(Width::Word, 0, FRAME, frame::WORD);
+    }
+
+    /// Gives register 3 the kind of a key, above its two numbers.
+    pub(super) fn key(&mut self, kind: Kind) {
+        self.code.wide(1, (kind as u64) << 32);
+        self.code.compute(Compute::Or, 3, Other(1));
+    }
+
+    /// Counts the key in register 3 in the record's table, and goes to `done`. Keeps registers 6 to 9.
+    pub(super) fn count_key(&mut self, done: Label) {
+        let a = &mut self.code;
+        a.copy(4, 3);
+        a.copy(5, 3);
+        a.compute(Compute::ShiftRight, 5, Constant(32));
+        a.compute(Compute::Xor, 4, Other(5));
+        a.compute32(Compute::Multiply, 4, Constant(GOLDEN));
+        a.compute32(Compute::ShiftRight, 4, Constant(32 - layout::PLACE_BITS as i32));
+        a.compute(Compute::ShiftLeft, 4, Constant(4));
+        a.compute(Compute::Add, 4, Other(7));
+        for place in 0..layout::TRIES as i16 {
+            let at = layout::TABLE + place * 16;
+            let (found, next) = (a.label(), a.label());
+            a.load(Width::Double, 5, 4, at);
+            a.jump_if(5, When::Equal, Other(3), found);
+            a.jump_if(5, When::NotEqual, Constant(0), next);
+            a.store(Width::Double, 4, at, 3);
+            a.place(found);
+            a.load(Width::Double, 5, 4, at + 8);
+            a.add(5, 1);
+            a.store(Width::Double, 4, at + 8, 5);
+            a.jump(done);
+            a.place(next);
+        }
+        self.spill(done);
+    }
+
+    /// Counts the key in register 3 in the map that all records share.
+    pub(super) fn spill(&mut self, done: Label) {
+        let (again, fresh) = (self.code.label(), self.code.label());
+        let map = self.maps.spilled.descriptor();
+        self.code.load(Width::Double, 1, 7, layout::ID);
+        self.code.store(Width::Double, FRAME, frame::SPILLED, 1);
+        self.code.store(Width::Double, FRAME, frame::SPILLED_KEY, 3);
+        self.on_map(helper::LOOKUP, map, frame::SPILLED);
+        self.code.jump_if(0, When::Equal, Constant(0), fresh);
+        self.code.place(again);
+        self.code.constant(1, 1);
+        self.code.add_at_once(0, 0, 1);
+        self.code.jump(done);
+        self.code.place(fresh);
+        self.code.constant(1, 1);
+        self.code.store(Width::Double, FRAME, frame::ONE, 1);
+        self.frame(3, frame::ONE);
+        // BPF_NOEXIST: shared records may be added to by another CPU meanwhile.
+        self.code.constant(4, 1);
+        self.on_map(helper::UPDATE, map, frame::SPILLED);
+        self.code.jump_if(0, When::Equal, Constant(0), done);
+        self.on_map(helper::LOOKUP, map, frame::SPILLED);
+        self.code.jump_if(0, When::NotEqual, Constant(0), again);
+        self.lose(layout::lost::EVENTS);
+        self.code.jump(done);
+    }
+
+    /// Gives the task in the frame a record, created by the one whose number is in register 9. Register 7 is the record only at
+    /// `done`; without one, the program goes on at `none`.
+    pub(super) fn create(&mut self, done: Label, none: Label) {
+        let (full, shared, failed) = (self.code.label(), self.code.label(), self.code.label());
+        let tasks = self.maps.tasks.descriptor();
+        // What was remembered of addresses may no longer hold.
+        self.lose(layout::lost::GIVEN);
+        self.on_map(helper::POP, self.maps.free.descriptor(), frame::SLOT);
+        self.code.jump_if(0, When::NotEqual, Constant(0), full);
+        self.record(full);
+        self.code.load(Width::Double, 1, FRAME, frame::TASK);
+        self.code.store(Width::Double, 7, layout::TASK, 1);
+        self.code.store(Width::Double, 7, layout::PARENT, 9);
+        self.code.constant(1, layout::FRESH);
+        self.code.store(Width::Word, 7, layout::FLAGS, 1);
+        self.code.constant(1, layout::NONE);
+        self.code.store(Width::Word, 7, layout::LAST, 1);
+        self.code.call(helper::MONOTONIC);
+        self.code.store(Width::Double, 7, layout::BEGIN, 0);
+        self.insert(tasks);
+        self.code.jump_if(0, When::Equal, Constant(0), done);
+        self.code.jump(failed);
+        self.code.place(full);
+        self.code.constant(1, layout::OVERFLOW);
+        self.code.store(Width::Word, FRAME, frame::SLOT, 1);
+        self.lose(layout::lost::RECORDS);
+        self.insert(tasks);
+        self.code.jump_if(0, When::Equal, Constant(0), shared);
+        self.code.place(failed);
+        self.lose(layout::lost::TASKS);
+        self.code.place(shared);
+        self.code.jump(none);
+    }
+
+    /// Notes the record's number in the frame for the task in the frame.
+    pub(super) fn insert(&mut self, tasks: i32) {
+        self.frame(3, frame::SLOT);
+        self.code.constant(4, 0);
+        self.on_map(helper::UPDATE, tasks, frame::TASK);
+    }
+
+    /// Notes that the task in the frame is not watched.
+    pub(super) fn ignore(&mut self) {
+        self.code.constant(1, layout::IGNORED);
+        self.code.store(Width::Word, FRAME, frame::SLOT, 1);
+        self.insert(self.maps.tasks.descriptor());
+    }
+
+    /// Process id in the high half, thread id in the low one: register 0. In the numbers of howslow's namespace, if it is not the
+    /// first one and the task is in it.
+    pub(super) fn identity(&mut self) {
+        let Some((device, inode)) = self.maps.namespace else { return self.code.call(helper::IDENTITY) };
+        let (outside, known) = (self.code.label(), self.code.label());
+        self.code.wide(1, device);
+        self.code.wide(2, inode);
+        self.frame(3, frame::SPILLED);
+        self.code.constant(4, 8);
+        self.code.call(helper::IDENTITY_IN);
+        self.code.jump_if(0, When::NotEqual, Constant(0), outside);
+        // The kernel writes the thread's id and then that of the process.
+        self.code.load(Width::Double, 0, FRAME, frame::SPILLED);
+        self.code.jump(known);
+        self.code.place(outside);
+        self.code.call(helper::IDENTITY);
+        self.code.place(known);
+    }
+
+    /// Notes who the running task is: for the record in register 7.
+    pub(super) fn identify(&mut self) {
+        self.identity();
+        self.code.store(Width::Double, 7, layout::IDENTITY, 0);
+        self.code.copy(1, 7);
+        self.code.add(1, i32::from(layout::NAME));
+        self.code.constant(2, 16);
+        self.code.call(helper::NAME);
+    }
+}

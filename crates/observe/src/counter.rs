@@ -1,0 +1,76 @@
+//! What counts calls: programs in the kernel, or a tracer. Both tell tasks.
+
+use std::io;
+
+use record::Usage;
+
+use crate::bpf::{Counting, Losses};
+use crate::task::Task;
+use crate::traced::Tracer;
+
+/// A way of counting calls that is at work.
+#[derive(Debug)]
+pub(crate) enum Counter {
+    Bpf(Box<Counting>),
+    Traced(Tracer),
+}
+
+impl Counter {
+    /// The tasks that ended since the last call, with what they used if that is known here.
+    ///
+    /// # Errors
+    /// The kernel's refusal of something that it allowed before.
+    pub(crate) fn ended(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
+        match self {
+            Counter::Bpf(counting) => Ok(counting.ended()?.into_iter().map(|task| (task, None)).collect()),
+            Counter::Traced(tracer) => Ok(tracer.ended()),
+        }
+    }
+
+    /// The tasks that still run.
+    ///
+    /// # Errors
+    /// The kernel's refusal of something that it allowed before.
+    pub(crate) fn running(&mut self) -> io::Result<Vec<Task>> {
+        match self {
+            Counter::Bpf(counting) => counting.running(),
+            Counter::Traced(tracer) => Ok(tracer.running()),
+        }
+    }
+
+    /// Stops counting. What was counted can still be read.
+    pub(crate) fn detach(&mut self) {
+        match self {
+            Counter::Bpf(counting) => counting.detach(),
+            Counter::Traced(tracer) => tracer.detach(),
+        }
+    }
+
+    /// What was lost until now.
+    pub(crate) fn losses(&self) -> Losses {
+        match self {
+            Counter::Bpf(counting) => counting.losses(),
+            Counter::Traced(_) => Losses::default(),
+        }
+    }
+
+    /// Watches this process, too.
+    ///
+    /// # Errors
+    /// If too many are watched.
+    pub(crate) fn want(&self, process: u32) -> io::Result<()> {
+        match self {
+            Counter::Bpf(counting) => counting.want(process),
+            // The tracer has its processes from the start.
+            Counter::Traced(_) => Ok(()),
+        }
+    }
+
+    /// The tracer, to whom the kernel tells the command's end.
+    pub(crate) fn tracer(&self) -> Option<&Tracer> {
+        match self {
+            Counter::Traced(tracer) => Some(tracer),
+            Counter::Bpf(_) => None,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! How watching begins: the ways of counting are tried, the best first, until one is possible.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::time::Instant;
+
+use record::PassedOver;
+
+use super::Observer;
+use crate::bpf::{Counting, Programs, Whom, keep_statistics, run_here};
+use crate::calibrate;
+use crate::cgroup::Cgroup;
+use crate::command::{self, Running};
+use crate::counter::Counter;
+use crate::counts::CallNames;
+use crate::exits::Exits;
+use crate::fold::Fold;
+use crate::target::{ObserveError, Options, Source, Target};
+use crate::traced::Tracer;
+
+/// Records for a command and what it starts; each takes 17 KB.
+const FEW: usize = 1024;
+/// Records for a whole system, beyond two for each task that it has.
+const MORE: usize = 2048;
+
+/// Why watching does not begin in one way.
+enum Hindrance {
+    /// This way is not possible: the reason.
+    Impossible(String),
+    /// No way is.
+    Wrong(ObserveError),
+}
+
+impl Observer {
+    /// Begins to watch.
+    ///
+    /// # Errors
+    /// If the target does not exist or cannot be started, or the way of counting that was asked for is not possible.
+    pub fn start(target: Target, options: &Options) -> Result<Observer, ObserveError> {
+        let cgroup = match &target {
+            Target::Cgroup(path) => Some(Cgroup::open(path)?),
+            _ => None,
+        };
+        if let Target::Process(process) = &target
+            && !fs::exists(format!("/proc/{process}")).unwrap_or(false)
+        {
+            return Err(ObserveError::NoProcess(*process));
+        }
+        let mut observer = Observer {
+            what: what(&target),
+            target,
+            cgroup,
+            source: Source::Accounts,
+            passed_over: Vec::new(),
+            counter: None,
+            command: None,
+            exits: Exits::new().ok(),
+            fold: Fold::default(),
+            names: CallNames::new(options.detail),
+            detail: options.detail,
+            before: HashMap::new(),
+            begun: Instant::now(),
+            per_call_ns: None,
+            in_program_ns: None,
+        };
+        for source in Source::ALL.into_iter().filter(|source| options.source.is_none_or(|only| only == *source)) {
+            match observer.begin(source, options) {
+                Ok(()) => break,
+                Err(Hindrance::Wrong(error)) => return Err(error),
+                Err(Hindrance::Impossible(why)) if options.source.is_some() => {
+                    return Err(ObserveError::Refused { with: source, why });
+                }
+                Err(Hindrance::Impossible(reason)) => {
+                    observer.passed_over.push(PassedOver { source: source.word().into(), reason });
+                }
+            }
+        }
+        Ok(observer)
+    }
+
+    fn begin(&mut self, source: Source, options: &Options) -> Result<(), Hindrance> {
+        match source {
+            Source::Bpf => self.load(options).map_err(|error| Hindrance::Impossible(refusal(&error)))?,
+            Source::Ptrace => self.attach(options).map_err(Hindrance::Impossible)?,
+            Source::Accounts => {}
+        }
+        self.source = source;
+        self.note_earlier_usage();
+        self.begun = Instant::now();
+        self.start_command(options)
+    }
+
+    fn load(&mut self, options: &Options) -> io::Result<()> {
+        let own = std::process::id();
+        let (whom, records) = match (&self.target, &self.cgroup) {
+            (Target::Command(_), _) => (Whom::Announced, FEW),
+            (Target::System, _) => (Whom::AllBut(own), MORE + 2 * tasks_of_the_system()),
+            (_, Some(Cgroup { id: Some((id, depth)), .. })) => (Whom::Cgroup { id: *id, depth: *depth }, FEW),
+            (Target::Cgroup(_), _) => (Whom::Wanted { joined_later: true }, FEW),
+            (Target::Process(_), _) => (Whom::Wanted { joined_later: false }, FEW),
+        };
+        let (counting, programs) = Counting::new(whom, records, options.detail)?;
+        let mut counter = Counter::Bpf(Box::new(counting));
+        // Before anything is attached: a task that is not wanted then is never looked at again.
+        self.want(&counter)?;
+        let bare = if options.calibrate { Some(calibrate::per_call(|| Ok(()))?) } else { None };
+        if let Counter::Bpf(counting) = &mut counter {
+            counting.attach(&programs)?;
+        }
+        if let Some(bare) = bare {
+            // It also shows that a task can be announced, before the command is one.
+            self.per_call_ns = Some(calibrate::per_call(|| programs.enrol())? - bare);
+            self.in_program_ns = in_program_ns(&programs).ok();
+        }
+        self.counter = Some(counter);
+        Ok(())
+    }
+
+    /// Follows a process; for a command, sees whether that is possible.
+    fn attach(&mut self, options: &Options) -> Result<(), String> {
+        if matches!(self.target, Target::Cgroup(_) | Target::System) {
+            return Err("it follows a command or a process, not a cgroup or the system".into());
+        }
+        let cost = calibrate::followed_call(options.detail)?;
+        self.per_call_ns = options.calibrate.then_some(cost);
+        if let Target::Process(process) = self.target {
+            self.counter = Some(Counter::Traced(Tracer::attach(process, options.detail)?));
+        }
+        Ok(())
+    }
+
+    fn start_command(&mut self, options: &Options) -> Result<(), Hindrance> {
+        let Target::Command(words) = &self.target else { return Ok(()) };
+        let command = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        let wrong = |why: io::Error| Hindrance::Wrong(ObserveError::Start { command: command.clone(), why });
+        let running: Running = match (self.source, &self.counter) {
+            (Source::Ptrace, _) => {
+                let (awaited, announce) = Tracer::await_command(options.detail).map_err(Hindrance::Impossible)?;
+                let running = command::start(words, announce);
+                let tracer = awaited.started();
+                // Without its tracer, the command was not started.
+                self.counter = Some(Counter::Traced(tracer.map_err(Hindrance::Impossible)?));
+                running.map_err(wrong)?
+            }
+            (_, Some(Counter::Bpf(counting))) => {
+                let program = counting.announce();
+                command::start(words, move || run_here(program)).map_err(wrong)?
+            }
+            _ => command::start(words, || Ok(())).map_err(wrong)?,
+        };
+        self.command = Some(running);
+        Ok(())
+    }
+}
+
+/// What the kernel's statistics say of a run of the program at each call, in ns. They are kept for a moment only: they take
+/// time themselves.
+fn in_program_ns(programs: &Programs) -> io::Result<f64> {
+    let _kept = keep_statistics()?;
+    let before = programs.ran()?;
+    calibrate::per_call(|| programs.enrol())?;
+    let after = programs.ran()?;
+    Ok((after.together_ns - before.together_ns) as f64 / (after.times - before.times).max(1) as f64)
+}
+
+/// The target in words.
+fn what(target: &Target) -> String {
+    match target {
+        Target::Command(words) => {
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        }
+        Target::Process(process) => format!("process {process}"),
+        Target::Cgroup(path) => format!("cgroup {}", path.display()),
+        Target::System => "the whole system".into(),
+    }
+}
+
+/// The tasks of the system, from the fourth field of /proc/loadavg.
+fn tasks_of_the_system() -> usize {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let tasks = text.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
+    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(1000)
+}
+
+/// Why programs cannot be loaded, and what to do.
+fn refusal(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            "this process may not load programs into the kernel; run it as root, or with CAP_BPF and CAP_PERFMON".into()
+        }
+        Some(libc::ENOSYS) => "this kernel has no bpf(2)".into(),
+        _ => format!("the kernel does not take the programs: {error}"),
+    }
+}

@@ -1,0 +1,177 @@
+//! Counting by ptrace(2): a thread of howslow follows every call. Needs no right beyond that to debug what is watched, but
+//! each call stops the program twice.
+//!
+//! There is no filter of seccomp(2) here, with which a program would stop at chosen calls only. Every call is to be counted, so
+//! it would save nothing; without privilege it takes no_new_privs, which changes what the program may do; and it
+//! stays with the program, whose calls would fail once howslow is gone.
+
+mod refusal;
+mod status;
+mod sys;
+mod tracing;
+
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use record::Usage;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::cgroup::numbers_in;
+use crate::target::Detail;
+use crate::task::Task;
+use tracing::{Board, locked};
+
+/// The tracer answers a new command at once, unless it is gone.
+const ANSWERED: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+
+/// Threads that are followed. Dropping it lets them go at their next event, as does the end of this process, however it ends.
+#[derive(Debug)]
+pub(crate) struct Tracer {
+    board: Arc<Mutex<Board>>,
+}
+
+/// The other end of a command that is about to be started.
+#[derive(Debug)]
+pub(crate) struct Awaited {
+    board: Arc<Mutex<Board>>,
+    refused: mpsc::Receiver<Option<String>>,
+}
+
+impl Tracer {
+    /// Follows a process, and everything that it creates from now on.
+    ///
+    /// # Errors
+    /// A sentence: why it cannot be followed.
+    pub(crate) fn attach(process: u32, detail: Detail) -> Result<Tracer, String> {
+        let (board, given) = (Arc::default(), mpsc::channel());
+        let (sender, receiver) = given;
+        let shared = Arc::clone(&board);
+        let follow = move || {
+            let attached = attach_all(&shared, process);
+            let go_on = attached.is_ok();
+            let _ = sender.send(attached);
+            if go_on {
+                tracing::follow(&shared, detail);
+            }
+        };
+        spawn(follow)?;
+        receiver.recv().unwrap_or_else(|_| Err("the tracer has ended".into()))?;
+        Ok(Tracer { board })
+    }
+
+    /// Gets ready to follow a command: the new process calls the function before it executes its program.
+    ///
+    /// # Errors
+    /// A sentence: why it cannot be followed.
+    pub(crate) fn await_command(
+        detail: Detail,
+    ) -> Result<(Awaited, impl FnMut() -> io::Result<()> + Send + Sync + 'static), String> {
+        let pipe = || io::pipe().map_err(|error| format!("there is no pipe: {error}"));
+        let ((mut told, tell), (answered, mut answer)) = (pipe()?, pipe()?);
+        let (sender, refused) = mpsc::channel();
+        let board: Arc<Mutex<Board>> = Arc::default();
+        let shared = Arc::clone(&board);
+        spawn(move || {
+            let mut id = [0; 4];
+            if told.read_exact(&mut id).is_err() {
+                return;
+            }
+            let id = u32::from_ne_bytes(id);
+            locked(&shared).admit(id, id, true);
+            let seized = sys::seize(id).map_err(|error| refusal::sentence(id, &error));
+            let go_on = seized.is_ok();
+            let _ = sender.send(seized.err());
+            let _ = answer.write_all(&[1]);
+            if go_on {
+                tracing::follow(&shared, detail);
+            }
+        })?;
+        let (tell, answered) = (OwnedFd::from(tell), OwnedFd::from(answered));
+        let announce = move || {
+            let id = rustix::process::getpid().as_raw_nonzero().get();
+            rustix::io::write(&tell, &id.to_ne_bytes())?;
+            // If howslow was killed meanwhile, no answer comes.
+            let mut ready = [PollFd::new(&answered, PollFlags::IN)];
+            match poll(&mut ready, Some(&ANSWERED))? {
+                0 => Err(io::ErrorKind::TimedOut.into()),
+                _ => Ok(()),
+            }
+        };
+        Ok((Awaited { board, refused }, announce))
+    }
+
+    /// The tasks that ended since the last call, with what they used.
+    pub(crate) fn ended(&self) -> Vec<(Task, Option<Usage>)> {
+        locked(&self.board).take_ended()
+    }
+
+    /// The tasks that run.
+    pub(crate) fn running(&self) -> Vec<Task> {
+        locked(&self.board).running()
+    }
+
+    /// How often what is watched was stopped.
+    pub(crate) fn stops(&self) -> u64 {
+        locked(&self.board).stops
+    }
+
+    /// Lets everything go, at its next event.
+    pub(crate) fn detach(&self) {
+        locked(&self.board).over = true;
+    }
+
+    /// How the command ended, once: the tracer learns it instead of the process that started it.
+    pub(crate) fn take_end(&self) -> Option<(ExitStatus, Usage)> {
+        locked(&self.board).take_end()
+    }
+}
+
+impl Drop for Tracer {
+    fn drop(&mut self) {
+        self.detach();
+    }
+}
+
+impl Awaited {
+    /// The tracer of the command that was started.
+    ///
+    /// # Errors
+    /// A sentence: why the command is not followed. It runs all the same.
+    pub(crate) fn started(self) -> Result<Tracer, String> {
+        match self.refused.recv() {
+            Ok(None) => Ok(Tracer { board: self.board }),
+            Ok(Some(why)) => Err(why),
+            Err(_) => Err("the command did not tell its number".into()),
+        }
+    }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    let built = thread::Builder::new().name("tracer".into()).spawn(work);
+    built.map(|_| ()).map_err(|error| format!("there is no thread: {error}"))
+}
+
+/// Follows all threads of a process: again and again, until no new one is found.
+fn attach_all(board: &Mutex<Board>, process: u32) -> Result<(), String> {
+    let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    loop {
+        let threads = numbers_in(&format!("/proc/{process}/task"));
+        let new: Vec<u32> = threads.into_iter().filter(|thread| !locked(board).knows(*thread)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        for thread in new {
+            locked(board).admit(process, thread, false);
+            match sys::seize(thread) {
+                Ok(()) => sys::interrupt(thread).map_err(|error| refusal::sentence(process, &error))?,
+                // It ended, or the one that created it is followed already, and so is it.
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => locked(board).dismiss(thread),
+                Err(_) if status::tracer_of(thread) == Some(own) => {}
+                Err(error) => return Err(refusal::sentence(process, &error)),
+            }
+        }
+    }
+}

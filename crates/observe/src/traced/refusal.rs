@@ -1,0 +1,56 @@
+//! Why a process cannot be followed by ptrace(2), in a sentence.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+use super::status;
+
+/// The sentence.
+pub(super) fn sentence(process: u32, error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::ESRCH) => format!("process {process} has ended"),
+        Some(libc::ENOSYS) => "this kernel, or the sandbox around howslow, has no ptrace(2)".into(),
+        Some(libc::EPERM) => forbidden(process),
+        // An old kernel does not know the request.
+        _ => format!("process {process} cannot be traced: {error}"),
+    }
+}
+
+fn forbidden(process: u32) -> String {
+    if let Some(tracer) = status::tracer_of(process) {
+        let tracer = status::process_of(tracer).unwrap_or(tracer);
+        let name = fs::read_to_string(format!("/proc/{tracer}/comm")).unwrap_or_default();
+        return format!("process {process} is traced already, by process {tracer} ({})", name.trim_end());
+    }
+    let own = rustix::process::geteuid();
+    let owner = fs::metadata(format!("/proc/{process}")).map(|it| it.uid()).ok();
+    if owner.is_some_and(|owner| owner != own.as_raw()) && !own.is_root() {
+        return format!("process {process} belongs to another user; run howslow as that user, or as root");
+    }
+    match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default().trim() {
+        "1" => {
+            "this system lets a process trace only what it started (kernel.yama.ptrace_scope is 1); start the command \
+                with howslow, or run howslow as root"
+                .into()
+        }
+        scope @ ("2" | "3") => {
+            format!("this system does not let users trace (kernel.yama.ptrace_scope is {scope}); run howslow as root")
+        }
+        _ => format!("process {process} may not be traced by this one: its program or this sandbox forbids it"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_sentences() {
+        let told = |error: i32| sentence(std::process::id(), &io::Error::from_raw_os_error(error));
+        assert!(told(libc::ESRCH).ends_with("has ended"));
+        assert!(told(libc::ENOSYS).contains("no ptrace(2)"));
+        assert!(told(libc::EPERM).contains("trace"));
+        assert!(told(libc::EIO).contains("cannot be traced"));
+    }
+}

@@ -1,0 +1,210 @@
+//! ptrace(2) and wait4(2): one function for each request. Knows nothing of what is counted.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use record::Usage;
+
+use crate::command::usage;
+
+/// Requests (include/uapi/linux/ptrace.h). The C libraries give them different types, and not all of them.
+mod ask {
+    pub(super) const GO_ON: u32 = 7;
+    pub(super) const DETACH: u32 = 17;
+    pub(super) const TO_CALL: u32 = 24;
+    pub(super) const MESSAGE: u32 = 0x4201;
+    pub(super) const SEIZE: u32 = 0x4206;
+    pub(super) const INTERRUPT: u32 = 0x4207;
+    pub(super) const LISTEN: u32 = 0x4208;
+    pub(super) const CALL_INFO: u32 = 0x420e;
+}
+
+/// The bits that tell a stop at a system call from a delivered `SIGTRAP` (`PTRACE_O_TRACESYSGOOD`).
+const AT_A_CALL: i32 = libc::SIGTRAP | 0x80;
+/// What is told of. `PTRACE_O_EXITKILL` is not among them: what is watched goes on when howslow is killed.
+const OPTIONS: i32 = libc::PTRACE_O_TRACESYSGOOD
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_TRACEEXIT;
+
+/// `struct ptrace_syscall_info` (include/uapi/linux/ptrace.h), as far as it is used.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct CallInfo {
+    kind: u8,
+    unused: [u8; 3],
+    architecture: u32,
+    places: [u64; 2],
+    /// At entry the number, at exit the result.
+    value: i64,
+    /// At exit, the first byte: 1 if it is an error.
+    failed: u64,
+    rest: [u64; 6],
+}
+
+/// A stop at a system call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtCall {
+    /// Before it: its number, and the calls of which architecture it belongs to.
+    Entry { number: u64, architecture: u32 },
+    /// After it: its result, or the error.
+    Exit(Result<u64, u16>),
+    /// Neither.
+    Other,
+}
+
+/// Why a task stopped, or how it ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    /// At a system call.
+    Call,
+    /// A signal is about to be delivered.
+    Signal(i32),
+    /// It created a task.
+    Created,
+    /// It executed a program.
+    Executed,
+    /// It is about to end.
+    Ending,
+    /// It and all tasks of its process are stopped by a signal, as by Ctrl-Z.
+    GroupStop,
+    /// It was stopped by being watched.
+    Stopped,
+    /// It ended, with what it used and everything that it waited for.
+    Ended(ExitStatus, Usage),
+}
+
+/// Makes a request.
+///
+/// # Errors
+/// The kernel's refusal.
+fn request(what: u32, thread: u32, address: usize, data: usize) -> io::Result<i64> {
+    // SAFETY: the requests of this file take numbers, but for two: those give the address and the size of a structure that
+    // lives through the call.
+    let answer = unsafe { libc::ptrace(what as _, thread as libc::pid_t, address, data) };
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer as i64) }
+}
+
+/// Watches a thread and what it creates. It goes on running.
+///
+/// # Errors
+/// If it is gone, another process traces it, or this process may not.
+pub(super) fn seize(thread: u32) -> io::Result<()> {
+    request(ask::SEIZE, thread, 0, OPTIONS as usize).map(|_| ())
+}
+
+/// Stops a watched thread.
+pub(super) fn interrupt(thread: u32) -> io::Result<()> {
+    request(ask::INTERRUPT, thread, 0, 0).map(|_| ())
+}
+
+/// How a stopped thread goes on. A signal of 0 is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resume {
+    /// To its next system call.
+    ToCall,
+    /// To its next event.
+    ToEvent,
+    /// It stays stopped, until the signal for that comes.
+    Listen,
+    /// It is no longer watched.
+    Detached,
+}
+
+/// Lets a stopped thread go on, with this signal. If it was killed meanwhile, there is nothing to do.
+pub(super) fn resume(thread: u32, how: Resume, signal: i32) {
+    let what = match how {
+        Resume::ToCall => ask::TO_CALL,
+        Resume::ToEvent => ask::GO_ON,
+        Resume::Listen => ask::LISTEN,
+        Resume::Detached => ask::DETACH,
+    };
+    let _ = request(what, thread, 0, signal as usize);
+}
+
+/// What a stop at a system call is about.
+///
+/// # Errors
+/// If the thread was killed meanwhile, or the kernel is older than Linux 5.3.
+pub(super) fn call(thread: u32) -> io::Result<AtCall> {
+    const ENTRY: u8 = 1;
+    const EXIT: u8 = 2;
+    let mut info = CallInfo::default();
+    let address = (&raw mut info).expose_provenance();
+    request(ask::CALL_INFO, thread, size_of::<CallInfo>(), address)?;
+    Ok(match info.kind {
+        ENTRY => AtCall::Entry { number: info.value as u64, architecture: info.architecture },
+        EXIT if info.failed.to_ne_bytes()[0] == 0 => AtCall::Exit(Ok(info.value as u64)),
+        EXIT => AtCall::Exit(Err(info.value.unsigned_abs() as u16)),
+        _ => AtCall::Other,
+    })
+}
+
+/// The number that belongs to an event: the thread that was created, or the one that executed a program before it got the
+/// number of its process.
+///
+/// # Errors
+/// If the thread was killed meanwhile.
+pub(super) fn message(thread: u32) -> io::Result<u32> {
+    let mut number: libc::c_ulong = 0;
+    request(ask::MESSAGE, thread, 0, (&raw mut number).expose_provenance())?;
+    Ok(number as u32)
+}
+
+/// Waits for the next event of a thread that the calling thread watches.
+///
+/// # Errors
+/// `ECHILD` if it watches none.
+pub(super) fn wait() -> io::Result<(u32, Event)> {
+    let mut status = 0;
+    // SAFETY: the kernel's structure for an account consists of numbers, for which zero is a value.
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    let flags = libc::__WALL | libc::__WNOTHREAD;
+    // SAFETY: both places live through the call and have the types that wait4(2) writes.
+    let found = unsafe { libc::wait4(-1, &raw mut status, flags, &raw mut used) };
+    if found < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((found as u32, event(status, &used)))
+}
+
+fn event(status: i32, used: &libc::rusage) -> Event {
+    if !libc::WIFSTOPPED(status) {
+        return Event::Ended(ExitStatus::from_raw(status), usage(used));
+    }
+    let signal = libc::WSTOPSIG(status);
+    match status >> 16 {
+        0 if signal == AT_A_CALL => Event::Call,
+        0 => Event::Signal(signal),
+        libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => Event::Created,
+        libc::PTRACE_EVENT_EXEC => Event::Executed,
+        libc::PTRACE_EVENT_EXIT => Event::Ending,
+        // A stop of the process has the signal that stopped it.
+        libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Event::GroupStop,
+        _ => Event::Stopped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_those_of_ptrace() {
+        // SAFETY: the kernel's structure for an account consists of numbers, for which zero is a value.
+        let used: libc::rusage = unsafe { std::mem::zeroed() };
+        let stopped = |signal: i32, what: i32| event(0x7f | signal << 8 | what << 16, &used);
+        assert_eq!(stopped(libc::SIGTRAP | 0x80, 0), Event::Call);
+        assert_eq!(stopped(libc::SIGTRAP, 0), Event::Signal(libc::SIGTRAP));
+        assert_eq!(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_CLONE), Event::Created);
+        assert_eq!(stopped(libc::SIGTRAP, libc::PTRACE_EVENT_STOP), Event::Stopped);
+        assert_eq!(stopped(libc::SIGTSTP, libc::PTRACE_EVENT_STOP), Event::GroupStop);
+        assert!(matches!(event(7 << 8, &used), Event::Ended(status, _) if status.code() == Some(7)));
+        assert!(matches!(event(9, &used), Event::Ended(status, _) if status.signal() == Some(9)));
+        // The kernel's structure has 88 bytes.
+        assert_eq!(size_of::<CallInfo>(), 88);
+    }
+}

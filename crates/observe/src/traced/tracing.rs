@@ -1,0 +1,288 @@
+//! The tracer's thread: waits for events of the watched threads, and counts.
+
+use std::collections::HashMap;
+use std::fs;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use record::Usage;
+
+use super::status;
+use super::sys::{self, AtCall, Event, Resume};
+use crate::counts::Call;
+use crate::target::Detail;
+use crate::task::Task;
+use crate::usage;
+
+/// The architectures whose calls have the numbers of this one (include/uapi/linux/audit.h, `AUDIT_ARCH_*`).
+#[cfg(target_arch = "x86_64")]
+const NATIVE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const NATIVE: u32 = 0xc000_00b7;
+/// Numbers beyond are no call's.
+const CALLS: u64 = 512;
+/// Calls of 32-bit programs that never return: `exit` and `exit_group`.
+#[cfg(target_arch = "x86_64")]
+const NARROW_EXITS: [u16; 2] = [1, 252];
+#[cfg(target_arch = "aarch64")]
+const NARROW_EXITS: [u16; 2] = [1, 248];
+
+/// A watched thread.
+#[derive(Debug, Default)]
+struct Tracee {
+    task: Task,
+    /// False until it executes the command.
+    counted: bool,
+    /// The call that it is in.
+    inside: Option<Call>,
+    /// The call before.
+    last: Option<Call>,
+    /// What it had used when it was about to end.
+    usage: Option<Usage>,
+}
+
+/// What the tracer and its reader share.
+#[derive(Debug, Default)]
+pub(super) struct Board {
+    running: HashMap<u32, Tracee>,
+    ended: Vec<(Task, Option<Usage>)>,
+    next: u64,
+    /// The process that was started as the command.
+    command: Option<u32>,
+    command_ended: Option<(ExitStatus, Usage)>,
+    /// Events of all threads that stopped them.
+    pub stops: u64,
+    /// Everything is to be left alone.
+    pub over: bool,
+}
+
+/// The shared board. A panic of the other side leaves it as it is.
+pub(super) fn locked(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+    board.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Board {
+    /// A new thread to watch.
+    pub(super) fn admit(&mut self, process: u32, thread: u32, is_command: bool) {
+        self.next += 1;
+        let task = Task { id: self.next, process, thread, begin_ns: now_ns(), ..Task::default() };
+        if is_command {
+            self.command = Some(process);
+        }
+        self.running.insert(thread, Tracee { task, counted: !is_command, ..Tracee::default() });
+    }
+
+    /// A thread that could not be watched.
+    pub(super) fn dismiss(&mut self, thread: u32) {
+        self.running.remove(&thread);
+    }
+
+    /// The threads that are watched.
+    pub(super) fn knows(&self, thread: u32) -> bool {
+        self.running.contains_key(&thread)
+    }
+
+    /// The tasks that ended since the last call, with what they used.
+    pub(super) fn take_ended(&mut self) -> Vec<(Task, Option<Usage>)> {
+        std::mem::take(&mut self.ended)
+    }
+
+    /// The tasks that run.
+    pub(super) fn running(&self) -> Vec<Task> {
+        let counted = self.running.values().filter(|tracee| tracee.counted);
+        counted.map(|tracee| Task { name: name(&tracee.task), ..tracee.task.clone() }).collect()
+    }
+
+    /// The end of the command, once.
+    pub(super) fn take_end(&mut self) -> Option<(ExitStatus, Usage)> {
+        self.command_ended.take()
+    }
+
+    /// An event of a thread. Returns how it goes on, and with which signal; nothing if it has ended.
+    fn handle(&mut self, thread: u32, event: Event, detail: Detail) -> Option<(Resume, i32)> {
+        if let Event::Ended(status, used) = event {
+            self.end(thread, status, used);
+            return None;
+        }
+        if !self.knows(thread) {
+            // It runs before its creator told of it.
+            self.admit(status::process_of(thread).unwrap_or(thread), thread, false);
+        }
+        match event {
+            Event::Created => self.created(thread),
+            Event::Executed => self.executed(thread, detail),
+            _ => {}
+        }
+        self.stops += 1;
+        let tracee = self.running.get_mut(&thread)?;
+        tracee.task.stops += 1;
+        let onward = if tracee.counted { Resume::ToCall } else { Resume::ToEvent };
+        match event {
+            Event::Call => tracee.at_call(detail),
+            Event::Signal(signal) => {
+                if tracee.counted && acts(thread, signal) {
+                    *tracee.task.counts.signals.entry(signal as u16).or_default() += 1;
+                }
+                return Some((onward, signal));
+            }
+            Event::GroupStop => return Some((Resume::Listen, 0)),
+            Event::Ending if !tracee.counted => {
+                // The command could not be executed; who started it waits for it.
+                self.dismiss(thread);
+                return Some((Resume::Detached, 0));
+            }
+            Event::Ending => {
+                tracee.usage = usage::of_thread(tracee.task.process, thread);
+                tracee.task.name = name(&tracee.task);
+            }
+            _ => {}
+        }
+        Some((onward, 0))
+    }
+
+    /// The thread created another.
+    fn created(&mut self, thread: u32) {
+        let Ok(new) = sys::message(thread) else { return };
+        let Some(creator) = self.running.get_mut(&thread) else { return };
+        let (id, process) = (creator.task.id, creator.task.process);
+        creator.task.counts.forks += 1;
+        if !self.knows(new) {
+            let is_thread = fs::exists(format!("/proc/{process}/task/{new}")).unwrap_or(false);
+            self.admit(if is_thread { process } else { new }, new, false);
+        }
+        if let Some(created) = self.running.get_mut(&new) {
+            created.task.parent = Some(id);
+        }
+    }
+
+    /// The thread executed a program, so it is its process's only one, under the number of the process.
+    fn executed(&mut self, thread: u32, detail: Detail) {
+        let former = sys::message(thread).unwrap_or(thread);
+        if former != thread
+            && let Some(mut tracee) = self.running.remove(&former)
+        {
+            tracee.task.thread = thread;
+            if let Some(first) = self.running.remove(&thread) {
+                tracee.task.counts.add(&first.task.counts);
+                tracee.task.stops += first.task.stops;
+            }
+            self.running.insert(thread, tracee);
+        }
+        if let Some(tracee) = self.running.get_mut(&thread) {
+            tracee.task.counts.execs += 1;
+            if !tracee.counted {
+                tracee.counted = true;
+                let call = Call::Native(libc::SYS_execve as u16);
+                tracee.inside = Some(call);
+                if detail == Detail::Numbers {
+                    tracee.task.counts.calls.entry(call).or_default().count += 1;
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, thread: u32, status: ExitStatus, used: Usage) {
+        use std::os::unix::process::ExitStatusExt;
+        if self.command == Some(thread) {
+            self.command_ended = Some((status, used));
+        }
+        let Some(mut tracee) = self.running.remove(&thread).filter(|tracee| tracee.counted) else { return };
+        if status.signal() == Some(libc::SIGKILL) {
+            *tracee.task.counts.signals.entry(libc::SIGKILL as u16).or_default() += 1;
+        }
+        tracee.task.end_ns = Some(now_ns());
+        self.ended.push((tracee.task, tracee.usage));
+    }
+}
+
+impl Tracee {
+    fn at_call(&mut self, detail: Detail) {
+        let thread = self.task.thread;
+        // Entry and exit alternate, so where the result does not matter, the exit need not be looked at.
+        if detail == Detail::Numbers && self.inside.take().is_some() {
+            return;
+        }
+        match sys::call(thread) {
+            Ok(AtCall::Entry { number, architecture }) => self.enter(number, architecture, detail),
+            Ok(AtCall::Exit(result)) => self.leave(result),
+            // It was killed meanwhile.
+            Ok(AtCall::Other) | Err(_) => {}
+        }
+    }
+
+    fn enter(&mut self, number: u64, architecture: u32, detail: Detail) {
+        let call = match number {
+            // Numbers are those of 32 bits.
+            _ if architecture != NATIVE => Call::Narrow(u16::try_from(number).unwrap_or(u16::MAX)),
+            0..CALLS => Call::Native(number as u16),
+            _ => Call::Unknown(number as u16),
+        };
+        self.inside = Some(call);
+        // Calls that end the task do not return, so they are counted here.
+        let ends = match call {
+            Call::Native(number) => [libc::SYS_exit, libc::SYS_exit_group].contains(&i64::from(number)),
+            Call::Narrow(number) => NARROW_EXITS.contains(&number),
+            Call::Unknown(_) => false,
+        };
+        if ends || detail == Detail::Numbers {
+            self.task.counts.calls.entry(call).or_default().count += 1;
+        }
+    }
+
+    fn leave(&mut self, result: Result<u64, u16>) {
+        let Some(call) = self.inside.take() else { return };
+        let counts = &mut self.task.counts;
+        let times = counts.calls.entry(call).or_default();
+        times.count += 1;
+        // What a handler's return leaves in the register is what was there before.
+        let returns = call != Call::Native(libc::SYS_rt_sigreturn as u16);
+        match result {
+            Ok(value) if returns => times.results = times.results.wrapping_add(value),
+            Err(error) if returns => *counts.errors.entry((call, error)).or_default() += 1,
+            _ => {}
+        }
+        if let Some(last) = self.last {
+            *counts.pairs.entry((last, call)).or_default() += 1;
+        }
+        self.last = Some(call);
+    }
+}
+
+/// Handles events until nothing is left to watch, or the board says that it is over. What is still watched then is let go by
+/// the kernel when this thread ends.
+pub(super) fn follow(board: &Arc<Mutex<Board>>, detail: Detail) {
+    loop {
+        let (thread, event) = match sys::wait() {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) => return,
+        };
+        let mut board = locked(board);
+        let (onward, over) = (board.handle(thread, event, detail), board.over);
+        if let Some((how, signal)) = onward {
+            // A signal that was taken from the kernel is handed back in any case.
+            sys::resume(thread, if over { Resume::Detached } else { how }, signal);
+        }
+        if over {
+            return;
+        }
+    }
+}
+
+/// True if a signal does something: a watched process is told of those that it ignores, too.
+fn acts(thread: u32, signal: i32) -> bool {
+    let mask = |key: &str| status::line(thread, key).and_then(|mask| u64::from_str_radix(&mask, 16).ok()).unwrap_or(0);
+    let bit = 1_u64.checked_shl(signal as u32 - 1).unwrap_or(0);
+    let ignored_unless_caught = [libc::SIGCHLD, libc::SIGURG, libc::SIGWINCH, libc::SIGCONT].contains(&signal);
+    mask("SigIgn:") & bit == 0 && (!ignored_unless_caught || mask("SigCgt:") & bit != 0)
+}
+
+fn name(task: &Task) -> String {
+    let path = format!("/proc/{}/task/{}/comm", task.process, task.thread);
+    fs::read(path).map_or_else(|_| task.name.clone(), |name| String::from_utf8_lossy(&name).trim_end().into())
+}
+
+fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
