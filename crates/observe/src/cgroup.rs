@@ -57,6 +57,25 @@ pub(crate) fn numbers_in(folder: &str) -> Vec<u32> {
 /// Cgroups of a system beyond these are not named.
 const MOST: usize = 10_000;
 
+/// The names of cgroups by id, read when one is asked for that is not known.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<u64, Option<String>>);
+
+impl Names {
+    /// The name of the cgroup with this id; 0 is none.
+    pub(crate) fn of(&mut self, id: u64) -> Option<String> {
+        if id == 0 {
+            return None;
+        }
+        if !self.0.contains_key(&id) {
+            // A cgroup that is gone is asked for once.
+            let now = names().into_iter().map(|(id, name)| (id, Some(name)));
+            self.0 = now.chain([(id, None)]).collect();
+        }
+        self.0.get(&id).cloned().flatten()
+    }
+}
+
 /// The names of the cgroups of the unified hierarchy by id, as they are now. Empty if it is not mounted.
 pub(crate) fn names() -> HashMap<u64, String> {
     let mut names = HashMap::new();

@@ -24,5 +24,6 @@ mod target;
 mod task;
 mod usage;
 
+pub use observer::stretches::{Stretch, Stretches};
 pub use observer::{Observer, State};
 pub use target::{ObserveError, Options, Source, Target};

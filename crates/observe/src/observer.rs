@@ -1,6 +1,6 @@
 //! Watches a target by the best way of counting that is possible, and tells what was counted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::process::ExitStatus;
@@ -19,6 +19,8 @@ use crate::fold::{Fold, requests};
 use crate::target::{ObserveError, Options, Source, Target};
 use crate::task::Task;
 use crate::usage;
+
+pub(crate) mod stretches;
 
 /// Records for a command and what it starts; each takes 17 KB.
 const FEW: usize = 1024;
@@ -174,6 +176,12 @@ impl Observer {
     /// # Errors
     /// The kernel's refusal of something that it allowed before.
     pub fn step(&mut self, time: Duration) -> Result<State, ObserveError> {
+        let state = self.wait(time)?;
+        self.collect()?;
+        Ok(state)
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<State, ObserveError> {
         let state = match (&mut self.command, &self.target) {
             (Some(command), _) => command.wait(time)?.map_or(State::Running, |status| State::Ended(Some(status))),
             (None, target) => {
@@ -182,7 +190,6 @@ impl Observer {
                 if gone { State::Ended(None) } else { State::Running }
             }
         };
-        self.collect()?;
         if let Some(counting) = &self.counting {
             self.want(counting)?;
         }
@@ -190,17 +197,38 @@ impl Observer {
     }
 
     fn collect(&mut self) -> io::Result<()> {
-        let Some(counting) = &mut self.counting else { return Ok(()) };
-        let tasks = counting.ended()?;
+        let mut ended = self.collected()?;
+        if let Some(counting) = &mut self.counting {
+            counting.add_spilled(ended.iter_mut().map(|(task, _)| task));
+        }
+        for (task, usage) in ended {
+            self.fold.add(&task, usage);
+        }
+        Ok(())
+    }
+
+    /// The tasks that ended since the last call, with what they used since they are watched. Their keys beyond the tables
+    /// are not yet added.
+    fn collected(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
+        let Some(counting) = &mut self.counting else { return Ok(Vec::new()) };
+        let mut tasks = counting.ended()?;
         if let Some(exits) = &mut self.exits {
             exits.drain();
         }
-        for task in tasks.into_iter().filter(|task| task.process != std::process::id()) {
+        tasks.retain(|task| task.process != std::process::id());
+        let used = |task: Task| {
             let total = self.exits.as_mut().and_then(|exits| exits.take(task.thread));
             let before = self.before.remove(&task.thread).unwrap_or_default();
-            self.fold.add(&task, total.map(|total| total.since(&before)));
-        }
-        Ok(())
+            (task, total.map(|total| total.since(&before)))
+        };
+        Ok(tasks.into_iter().map(used).collect())
+    }
+
+    /// What a thread that runs has used since this was last asked, or since it is watched.
+    fn used(&mut self, process: u32, thread: u32) -> Option<Usage> {
+        let now = usage::of_thread(process, thread)?;
+        let before = self.before.insert(thread, now).unwrap_or_default();
+        Some(now.since(&before))
     }
 
     /// Passes a signal on to the command.
@@ -223,7 +251,7 @@ impl Observer {
         self.collect()?;
         let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
         let running = self.running()?;
-        let told = self.fold.processes(&running, &self.names);
+        let told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
         let parts = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
         // What the kernel charged the command holds the end of each process, which comes after its own account.
         let usage = self.command.as_ref().and_then(Running::usage).unwrap_or(parts);
@@ -253,12 +281,10 @@ impl Observer {
             None => Vec::new(),
         };
         tasks.retain(|task| task.process != own);
-        for (process, thread) in self.threads() {
-            // A thread that asked for nothing may have used something.
-            if !tasks.iter().any(|task| task.thread == thread) {
-                let name = fs::read_to_string(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
-                tasks.push(Task { process, thread, name: name.trim_end().into(), ..Task::default() });
-            }
+        let known: HashSet<u32> = tasks.iter().map(|task| task.thread).collect();
+        // A thread that asked for nothing may have used something.
+        for (process, thread) in self.threads().into_iter().filter(|(_, thread)| !known.contains(thread)) {
+            tasks.push(Task { process, thread, name: usage::name(process, thread), ..Task::default() });
         }
         let used = |task: Task| {
             let now = usage::of_thread(task.process, task.thread);
