@@ -2,7 +2,7 @@
 
 mod changes;
 mod mix;
-mod prices;
+pub(crate) mod prices;
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -33,16 +33,21 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     check(args)?;
     let prices = Prices::open(args)?;
     let target = target(args)?;
-    let source = args.source.map(|source| match source {
-        CountingSource::Ebpf => Source::Bpf,
-        CountingSource::Accounts => Source::Accounts,
-    });
+    let source = args.source.map(source);
     let observer = Observer::start(target, &Options { source, calibrate: true }).map_err(misuse)?;
     // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
     let signals = Signals::watch();
     let watched = watch(observer, args, &prices, &signals)?;
     tell(&watched.seen, args, &prices)?;
     Ok(watched.outcome())
+}
+
+/// A way of counting by its word.
+pub(crate) fn source(source: CountingSource) -> Source {
+    match source {
+        CountingSource::Ebpf => Source::Bpf,
+        CountingSource::Accounts => Source::Accounts,
+    }
 }
 
 /// What can be checked before anything is watched.
@@ -73,7 +78,7 @@ fn target(args: &BillArgs) -> Result<Target, Misuse> {
 }
 
 /// What the user can mend is misuse.
-fn misuse(error: ObserveError) -> anyhow::Error {
+pub(crate) fn misuse(error: ObserveError) -> anyhow::Error {
     match error {
         ObserveError::Failed(_) => error.into(),
         other => Misuse(printable(&other.to_string())).into(),

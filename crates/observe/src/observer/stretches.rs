@@ -54,6 +54,11 @@ impl Stretches {
         Ok(state)
     }
 
+    /// A stretch in which nothing happened: how it is counted, and why not better.
+    pub fn nothing(&self) -> Observation {
+        self.seen(Duration::ZERO)
+    }
+
     /// How long the stretch has lasted.
     pub fn elapsed(&self) -> Duration {
         self.observer.elapsed().saturating_sub(self.begun)
@@ -120,28 +125,37 @@ impl Stretches {
     }
 
     fn told(&mut self, running: &[Running], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
-        let observer = &self.observer;
-        let recent = &mut self.recent;
-        let told = recent.fold.told(running, &observer.names, &mut recent.cgroups);
+        let seen = self.seen(elapsed);
+        let (names, recent) = (&self.observer.names, &mut self.recent);
+        let told = recent.fold.told(running, names, &mut recent.cgroups);
         let usage = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
         let calls = told.together.total() as f64;
+        let seen = Observation {
+            usage,
+            together: requests(&told.together, names),
+            processes: told.processes,
+            counting: seen.counting.map(|cost| CountingCost { together_ns: cost.per_call_ns * calls, ..cost }),
+            ..seen
+        };
+        (seen, std::mem::take(&mut recent.started))
+    }
+
+    fn seen(&self, elapsed: Duration) -> Observation {
+        let observer = &self.observer;
         let cost = |per_call_ns: f64| CountingCost {
             per_call_ns,
-            together_ns: per_call_ns * calls,
+            together_ns: 0.0,
             method: "a call of its own, timed before and while it was counted".into(),
         };
-        let seen = Observation {
+        Observation {
             what: observer.what.clone(),
             source: observer.source.word().into(),
             passed_over: observer.passed_over.clone(),
             elapsed_ns: elapsed.as_nanos() as f64,
-            usage,
-            together: requests(&told.together, &observer.names),
-            processes: told.processes,
             losses: observer.losses(),
             counting: observer.per_call_ns.map(cost),
-        };
-        (seen, std::mem::take(&mut recent.started))
+            ..Observation::default()
+        }
     }
 }
 
