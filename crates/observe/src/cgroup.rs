@@ -57,6 +57,9 @@ pub(crate) fn numbers_in(folder: &str) -> Vec<u32> {
 /// Cgroups of a system beyond these are not named.
 const MOST: usize = 10_000;
 
+/// The id of the root of the unified hierarchy, mounted or not (the kernel's `kernfs_create_root` counts from 1).
+const ROOT: u64 = 1;
+
 /// The names of cgroups by id, read when one is asked for that is not known.
 #[derive(Debug, Default)]
 pub(crate) struct Names(HashMap<u64, Option<String>>);
@@ -69,8 +72,8 @@ impl Names {
         }
         if !self.0.contains_key(&id) {
             // A cgroup that is gone is asked for once.
-            let now = names().into_iter().map(|(id, name)| (id, Some(name)));
-            self.0 = now.chain([(id, None)]).collect();
+            self.0 = [(id, None), (ROOT, Some("/".into()))].into();
+            self.0.extend(names().into_iter().map(|(id, name)| (id, Some(name))));
         }
         self.0.get(&id).cloned().flatten()
     }

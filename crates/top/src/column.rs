@@ -103,7 +103,9 @@ impl Column {
             Column::Errors => Some(per_second(account.failed as f64)),
             Column::Kernel => usage.system_ns.map(|time| per_second(time / 1e7)),
             // Without a sample, all that is known is the sum.
-            Column::User => usage.user_ns.or(usage.cpu_ns.filter(|_| usage.system_ns.is_none())).map(|time| per_second(time / 1e7)),
+            Column::User => {
+                usage.user_ns.or(usage.cpu_ns.filter(|_| usage.system_ns.is_none())).map(|time| per_second(time / 1e7))
+            }
             Column::Faults => both(usage.minor_faults, usage.major_faults).map(per_second),
             Column::Switches => both(usage.voluntary_switches, usage.involuntary_switches).map(per_second),
             Column::Name => None,
@@ -114,7 +116,7 @@ impl Column {
     pub fn text(self, account: &Account, elapsed_ns: f64) -> String {
         match self {
             Column::Name => {
-                let ended = if account.running || matches!(account.who, Who::Cgroup(_)) { "" } else { " (ended)" };
+                let ended = if has_ended(account) { " (ended)" } else { "" };
                 format!("{}{ended}", account.name)
             }
             Column::Pid => match account.who {
@@ -144,6 +146,11 @@ impl Column {
     }
 }
 
+/// True for a process that was there before and ended. Others that ended say so by their number.
+pub(crate) fn has_ended(account: &Account) -> bool {
+    !account.running && matches!(account.who, Who::Process(_))
+}
+
 /// The columns that have something to show.
 pub(crate) fn known(about: &About) -> Vec<Column> {
     let known = |column: &Column| match column {
@@ -156,7 +163,13 @@ pub(crate) fn known(about: &About) -> Vec<Column> {
 
 /// Milliseconds per second.
 pub(crate) fn cost(value: f64) -> String {
-    if value < 0.0005 { "0".into() } else if value < 10.0 { format!("{value:.3}") } else { significant(value) }
+    if value < 0.0005 {
+        "0".into()
+    } else if value < 10.0 {
+        format!("{value:.3}")
+    } else {
+        significant(value)
+    }
 }
 
 /// A number per second.

@@ -136,7 +136,8 @@ mod tests {
 
     #[test]
     fn sequences_are_keys_however_they_are_cut() {
-        let bytes = b"q\x1b[A\x1bOB\x1b[5~\x1b[6~\x1b[1;5H\x1b[4~\x1bOP\x1b[[B\x1b[15~\x1b[21~\x03\r\x7f\xc3\xa9\x1b[99~j";
+        let bytes =
+            b"q\x1b[A\x1bOB\x1b[5~\x1b[6~\x1b[1;5H\x1b[4~\x1bOP\x1b[[B\x1b[15~\x1b[21~\x03\r\x7f\xc3\xa9\x1b[99~j";
         let expected = [
             Key::Char('q'),
             Key::Up,

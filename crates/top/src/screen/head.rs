@@ -16,11 +16,12 @@ const NOTES: usize = 3;
 
 /// The lines that the heading takes.
 pub(super) fn lines(state: &State, width: u16) -> u16 {
-    2 + notes(state, width).len() as u16
+    (1 + totals(state, width).len() + notes(state, width).len()) as u16
 }
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
-    let mut lines = vec![title(state), totals(state)];
+    let mut lines = vec![title(state)];
+    lines.extend(totals(state, area.width).into_iter().map(Line::from));
     lines.extend(notes(state, area.width).into_iter().map(|note| Line::from(note).yellow()));
     frame.render_widget(Paragraph::new(lines), area);
 }
@@ -54,8 +55,8 @@ fn title(state: &State) -> Line<'static> {
 }
 
 /// What all processes do together.
-fn totals(state: &State) -> Line<'static> {
-    let Some(total) = &state.total else { return Line::from("waiting for the first interval").dim() };
+fn totals(state: &State, width: u16) -> Vec<String> {
+    let Some(total) = &state.total else { return vec!["waiting for the first interval".into()] };
     let text = |column: Column| column.text(total, state.elapsed_ns);
     let mut parts = Vec::new();
     if let Some(cost) = total.cost_ns.filter(|_| state.about.prices.is_some()) {
@@ -69,32 +70,37 @@ fn totals(state: &State) -> Line<'static> {
     parts.push(format!("kernel {} %, user {} %", text(Column::Kernel), text(Column::User)));
     parts.push(format!("{} faults/s", text(Column::Faults)));
     parts.push(format!("{} switches/s", text(Column::Switches)));
-    let unpriced: u64 = total.lines.iter().filter(|line| line.cost_ns.is_none() && !line.is_priced_together()).map(|line| line.count).sum();
+    let unpriced: u64 = total
+        .lines
+        .iter()
+        .filter(|line| line.cost_ns.is_none() && !line.is_priced_together())
+        .map(|line| line.count)
+        .sum();
     if unpriced > 0 && state.about.prices.is_some() {
         let each_second = unpriced as f64 / (state.elapsed_ns / 1e9).max(1e-9);
         parts.push(format!("{}/s without a price", rate(each_second)));
     }
-    Line::from(parts.join("  "))
+    filled(parts.iter().map(String::as_str), "  ", width)
 }
 
-/// What is missing, in lines of this width.
-fn notes(state: &State, width: u16) -> Vec<String> {
+/// Parts in lines of this width.
+fn filled<'a>(parts: impl Iterator<Item = &'a str>, gap: &str, width: u16) -> Vec<String> {
     let width = usize::from(width.max(1));
+    let length = |text: &str| text.chars().count();
     let mut lines: Vec<String> = Vec::new();
-    for note in &state.about.notes {
-        let mut line = String::new();
-        for word in note.split_whitespace() {
-            let fits = line.chars().count() + 1 + word.chars().count() <= width;
-            if !line.is_empty() && !fits {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
+    for part in parts {
+        match lines.last_mut().filter(|line| length(line) + length(gap) + length(part) <= width) {
+            Some(line) => *line = format!("{line}{gap}{part}"),
+            None => lines.push(part.into()),
         }
-        lines.push(line);
     }
+    lines
+}
+
+/// What is missing.
+fn notes(state: &State, width: u16) -> Vec<String> {
+    let notes = state.about.notes.iter();
+    let mut lines: Vec<String> = notes.flat_map(|note| filled(note.split_whitespace(), " ", width)).collect();
     lines.truncate(NOTES);
     lines
 }

@@ -105,9 +105,10 @@ fn trend(state: &State, entry: &Entry, frame: &mut Frame<'_>, area: Rect) {
 fn sequences(state: &State, account: &Account, frame: &mut Frame<'_>, area: Rect) {
     let mut lines = Vec::new();
     if !account.errors.is_empty() {
-        let errors = account.errors.iter().map(|error| {
-            format!("{} {}/s", printable(&error.name), rate(per_second(state, error.count as f64)))
-        });
+        let errors = account
+            .errors
+            .iter()
+            .map(|error| format!("{} {}/s", printable(&error.name), rate(per_second(state, error.count as f64))));
         let text = errors.collect::<Vec<_>>().join(", ");
         lines.push(Line::from(vec![Span::from("errors ").dim(), Span::from(text)]));
     }

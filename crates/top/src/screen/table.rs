@@ -7,22 +7,15 @@ use ratatui::style::Style;
 use ratatui::text::Text;
 use ratatui::widgets::{Cell, Row, Table};
 
-use crate::column::{Column, known};
+use crate::column::{Column, has_ended, known};
 use crate::memory::Entry;
 use crate::state::State;
 
 /// Columns in the order in which they go when there is no room; the name and the cost stay.
-const FIRST_TO_GO: [Column; 7] = [
-    Column::Switches,
-    Column::Faults,
-    Column::User,
-    Column::Errors,
-    Column::Kernel,
-    Column::Calls,
-    Column::Pid,
-];
+const FIRST_TO_GO: [Column; 7] =
+    [Column::Switches, Column::Faults, Column::User, Column::Errors, Column::Kernel, Column::Calls, Column::Pid];
 /// The name has at least this width.
-const NAME: u16 = 10;
+const NAME: u16 = 16;
 
 /// The columns that fit, and that are known.
 fn columns(state: &State, width: u16) -> Vec<Column> {
@@ -73,7 +66,7 @@ fn row(state: &State, columns: &[Column], entry: &Entry, chosen: bool) -> Row<'s
     });
     let style = match () {
         () if chosen => Style::new().reversed(),
-        () if entry.idle > 0 || !account.running => Style::new().dim(),
+        () if entry.idle > 0 || has_ended(account) => Style::new().dim(),
         () => Style::new(),
     };
     Row::new(cells).style(style)
