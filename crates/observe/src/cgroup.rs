@@ -120,6 +120,17 @@ mod tests {
     }
 
     #[test]
+    fn names_are_found_by_id_and_those_of_none_are_not() {
+        let mut names = Names::default();
+        assert_eq!(names.of(ROOT).as_deref(), Some("/"));
+        assert_eq!((names.of(0), names.of(u64::MAX)), (None, None));
+        assert_eq!(names.of(ROOT).as_deref(), Some("/"), "an unknown one does not disturb the others");
+        for (id, name) in super::names().into_iter().take(3) {
+            assert_eq!(names.of(id), Some(name));
+        }
+    }
+
+    #[test]
     fn a_folder_that_is_no_cgroup_is_refused() {
         let refused = Cgroup::open(Path::new("/proc")).expect_err("/proc is none").to_string();
         assert!(refused.contains("/proc is no cgroup"), "{refused}");

@@ -216,6 +216,8 @@ impl Observer {
             exits.drain();
         }
         tasks.retain(|task| task.process != std::process::id());
+        // With its first thread, a process ends; others that ended with it belong to it.
+        tasks.sort_by_key(|task| task.thread == task.process);
         let used = |task: Task| {
             let total = self.exits.as_mut().and_then(|exits| exits.take(task.thread));
             let before = self.before.remove(&task.thread).unwrap_or_default();

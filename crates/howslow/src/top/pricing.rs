@@ -123,10 +123,4 @@ mod tests {
         assert_eq!(pricing.calls(&call), None);
         assert_eq!(pricing.unit(Unit::Switch), None);
     }
-
-    #[test]
-    fn prices_are_those_of_the_bill_and_are_kept() {
-        let run = store::book("zen-4").ok();
-        let _ = run;
-    }
 }

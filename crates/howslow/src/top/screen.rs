@@ -212,3 +212,58 @@ impl Drop for Screen {
         self.tty.restore();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    use ::top::{About, Settings};
+    use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+
+    use super::*;
+
+    /// The test starts itself with this variable, at a terminal of its own.
+    const AT_A_TERMINAL: &str = "HOWSLOW_TEST_AT_A_TERMINAL";
+
+    fn panics() {
+        let signals = Signals::watch(&super::super::signals::ALL).expect("signals");
+        let mut screen = Screen::open(signals).expect("a terminal");
+        screen.draw(&mut State::new(About::default(), Settings::default())).expect("a frame");
+        panic!("on purpose");
+    }
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_before_its_message() {
+        if std::env::var_os(AT_A_TERMINAL).is_some() {
+            return panics();
+        }
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).expect("a pseudo-terminal");
+        unlockpt(&master).expect("unlocked");
+        let slave = ioctl_tiocgptpeer(&master, flags).expect("its other end");
+        let before = format!("{:?}", tcgetattr(&slave).expect("settings"));
+        let name = "top::screen::tests::a_panic_gives_the_terminal_back_before_its_message";
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", "--wait"]).arg(std::env::current_exe().expect("this test"));
+        command.args(["--exact", name, "--nocapture"]).env(AT_A_TERMINAL, "1").env("RUST_BACKTRACE", "0");
+        let copy = || Stdio::from(slave.try_clone().expect("a descriptor"));
+        let mut child = command.stdin(copy()).stdout(copy()).stderr(copy()).spawn().expect("setsid (util-linux)");
+        let mut text = Vec::new();
+        let mut reader = std::fs::File::from(master.try_clone().expect("a descriptor"));
+        let reads = std::thread::spawn(move || {
+            let mut room = [0; 4096];
+            while let Ok(length @ 1..) = reader.read(&mut room) {
+                text.extend(&room[..length]);
+            }
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        assert!(!child.wait().expect("our child").success());
+        assert_eq!(format!("{:?}", tcgetattr(&slave).expect("settings")), before);
+        drop((command, slave));
+        let text = reads.join().expect("what it wrote");
+        let place = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what:?} is not in {text:?}"));
+        let places = [place("\u{1b}[?1049h"), place("howslow top"), place("\u{1b}[?1049l"), place("on purpose")];
+        assert!(places.is_sorted(), "{text:?}");
+    }
+}

@@ -32,6 +32,8 @@ pub struct Stretches {
     ended: Vec<(Task, Option<Usage>)>,
     /// The time that each thread had run by the last look, in ns.
     ran: HashMap<u32, u64>,
+    /// The processes of the last look.
+    there: HashSet<u32>,
     /// When the stretch began, after the watching did.
     begun: Duration,
 }
@@ -39,8 +41,8 @@ pub struct Stretches {
 impl Stretches {
     /// The first stretch begins with the watching.
     pub fn of(observer: Observer) -> Stretches {
-        let (ended, ran) = (Vec::new(), HashMap::new());
-        Stretches { observer, recent: Recent::default(), ended, ran, begun: Duration::ZERO }
+        let (ended, ran, there) = (Vec::new(), HashMap::new(), HashSet::new());
+        Stretches { observer, recent: Recent::default(), ended, ran, there, begun: Duration::ZERO }
     }
 
     /// Collects what ended since the last call, which frees its records. It should be called some twenty times a second.
@@ -80,7 +82,13 @@ impl Stretches {
         }
         running.retain_mut(|(task, used)| self.recent.ran(task, *used));
         self.recent.keep(&idle);
-        let (seen, started) = self.told(&running, elapsed);
+        let (mut seen, started) = self.told(&running, elapsed);
+        // A thread that is told after the first one of its process seems to be one that goes on.
+        let alive: HashSet<u32> =
+            self.recent.known.values().map(|known| known.process).chain(self.there.drain()).collect();
+        for process in &mut seen.processes {
+            process.running &= process.pid.is_none_or(|pid| alive.contains(&pid));
+        }
         Ok(Stretch { seen, started })
     }
 
@@ -93,6 +101,7 @@ impl Stretches {
         for (process, thread) in observer.threads() {
             let time = usage::run_time(process, thread).unwrap_or(0);
             ran.insert(thread, time);
+            self.there.insert(process);
             // A kernel that does not tell the time says 0.
             if time == 0 || self.ran.get(&thread) != Some(&time) {
                 active.insert(thread, process);

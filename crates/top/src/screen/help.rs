@@ -13,7 +13,7 @@ const KEYS: &[(&str, &str)] = &[
     ("↑ ↓  k j", "choose a row; PgUp PgDn by pages, End or G the last one"),
     ("Home  g", "choose whatever comes first"),
     ("< >  ← →", "sort by the column beside"),
-    ("1 to 9", "sort by this column, from the left: id, cost, calls, errors, kernel, user, faults, switches, name"),
+    ("1 to 9", "sort by the first to the ninth column"),
     ("P  N", "sort by time in the kernel, by id; the same key again or R reverses"),
     ("/", "show only rows whose name, cgroup or id has this; Esc shows all"),
     ("f  space", "freeze the screen, and go on"),

@@ -57,7 +57,7 @@ fn per_second(state: &State, count: f64) -> f64 {
 fn requests(state: &State, account: &Account, frame: &mut Frame<'_>, area: Rect) {
     let right = |text: String| Cell::from(Text::from(text).alignment(Alignment::Right));
     let titles = ["count/s", "failed/s", "each", "ms/s"].map(|title| right(title.into()));
-    let header = Row::new([Cell::from("asked of the kernel")].into_iter().chain(titles)).style(Style::new().dim());
+    let header = Row::new([Cell::from("request")].into_iter().chain(titles)).style(Style::new().dim());
     let line = |line: &AccountLine| {
         let failed = if line.failed > 0 { rate(per_second(state, line.failed as f64)) } else { String::new() };
         let none = || if line.is_priced_together() { String::new() } else { "-".into() };
@@ -94,7 +94,7 @@ fn trend(state: &State, entry: &Entry, frame: &mut Frame<'_>, area: Rect) {
     let most = shown.iter().copied().fold(0.0, f64::max);
     let now = shown.last().copied().unwrap_or(0.0);
     let [head, chart] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
-    let told = format!("{what}: {} now, {} at most in {} intervals", text(now), text(most), shown.len());
+    let told = format!("{what}: {}, at most {} in {}", text(now), text(most), shown.len());
     frame.render_widget(Line::from(told).dim(), head);
     // Bars are whole numbers: thousandths of the highest one.
     let bars: Vec<u64> = shown.iter().map(|value| if most > 0.0 { (value / most * 1e3) as u64 } else { 0 }).collect();
