@@ -219,6 +219,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use ::top::{About, Settings};
+    use rustix::termios::{Winsize, tcsetwinsize};
     use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
     use super::*;
@@ -242,6 +243,8 @@ mod tests {
         let master = openpt(flags).expect("a pseudo-terminal");
         unlockpt(&master).expect("unlocked");
         let slave = ioctl_tiocgptpeer(&master, flags).expect("its other end");
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&slave, size).expect("a size");
         let before = format!("{:?}", tcgetattr(&slave).expect("settings"));
         let name = "top::screen::tests::a_panic_gives_the_terminal_back_before_its_message";
         let mut command = Command::new("setsid");
