@@ -118,7 +118,7 @@ fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
         std::thread::sleep(STEP.min(every.saturating_sub(meter.stretches.elapsed())));
         meter.stretches.collect()?;
     }
-    let stretch = meter.stretches.next()?;
+    let stretch = meter.stretches.take()?;
     let about = meter.about(&stretch.seen);
     let mut state = State::new(about.clone(), settings(args, &about));
     meter.show(&stretch, &mut state);
@@ -187,7 +187,7 @@ fn watch(screen: &mut Screen, meter: &mut Meter, state: &mut State, signals: &Si
         meter.stretches.collect()?;
         if meter.stretches.elapsed() >= every {
             every = state.every();
-            let stretch = meter.stretches.next()?;
+            let stretch = meter.stretches.take()?;
             meter.show(&stretch, state);
             drawn = None;
         }

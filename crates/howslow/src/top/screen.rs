@@ -219,8 +219,8 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use ::top::{About, Settings};
-    use rustix::termios::{Winsize, tcsetwinsize};
     use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
+    use rustix::termios::{Winsize, tcsetwinsize};
 
     use super::*;
 

@@ -70,7 +70,7 @@ impl Stretches {
     ///
     /// # Errors
     /// The kernel's refusal of something that it allowed before.
-    pub fn next(&mut self) -> Result<Stretch, ObserveError> {
+    pub fn take(&mut self) -> Result<Stretch, ObserveError> {
         self.collect()?;
         let elapsed = self.elapsed();
         self.begun += elapsed;

@@ -86,14 +86,14 @@ fn the_system_is_told_stretch_by_stretch() {
     // The shell has begun to read once it sleeps.
     let asleep = || reads(id);
     wait_until(asleep);
-    let first = stretches.next().expect("a stretch");
+    let first = stretches.take().expect("a stretch");
     assert!(first.started.contains(&id));
     assert_eq!(kills(&first), Some(0));
     input.write_all(b"\n").expect("it reads");
     let mut second = 0;
     for _ in 0..200 {
         std::thread::sleep(Duration::from_millis(10));
-        second += kills(&stretches.next().expect("a stretch")).unwrap_or(0);
+        second += kills(&stretches.take().expect("a stretch")).unwrap_or(0);
         if second >= 3 {
             break;
         }
@@ -102,7 +102,7 @@ fn the_system_is_told_stretch_by_stretch() {
     wait_until(asleep);
     // One stretch takes up what came before, and then it is idle.
     for _ in 0..200 {
-        let last = stretches.next().expect("a stretch");
+        let last = stretches.take().expect("a stretch");
         assert_eq!(kills(&last).unwrap_or(0), 0);
         assert!(!last.started.contains(&id));
     }
