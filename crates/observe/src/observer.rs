@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -147,15 +148,24 @@ impl Observer {
 
     /// The threads of what is watched, as they are now: process and thread. Those of a command are known to the programs.
     fn threads(&self) -> Vec<(u32, u32)> {
+        self.threads_knowing(&HashSet::new())
+    }
+
+    /// The same where these processes are known to be programs, which saves reading their command lines.
+    fn threads_knowing(&self, programs: &HashSet<u32>) -> Vec<(u32, u32)> {
+        let is_a_program = |process: &u32| programs.contains(process) || is_a_program(*process);
         let processes = match (&self.target, &self.cgroup) {
             (Target::Command(_), _) => Vec::new(),
             (Target::Process(process), _) => vec![*process],
             (_, Some(cgroup)) => cgroup.processes(),
-            _ => cgroup::numbers_in("/proc").into_iter().filter(|process| is_a_program(*process)).collect(),
+            _ => cgroup::numbers_in("/proc").into_iter().filter(is_a_program).collect(),
         };
         let own = std::process::id();
         let of = |process: u32| {
-            let threads = cgroup::numbers_in(&format!("/proc/{process}/task"));
+            let folder = format!("/proc/{process}/task");
+            // A folder has two links, and one more for each folder in it: most processes have one thread.
+            let one = fs::metadata(&folder).is_ok_and(|folder| folder.nlink() == 3);
+            let threads = if one { vec![process] } else { cgroup::numbers_in(&folder) };
             threads.into_iter().map(move |thread| (process, thread))
         };
         processes.into_iter().filter(|process| *process != own).flat_map(of).collect()

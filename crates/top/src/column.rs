@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use analysis::bill::{Account, Who};
 use record::units::{Amount, significant};
 
-use crate::state::{About, View};
+use crate::about::{About, View};
 
 /// A column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

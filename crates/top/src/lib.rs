@@ -10,6 +10,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod about;
 mod column;
 mod key;
 mod memory;
@@ -17,11 +18,12 @@ mod page;
 mod screen;
 mod state;
 
+pub use about::{About, View};
 pub use column::Column;
 pub use key::{Key, Keys};
 pub use page::page;
 pub use screen::draw;
-pub use state::{About, Command, Settings, State, View};
+pub use state::{Command, Settings, State};
 
 #[cfg(test)]
 mod tests;

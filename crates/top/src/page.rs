@@ -2,8 +2,9 @@
 
 use analysis::bill::Account;
 
+use crate::about::View;
 use crate::column::{Column, known};
-use crate::state::{State, View};
+use crate::state::State;
 
 /// The table of an interval: a line for each of the first `most` rows, and what the others are together.
 pub fn page(state: &State, most: usize) -> String {

@@ -5,36 +5,10 @@ use std::time::Duration;
 use analysis::bill::{Account, Interval, Who};
 use record::printable;
 
+use crate::about::{About, View};
 use crate::column::Column;
 use crate::key::Key;
 use crate::memory::{Entry, Memory};
-
-/// What is known of the counting and of the prices.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct About {
-    /// How it is counted.
-    pub source: String,
-    /// False if no calls are counted.
-    pub counts_calls: bool,
-    /// Where the prices come from; `None` without prices.
-    pub prices: Option<String>,
-    /// What counting costs a call, in ns.
-    pub counting_ns: Option<f64>,
-    /// CPUs of the system.
-    pub cpus: usize,
-    /// What is missing, and what was lost.
-    pub notes: Vec<String>,
-}
-
-/// What accounts are shown of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum View {
-    /// Of processes.
-    #[default]
-    Processes,
-    /// Of cgroups.
-    Cgroups,
-}
 
 /// What the user chose.
 #[derive(Clone, Debug, PartialEq)]

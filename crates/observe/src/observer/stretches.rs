@@ -85,7 +85,7 @@ impl Stretches {
         let (mut seen, started) = self.told(&running, elapsed);
         // A thread that is told after the first one of its process seems to be one that goes on.
         let alive: HashSet<u32> =
-            self.recent.known.values().map(|known| known.process).chain(self.there.drain()).collect();
+            self.recent.known.values().map(|known| known.process).chain(self.there.iter().copied()).collect();
         for process in &mut seen.processes {
             process.running &= process.pid.is_none_or(|pid| alive.contains(&pid));
         }
@@ -98,7 +98,8 @@ impl Stretches {
         let observer = &mut self.observer;
         let mut ran = HashMap::new();
         let mut active = HashMap::new();
-        for (process, thread) in observer.threads() {
+        let programs = std::mem::take(&mut self.there);
+        for (process, thread) in observer.threads_knowing(&programs) {
             let time = usage::run_time(process, thread).unwrap_or(0);
             ran.insert(thread, time);
             self.there.insert(process);

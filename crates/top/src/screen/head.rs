@@ -8,8 +8,9 @@ use ratatui::widgets::Paragraph;
 use record::Nanoseconds;
 use record::units::percent;
 
+use crate::about::View;
 use crate::column::{Column, rate};
-use crate::state::{State, View};
+use crate::state::State;
 
 /// The most lines of notes.
 const NOTES: usize = 3;
