@@ -61,9 +61,8 @@ impl Meter {
             notes.push(if why.is_empty() { format!("{what}.") } else { format!("{what}. {why}.") });
         }
         if run.is_none() {
-            notes.push(
-                "No run is kept, so nothing has a price: `howslow top --once` names what measures the prices.".into(),
-            );
+            let how = "`howslow bill --system --for 5s` names the measurements that give one";
+            notes.push(format!("No run is kept, so nothing has a price; {how}."));
         }
         for loss in &seen.losses {
             let count = loss.count.map_or_else(String::new, |count| format!("{count} "));
