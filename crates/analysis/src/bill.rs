@@ -2,6 +2,7 @@
 
 mod changes;
 mod findings;
+mod interval;
 mod rows;
 
 use record::Observation;
@@ -9,6 +10,7 @@ use record::Observation;
 use crate::predict::Prediction;
 
 pub use changes::{ChangedRow, changes};
+pub use interval::{Account, AccountLine, Interval, Unit, UnitPrices, Who, interval};
 pub use rows::{Bill, BillRow, CALLS, Charged, Finding};
 
 /// The bill of what was observed. The lines of the prediction belong to the row that their note names.

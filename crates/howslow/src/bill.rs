@@ -3,7 +3,7 @@
 mod changes;
 mod mix;
 mod outputs;
-mod prices;
+pub(crate) mod prices;
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -31,11 +31,7 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     outputs::check(args)?;
     let prices = Prices::open(args)?;
     let target = target(args)?;
-    let source = args.source.map(|source| match source {
-        CountingSource::Ebpf => Source::Bpf,
-        CountingSource::Ptrace => Source::Ptrace,
-        CountingSource::Accounts => Source::Accounts,
-    });
+    let source = args.source.map(source);
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
     let observer = Observer::start(target, &Options { source, calibrate: true, detail }).map_err(misuse)?;
     // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
@@ -43,6 +39,15 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let watched = watch(observer, args, &prices, &signals)?;
     tell(&watched.seen, &watched.seen, args, &prices)?;
     Ok(watched.outcome())
+}
+
+/// A way of counting by its word.
+pub(crate) fn source(source: CountingSource) -> Source {
+    match source {
+        CountingSource::Ebpf => Source::Bpf,
+        CountingSource::Ptrace => Source::Ptrace,
+        CountingSource::Accounts => Source::Accounts,
+    }
 }
 
 fn target(args: &BillArgs) -> Result<Target, Misuse> {
@@ -58,7 +63,7 @@ fn target(args: &BillArgs) -> Result<Target, Misuse> {
 }
 
 /// What the user can mend is misuse.
-fn misuse(error: ObserveError) -> anyhow::Error {
+pub(crate) fn misuse(error: ObserveError) -> anyhow::Error {
     match error {
         ObserveError::Failed(_) => error.into(),
         other => Misuse(printable(&other.to_string())).into(),

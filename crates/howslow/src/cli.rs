@@ -12,6 +12,7 @@ mod noise;
 mod predict;
 mod read;
 mod terminal;
+mod top;
 mod value;
 
 use std::path::PathBuf;
@@ -32,6 +33,7 @@ pub(crate) use noise::NoiseArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
 pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
 pub(crate) use terminal::TerminalArgs;
+pub(crate) use top::{SortColumn, TopArgs};
 
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24, cascade-lake).
@@ -59,6 +61,8 @@ pub(crate) enum Verb {
     Time(TimeArgs),
     /// Count what a running program asks of the kernel, and price it
     Bill(BillArgs),
+    /// The bill of the whole system, live: processes and cgroups by what they cost the system
+    Top(TopArgs),
     /// How long a computing program is taken away from each CPU, and by whom
     Noise(NoiseArgs),
     /// Where one operation overtakes another along an axis, with an interval

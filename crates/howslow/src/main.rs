@@ -42,6 +42,7 @@ mod study;
 mod syscalls;
 mod terminal;
 mod time;
+mod top;
 
 use cli::Verb;
 
@@ -93,6 +94,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Terminal(args)) => terminal::terminal(&args),
         Some(Verb::History(args)) => history::history(&args),
         Some(Verb::Bill(args)) => bill::bill(&args),
+        Some(Verb::Top(args)) => top::top(&args),
         Some(Verb::Noise(args)) => noise::noise(&args),
         Some(Verb::Doctor(args)) => doctor::doctor(&args),
         Some(Verb::Schema { document }) => generate::schema(&document),

@@ -10,7 +10,7 @@ mod reader;
 mod returned;
 mod sys;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CStr;
 use std::io;
 
@@ -40,8 +40,8 @@ pub(crate) struct Counting {
     attached: Vec<Attachment>,
     announce: Program,
     maps: Maps,
-    /// Counts beyond the tables of records, by the number of the record.
-    beyond: BTreeMap<u64, Counts>,
+    /// The id and the thread of each record that was read, as long as it is in use.
+    read: HashMap<u32, (u64, u32)>,
     /// True if requests to an io_uring are counted.
     pub requests: bool,
 }
@@ -71,8 +71,8 @@ impl Counting {
             requested: Program::load("requested", &programs::requested(&maps))?,
             enrol: Program::load("enrol", &programs::enrol(&maps))?,
         };
-        let (attached, beyond) = (Vec::new(), BTreeMap::new());
-        Ok((Counting { attached, announce, maps, beyond, requests: false }, programs))
+        let (attached, read) = (Vec::new(), HashMap::new());
+        Ok((Counting { attached, announce, maps, read, requests: false }, programs))
     }
 
     /// Begins to count.
@@ -115,7 +115,7 @@ impl Counting {
         self.maps.wanted.set(&process.to_ne_bytes(), &0_u32.to_ne_bytes())
     }
 
-    /// The tasks that ended since the last call.
+    /// The tasks that ended since the last call, without what they have beyond the tables of their records.
     ///
     /// # Errors
     /// The kernel's refusal.
@@ -124,24 +124,23 @@ impl Counting {
         while let Some(slot) = self.maps.ended.take() {
             let slot = u32::from_ne_bytes(slot.try_into().unwrap_or_default());
             tasks.push(reader::task(&self.maps.record(slot)?));
+            self.read.remove(&slot);
             self.maps.recycle(slot)?;
-        }
-        if !tasks.is_empty() {
-            self.drain_spilled(&tasks);
-            for task in &mut tasks {
-                task.counts.add(&self.beyond.remove(&task.id).unwrap_or_default());
-            }
         }
         Ok(tasks)
     }
 
-    /// Takes what ended tasks have in the shared map. What belongs to tasks that still run stays, because they add to it.
-    fn drain_spilled(&mut self, ended: &[Task]) {
+    /// Adds to ended tasks what they have beyond the tables of their records, and forgets it.
+    pub(crate) fn add_spilled<'a>(&mut self, ended: impl Iterator<Item = &'a mut Task>) {
+        let mut ended: HashMap<u64, &mut Task> = ended.map(|task| (task.id, task)).collect();
+        if ended.is_empty() {
+            return;
+        }
+        // What belongs to tasks that still run stays, because they add to it.
         for key in self.maps.spilled.keys() {
-            let id = reader::number(&key, 0);
-            if ended.iter().any(|task| task.id == id) {
+            if let Some(task) = ended.get_mut(&reader::number(&key, 0)) {
                 let count = self.maps.spilled.get(&key).map_or(0, |value| reader::number(&value, 0));
-                reader::add_key(self.beyond.entry(id).or_default(), reader::number(&key, 8), count);
+                reader::add_key(&mut task.counts, reader::number(&key, 8), count);
                 let _ = self.maps.spilled.remove(&key);
             }
         }
@@ -152,24 +151,41 @@ impl Counting {
     /// # Errors
     /// The kernel's refusal.
     pub(crate) fn running(&mut self) -> io::Result<Vec<Task>> {
+        Ok(self.running_but(|_| false)?.0)
+    }
+
+    /// The same without the threads that are known to have been idle since the last call, and the ids of those.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub(crate) fn running_but(&mut self, idle: impl Fn(u32) -> bool) -> io::Result<(Vec<Task>, HashSet<u64>)> {
         let slots = self.maps.tasks.keys().into_iter().filter_map(|key| self.maps.tasks.get(&key).ok());
-        let mut slots: Vec<u32> = slots.map(|slot| u32::from_ne_bytes(slot.try_into().unwrap_or_default())).collect();
-        slots.retain(|slot| *slot < layout::OVERFLOW as u32);
+        let slots = slots.map(|slot| u32::from_ne_bytes(slot.try_into().unwrap_or_default()));
+        // A key that goes while the keys are read makes the kernel begin again.
+        let mut slots: BTreeSet<u32> = slots.filter(|slot| *slot < layout::OVERFLOW as u32).collect();
         slots.extend(0..self.maps.shared);
-        let mut tasks = Vec::new();
+        let (mut tasks, mut others) = (Vec::new(), HashSet::new());
         for slot in slots {
+            if let Some((id, _)) = self.read.get(&slot).filter(|(_, thread)| idle(*thread)) {
+                others.insert(*id);
+                continue;
+            }
             let task = reader::task(&self.maps.record(slot)?);
+            if slot >= self.maps.shared {
+                self.read.insert(slot, (task.id, task.thread));
+            }
             if slot >= self.maps.shared || task.counts != Counts::default() {
                 tasks.push(task);
             }
         }
+        let places: HashMap<u64, usize> = tasks.iter().enumerate().map(|(place, task)| (task.id, place)).collect();
         for key in self.maps.spilled.keys() {
-            let of = tasks.iter_mut().find(|task| task.id == reader::number(&key, 0));
-            if let (Some(task), Ok(count)) = (of, self.maps.spilled.get(&key)) {
-                reader::add_key(&mut task.counts, reader::number(&key, 8), reader::number(&count, 0));
+            let of = places.get(&reader::number(&key, 0));
+            if let (Some(place), Ok(count)) = (of, self.maps.spilled.get(&key)) {
+                reader::add_key(&mut tasks[*place].counts, reader::number(&key, 8), reader::number(&count, 0));
             }
         }
-        Ok(tasks)
+        Ok((tasks, others))
     }
 
     /// Stops counting. What was counted can still be read.

@@ -57,6 +57,28 @@ pub(crate) fn numbers_in(folder: &str) -> Vec<u32> {
 /// Cgroups of a system beyond these are not named.
 const MOST: usize = 10_000;
 
+/// The id of the root of the unified hierarchy, mounted or not (the kernel's `kernfs_create_root` counts from 1).
+const ROOT: u64 = 1;
+
+/// The names of cgroups by id, read when one is asked for that is not known.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<u64, Option<String>>);
+
+impl Names {
+    /// The name of the cgroup with this id; 0 is none.
+    pub(crate) fn of(&mut self, id: u64) -> Option<String> {
+        if id == 0 {
+            return None;
+        }
+        if !self.0.contains_key(&id) {
+            // A cgroup that is gone is asked for once.
+            self.0 = [(id, None), (ROOT, Some("/".into()))].into();
+            self.0.extend(names().into_iter().map(|(id, name)| (id, Some(name))));
+        }
+        self.0.get(&id).cloned().flatten()
+    }
+}
+
 /// The names of the cgroups of the unified hierarchy by id, as they are now. Empty if it is not mounted.
 pub(crate) fn names() -> HashMap<u64, String> {
     let mut names = HashMap::new();
@@ -95,6 +117,17 @@ mod tests {
                     31 24 0:27 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw\n";
         assert_eq!(mounted(text), Some(PathBuf::from("/sys/fs/cgroup/unified")));
         assert_eq!(mounted(""), None);
+    }
+
+    #[test]
+    fn names_are_found_by_id_and_those_of_none_are_not() {
+        let mut names = Names::default();
+        assert_eq!(names.of(ROOT).as_deref(), Some("/"));
+        assert_eq!((names.of(0), names.of(u64::MAX)), (None, None));
+        assert_eq!(names.of(ROOT).as_deref(), Some("/"), "an unknown one does not disturb the others");
+        for (id, name) in super::names().into_iter().take(3) {
+            assert_eq!(names.of(id), Some(name));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What counts calls: programs in the kernel, or a tracer. Both tell tasks.
 
+use std::collections::HashSet;
 use std::io;
 
 use record::Usage;
@@ -35,6 +36,26 @@ impl Counter {
         match self {
             Counter::Bpf(counting) => counting.running(),
             Counter::Traced(tracer) => Ok(tracer.running()),
+        }
+    }
+
+    /// The same without the threads that are known to have been idle since the last call, and the ids of those.
+    ///
+    /// # Errors
+    /// The kernel's refusal of something that it allowed before.
+    pub(crate) fn running_but(&mut self, idle: impl Fn(u32) -> bool) -> io::Result<(Vec<Task>, HashSet<u64>)> {
+        match self {
+            Counter::Bpf(counting) => counting.running_but(idle),
+            Counter::Traced(tracer) => Ok((tracer.running(), HashSet::new())),
+        }
+    }
+
+    /// Adds to ended tasks what is kept elsewhere than with them.
+    pub(crate) fn add_spilled<'a>(&mut self, ended: impl Iterator<Item = &'a mut Task>) {
+        match self {
+            Counter::Bpf(counting) => counting.add_spilled(ended),
+            // A tracer keeps all of a task in one place.
+            Counter::Traced(_) => {}
         }
     }
 

@@ -61,6 +61,22 @@ impl Counts {
         self.execs += other.execs;
     }
 
+    /// Takes an earlier state of the same counts off. What is zero then is left out.
+    pub fn subtract(&mut self, earlier: &Counts) {
+        self.calls.retain(|call, times| {
+            let before = earlier.calls.get(call).copied().unwrap_or_default();
+            times.count = times.count.saturating_sub(before.count);
+            times.results = times.results.wrapping_sub(before.results);
+            times.count > 0
+        });
+        subtract(&mut self.errors, &earlier.errors);
+        subtract(&mut self.pairs, &earlier.pairs);
+        subtract(&mut self.signals, &earlier.signals);
+        subtract(&mut self.requests, &earlier.requests);
+        self.forks = self.forks.saturating_sub(earlier.forks);
+        self.execs = self.execs.saturating_sub(earlier.execs);
+    }
+
     /// All calls together.
     pub fn total(&self) -> u64 {
         self.calls.values().map(|times| times.count).sum()
@@ -71,6 +87,13 @@ fn add<K: Ord + Copy>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (key, count) in from {
         *to.entry(*key).or_default() += count;
     }
+}
+
+fn subtract<K: Ord>(from: &mut BTreeMap<K, u64>, earlier: &BTreeMap<K, u64>) {
+    from.retain(|key, count| {
+        *count = count.saturating_sub(earlier.get(key).copied().unwrap_or(0));
+        *count > 0
+    });
 }
 
 /// Calls whose result is a number of bytes that were moved.
@@ -168,6 +191,10 @@ mod tests {
         let mut sum = counts(3);
         sum.add(&counts(4));
         assert_eq!(sum, counts(7));
+        sum.subtract(&counts(4));
+        assert_eq!(sum, counts(3));
+        sum.subtract(&counts(3));
+        assert_eq!(sum, Counts::default());
     }
 
     #[test]

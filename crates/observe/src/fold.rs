@@ -110,10 +110,19 @@ impl Fold {
         sum.counts.add(&process.counts);
     }
 
+    /// Notes the process of a task, for those that it creates.
+    pub(crate) fn owner(&mut self, task: u64, process: u32) {
+        self.owners.insert(task, process);
+    }
+
     /// All processes, with the tasks that run now, those with the most calls first; and all counts together.
-    pub(crate) fn processes(&self, running: &[(Task, Option<Usage>)], names: &CallNames) -> Processes {
+    pub(crate) fn told(
+        &self,
+        running: &[(Task, Option<Usage>)],
+        names: &CallNames,
+        cgroups: &mut cgroup::Names,
+    ) -> Processes {
         let mut all = self.clone();
-        let cgroups = cgroup::names();
         for (task, usage) in running {
             all.add(task, *usage);
         }
@@ -126,7 +135,7 @@ impl Fold {
             let mut told = process.told(parent, names);
             // Only the end of a task tells its cgroup; of those that run, /proc does.
             let running = told.pid.filter(|_| told.running).and_then(cgroup::of_process);
-            told.cgroup = running.or_else(|| cgroups.get(&process.cgroup).cloned());
+            told.cgroup = running.or_else(|| cgroups.of(process.cgroup));
             processes.push(told);
         }
         processes.sort_by_key(|process| std::cmp::Reverse(process.requests.total()));
@@ -241,7 +250,7 @@ mod tests {
         fold.add(&task(2, 10, 11, true), None);
         fold.add(&task(3, 10, 10, true), None);
         fold.add(&task(4, 10, 10, true), None);
-        let told = fold.processes(&[(task(1, 9, 9, false), None)], &CallNames::default());
+        let told = fold.told(&[(task(1, 9, 9, false), None)], &CallNames::default(), &mut cgroup::Names::default());
         let shown: Vec<_> = told
             .processes
             .iter()
@@ -272,7 +281,7 @@ mod tests {
             ended.name = "true".into();
             fold.add(&ended, Some(Usage { minor_faults: Some(3), ..Usage::default() }));
         }
-        let told = fold.processes(&[], &CallNames::default());
+        let told = fold.told(&[], &CallNames::default(), &mut cgroup::Names::default());
         assert_eq!(told.processes.len(), KEPT + 1);
         assert_eq!(told.processes.iter().map(|process| process.processes).sum::<u64>(), u64::from(many));
         assert_eq!(told.together.total(), 2 * u64::from(many));

@@ -26,5 +26,6 @@ mod task;
 mod traced;
 mod usage;
 
+pub use observer::stretches::{Stretch, Stretches};
 pub use observer::{Observer, State};
 pub use target::{Detail, ObserveError, Options, Source, Target};

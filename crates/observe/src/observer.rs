@@ -1,10 +1,12 @@
 //! Watches a target by the best way of counting that is possible, and tells what was counted.
 
 mod start;
+pub(crate) mod stretches;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -77,15 +79,24 @@ impl Observer {
 
     /// The threads of what is watched, as they are now: process and thread. Those of a command are known to the programs.
     fn threads(&self) -> Vec<(u32, u32)> {
+        self.threads_knowing(&HashSet::new())
+    }
+
+    /// The same where these processes are known to be programs, which saves reading their command lines.
+    fn threads_knowing(&self, programs: &HashSet<u32>) -> Vec<(u32, u32)> {
+        let is_a_program = |process: &u32| programs.contains(process) || is_a_program(*process);
         let processes = match (&self.target, &self.cgroup) {
             (Target::Command(_), _) => Vec::new(),
             (Target::Process(process), _) => vec![*process],
             (_, Some(cgroup)) => cgroup.processes(),
-            _ => cgroup::numbers_in("/proc").into_iter().filter(|process| is_a_program(*process)).collect(),
+            _ => cgroup::numbers_in("/proc").into_iter().filter(is_a_program).collect(),
         };
         let own = std::process::id();
         let of = |process: u32| {
-            let threads = cgroup::numbers_in(&format!("/proc/{process}/task"));
+            let folder = format!("/proc/{process}/task");
+            // A folder has two links, and one more for each folder in it: most processes have one thread.
+            let one = fs::metadata(&folder).is_ok_and(|folder| folder.nlink() == 3);
+            let threads = if one { vec![process] } else { cgroup::numbers_in(&folder) };
             threads.into_iter().map(move |thread| (process, thread))
         };
         processes.into_iter().filter(|process| *process != own).flat_map(of).collect()
@@ -96,6 +107,12 @@ impl Observer {
     /// # Errors
     /// The kernel's refusal of something that it allowed before.
     pub fn step(&mut self, time: Duration) -> Result<State, ObserveError> {
+        let state = self.wait(time)?;
+        self.collect()?;
+        Ok(state)
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<State, ObserveError> {
         let state = match (&mut self.command, &self.target) {
             (Some(command), _) => {
                 let tracer = self.counter.as_ref().and_then(Counter::tracer);
@@ -111,7 +128,6 @@ impl Observer {
                 if gone { State::Ended(None) } else { State::Running }
             }
         };
-        self.collect()?;
         if let Some(counter) = &self.counter {
             self.want(counter)?;
         }
@@ -119,17 +135,41 @@ impl Observer {
     }
 
     fn collect(&mut self) -> io::Result<()> {
-        let Some(counter) = &mut self.counter else { return Ok(()) };
-        let tasks = counter.ended()?;
+        let mut ended = self.collected()?;
+        if let Some(counter) = &mut self.counter {
+            counter.add_spilled(ended.iter_mut().map(|(task, _)| task));
+        }
+        for (task, usage) in ended {
+            self.fold.add(&task, usage);
+        }
+        Ok(())
+    }
+
+    /// The tasks that ended since the last call, with what they used since they are watched. Their keys beyond the tables
+    /// are not yet added.
+    fn collected(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
+        let Some(counter) = &mut self.counter else { return Ok(Vec::new()) };
+        let mut tasks = counter.ended()?;
         if let Some(exits) = &mut self.exits {
             exits.drain();
         }
-        for (task, used) in tasks.into_iter().filter(|(task, _)| task.process != std::process::id()) {
+        tasks.retain(|(task, _)| task.process != std::process::id());
+        // With its first thread, a process ends; others that ended with it belong to it.
+        tasks.sort_by_key(|(task, _)| task.thread == task.process);
+        let used = |(task, used): (Task, Option<Usage>)| {
             let total = used.or(self.exits.as_mut().and_then(|exits| exits.take(task.thread)));
             let before = self.before.remove(&task.thread).unwrap_or_default();
-            self.fold.add(&task, total.map(|total| without_stops(total.since(&before), task.stops)));
-        }
-        Ok(())
+            let usage = total.map(|total| without_stops(total.since(&before), task.stops));
+            (task, usage)
+        };
+        Ok(tasks.into_iter().map(used).collect())
+    }
+
+    /// What a thread that runs has used since this was last asked, or since it is watched.
+    fn used(&mut self, process: u32, thread: u32) -> Option<Usage> {
+        let now = usage::of_thread(process, thread)?;
+        let before = self.before.insert(thread, now).unwrap_or_default();
+        Some(now.since(&before))
     }
 
     /// Passes a signal on to the command.
@@ -152,7 +192,7 @@ impl Observer {
         self.collect()?;
         let elapsed_ns = self.begun.elapsed().as_nanos() as f64;
         let running = self.running()?;
-        let told = self.fold.processes(&running, &self.names);
+        let told = self.fold.told(&running, &self.names, &mut cgroup::Names::default());
         let parts = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
         // What the kernel charged the command holds the end of each process, which comes after its own account.
         let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
@@ -191,12 +231,10 @@ impl Observer {
             None => Vec::new(),
         };
         tasks.retain(|task| task.process != own);
-        for (process, thread) in self.threads() {
-            // A thread that asked for nothing may have used something.
-            if !tasks.iter().any(|task| task.thread == thread) {
-                let name = fs::read_to_string(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
-                tasks.push(Task { process, thread, name: name.trim_end().into(), ..Task::default() });
-            }
+        let known: HashSet<u32> = tasks.iter().map(|task| task.thread).collect();
+        // A thread that asked for nothing may have used something.
+        for (process, thread) in self.threads().into_iter().filter(|(_, thread)| !known.contains(thread)) {
+            tasks.push(Task { process, thread, name: usage::name(process, thread), ..Task::default() });
         }
         let used = |task: Task| {
             let now = usage::of_thread(task.process, task.thread);

@@ -12,6 +12,19 @@ pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
     Some(usage(&stat, &read("status"), &read("schedstat")))
 }
 
+/// The time in ns that a thread has run until now, if it is still there; of one that runs now, until the last tick at least. A
+/// thread whose time stands still has not run, so nothing else of it has changed.
+pub(crate) fn run_time(process: u32, thread: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/task/{thread}/schedstat")).ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+/// The name of a thread; empty if it is gone.
+pub(crate) fn name(process: u32, thread: u32) -> String {
+    let name = fs::read(format!("/proc/{process}/task/{thread}/comm")).unwrap_or_default();
+    String::from_utf8_lossy(&name).trim_end().into()
+}
+
 /// From `stat` and the texts of `status` and `schedstat` (proc(5)).
 fn usage(stat: &TaskStat, status: &str, schedule: &str) -> Usage {
     let count = |key: &str| {

@@ -20,6 +20,7 @@ mod repeat;
 mod scaling;
 mod study;
 mod terminal;
+mod top;
 
 pub use bill::{BillChanges, BillDocument};
 pub use compare::CompareDocument;
@@ -41,6 +42,7 @@ pub use scaling::ScalingDocument;
 pub use study::{StudiesDocument, StudyDocument};
 pub use terminal::TerminalDocument;
 pub use terminal::pseudo::PseudoTerminalDocument;
+pub use top::TopDocument;
 
 /// The name and the JSON Schema of every document, as published in `docs/`.
 pub const DOCUMENTS: &[(&str, &str)] = &[
@@ -53,6 +55,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("model", include_str!("../../../docs/schemas/model.json")),
     ("bill", include_str!("../../../docs/schemas/bill.json")),
     ("bill-changes", include_str!("../../../docs/schemas/bill-changes.json")),
+    ("top", include_str!("../../../docs/schemas/top.json")),
     ("noise", include_str!("../../../docs/schemas/noise.json")),
     ("compare", include_str!("../../../docs/schemas/compare.json")),
     ("crossover", include_str!("../../../docs/schemas/crossover.json")),
@@ -97,6 +100,7 @@ mod tests {
             ("model", schema_for!(ModelDocument)),
             ("bill", schema_for!(BillDocument)),
             ("bill-changes", schema_for!(BillChanges)),
+            ("top", schema_for!(TopDocument)),
             ("noise", schema_for!(NoiseDocument)),
             ("compare", schema_for!(CompareDocument)),
             ("crossover", schema_for!(CrossoverDocument)),

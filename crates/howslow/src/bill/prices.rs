@@ -11,13 +11,13 @@ use crate::predict::pricing::names;
 use crate::resolve;
 
 /// What prices a bill.
-pub(super) struct Prices {
+pub(crate) struct Prices {
     pub run: Option<Run>,
     pub state: MachineState,
 }
 
 /// A priced bill, and what it lacks.
-pub(super) struct Priced {
+pub(crate) struct Priced {
     pub prediction: Option<Prediction>,
     pub lacking: Vec<String>,
     pub remedy: Option<String>,
@@ -46,11 +46,19 @@ impl Prices {
     /// # Errors
     /// If the named run cannot be read.
     pub(super) fn open(args: &BillArgs) -> anyhow::Result<Prices> {
-        let run = match &args.on {
+        Prices::of(args.on.as_deref(), args.by)
+    }
+
+    /// The same, by the run's name.
+    ///
+    /// # Errors
+    /// If the named run cannot be read.
+    pub(crate) fn of(on: Option<&str>, by: PriceState) -> anyhow::Result<Prices> {
+        let run = match on {
             Some(name) => Some(resolve::run(name)?),
             None => resolve::run("@1").ok(),
         };
-        let state = match args.by {
+        let state = match by {
             PriceState::Quiet => MachineState::Quiet,
             PriceState::Typical => MachineState::Typical,
         };
@@ -58,7 +66,7 @@ impl Prices {
     }
 
     /// The mix of what was counted. Each line's note is the row of the bill that it belongs to.
-    pub(super) fn lines(&self, seen: &Observation) -> Vec<MixLine> {
+    pub(crate) fn lines(&self, seen: &Observation) -> Vec<MixLine> {
         let mut lines = Vec::new();
         for call in &seen.together.calls {
             if !PROCESS_CALLS.contains(&call.call.as_str()) {
@@ -173,7 +181,7 @@ impl Prices {
     }
 
     /// The lines at the prices of the run.
-    pub(super) fn priced(&self, seen: &Observation, lines: &[MixLine]) -> Priced {
+    pub(crate) fn priced(&self, seen: &Observation, lines: &[MixLine]) -> Priced {
         let Some(run) = self.run.as_ref().filter(|_| !lines.is_empty()) else {
             let remedy = (self.run.is_none() && !lines.is_empty())
                 .then(|| format!("no run is kept, so there are no prices; {}", command(lines)));

@@ -28,5 +28,6 @@ mod systems;
 mod terminal;
 mod tidy;
 mod time;
+mod top;
 mod two_systems;
 mod uncertain;

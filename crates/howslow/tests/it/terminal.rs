@@ -1,6 +1,6 @@
 //! `howslow terminal` at a terminal whose emulator is the test's own.
 
-mod emulator;
+pub mod emulator;
 mod pseudo;
 
 use std::process::Command;

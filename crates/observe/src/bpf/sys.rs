@@ -41,6 +41,7 @@ pub(crate) struct Map {
     descriptor: OwnedFd,
     key: usize,
     value: usize,
+    entries: usize,
 }
 
 #[repr(C)]
@@ -145,7 +146,7 @@ impl Map {
         let mut attributes =
             CreateMap { kind, key: key_size, value: value_size, entries: entries as u32, ..CreateMap::default() };
         let descriptor = owned(bpf(command::MAP_CREATE, &mut attributes)?);
-        Ok(Map { descriptor, key, value })
+        Ok(Map { descriptor, key, value, entries })
     }
 
     pub(crate) fn descriptor(&self) -> i32 {
@@ -206,14 +207,15 @@ impl Map {
         Some(value)
     }
 
-    /// All keys of a hash. Keys that come or go meanwhile may be missing.
+    /// All keys of a hash. Keys that come or go meanwhile may be missing, and others may come twice: after a key that is gone,
+    /// the kernel begins again.
     pub(crate) fn keys(&self) -> Vec<Vec<u8>> {
         let mut keys: Vec<Vec<u8>> = Vec::new();
         loop {
             let mut next = vec![0; self.key];
             let mut attributes = self.element(keys.last().map(Vec::as_slice), None);
             attributes.value = next.as_mut_ptr().expose_provenance() as u64;
-            if bpf(command::MAP_NEXT_KEY, &mut attributes).is_err() {
+            if bpf(command::MAP_NEXT_KEY, &mut attributes).is_err() || keys.len() > 2 * self.entries {
                 return keys;
             }
             keys.push(next);

@@ -64,9 +64,20 @@ impl Terminal {
 
     /// Starts a command that has this as its controlling terminal, and its standard output in a pipe.
     pub fn start(&mut self, mut command: Command) -> Child {
+        command.stdout(Stdio::piped());
+        self.start_with(command)
+    }
+
+    /// Starts a command that has this as its controlling terminal, and its standard output on it.
+    pub fn start_shown(&mut self, mut command: Command) -> Child {
+        let slave = self.slave.as_ref().expect("not yet started");
+        command.stdout(slave.try_clone().expect("a descriptor"));
+        self.start_with(command)
+    }
+
+    fn start_with(&mut self, mut command: Command) -> Child {
         let slave = self.slave.take().expect("started once");
-        command.stdin(slave.try_clone().expect("a descriptor"));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(slave.try_clone().expect("a descriptor")).stderr(Stdio::piped());
         // SAFETY: two system calls, which a forked child may make.
         unsafe {
             command.pre_exec(move || {
@@ -76,6 +87,11 @@ impl Terminal {
             });
         }
         command.spawn().expect("it starts")
+    }
+
+    /// What another program does that has the terminal meanwhile.
+    pub fn reset(&self) {
+        tcsetattr(&self.master, OptionalActions::Now, &self.before).expect("settings");
     }
 
     /// What the user types.

@@ -1,0 +1,73 @@
+//! The arguments of `howslow top`.
+
+use clap::{Args, ValueEnum};
+
+use super::bill::CountingSource;
+use super::predict::PriceState;
+use super::value::seconds;
+
+const SHOWN: &str = "\
+Shows processes by what they cost the system: the count of each of their requests times its price in a run. Below, the
+chosen one with its calls, pairs, errors and trend. ? shows the keys; q ends it.
+Calls are counted by programs in the kernel, which needs root. Without them, the columns are those that the kernel's
+accounts tell: processor time, faults and switches.
+--once prints one interval as a table, and needs no terminal.
+Examples: howslow top
+          howslow top --cgroups --sort calls
+          howslow top --once --every 5s --json
+Exit status: 0 done; 1 failed; 2 misused; 128 + n ended by signal n.";
+
+/// A column to sort by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortColumn {
+    /// The id of the process
+    Pid,
+    /// Count times price
+    Cost,
+    /// System calls
+    Calls,
+    /// Failed calls
+    Errors,
+    /// Processor time in the kernel
+    Kernel,
+    /// Processor time in user mode
+    User,
+    /// Page faults
+    Faults,
+    /// Switches between tasks
+    Switches,
+    /// The name
+    Name,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = SHOWN)]
+pub(crate) struct TopArgs {
+    /// The length of an interval
+    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "1s", allow_hyphen_values = true)]
+    pub every: f64,
+    /// Sort by this column [default: cost; without prices calls, without calls kernel]
+    #[arg(long, value_name = "COLUMN", value_enum)]
+    pub sort: Option<SortColumn>,
+    /// Show only processes whose name, cgroup or id has this
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub filter: String,
+    /// Show cgroups in place of processes
+    #[arg(long)]
+    pub cgroups: bool,
+    /// Print one interval as a table, and end
+    #[arg(long)]
+    pub once: bool,
+    /// The run whose costs are the prices [default: the newest kept run]
+    #[arg(long, value_name = "RUN")]
+    pub on: Option<String>,
+    /// The prices: of an undisturbed core, or of programs that share the machine
+    #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
+    pub by: PriceState,
+    /// Count in this way only
+    #[arg(long, value_name = "SOURCE", value_enum)]
+    pub source: Option<CountingSource>,
+    /// With --once: print JSON
+    #[arg(long, requires = "once")]
+    pub json: bool,
+}

@@ -1,0 +1,198 @@
+//! `howslow top`: the bill of the whole system, live. The crate `top` says what is shown; this counts, prices, and keeps the
+//! terminal.
+
+mod pricing;
+mod screen;
+mod signals;
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use ::top::{About, Column, Command, Settings, State, View};
+use analysis::bill::interval;
+use observe::{Observer, Options, Source, Stretch, Stretches, Target};
+use record::Observation;
+use report::document::TopDocument;
+
+use crate::bill;
+use crate::bill::prices::Prices;
+use crate::cli::{SortColumn, TopArgs};
+use crate::output::{self, Misuse, Outcome, say};
+use pricing::Pricing;
+use screen::Screen;
+use signals::Signals;
+
+/// How often what ended is collected, keys are read and signals noticed.
+const STEP: Duration = Duration::from_millis(50);
+/// The first interval is no longer than this, so that the screen soon shows something.
+const FIRST: Duration = Duration::from_millis(500);
+/// Rows of a page.
+const ROWS: usize = 40;
+
+pub(crate) fn top(args: &TopArgs) -> anyhow::Result<Outcome> {
+    if !args.once && !std::io::stdout().is_terminal() {
+        let text = "stdout is not a terminal, so there is nothing to draw on; `howslow top --once` prints one interval";
+        return Err(Misuse(text.into()).into());
+    }
+    let prices = Prices::of(args.on.as_deref(), args.by)?;
+    let options = Options { source: args.source.map(bill::source), calibrate: true, ..Options::default() };
+    let observer = Observer::start(Target::System, &options).map_err(bill::misuse)?;
+    let mut meter = Meter { stretches: Stretches::of(observer), pricing: Pricing::of(prices) };
+    if args.once { once(args, &mut meter) } else { live(args, &mut meter) }
+}
+
+/// What counts and prices.
+struct Meter {
+    stretches: Stretches,
+    pricing: Pricing,
+}
+
+impl Meter {
+    /// What is known of an interval besides its figures.
+    fn about(&self, seen: &Observation) -> About {
+        let counts_calls = seen.source != Source::Accounts.word();
+        let prices = &self.pricing.prices;
+        let run = prices.run.as_ref();
+        let mut notes = Vec::new();
+        if !counts_calls {
+            let why = seen.passed_over.iter().map(|passed| format!("{}: {}", passed.source, passed.reason));
+            let why = why.collect::<Vec<_>>().join("; ");
+            let what = "No calls are counted, so calls, errors and pairs are missing, and costs are those of faults and switches";
+            notes.push(if why.is_empty() { format!("{what}.") } else { format!("{what}. {why}.") });
+        }
+        if run.is_none() {
+            let how = "`howslow bill --system --for 5s` names the measurements that give one";
+            notes.push(format!("No run is kept, so nothing has a price; {how}."));
+        }
+        for loss in &seen.losses {
+            let count = loss.count.map_or_else(String::new, |count| format!("{count} "));
+            notes.push(format!("Lost: {count}{}.", loss.what));
+        }
+        About {
+            source: seen.source.clone(),
+            counts_calls,
+            prices: run.map(|run| format!("{}, run {}", prices.state.word(), run.id)),
+            counting_ns: seen.counting.as_ref().map(|cost| cost.per_call_ns),
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            notes,
+        }
+    }
+
+    /// Takes a stretch in.
+    fn show(&mut self, stretch: &Stretch, state: &mut State) {
+        state.inform(self.about(&stretch.seen));
+        state.update(interval(&stretch.seen, &stretch.started, &mut self.pricing));
+    }
+}
+
+fn settings(args: &TopArgs, about: &About) -> Settings {
+    let sort = match args.sort {
+        Some(SortColumn::Pid) => Column::Pid,
+        Some(SortColumn::Cost) => Column::Cost,
+        Some(SortColumn::Calls) => Column::Calls,
+        Some(SortColumn::Errors) => Column::Errors,
+        Some(SortColumn::Kernel) => Column::Kernel,
+        Some(SortColumn::User) => Column::User,
+        Some(SortColumn::Faults) => Column::Faults,
+        Some(SortColumn::Switches) => Column::Switches,
+        Some(SortColumn::Name) => Column::Name,
+        None if !about.counts_calls => Column::Kernel,
+        None if about.prices.is_none() => Column::Calls,
+        None => Column::Cost,
+    };
+    Settings {
+        every: Duration::from_secs_f64(args.every),
+        sort,
+        reversed: false,
+        filter: args.filter.clone(),
+        view: if args.cgroups { View::Cgroups } else { View::Processes },
+    }
+}
+
+/// One interval as a page or document.
+fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
+    let signals = Signals::watch(&signals::ENDING)?;
+    let every = Duration::from_secs_f64(args.every);
+    while meter.stretches.elapsed() < every && signals.ended().is_none() {
+        std::thread::sleep(STEP.min(every.saturating_sub(meter.stretches.elapsed())));
+        meter.stretches.collect()?;
+    }
+    let stretch = meter.stretches.take()?;
+    let about = meter.about(&stretch.seen);
+    let mut state = State::new(about.clone(), settings(args, &about));
+    meter.show(&stretch, &mut state);
+    let seen = &stretch.seen;
+    let prices = &meter.pricing.prices;
+    if args.json {
+        let run = prices.run.as_ref().map(|run| run.id.as_str());
+        output::print_document(&TopDocument::of(seen, run, prices.state.word(), state.accounts()))?;
+    } else {
+        output::print(&::top::page(&state, ROWS))?;
+        for note in &about.notes {
+            say(note);
+        }
+        if let Some(remedy) = prices.priced(seen, &prices.lines(seen)).remedy.filter(|_| about.counts_calls) {
+            say(&remedy);
+        }
+    }
+    Ok(signals.ended().map_or(Outcome::Done, Outcome::Interrupted))
+}
+
+/// Interval after interval on the screen.
+fn live(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
+    let signals = Signals::watch(&signals::ALL)?;
+    // What is known before anything was counted: an empty stretch.
+    let about = meter.about(&meter.stretches.nothing());
+    let mut state = State::new(about.clone(), settings(args, &about));
+    let mut screen = Screen::open(signals.clone())?;
+    let ended = watch(&mut screen, meter, &mut state, &signals);
+    drop(screen);
+    match (ended, signals.ended()) {
+        // A terminal that is gone takes no frame.
+        (_, Some(signal)) => Ok(Outcome::Interrupted(signal)),
+        (ended, None) => ended,
+    }
+}
+
+fn watch(screen: &mut Screen, meter: &mut Meter, state: &mut State, signals: &Signals) -> anyhow::Result<Outcome> {
+    let mut every = FIRST.min(state.every());
+    let mut drawn: Option<Instant> = None;
+    loop {
+        if signals.stop() {
+            screen.suspend()?;
+            drawn = None;
+        } else if signals.continued() {
+            // Somebody else has had the terminal.
+            screen.resume()?;
+            drawn = None;
+        }
+        if signals.resized() {
+            drawn = None;
+        }
+        let left = every.saturating_sub(meter.stretches.elapsed());
+        for key in screen.keys(STEP.min(left))? {
+            drawn = None;
+            match state.press(key) {
+                Some(Command::Quit) => return Ok(Outcome::Done),
+                Some(Command::Suspend) => screen.stop_all()?,
+                Some(Command::Redraw) => screen.clear()?,
+                Some(Command::Every(length)) => every = length,
+                None => {}
+            }
+        }
+        if let Some(signal) = signals.ended() {
+            return Ok(Outcome::Interrupted(signal));
+        }
+        meter.stretches.collect()?;
+        if meter.stretches.elapsed() >= every {
+            every = state.every();
+            let stretch = meter.stretches.take()?;
+            meter.show(&stretch, state);
+            drawn = None;
+        }
+        if drawn.is_none() {
+            screen.draw(state)?;
+            drawn = Some(Instant::now());
+        }
+    }
+}

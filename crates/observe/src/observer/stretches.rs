@@ -1,0 +1,243 @@
+//! What happens in one stretch of time after another. What came before a stretch is forgotten, so that a system can be watched
+//! for as long as it runs: the memory taken is that of the tasks that exist.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::Duration;
+
+use record::{CountingCost, Observation, Usage};
+
+use crate::cgroup;
+use crate::counts::Counts;
+use crate::fold::{Fold, requests};
+use crate::observer::{Observer, State};
+use crate::target::ObserveError;
+use crate::task::Task;
+use crate::usage;
+
+/// What happened in a stretch of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stretch {
+    /// What was counted in it. Processes that did nothing are left out; of several threads, those that did nothing are.
+    pub seen: Observation,
+    /// The processes that were created in it.
+    pub started: BTreeSet<u32>,
+}
+
+/// Something that is watched stretch by stretch.
+#[derive(Debug)]
+pub struct Stretches {
+    observer: Observer,
+    recent: Recent,
+    /// What ended in this stretch.
+    ended: Vec<(Task, Option<Usage>)>,
+    /// The time that each thread had run by the last look, in ns.
+    ran: HashMap<u32, u64>,
+    /// The processes of the last look.
+    there: HashSet<u32>,
+    /// When the stretch began, after the watching did.
+    begun: Duration,
+}
+
+impl Stretches {
+    /// The first stretch begins with the watching.
+    pub fn of(observer: Observer) -> Stretches {
+        let (ended, ran, there) = (Vec::new(), HashMap::new(), HashSet::new());
+        Stretches { observer, recent: Recent::default(), ended, ran, there, begun: Duration::ZERO }
+    }
+
+    /// Collects what ended since the last call, which frees its records. It should be called some twenty times a second.
+    ///
+    /// # Errors
+    /// The kernel's refusal of something that it allowed before.
+    pub fn collect(&mut self) -> Result<State, ObserveError> {
+        let state = self.observer.wait(Duration::ZERO)?;
+        let ended = self.observer.collected()?;
+        self.ended.extend(ended);
+        Ok(state)
+    }
+
+    /// A stretch in which nothing happened: how it is counted, and why not better.
+    pub fn nothing(&self) -> Observation {
+        self.seen(Duration::ZERO)
+    }
+
+    /// How long the stretch has lasted.
+    pub fn elapsed(&self) -> Duration {
+        self.observer.elapsed().saturating_sub(self.begun)
+    }
+
+    /// Ends the stretch, and begins the next one.
+    ///
+    /// # Errors
+    /// The kernel's refusal of something that it allowed before.
+    pub fn take(&mut self) -> Result<Stretch, ObserveError> {
+        self.collect()?;
+        let elapsed = self.elapsed();
+        self.begun += elapsed;
+        let mut ended = std::mem::take(&mut self.ended);
+        let (mut running, idle) = self.running(&mut ended)?;
+        self.recent.begin();
+        for (task, usage) in &mut ended {
+            self.recent.ended(task, *usage);
+        }
+        running.retain_mut(|(task, used)| self.recent.ran(task, *used));
+        self.recent.keep(&idle);
+        let (mut seen, started) = self.told(&running, elapsed);
+        // A thread that is told after the first one of its process seems to be one that goes on.
+        let alive: HashSet<u32> =
+            self.recent.known.values().map(|known| known.process).chain(self.there.iter().copied()).collect();
+        for process in &mut seen.processes {
+            process.running &= process.pid.is_none_or(|pid| alive.contains(&pid));
+        }
+        Ok(Stretch { seen, started })
+    }
+
+    /// The tasks that ran, with what they used, and the ids of those that did not. What did not run asked for nothing, so it
+    /// is not read.
+    fn running(&mut self, ended: &mut [(Task, Option<Usage>)]) -> Result<(Vec<Running>, HashSet<u64>), ObserveError> {
+        let observer = &mut self.observer;
+        let mut ran = HashMap::new();
+        let mut active = HashMap::new();
+        let programs = std::mem::take(&mut self.there);
+        for (process, thread) in observer.threads_knowing(&programs) {
+            let time = usage::run_time(process, thread).unwrap_or(0);
+            ran.insert(thread, time);
+            self.there.insert(process);
+            // A kernel that does not tell the time says 0.
+            if time == 0 || self.ran.get(&thread) != Some(&time) {
+                active.insert(thread, process);
+            }
+        }
+        let idle = |thread: u32| ran.contains_key(&thread) && !active.contains_key(&thread);
+        let (tasks, idle) = match &mut observer.counter {
+            Some(counter) => {
+                counter.add_spilled(ended.iter_mut().map(|(task, _)| task));
+                counter.running_but(idle)?
+            }
+            None => (Vec::new(), HashSet::new()),
+        };
+        let own = std::process::id();
+        let mut running = Vec::new();
+        for task in tasks.into_iter().filter(|task| task.process != own) {
+            active.remove(&task.thread);
+            let used = observer.used(task.process, task.thread);
+            running.push((task, used));
+        }
+        // A thread that asked for nothing may have used something.
+        for (thread, process) in active {
+            let task = Task { process, thread, name: usage::name(process, thread), ..Task::default() };
+            running.push((task, observer.used(process, thread)));
+        }
+        // What a thread had used before is needed until its end was told, which may come a stretch late.
+        let last = std::mem::replace(&mut self.ran, ran);
+        observer.before.retain(|thread, _| self.ran.contains_key(thread) || last.contains_key(thread));
+        Ok((running, idle))
+    }
+
+    fn told(&mut self, running: &[Running], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
+        let seen = self.seen(elapsed);
+        let (names, recent) = (&self.observer.names, &mut self.recent);
+        let told = recent.fold.told(running, names, &mut recent.cgroups);
+        let usage = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
+        let calls = told.together.total() as f64;
+        let seen = Observation {
+            usage,
+            together: requests(&told.together, names),
+            processes: told.processes,
+            counting: seen.counting.map(|cost| CountingCost { together_ns: cost.per_call_ns * calls, ..cost }),
+            ..seen
+        };
+        (seen, std::mem::take(&mut recent.started))
+    }
+
+    fn seen(&self, elapsed: Duration) -> Observation {
+        let observer = &self.observer;
+        let cost = |per_call_ns: f64| CountingCost {
+            per_call_ns,
+            in_program_ns: observer.in_program_ns,
+            together_ns: 0.0,
+            method: "a call of its own, timed before and while it was counted".into(),
+        };
+        Observation {
+            what: observer.what.clone(),
+            source: observer.source.word().into(),
+            passed_over: observer.passed_over.clone(),
+            elapsed_ns: elapsed.as_nanos() as f64,
+            losses: observer.losses(),
+            counting: observer.per_call_ns.map(cost),
+            ..Observation::default()
+        }
+    }
+}
+
+/// A task, with what it used in the stretch.
+type Running = (Task, Option<Usage>);
+
+/// What is known of the tasks that exist: what they had asked for by the end of the last stretch.
+#[derive(Debug, Default)]
+struct Recent {
+    /// By the id of the task.
+    known: HashMap<u64, Known>,
+    /// What ended in this stretch.
+    fold: Fold,
+    started: BTreeSet<u32>,
+    cgroups: cgroup::Names,
+}
+
+#[derive(Debug)]
+struct Known {
+    process: u32,
+    counts: Counts,
+    /// True if it was there at the last look.
+    there: bool,
+}
+
+impl Recent {
+    /// Forgets the last stretch.
+    fn begin(&mut self) {
+        self.fold = Fold::default();
+        self.started = BTreeSet::new();
+        for (id, known) in &mut self.known {
+            known.there = false;
+            self.fold.owner(*id, known.process);
+        }
+    }
+
+    /// A task that ended: only what it did in this stretch is left in it.
+    fn ended(&mut self, task: &mut Task, usage: Option<Usage>) {
+        self.note_start(task);
+        if let Some(known) = self.known.remove(&task.id) {
+            task.counts.subtract(&known.counts);
+        }
+        self.fold.add(task, usage);
+    }
+
+    /// A task that runs: only what it did in this stretch is left in it. Returns whether it did anything.
+    fn ran(&mut self, task: &mut Task, usage: Option<Usage>) -> bool {
+        // One that is just ending is told again as ended.
+        task.end_ns = None;
+        if task.id > 0 {
+            self.note_start(task);
+            self.fold.owner(task.id, task.process);
+            let known = Known { process: task.process, counts: task.counts.clone(), there: true };
+            if let Some(before) = self.known.insert(task.id, known) {
+                task.counts.subtract(&before.counts);
+            }
+        }
+        task.counts != Counts::default() || usage.is_some_and(|usage| !usage.is_nothing())
+    }
+
+    fn note_start(&mut self, task: &Task) {
+        if task.parent.is_some() && task.thread == task.process && !self.known.contains_key(&task.id) {
+            self.started.insert(task.process);
+        }
+    }
+
+    /// Forgets the tasks that are gone.
+    fn keep(&mut self, idle: &HashSet<u64>) {
+        self.known.retain(|id, known| known.there || idle.contains(id));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Stretches of simulated tasks, and of this machine.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use super::*;
+use crate::counts::{Call, CallNames, Times};
+use crate::{Options, Source, Target};
+
+fn task(id: u64, process: u32, calls: u64) -> Task {
+    let calls = BTreeMap::from([(Call::Native(39), Times { count: calls, results: 0 })]);
+    let counts = Counts { calls, ..Counts::default() };
+    Task { id, parent: Some(1), process, thread: process, name: format!("p{process}"), counts, ..Task::default() }
+}
+
+static NAMES: OnceLock<CallNames> = OnceLock::new();
+
+/// The calls of each process in a stretch of these tasks.
+fn stretch(recent: &mut Recent, ended: &[Task], running: &[Task]) -> Vec<(Option<u32>, u64)> {
+    recent.begin();
+    for task in ended {
+        recent.ended(&mut task.clone(), None);
+    }
+    let mut running: Vec<Running> = running.iter().map(|task| (task.clone(), None)).collect();
+    running.retain_mut(|(task, used)| recent.ran(task, *used));
+    recent.keep(&HashSet::new());
+    let names = NAMES.get_or_init(CallNames::default);
+    let told = recent.fold.told(&running, names, &mut cgroup::Names::default());
+    told.processes.iter().map(|process| (process.pid, process.requests.total())).collect()
+}
+
+#[test]
+fn each_stretch_tells_its_own_calls_and_all_of_them_once() {
+    let mut recent = Recent::default();
+    assert_eq!(stretch(&mut recent, &[], &[task(1, 10, 5), task(2, 20, 7)]), [(Some(20), 7), (Some(10), 5)]);
+    assert_eq!(recent.started, BTreeSet::from([10, 20]));
+    assert_eq!(stretch(&mut recent, &[], &[task(1, 10, 9), task(2, 20, 7)]), [(Some(10), 4)], "the other was idle");
+    assert_eq!(recent.started, BTreeSet::new());
+    let end = Task { end_ns: Some(9), ..task(2, 20, 10) };
+    // A new process has the id of the one that ended.
+    let again = task(3, 20, 1);
+    assert_eq!(stretch(&mut recent, &[end], &[task(1, 10, 9), again]), [(Some(20), 3), (Some(20), 1)]);
+    assert_eq!(recent.started, BTreeSet::from([20]));
+}
+
+#[test]
+fn an_hour_of_short_lived_processes_leaves_nothing_behind() {
+    let mut recent = Recent::default();
+    let mut next = 10;
+    let mut told = 0;
+    let mut last: Vec<Task> = Vec::new();
+    for second in 0..3600 {
+        let ended: Vec<Task> = last.drain(..).map(|task| Task { end_ns: Some(1), ..task }).collect();
+        last = (0..50).map(|number| task(next + number, (next + number) as u32, 2)).collect();
+        next += 50;
+        // Ten tasks are lost: their end is never told.
+        let seen: u64 = stretch(&mut recent, &ended[ended.len().min(10)..], &last).iter().map(|(_, calls)| calls).sum();
+        told += seen;
+        assert!(recent.known.len() <= 100, "{} tasks are known after {second} s", recent.known.len());
+        assert!(recent.started.len() <= 50);
+    }
+    assert_eq!(told, 3600 * 50 * 2);
+}
+
+#[test]
+fn the_system_is_told_stretch_by_stretch() {
+    let observer = match Observer::start(
+        Target::System,
+        &Options { source: Some(Source::Bpf), calibrate: false, ..Options::default() },
+    ) {
+        Ok(observer) => observer,
+        Err(error) => return testing::not_tested!("{error}"),
+    };
+    let mut stretches = Stretches::of(observer);
+    let mut child = Command::new("sh");
+    // What this process itself creates is not known to have been created.
+    child.args(["-c", "sh -c 'echo $$; read x; kill -0 $$; kill -0 $$; kill -0 $$; read x'; :"]);
+    let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("sh starts");
+    let mut input = child.stdin.take().expect("its input");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
+    let id: u32 = line.trim().parse().expect("its id");
+    let kills = |stretch: &Stretch| {
+        let of = stretch.seen.processes.iter().find(|process| process.pid == Some(id));
+        of.map(|of| of.requests.calls.iter().find(|call| call.call == "kill").map_or(0, |call| call.count))
+    };
+    // The shell has begun to read once it sleeps.
+    let asleep = || reads(id);
+    wait_until(asleep);
+    let first = stretches.take().expect("a stretch");
+    assert!(first.started.contains(&id));
+    assert_eq!(kills(&first), Some(0));
+    input.write_all(b"\n").expect("it reads");
+    let mut second = 0;
+    for _ in 0..200 {
+        std::thread::sleep(Duration::from_millis(10));
+        second += kills(&stretches.take().expect("a stretch")).unwrap_or(0);
+        if second >= 3 {
+            break;
+        }
+    }
+    assert_eq!(second, 3, "each call is told in one stretch");
+    wait_until(asleep);
+    // One stretch takes up what came before, and then it is idle.
+    for _ in 0..200 {
+        let last = stretches.take().expect("a stretch");
+        assert_eq!(kills(&last).unwrap_or(0), 0);
+        assert!(!last.started.contains(&id));
+    }
+    drop(input);
+    child.wait().expect("its end");
+}
+
+fn reads(process: u32) -> bool {
+    let call = std::fs::read_to_string(format!("/proc/{process}/syscall")).unwrap_or_default();
+    call.starts_with(&format!("{} ", libc::SYS_read))
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    for _ in 0..6000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("it never was so");
+}

@@ -1,0 +1,101 @@
+//! What is remembered of accounts from interval to interval: the last one, and the trend. What was idle for long, or ended, is
+//! forgotten, so that memory stays that of what runs.
+
+use std::collections::{HashMap, VecDeque};
+
+use analysis::bill::{Account, Who};
+use record::Usage;
+
+/// Intervals of a trend.
+pub(crate) const TREND: usize = 60;
+
+/// An account, and how it came to that.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// The last interval; empty if it was idle.
+    pub account: Account,
+    /// The measure of recent intervals, the newest last.
+    pub trend: VecDeque<f64>,
+    /// For how many intervals it did nothing.
+    pub idle: usize,
+}
+
+/// All accounts of one view.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory(HashMap<Who, Entry>);
+
+impl Memory {
+    /// Takes an interval in. The measure is what the trend shows.
+    pub fn update(&mut self, accounts: Vec<Account>, measure: impl Fn(&Account) -> f64) {
+        // Its end is shown for one interval.
+        self.0.retain(|_, entry| entry.account.running && entry.idle < TREND);
+        for entry in self.0.values_mut() {
+            entry.idle += 1;
+        }
+        for account in accounts {
+            let value = measure(&account);
+            let entry = self.0.entry(account.who.clone());
+            let entry = entry.and_modify(|entry| entry.idle = 0).or_insert_with(|| Entry {
+                account: account.clone(),
+                trend: VecDeque::new(),
+                idle: 0,
+            });
+            entry.account = account;
+            entry.push(value);
+        }
+        for entry in self.0.values_mut().filter(|entry| entry.idle > 0) {
+            entry.push(0.0);
+            if entry.idle == 1 {
+                entry.account = nothing(&entry.account);
+            }
+        }
+    }
+
+    /// An account by its owner.
+    pub fn get(&self, who: &Who) -> Option<&Entry> {
+        self.0.get(who)
+    }
+
+    /// All accounts.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.0.values()
+    }
+}
+
+impl Entry {
+    fn push(&mut self, value: f64) {
+        if self.trend.len() == TREND {
+            self.trend.pop_front();
+        }
+        self.trend.push_back(value);
+    }
+}
+
+/// The account of the same that did nothing.
+fn nothing(account: &Account) -> Account {
+    let zero = |time: Option<f64>| time.map(|_| 0.0);
+    let none = |count: Option<u64>| count.map(|_| 0);
+    let usage = &account.usage;
+    Account {
+        who: account.who.clone(),
+        name: account.name.clone(),
+        cgroup: account.cgroup.clone(),
+        processes: account.processes,
+        running: account.running,
+        calls: 0,
+        failed: 0,
+        cost_ns: zero(account.cost_ns),
+        lines: Vec::new(),
+        pairs: Vec::new(),
+        errors: Vec::new(),
+        usage: Usage {
+            cpu_ns: zero(usage.cpu_ns),
+            user_ns: zero(usage.user_ns),
+            system_ns: zero(usage.system_ns),
+            minor_faults: none(usage.minor_faults),
+            major_faults: none(usage.major_faults),
+            voluntary_switches: none(usage.voluntary_switches),
+            involuntary_switches: none(usage.involuntary_switches),
+        },
+    }
+}
