@@ -1,0 +1,245 @@
+//! The family `called`: system calls as programs make them. A function of a library makes the call and returns, which on
+//! some processors makes the kernel's own returns dearer (`syscall.called`). Those that take names or files are measured on
+//! one file and on many different ones. A bill prices programs by these.
+
+pub(crate) mod connection;
+pub(crate) mod listing;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use operation::Value::{Number, Word};
+use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, repeat, size, term};
+use rustix::fs::{AtFlags, SeekFrom, fstat, ftruncate, seek, statat};
+use rustix::io::{Errno, read, write};
+
+use crate::kit::area::Slots;
+use crate::kit::baseline::DEFAULT;
+use crate::kit::block::Block;
+use crate::kit::call;
+use crate::kit::check::exactly;
+use crate::kit::loops::{STOCK, consuming, for_each, numbered, producing, tried};
+use crate::kit::mapping::Mapping;
+use crate::kit::scratch::{device, file_of, new_file, scratch};
+use crate::kit::tree::Tree;
+
+/// Files that a core's private cache holds with all that the kernel keeps of them, and more than it holds: about 1.3 KiB of
+/// each are touched.
+const FILES: Axis = count("files", &[Number(1), Number(4096)]);
+/// None at the end of a file; a page; and more than the largest part of it is the copy.
+const SIZES: Axis = size(&[Number(0), Number(4 << 10), Number(64 << 10)]);
+
+/// Bytes of a file that are mapped: what a small section of a shared library has.
+const SECTION: usize = 16 << 10;
+
+/// Blocks appended in one batch: at most 8 MiB.
+const APPENDED: u64 = 128;
+
+/// One file is in the private caches; many are not.
+const ON_FILES: Operation =
+    Operation { axes: &[FILES], follows_clock: |point| point.number("files") == Some(1), ..CALLED };
+const CALLED: Operation = Operation { explained_by: &[FUNCTION], ..DEFAULT };
+const FUNCTION: TermOf = term(1.0, "syscall.called").at(&[("call", Word("getppid")), ("from", Word("function"))]);
+
+pub(crate) const OPERATIONS: &[Operation] = &[
+    Operation {
+        id: "called.stat",
+        summary: "ask for the attributes of the next of so many files, by its name in an open folder",
+        calls: &["newfstatat"],
+        prepare: |setting| {
+            let mut tree = tree(setting, 0)?;
+            tried(repeat(move || function(|| look(&mut tree))))
+        },
+        ..ON_FILES
+    },
+    Operation {
+        id: "called.stat.missing",
+        summary: "ask for the attributes of a file that does not exist, by its name in an open folder",
+        prepare: |setting| {
+            let folder = scratch(setting)?;
+            tried(repeat(move || {
+                function(|| match statat(&folder, c"missing", AtFlags::empty()) {
+                    Err(Errno::NOENT) => Ok(()),
+                    Err(other) => Err(other.into()),
+                    Ok(_) => Err(Failure::wrong("a file exists that nobody created")),
+                })
+            }))
+        },
+        ..CALLED
+    },
+    Operation {
+        id: "called.open",
+        summary: "open the next of so many files, by its name in an open folder",
+        calls: &["openat"],
+        prepare: |setting| {
+            let mut tree = tree(setting, 0)?;
+            tried(producing(move || function(|| tree.open_next())))
+        },
+        ..ON_FILES
+    },
+    Operation {
+        id: "called.close",
+        summary: "close the only descriptor of the next of so many files",
+        calls: &["close"],
+        prepare: |setting| {
+            let mut tree = tree(setting, 0)?;
+            tried(consuming(move || tree.open_next(), |file| function(|| exactly(0, call::close(file)?))))
+        },
+        ..ON_FILES
+    },
+    Operation {
+        id: "called.close.copy",
+        summary: "close a descriptor of a file that stays open through another",
+        calls: &["close"],
+        prepare: |_| {
+            let null = device(c"/dev/null")?;
+            let copy = move || Ok(rustix::io::dup(&null)?);
+            tried(consuming(copy, |copy| function(|| exactly(0, call::close(copy)?))))
+        },
+        ..CALLED
+    },
+    Operation {
+        id: "called.read",
+        summary: "read the only block of the next of so many files, or at its end nothing; the files are in memory",
+        calls: &["read"],
+        axes: &[SIZES, FILES],
+        // The copy of larger blocks outweighs the file's other costs.
+        has_point: |point| point.number("files") == Some(1) || point.number("size") == Some(4 << 10),
+        moves: |point| point.number("size").unwrap_or(0),
+        prepare: reading,
+        ..ON_FILES
+    },
+    Operation {
+        id: "called.append",
+        summary: "write the next block at the end of a file, without waiting for the device",
+        calls: &["write"],
+        axes: &[size(&[Number(1), Number(4 << 10), Number(64 << 10)])],
+        follows_clock: |point| point.number("size") == Some(1),
+        moves: |point| point.number("size").unwrap_or(0),
+        prepare: appending,
+        ..CALLED
+    },
+    Operation {
+        id: "called.fstat",
+        summary: "ask for the attributes of an open file",
+        calls: &["fstat"],
+        prepare: |setting| {
+            let file = new_file(&scratch(setting)?)?;
+            tried(repeat(move || function(|| exactly(0, fstat(&file)?.st_size as usize))))
+        },
+        ..CALLED
+    },
+    Operation {
+        id: "called.fcntl",
+        summary: "ask for the flags of a descriptor",
+        calls: &["fcntl"],
+        prepare: |_| {
+            let null = device(c"/dev/null")?;
+            tried(repeat(move || function(|| exactly(libc::FD_CLOEXEC as usize, call::fcntl(&null, libc::F_GETFD)?))))
+        },
+        ..CALLED
+    },
+    Operation {
+        id: "called.lseek",
+        summary: "ask for the position in a file",
+        calls: &["lseek"],
+        prepare: |setting| {
+            let file = new_file(&scratch(setting)?)?;
+            tried(repeat(move || function(|| exactly(0, seek(&file, SeekFrom::Current(0))? as usize))))
+        },
+        ..CALLED
+    },
+    Operation {
+        id: "called.mmap",
+        summary: "map the first 16 KiB of a file, as a separate private mapping",
+        calls: &["mmap"],
+        prepare: |setting| {
+            let file = file_of(setting, SECTION)?;
+            tried(producing(move || function(|| Mapping::private(&file, SECTION))))
+        },
+        ..CALLED
+    },
+    Operation {
+        id: "called.munmap",
+        summary: "unmap an untouched page of anonymous memory between guard pages: a whole mapping",
+        calls: &["munmap"],
+        prepare: |_| {
+            let places = Rc::new(Slots::new(STOCK as usize)?);
+            let filled = Rc::clone(&places);
+            let unmapping = numbered(move |turn| function(|| places.unmap(turn)));
+            tried(unmapping.at_most(STOCK).before(for_each(move |turn| filled.map(turn))))
+        },
+        ..CALLED
+    },
+];
+
+/// Makes a call within a function of its own, which then returns.
+#[inline(never)]
+fn function<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    call()
+}
+
+/// The files of this point, each of this number of bytes.
+fn tree(setting: &Setting, bytes: usize) -> Result<Tree, Failure> {
+    Tree::new(setting, setting.number("files") as usize, bytes)
+}
+
+/// Asks for the attributes of the next file.
+#[inline(always)]
+fn look(tree: &mut Tree) -> Result<(), Failure> {
+    let (folder, name) = tree.next();
+    exactly(0, statat(folder, name, AtFlags::empty())?.st_size as usize)
+}
+
+/// Each file is opened before its batch and closed after it.
+fn reading(setting: &Setting) -> Result<Loop, Failure> {
+    let size = setting.size();
+    let mut tree = tree(setting, size)?;
+    let block = Rc::new(RefCell::new(Block::new(size.max(1))));
+    tried(consuming(
+        move || tree.open_next(),
+        move |file| {
+            function(|| exactly(size, read(&file, &mut **block.borrow_mut())?))?;
+            Ok(file)
+        },
+    ))
+}
+
+/// The file is emptied before each batch, so that the kernel finds a new page for each of its pages.
+fn appending(setting: &Setting) -> Result<Loop, Failure> {
+    let size = setting.size();
+    let file = Rc::new(new_file(&scratch(setting)?)?);
+    let (emptied, filled) = (Rc::clone(&file), Rc::clone(&file));
+    let block = Block::new(size);
+    let appending = repeat(move || function(|| exactly(size, write(&*file, &block)?)));
+    tried(
+        appending
+            .at_most(APPENDED)
+            .before(move |_| {
+                ftruncate(&*emptied, 0)?;
+                exactly(0, seek(&*emptied, SeekFrom::Start(0))? as usize)
+            })
+            .verify(move |times| exactly(size * times as usize, fstat(&*filled)?.st_size as usize)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Point;
+
+    use super::*;
+
+    #[test]
+    fn every_call_does_its_work() {
+        crate::kit::trial::perform_all(OPERATIONS);
+    }
+
+    #[test]
+    fn each_point_has_the_files_that_it_names() {
+        for operation in OPERATIONS.iter().filter(|operation| operation.axis("files").is_some()) {
+            let files: Vec<Option<u64>> = operation.points(false).iter().map(|at: &Point| at.number("files")).collect();
+            assert!(files.contains(&Some(1)) && files.contains(&Some(4096)), "{}: {files:?}", operation.id);
+            assert!(!operation.headline, "{} is no headline", operation.id);
+        }
+    }
+}
