@@ -1,6 +1,8 @@
 //! `howslow bill`: what a running program asks of the kernel, priced by a run, beside what the kernel charged.
 
 mod changes;
+mod choice;
+mod kept;
 mod mix;
 mod prices;
 
@@ -10,7 +12,6 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use analysis::bill::bill as bill_of;
 use measure::Signals;
 use observe::{ObserveError, Observer, Options, Source, State, Target};
 use record::{Observation, printable};
@@ -19,7 +20,7 @@ use report::document::BillDocument;
 
 use crate::cli::{BillArgs, CountingSource};
 use crate::output::{self, Misuse, Outcome, say};
-use prices::Prices;
+use prices::{Priced, Prices};
 
 /// How often what ended is collected.
 const STEP: Duration = Duration::from_millis(20);
@@ -31,7 +32,7 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         return changes::changes(before, after, args.json);
     }
     check(args)?;
-    let prices = Prices::open(args)?;
+    let mut prices = Prices::open(args)?;
     let target = target(args)?;
     let source = args.source.map(|source| match source {
         CountingSource::Ebpf => Source::Bpf,
@@ -40,8 +41,12 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let observer = Observer::start(target, &Options { source, calibrate: true }).map_err(misuse)?;
     // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
     let signals = Signals::watch();
-    let watched = watch(observer, args, &prices, &signals)?;
-    tell(&watched.seen, args, &prices)?;
+    let mut watched = watch(observer, args, &mut prices, &signals)?;
+    if args.measure && watched.signal.is_none() {
+        prices.complete(&watched.seen);
+        watched.signal = prices.measure(&watched.seen)?;
+    }
+    tell(&watched.seen, args, &mut prices)?;
     Ok(watched.outcome())
 }
 
@@ -102,7 +107,7 @@ fn passed(status: ExitStatus) -> u8 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1) as u8
 }
 
-fn watch(mut observer: Observer, args: &BillArgs, prices: &Prices, signals: &Signals) -> anyhow::Result<Watched> {
+fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: &Signals) -> anyhow::Result<Watched> {
     let limit = args.time.map(Duration::from_secs_f64);
     let every = args.every.map(Duration::from_secs_f64);
     let (mut told, mut before) = (Duration::ZERO, None);
@@ -147,13 +152,11 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &Prices, signals: &Sig
 const SIGINT: i32 = 2;
 
 /// Writes and prints a bill.
-fn tell(seen: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<()> {
-    let lines = prices.lines(seen);
-    let priced = prices.priced(seen, &lines);
-    let bill = bill_of(seen, priced.prediction.as_ref());
-    let remedy = priced.remedy.as_deref();
-    let view =
-        BillView { seen, bill: &bill, run: prices.run.as_ref(), state: prices.state, lacking: &priced.lacking, remedy };
+fn tell(seen: &Observation, args: &BillArgs, prices: &mut Prices) -> anyhow::Result<()> {
+    prices.complete(seen);
+    let Priced { bill, lines, lacking, notes } = prices.priced(seen);
+    let run = prices.kept.run.as_ref();
+    let view = BillView { seen, bill: &bill, run, state: prices.state, lacking: &lacking, notes: &notes };
     for path in &args.output {
         let text = if is(path, "toml") {
             mix::text(seen, &lines)

@@ -35,8 +35,8 @@ pub struct BillView<'a> {
     pub state: MachineState,
     /// Operations of which the run has no cost.
     pub lacking: &'a [String],
-    /// What would measure them.
-    pub remedy: Option<&'a str>,
+    /// Where prices came from beside the run, and what would measure those that are lacking.
+    pub notes: &'a [String],
 }
 
 /// The page of a bill.
@@ -249,7 +249,7 @@ fn footnotes(view: &BillView, style: Style) -> String {
         let more = if view.lacking.len() > 6 { ", ..." } else { "" };
         notes.push(format!("without a price: {some}{more}"));
     }
-    notes.extend(view.remedy.map(String::from));
+    notes.extend(view.notes.iter().cloned());
     if notes.is_empty() {
         return String::new();
     }
