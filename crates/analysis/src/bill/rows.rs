@@ -153,10 +153,19 @@ fn together(one: Interval, other: Interval) -> Interval {
 fn charged(seen: &Observation) -> Option<Charged> {
     let usage = &seen.usage;
     // Where no sample fell into the kernel, nobody knows what it took.
-    let kernel = usage.system_ns.filter(|ns| *ns > 0.0).map(|system| {
+    let kernel = usage.system_ns.filter(|ns| *ns > 0.0 && !is_short_lived(seen)).map(|system| {
         // The samples of processes that ended tell shares of their time, and not how much it was.
         let sampled = system + usage.user_ns.unwrap_or(0.0);
         Charged { ns: system / sampled * usage.cpu_ns.unwrap_or(sampled), kernel_alone: true }
     });
     kernel.or(seen.usage.cpu_ns.map(|ns| Charged { ns, kernel_alone: false }))
+}
+
+/// True if the processes lived too short on the mean to be sampled: the kernel takes all time of a process for user time that
+/// no sample found in the kernel (`cputime_adjust` in kernel/sched/cputime.c).
+fn is_short_lived(seen: &Observation) -> bool {
+    /// Two or three samples at 250 Hz, in ns.
+    const SAMPLED: f64 = 10e6;
+    let processes: u64 = seen.processes.iter().map(|process| process.processes).sum();
+    processes > 1 && seen.usage.cpu_ns.is_some_and(|cpu| cpu < SAMPLED * processes as f64)
 }

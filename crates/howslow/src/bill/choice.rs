@@ -18,14 +18,12 @@ pub(super) enum Met {
     AsCounted,
 }
 
-/// Files beyond this, with all that the kernel keeps of them, leave a core's private caches: it lies between the two points
-/// of the axis `files`.
+/// More files than this, with all that the kernel keeps of them, leave a core's private caches of 1 to 2 MiB.
 const MANY: u64 = 1024;
 
 /// Calls that look up a name, and calls that open one.
-const LOOKS: &[&str] = &[
-    "stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
-];
+const LOOKS: &[&str] =
+    &["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat"];
 const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 const ACCEPTS: &[&str] = &["accept", "accept4"];
 const LISTS: &[&str] = &["getdents", "getdents64"];
@@ -112,7 +110,7 @@ impl Choice<'_> {
         let connections = self.answered(ACCEPTS).min(answered);
         let files = self.answered(OPENS).min(answered - connections);
         let mut terms = self.at("called.close.connection", &[], connections);
-        terms.extend(self.at("called.close", &[self.files()], files));
+        terms.extend(self.at("called.close", &[], files));
         terms.extend(self.at("called.close.copy", &[], call.count - connections - files));
         terms
     }
@@ -189,12 +187,14 @@ impl Choice<'_> {
         if known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0)) { known } else { points }
     }
 
-    /// True for points without an axis `files`, and for those at the value that fits, or the only one at their size.
+    /// True for points without an axis `files`, and for the one at their size that fits best: with the fewest files or the most.
     fn is_met(&self, operation: &Operation, point: &Point, all: &[Point]) -> bool {
         let (axis, wanted) = self.files();
-        let same = |other: &&Point| (operation.moves)(other) == (operation.moves)(point);
-        let fits = |point: &Point| point.0.get(axis) == Some(&wanted);
-        fits(point) || point.0.get(axis).is_none() || !all.iter().filter(same).any(fits)
+        let Some(files) = point.number(axis) else { return true };
+        let same = all.iter().filter(|other| (operation.moves)(other) == (operation.moves)(point));
+        let of_size = same.filter_map(|other| other.number(axis));
+        let best = if wanted == Value::Number(1) { of_size.min() } else { of_size.max() };
+        best == Some(files)
     }
 }
 

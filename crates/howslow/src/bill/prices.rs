@@ -143,7 +143,7 @@ impl Prices {
     fn line(&self, id: &str, at: &[(&str, Value)], times: f64, note: &str, family: &str) -> Option<MixLine> {
         let operation = operations::find(id).filter(|_| times > 0.0)?;
         let named = |point: &&Point| at.iter().all(|(axis, value)| point.0.get(*axis) == Some(value));
-        let points = operation.points(true);
+        let points = operation.points(false);
         let at = points.iter().find(named).cloned().unwrap_or_default();
         let term = Term { times, operation: id.into(), at };
         Some(MixLine { term, family: family.into(), note: Some(note.into()) })

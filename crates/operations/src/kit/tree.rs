@@ -7,7 +7,7 @@ use operation::{Failure, Setting};
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
 use super::check::exactly;
-use super::scratch::scratch;
+use super::folder::apart;
 
 /// Files of one folder.
 const FOLDER: usize = 64;
@@ -20,12 +20,12 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// This number of files in the scratch folder, each of this number of bytes.
+    /// This number of files in a part of the file system with few files, each of this number of bytes.
     ///
     /// # Errors
     /// If they cannot be created.
     pub(crate) fn new(setting: &Setting, files: usize, bytes: usize) -> Result<Tree, Failure> {
-        let around = scratch(setting)?;
+        let around = apart(setting)?;
         let content = vec![1_u8; bytes];
         let (mut folders, mut names) = (Vec::new(), Vec::with_capacity(files));
         for file in 0..files {

@@ -18,16 +18,21 @@ use crate::kit::baseline::DEFAULT;
 use crate::kit::block::Block;
 use crate::kit::call;
 use crate::kit::check::exactly;
-use crate::kit::loops::{STOCK, consuming, for_each, numbered, producing, tried};
+use crate::kit::loops::{STOCK, at_once, consuming, for_each, numbered, producing, tried};
 use crate::kit::mapping::Mapping;
 use crate::kit::scratch::{device, file_of, new_file, scratch};
 use crate::kit::tree::Tree;
 
-/// Files that a core's private cache holds with all that the kernel keeps of them, and more than it holds: about 1.3 KiB of
-/// each are touched.
-const FILES: Axis = count("files", &[Number(1), Number(4096)]);
+/// One file, which stays in the private caches, or many different ones in turn, which do not: of each, the kernel touches about
+/// 1.3 KiB.
+const FILES: Axis = count("files", &[Number(1), Number(MANY)]);
+const MANY: u64 = 4096;
+/// Files whose contents fill 16 MiB if each has the largest of these sizes.
+const LARGE: u64 = 256;
+const FILES_READ: Axis = count("files", &[Number(1), Number(LARGE), Number(MANY)]);
 /// None at the end of a file; a page; and more than the largest part of it is the copy.
-const SIZES: Axis = size(&[Number(0), Number(4 << 10), Number(64 << 10)]);
+const SIZES: Axis = size(&[Number(0), Number(PAGE), Number(64 << 10)]);
+const PAGE: u64 = 4 << 10;
 
 /// Bytes of a file that are mapped: what a small section of a shared library has.
 const SECTION: usize = 16 << 10;
@@ -79,13 +84,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "called.close",
-        summary: "close the only descriptor of the next of so many files",
+        summary: "close the only descriptor of a file that was opened shortly before",
         calls: &["close"],
         prepare: |setting| {
-            let mut tree = tree(setting, 0)?;
+            let mut tree = Tree::new(setting, STOCK as usize, 0)?;
             tried(consuming(move || tree.open_next(), |file| function(|| exactly(0, call::close(file)?))))
         },
-        ..ON_FILES
+        ..CALLED
     },
     Operation {
         id: "called.close.copy",
@@ -102,9 +107,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "called.read",
         summary: "read the only block of the next of so many files, or at its end nothing; the files are in memory",
         calls: &["read"],
-        axes: &[SIZES, FILES],
-        // The copy of larger blocks outweighs the file's other costs.
-        has_point: |point| point.number("files") == Some(1) || point.number("size") == Some(4 << 10),
+        axes: &[SIZES, FILES_READ],
+        has_point: |point| match point.number("size") {
+            Some(0) => point.number("files") == Some(1),
+            Some(PAGE) => point.number("files") != Some(LARGE),
+            _ => point.number("files") != Some(MANY),
+        },
         moves: |point| point.number("size").unwrap_or(0),
         prepare: reading,
         ..ON_FILES
@@ -113,8 +121,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         id: "called.append",
         summary: "write the next block at the end of a file, without waiting for the device",
         calls: &["write"],
-        axes: &[size(&[Number(1), Number(4 << 10), Number(64 << 10)])],
-        follows_clock: |point| point.number("size") == Some(1),
+        axes: &[size(&[Number(PAGE), Number(64 << 10)])],
+        follows_clock: |_| false,
         moves: |point| point.number("size").unwrap_or(0),
         prepare: appending,
         ..CALLED
@@ -195,14 +203,23 @@ fn look(tree: &mut Tree) -> Result<(), Failure> {
 fn reading(setting: &Setting) -> Result<Loop, Failure> {
     let size = setting.size();
     let mut tree = tree(setting, size)?;
-    let block = Rc::new(RefCell::new(Block::new(size.max(1))));
-    tried(consuming(
-        move || tree.open_next(),
-        move |file| {
-            function(|| exactly(size, read(&file, &mut **block.borrow_mut())?))?;
-            Ok(file)
-        },
-    ))
+    let mut block = Block::new(size.max(1));
+    let files = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let (opened, closed) = (Rc::clone(&files), Rc::clone(&files));
+    let reading = Loop::new(move |times| {
+        let files = files.borrow();
+        files.iter().take(times as usize).try_for_each(|file| function(|| exactly(size, read(file, &mut *block)?)))
+    });
+    let reading = reading.at_most(at_once()).before(move |times| {
+        let mut opened = opened.borrow_mut();
+        opened.clear();
+        (0..times).try_for_each(|_| {
+            opened.push(tree.open_next()?);
+            Ok::<(), Failure>(())
+        })?;
+        Ok(())
+    });
+    tried(reading.verify(move |times| exactly(times as usize, closed.borrow_mut().drain(..).count())))
 }
 
 /// The file is emptied before each batch, so that the kernel finds a new page for each of its pages.
@@ -238,7 +255,7 @@ mod tests {
     fn each_point_has_the_files_that_it_names() {
         for operation in OPERATIONS.iter().filter(|operation| operation.axis("files").is_some()) {
             let files: Vec<Option<u64>> = operation.points(false).iter().map(|at: &Point| at.number("files")).collect();
-            assert!(files.contains(&Some(1)) && files.contains(&Some(4096)), "{}: {files:?}", operation.id);
+            assert!(files.contains(&Some(1)) && files.contains(&Some(MANY)), "{}: {files:?}", operation.id);
             assert!(!operation.headline, "{} is no headline", operation.id);
         }
     }

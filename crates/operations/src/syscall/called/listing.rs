@@ -4,7 +4,6 @@ use std::os::fd::OwnedFd;
 
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, count, term};
-use record::FixedPoint;
 use rustix::fs::{Mode, OFlags, openat};
 
 use super::{CALLED, function};
@@ -26,15 +25,13 @@ const ENTRY: u64 = 32;
 /// Bytes of the entries `.` and `..`.
 const OWN: u64 = 48;
 
-const ONE_FILE: FixedPoint = &[("files", Number(1))];
-
 pub(crate) const OPERATIONS: &[Operation] = &[Operation {
     id: "called.list",
     summary: "list the next of many folders of so many files, with what closing it takes more than closing a file",
     calls: &["getdents64"],
     axes: &[ENTRIES],
     moves: |point| point.number("entries").filter(|files| *files > 0).map_or(0, |files| files * ENTRY + OWN),
-    terms: &[term(1.0, "called.close").at(ONE_FILE)],
+    terms: &[term(1.0, "called.close")],
     prepare: listing,
     ..CALLED
 }];
