@@ -13,8 +13,10 @@ use crate::session::{self, Wanted};
 
 /// Older runs that are read if the newest one lacks prices.
 const OLDER: usize = 16;
-/// Seconds that measuring may take.
-const BUDGET: f64 = 60.0;
+/// Seconds that measuring may take, without the set-up of its operations.
+const BUDGET: f64 = 30.0;
+/// What a bill needs no better, as a share.
+const PRECISION: f64 = 0.05;
 
 /// A run, which costs of others complete.
 pub(super) struct Kept {
@@ -64,9 +66,9 @@ impl Kept {
     /// # Errors
     /// If nothing can be measured.
     pub(super) fn measure(&mut self, items: Vec<Item>) -> anyhow::Result<Option<i32>> {
-        say(&format!("measuring {} prices, which takes up to {BUDGET:.0} s", items.len()));
+        say(&format!("measuring {} prices, for at most a minute", items.len()));
         let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
-        let args = MeasureArgs::default();
+        let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
         let wanted = Wanted { items, patterns, full: false, budget_s: BUDGET };
         let (run, ending) = session::finish(session::measure(wanted, &args)?, &args);
         match &self.run {

@@ -113,7 +113,7 @@ impl Prices {
     fn within(&self, tasks: &Tasks, of: fn(&Cost) -> f64) -> f64 {
         let each = |id: &str| self.kept.run.as_ref().and_then(|run| run.cost(id, &[])).map_or(0.0, of);
         let [executed, copied] = [tasks.executed, tasks.copied].map(|count| count as f64);
-        executed * each("process.exec") + copied * each("process.fork")
+        executed * each("process.exec") + copied * each("process.vfork")
     }
 
     /// The headline point of an operation that the run has; else the first.
@@ -128,11 +128,12 @@ impl Prices {
         self.kept.run.iter().flat_map(|run| &run.costs).any(|cost| cost.operation == operation && cost.at == *point)
     }
 
-    /// Processes that executed a program, those that did not, and threads.
+    /// Processes that executed a program, those that did not, and threads. What a fork copies depends on the process, so a copy
+    /// is priced without that; the pages that it writes to are faults.
     fn processes(&self, tasks: &Tasks) -> Vec<MixLine> {
         let each = [
             ("process.exec", tasks.executed, "processes"),
-            ("process.fork", tasks.copied, "processes"),
+            ("process.vfork", tasks.copied, "processes"),
             ("thread.clone3", tasks.threads, "threads"),
         ];
         let lines = each.into_iter().filter(|(_, times, _)| *times > 0);
@@ -215,5 +216,5 @@ fn command(items: &[Item]) -> String {
     let names = items.iter().map(|it| shell_words::quote(&format!("{}{}", it.operation.id, it.point)).into_owned());
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
-    format!("their prices: howslow bill --measure, or howslow run {}", names.join(" "))
+    format!("their prices: howslow bill --measure, or howslow run --precision 5% {}", names.join(" "))
 }

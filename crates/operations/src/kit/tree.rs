@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Setting};
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::fs::{FileType, Mode, OFlags, mkdirat, mknodat, openat};
 
 use super::check::exactly;
 use super::folder::apart;
@@ -63,9 +63,12 @@ pub(crate) fn folder(around: &OwnedFd, name: &str) -> Result<OwnedFd, Failure> {
 
 /// Creates a file with this content.
 pub(crate) fn create(folder: &OwnedFd, name: &CStr, content: &[u8]) -> Result<(), Failure> {
+    if content.is_empty() {
+        return Ok(mknodat(folder, name, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)?);
+    }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?;
-    if content.is_empty() { Ok(()) } else { exactly(content.len(), rustix::io::write(&file, content)?) }
+    exactly(content.len(), rustix::io::write(&file, content)?)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 pub(crate) mod connection;
 pub(crate) mod listing;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use operation::Value::{Number, Word};
@@ -37,7 +37,9 @@ const PAGE: u64 = 4 << 10;
 /// Bytes of a file that are mapped: what a small section of a shared library has.
 const SECTION: usize = 16 << 10;
 
-/// Blocks appended in one batch: at most 8 MiB.
+/// Bytes after which a file that grows is emptied: more than private caches hold.
+const GROWN: u64 = 64 << 20;
+/// Blocks appended in one batch.
 const APPENDED: u64 = 128;
 
 /// One file is in the private caches; many are not.
@@ -222,21 +224,30 @@ fn reading(setting: &Setting) -> Result<Loop, Failure> {
     tried(reading.verify(move |times| exactly(times as usize, closed.borrow_mut().drain(..).count())))
 }
 
-/// The file is emptied before each batch, so that the kernel finds a new page for each of its pages.
+/// The file grows over many batches, so that the kernel takes pages that were not used a moment ago.
 fn appending(setting: &Setting) -> Result<Loop, Failure> {
     let size = setting.size();
     let file = Rc::new(new_file(&scratch(setting)?)?);
     let (emptied, filled) = (Rc::clone(&file), Rc::clone(&file));
+    let written = Rc::new(Cell::new(0));
+    let grown = Rc::clone(&written);
     let block = Block::new(size);
     let appending = repeat(move || function(|| exactly(size, write(&*file, &block)?)));
     tried(
         appending
             .at_most(APPENDED)
             .before(move |_| {
-                ftruncate(&*emptied, 0)?;
-                exactly(0, seek(&*emptied, SeekFrom::Start(0))? as usize)
+                if written.get() > GROWN {
+                    written.set(0);
+                    ftruncate(&*emptied, 0)?;
+                    seek(&*emptied, SeekFrom::Start(0))?;
+                }
+                Ok(())
             })
-            .verify(move |times| exactly(size * times as usize, fstat(&*filled)?.st_size as usize)),
+            .verify(move |times| {
+                grown.set(grown.get() + size as u64 * times);
+                exactly(grown.get() as usize, fstat(&*filled)?.st_size as usize)
+            }),
     )
 }
 

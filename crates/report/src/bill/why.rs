@@ -20,10 +20,6 @@ pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option
     let mut reasons: Vec<String> = Vec::new();
     let charged = bill.charged?;
     if share > 1.0 {
-        let processes = bill.row("processes").and_then(|row| row.cpu_ns).unwrap_or(0.0);
-        if processes > WORTH * charged.ns {
-            reasons.push("copying a process is priced by howslow's own, and smaller ones cost less".into());
-        }
         reasons.push("calls that find less to do than those that were measured cost less".into());
     } else {
         if let Some(user) = seen.usage.user_ns.filter(|user| !charged.kernel_alone && *user > 0.0) {
@@ -33,6 +29,9 @@ pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option
         }
         if !lacking.is_empty() {
             reasons.push(format!("{} prices are lacking", lacking.len()));
+        }
+        if bill.row("processes").is_some_and(|row| row.priced_by.iter().any(|by| by.starts_with("process.vfork"))) {
+            reasons.push("what a fork copies depends on the process, and is not priced".into());
         }
         reasons.extend(sleeping(seen));
         reasons.extend(looped(bill, charged.ns));
@@ -92,8 +91,11 @@ mod tests {
         seen.usage.voluntary_switches = Some(500);
         let text = why(&seen, &open, &["call.x".into()]).expect("a reason");
         assert!(text.contains("slept 500 times") && text.contains("1 prices are lacking"), "{text}");
-        let (seen, over) = billed("processes", "process.fork", 2e6);
+        let (seen, forks) = billed("processes", "process.vfork", 4e5);
+        let text = why(&seen, &forks, &[]).expect("a reason");
+        assert!(text.contains("what a fork copies"), "{text}");
+        let (seen, over) = billed("read", "called.read", 2e6);
         let text = why(&seen, &over, &[]).expect("a reason");
-        assert!(text.contains("copying a process"), "{text}");
+        assert!(text.contains("less to do"), "{text}");
     }
 }
