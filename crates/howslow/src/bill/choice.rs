@@ -32,6 +32,8 @@ const SINGLE: &[(&str, &str)] = &[
     ("fstat", "called.fstat"),
     ("fcntl", "called.fcntl"),
     ("lseek", "called.lseek"),
+    // Threads that wait and are woken have their own line: switches.
+    ("futex", "called.futex"),
     ("mmap", "called.mmap"),
     ("munmap", "called.munmap"),
     ("accept", "called.accept"),
@@ -89,7 +91,9 @@ impl Choice<'_> {
         } else {
             0
         };
-        let open = open.min(call.count - failed(call, MISSING));
+        // A look-up may also follow an open that failed.
+        let opened = self.answered(OPENS) + self.answered(ACCEPTS);
+        let open = open.min(opened).min(call.count - failed(call, MISSING));
         let mut terms = self.named(call, "called.stat", open);
         terms.extend(self.at("called.fstat", &[], open));
         terms

@@ -7,11 +7,13 @@ pub(crate) mod listing;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::atomic::AtomicU32;
 
 use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, repeat, size, term};
 use rustix::fs::{AtFlags, SeekFrom, fstat, ftruncate, seek, statat};
 use rustix::io::{Errno, read, write};
+use rustix::thread::futex;
 
 use crate::kit::area::Slots;
 use crate::kit::baseline::DEFAULT;
@@ -156,6 +158,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         prepare: |setting| {
             let file = new_file(&scratch(setting)?)?;
             tried(repeat(move || function(|| exactly(0, seek(&file, SeekFrom::Current(0))? as usize))))
+        },
+        ..CALLED
+    },
+    Operation {
+        id: "called.futex",
+        summary: "wake the threads that wait for a word, of which there are none",
+        calls: &["futex"],
+        prepare: |_| {
+            let word = AtomicU32::new(0);
+            tried(repeat(move || function(|| exactly(0, futex::wake(&word, futex::Flags::PRIVATE, 1)?))))
         },
         ..CALLED
     },
