@@ -210,3 +210,76 @@ fn has_values(point: &Point, at: &[(&str, Value)]) -> bool {
 fn failed(call: &CallCount, error: &str) -> u64 {
     call.errors.iter().filter(|it| it.name == error).map(|it| it.count).sum::<u64>().min(call.count)
 }
+
+#[cfg(test)]
+mod tests {
+    use analysis::predict::MachineState;
+    use record::{NamedCount, PairCount, Requests};
+
+    use super::super::kept::Kept;
+    use super::*;
+
+    fn call(name: &str, count: u64, missing: u64, bytes: Option<u64>) -> CallCount {
+        let errors = vec![NamedCount { name: MISSING.into(), count: missing }];
+        let errors = errors.into_iter().filter(|error| error.count > 0).collect();
+        CallCount { call: name.into(), count, bytes, errors }
+    }
+
+    /// The lines of the first call, as names and times.
+    fn chosen(calls: &[CallCount], pairs: &[(&str, &str, u64)], met: Met) -> Vec<(String, f64)> {
+        let pair = |it: &(&str, &str, u64)| PairCount { first: it.0.into(), then: it.1.into(), count: it.2 };
+        let pairs = pairs.iter().map(pair).collect();
+        let together = Requests { calls: calls.to_vec(), pairs, ..Requests::default() };
+        let seen = Observation { together, ..Observation::default() };
+        let prices = Prices { kept: Kept::nothing(), state: MachineState::Quiet };
+        let lines = Choice { prices: &prices, seen: &seen, met }.call(&calls[0]);
+        assert!(lines.iter().all(|line| line.note.as_deref() == Some(calls[0].call.as_str())));
+        lines.iter().map(|line| (line.name(), line.term.times)).collect()
+    }
+
+    fn lines(of: &[(&str, f64)]) -> Vec<(String, f64)> {
+        of.iter().map(|(name, times)| ((*name).into(), *times)).collect()
+    }
+
+    #[test]
+    fn look_ups_are_of_many_names_where_there_were_many() {
+        let few = [call("newfstatat", 100, 0, None)];
+        assert_eq!(chosen(&few, &[], Met::AsCounted), lines(&[("called.stat@files=1", 100.0)]));
+        assert_eq!(chosen(&few, &[], Met::Many), lines(&[("called.stat@files=4096", 100.0)]));
+        let many = [call("newfstatat", 900, 300, None), call("openat", 600, 50, None)];
+        let expected =
+            lines(&[("called.stat@files=4096", 100.0), ("called.stat.missing", 300.0), ("called.fstat", 500.0)]);
+        assert_eq!(chosen(&many, &[("openat", "newfstatat", 500)], Met::AsCounted), expected);
+        assert_eq!(chosen(&many, &[("openat", "newfstatat", 500)], Met::One)[0].0, "called.stat@files=1");
+    }
+
+    #[test]
+    fn closes_are_those_of_connections_of_files_and_of_copies() {
+        let calls = [call("close", 100, 0, None), call("openat", 60, 20, None), call("accept4", 10, 0, None)];
+        let expected = [("called.close.connection", 10.0), ("called.close", 40.0), ("called.close.copy", 50.0)];
+        assert_eq!(chosen(&calls, &[], Met::One), lines(&expected));
+    }
+
+    #[test]
+    fn a_listing_ends_by_a_call_that_finds_its_end() {
+        let calls = [call("getdents64", 30, 0, Some(20 * 304))];
+        let twice = [("getdents64", "getdents64", 20)];
+        let expected = [("called.list@entries=0", 10.0), ("called.list@entries=8", 20.0)];
+        assert_eq!(chosen(&calls, &twice, Met::One), lines(&expected));
+    }
+
+    #[test]
+    fn sizes_lie_on_a_line_and_one_byte_is_no_page() {
+        let half = chosen(&[call("read", 10, 0, Some(10 * 2048))], &[], Met::One);
+        assert_eq!(half, lines(&[("called.read@files=1,size=0", 5.0), ("called.read@files=1,size=4096", 5.0)]));
+        let cold = chosen(&[call("read", 10, 0, Some(10 << 17))], &[], Met::Many);
+        assert_eq!(cold, lines(&[("called.read@files=256,size=65536", 20.0)]));
+        assert_eq!(chosen(&[call("write", 7, 0, Some(7))], &[], Met::One), lines(&[("syscall.write.null", 7.0)]));
+    }
+
+    #[test]
+    fn other_calls_are_priced_by_what_times_them_alone() {
+        assert_eq!(chosen(&[call("getppid", 3, 0, None)], &[], Met::Many)[0].1, 3.0);
+        assert_eq!(chosen(&[call("mkdirat", 2, 0, None)], &[], Met::Many), lines(&[("call.mkdirat", 2.0)]));
+    }
+}

@@ -49,6 +49,12 @@ impl Kept {
         }
     }
 
+    /// Without any run.
+    #[cfg(test)]
+    pub(super) fn nothing() -> Kept {
+        Kept { run: None, older: VecDeque::new(), taken: Vec::new() }
+    }
+
     /// Reads the next older run, if there is one, and takes from it what is not known. Returns whether there was one.
     pub(super) fn read_older(&mut self) -> bool {
         let Some(id) = self.older.pop_front() else { return false };
