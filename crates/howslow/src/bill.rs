@@ -154,9 +154,10 @@ const SIGINT: i32 = 2;
 /// Writes and prints a bill.
 fn tell(seen: &Observation, args: &BillArgs, prices: &mut Prices) -> anyhow::Result<()> {
     prices.complete(seen);
-    let Priced { bill, lines, lacking, notes } = prices.priced(seen);
+    let Priced { bill, lines, lacking, remedy } = prices.priced(seen);
+    let remedy = remedy.as_deref();
     let run = prices.kept.run.as_ref();
-    let view = BillView { seen, bill: &bill, run, state: prices.state, lacking: &lacking, notes: &notes };
+    let view = BillView { seen, bill: &bill, run, state: prices.state, lacking: &lacking, remedy };
     for path in &args.output {
         let text = if is(path, "toml") {
             mix::text(seen, &lines)

@@ -33,7 +33,7 @@ pub struct BillView<'a> {
     /// Operations of which the run has no cost.
     pub lacking: &'a [String],
     /// Where prices came from beside the run, and what would measure those that are lacking.
-    pub notes: &'a [String],
+    pub remedy: Option<&'a str>,
 }
 
 /// The page of a bill.
@@ -250,7 +250,7 @@ fn footnotes(view: &BillView, style: Style) -> String {
         let more = if view.lacking.len() > 6 { ", ..." } else { "" };
         notes.push(format!("without a price: {some}{more}"));
     }
-    notes.extend(view.notes.iter().cloned());
+    notes.extend(view.remedy.map(String::from));
     if notes.is_empty() {
         return String::new();
     }

@@ -6,7 +6,7 @@ use operation::Item;
 use record::{Cost, Machine, Run};
 use store::Store;
 
-use crate::cli::{BillArgs, MeasureArgs};
+use crate::cli::MeasureArgs;
 use crate::output::{Misuse, Outcome, say};
 use crate::resolve;
 use crate::session::{self, Wanted};
@@ -32,20 +32,26 @@ impl Kept {
     /// The run that is named, else the newest that is kept, if there is one.
     ///
     /// # Errors
-    /// If the named run cannot be read, or is one of another machine and is to be completed by measuring.
-    pub(super) fn open(args: &BillArgs) -> anyhow::Result<Kept> {
-        let (run, older) = match &args.on {
+    /// If the named run cannot be read.
+    pub(super) fn open(on: Option<&str>) -> anyhow::Result<Kept> {
+        let (run, older) = match on {
             Some(name) => (Some(resolve::run(name)?), VecDeque::new()),
             None => newest(),
         };
-        let taken = Vec::new();
-        match (&run, &args.on) {
-            (Some(run), Some(name)) if args.measure && !is_here(&run.machine) => Err(Misuse(format!(
+        Ok(Kept { run, older, taken: Vec::new() })
+    }
+
+    /// Checks that measuring here can complete the run of this name.
+    ///
+    /// # Errors
+    /// If it is one of another machine.
+    pub(super) fn check_measurable(&self, name: &str) -> Result<(), Misuse> {
+        match &self.run {
+            Some(run) if !is_here(&run.machine) => Err(Misuse(format!(
                 "--measure measures this machine, and {} is a run of another one; omit one of them",
                 record::printable(name)
-            ))
-            .into()),
-            _ => Ok(Kept { run, older, taken }),
+            ))),
+            _ => Ok(()),
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Priced {
     pub bill: Bill,
     pub lines: Vec<MixLine>,
     pub lacking: Vec<String>,
-    pub notes: Vec<String>,
+    pub remedy: Option<String>,
 }
 
 /// Calls by which processes and threads begin and end, which are priced together.
@@ -38,14 +38,25 @@ impl Prices {
     /// Those that the arguments name.
     ///
     /// # Errors
-    /// If the named run cannot be read.
+    /// If the named run cannot be read, or is one of another machine and is to be completed by measuring.
     pub(super) fn open(args: &BillArgs) -> anyhow::Result<Prices> {
-        let kept = Kept::open(args)?;
-        let state = match args.by {
+        let prices = Prices::of(args.on.as_deref(), args.by)?;
+        if let Some(name) = args.on.as_ref().filter(|_| args.measure) {
+            prices.kept.check_measurable(name)?;
+        }
+        Ok(prices)
+    }
+
+    /// Those of a run, else of the newest that is kept, in a state.
+    ///
+    /// # Errors
+    /// If the named run cannot be read.
+    pub(super) fn of(on: Option<&str>, by: PriceState) -> anyhow::Result<Prices> {
+        let state = match by {
             PriceState::Quiet => MachineState::Quiet,
             PriceState::Typical => MachineState::Typical,
         };
-        Ok(Prices { kept, state })
+        Ok(Prices { kept: Kept::open(on)?, state })
     }
 
     /// Reads older runs until no price is lacking.
@@ -156,8 +167,7 @@ impl Prices {
         let Some(run) = self.kept.run.as_ref().filter(|_| !lines.is_empty()) else {
             let why = (self.kept.run.is_none() && !lines.is_empty())
                 .then(|| format!("no run is kept, so there are no prices; {}", command(&self.lacks(seen))));
-            let notes = why.into_iter().collect();
-            return Priced { bill: bill(seen, None), lines, lacking: Vec::new(), notes };
+            return Priced { bill: bill(seen, None), lines, lacking: Vec::new(), remedy: why };
         };
         let at = |lines: Vec<MixLine>| predict_in(self.state, &mix(seen, lines), run, 0, &names);
         let prediction = at(lines.clone());
@@ -165,15 +175,16 @@ impl Prices {
         let mut bill = bill(seen, Some(&prediction));
         bill.range_ns = Some([Met::One, Met::Many].map(explained)).filter(|[one, many]| one != many);
         let lacking = prediction.lacking.iter().map(|(line, _)| line.name()).collect();
-        Priced { bill, lines, lacking, notes: self.notes(&self.lacks(seen)) }
+        Priced { bill, lines, lacking, remedy: self.remedy(&self.lacks(seen)) }
     }
 
     /// Where prices came from beside the run, and what measures those that lack.
-    fn notes(&self, lacks: &[Item]) -> Vec<String> {
+    fn remedy(&self, lacks: &[Item]) -> Option<String> {
         let taken: Vec<String> = self.kept.taken.iter().map(|(run, count)| format!("{count} of run {run}")).collect();
         let taken = (!taken.is_empty()).then(|| format!("prices that the run lacks: {}", taken.join(", ")));
         let remedy = (!lacks.is_empty()).then(|| command(lacks));
-        taken.into_iter().chain(remedy).collect()
+        let told: Vec<String> = taken.into_iter().chain(remedy).collect();
+        (!told.is_empty()).then(|| told.join("; "))
     }
 }
 

@@ -38,7 +38,7 @@ pub struct BillDocument<'a> {
     /// Operations of which the run has no cost.
     pub lacking: &'a [String],
     /// Where prices came from beside the run, and what would measure those that are lacking.
-    pub notes: &'a [String],
+    pub remedy: Option<&'a str>,
 }
 
 /// A line of a bill.
@@ -120,7 +120,7 @@ impl<'a> BillDocument<'a> {
             residual_ns: bill.residual_ns(),
             findings: bill.findings.iter().map(|found| finding(found, view.seen.elapsed_ns)).collect(),
             lacking: view.lacking,
-            notes: view.notes,
+            remedy: view.remedy,
         }
     }
 }
