@@ -5,7 +5,7 @@ use analysis::bill::CALLS;
 use operation::Operation;
 use record::{CallCount, MixLine, Observation, Point, Term, Value};
 
-use super::prices::Prices;
+use super::kept::Kept;
 
 /// How many files the calls of a program are taken to meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ const MISSING: &str = "ENOENT";
 
 /// The calls of an observation, and what prices them.
 pub(super) struct Choice<'a> {
-    pub prices: &'a Prices,
+    pub kept: &'a Kept,
     pub seen: &'a Observation,
     pub met: Met,
 }
@@ -79,7 +79,7 @@ impl Choice<'_> {
     fn alone(&self, call: &CallCount) -> Vec<Term> {
         let timing = operations::timing(&call.call).filter(|it| !it.refused && it.family() != "called");
         let Some(operation) = timing.min_by_key(|operation| operation.calls.len()) else { return Vec::new() };
-        vec![Term { times: call.count as f64, operation: operation.id.into(), at: self.prices.point(operation) }]
+        vec![Term { times: call.count as f64, operation: operation.id.into(), at: self.kept.point(operation) }]
     }
 
     /// The C library asks for the attributes of an open file by a look-up of nothing, right after it has opened it.
@@ -187,7 +187,7 @@ impl Choice<'_> {
             points.extend(mine.map(|point| ((operation.moves)(point) as f64, operation.id, point.clone())));
         }
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let known: Vec<_> = points.iter().filter(|(_, id, point)| self.prices.has(id, point)).cloned().collect();
+        let known: Vec<_> = points.iter().filter(|(_, id, point)| self.kept.has(id, point)).cloned().collect();
         if known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0)) { known } else { points }
     }
 
@@ -213,10 +213,8 @@ fn failed(call: &CallCount, error: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use analysis::predict::MachineState;
     use record::{NamedCount, PairCount, Requests};
 
-    use super::super::kept::Kept;
     use super::*;
 
     fn call(name: &str, count: u64, missing: u64, bytes: Option<u64>) -> CallCount {
@@ -231,8 +229,7 @@ mod tests {
         let pairs = pairs.iter().map(pair).collect();
         let together = Requests { calls: calls.to_vec(), pairs, ..Requests::default() };
         let seen = Observation { together, ..Observation::default() };
-        let prices = Prices { kept: Kept::nothing(), state: MachineState::Quiet };
-        let lines = Choice { prices: &prices, seen: &seen, met }.call(&calls[0]);
+        let lines = Choice { kept: &Kept::nothing(), seen: &seen, met }.call(&calls[0]);
         assert!(lines.iter().all(|line| line.note.as_deref() == Some(calls[0].call.as_str())));
         lines.iter().map(|line| (line.name(), line.term.times)).collect()
     }

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use operation::Item;
-use record::{Cost, Machine, Run};
+use operation::{Item, Operation};
+use record::{Cost, Machine, Point, Run};
 use store::Store;
 
 use crate::cli::MeasureArgs;
@@ -53,6 +53,18 @@ impl Kept {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// The headline point of an operation that the run has; else the first.
+    pub(super) fn point(&self, operation: &Operation) -> Point {
+        let points = operation.points(false);
+        let has = |point: &&Point| self.has(operation.id, point);
+        points.iter().find(has).or(points.first()).cloned().unwrap_or_default()
+    }
+
+    /// True if the run has this cost.
+    pub(super) fn has(&self, operation: &str, point: &Point) -> bool {
+        self.run.iter().flat_map(|run| &run.costs).any(|cost| cost.operation == operation && cost.at == *point)
     }
 
     /// Without any run.

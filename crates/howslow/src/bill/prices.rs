@@ -2,7 +2,7 @@
 
 use analysis::bill::{Bill, bill};
 use analysis::predict::{MachineState, predict_in};
-use operation::{Item, Operation};
+use operation::Item;
 use record::{Cost, Mix, MixLine, Observation, Point, Term, Value};
 
 use super::choice::{Choice, Met};
@@ -77,7 +77,7 @@ impl Prices {
     fn lacks(&self, seen: &Observation) -> Vec<Item> {
         let mut lacks: Vec<Item> = Vec::new();
         let lines = [Met::AsCounted, Met::One, Met::Many].into_iter().flat_map(|met| self.lines(seen, met));
-        for term in lines.map(|line| line.term).filter(|term| !self.has(&term.operation, &term.at)) {
+        for term in lines.map(|line| line.term).filter(|term| !self.kept.has(&term.operation, &term.at)) {
             let known = lacks.iter().any(|it| it.operation.id == term.operation && it.point == term.at);
             if let Some(operation) = operations::find(&term.operation).filter(|_| !known) {
                 lacks.push(Item { operation, point: term.at });
@@ -88,7 +88,7 @@ impl Prices {
 
     /// The mix of what was counted. Each line's note is the row of the bill that it belongs to.
     pub(super) fn lines(&self, seen: &Observation, met: Met) -> Vec<MixLine> {
-        let choice = Choice { prices: self, seen, met };
+        let choice = Choice { kept: &self.kept, seen, met };
         let calls = seen.together.calls.iter().filter(|call| !PROCESS_CALLS.contains(&call.call.as_str()));
         let mut lines: Vec<MixLine> = calls.flat_map(|call| choice.call(call)).collect();
         let tasks = Tasks::of(seen);
@@ -125,18 +125,6 @@ impl Prices {
         let each = |id: &str| self.kept.run.as_ref().and_then(|run| run.cost(id, &[])).map_or(0.0, of);
         let [executed, copied] = [tasks.executed, tasks.copied].map(|count| count as f64);
         executed * each("process.exec") + copied * each("process.vfork")
-    }
-
-    /// The headline point of an operation that the run has; else the first.
-    pub(super) fn point(&self, operation: &Operation) -> Point {
-        let points = operation.points(false);
-        let has = |point: &&Point| self.has(operation.id, point);
-        points.iter().find(has).or(points.first()).cloned().unwrap_or_default()
-    }
-
-    /// True if the run has this cost.
-    pub(super) fn has(&self, operation: &str, point: &Point) -> bool {
-        self.kept.run.iter().flat_map(|run| &run.costs).any(|cost| cost.operation == operation && cost.at == *point)
     }
 
     /// Processes that executed a program, those that did not, and threads. What a fork copies depends on the process, so a copy
