@@ -1,6 +1,8 @@
 //! `howslow bill`: what a running program asks of the kernel, priced by a run, beside what the kernel charged.
 
 mod changes;
+mod choice;
+mod kept;
 mod mix;
 mod outputs;
 pub(crate) mod prices;
@@ -9,11 +11,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use analysis::bill::bill as bill_of;
 use measure::Signals;
 use observe::{Detail, ObserveError, Observer, Options, Source, State, Target};
-use record::{MixLine, Observation, printable};
-use report::BillView;
+use record::{Observation, printable};
 
 use crate::cli::{BillArgs, CountingSource};
 use crate::output::{Misuse, Outcome, say};
@@ -29,15 +29,19 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
         return changes::changes(before, after, args.json);
     }
     outputs::check(args)?;
-    let prices = Prices::open(args)?;
+    let mut prices = Prices::open(args)?;
     let target = target(args)?;
     let source = args.source.map(source);
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
     let observer = Observer::start(target, &Options { source, calibrate: true, detail }).map_err(misuse)?;
     // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
     let signals = Signals::watch();
-    let watched = watch(observer, args, &prices, &signals)?;
-    tell(&watched.seen, &watched.seen, args, &prices)?;
+    let mut watched = watch(observer, args, &mut prices, &signals)?;
+    if args.measure && watched.signal.is_none() {
+        prices.complete(&watched.seen);
+        watched.signal = prices.measure(&watched.seen)?;
+    }
+    tell(&watched.seen, &watched.seen, args, &mut prices)?;
     Ok(watched.outcome())
 }
 
@@ -92,7 +96,7 @@ fn passed(status: ExitStatus) -> u8 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1) as u8
 }
 
-fn watch(mut observer: Observer, args: &BillArgs, prices: &Prices, signals: &Signals) -> anyhow::Result<Watched> {
+fn watch(mut observer: Observer, args: &BillArgs, prices: &mut Prices, signals: &Signals) -> anyhow::Result<Watched> {
     let limit = args.time.map(Duration::from_secs_f64);
     let every = args.every.map(Duration::from_secs_f64);
     let (mut told, mut before) = (Duration::ZERO, None);
@@ -137,18 +141,11 @@ fn watch(mut observer: Observer, args: &BillArgs, prices: &Prices, signals: &Sig
 const SIGINT: i32 = 2;
 
 /// Writes and prints the bill of a stretch of time, which is a part of the whole.
-fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &Prices) -> anyhow::Result<()> {
-    let with = |seen: &Observation, use_it: &mut dyn FnMut(&BillView, &[MixLine]) -> anyhow::Result<()>| {
-        let lines = prices.lines(seen);
-        let priced = prices.priced(seen, &lines);
-        let bill = bill_of(seen, priced.prediction.as_ref());
-        let remedy = priced.remedy.as_deref();
-        let (run, state) = (prices.run.as_ref(), prices.state);
-        use_it(&BillView { seen, bill: &bill, run, state, lacking: &priced.lacking, remedy }, &lines)
-    };
-    with(whole, &mut |whole, _| {
-        with(stretch, &mut |view, lines| outputs::tell(&outputs::Told { view, whole, lines }, args))
-    })?;
+fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &mut Prices) -> anyhow::Result<()> {
+    prices.complete(whole);
+    let (of_whole, of_stretch) = (prices.priced(whole), prices.priced(stretch));
+    let (whole, view) = (of_whole.view(whole, prices), of_stretch.view(stretch, prices));
+    outputs::tell(&outputs::Told { view: &view, whole: &whole, lines: &of_stretch.lines }, args)?;
     if outputs::is_page(args) && outputs::counted_nothing(stretch) {
         say("no call was counted; run howslow as root to count them");
     }

@@ -52,7 +52,7 @@ impl Meter {
     fn about(&self, seen: &Observation) -> About {
         let counts_calls = seen.source != Source::Accounts.word();
         let prices = &self.pricing.prices;
-        let run = prices.run.as_ref();
+        let run = prices.run();
         let mut notes = Vec::new();
         if !counts_calls {
             let why = seen.passed_over.iter().map(|passed| format!("{}: {}", passed.source, passed.reason));
@@ -124,14 +124,14 @@ fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
     let seen = &stretch.seen;
     let prices = &meter.pricing.prices;
     if args.json {
-        let run = prices.run.as_ref().map(|run| run.id.as_str());
+        let run = prices.run().map(|run| run.id.as_str());
         output::print_document(&TopDocument::of(seen, run, prices.state.word(), state.accounts()))?;
     } else {
         output::print(&::top::page(&state, ROWS))?;
         for note in &about.notes {
             say(note);
         }
-        if let Some(remedy) = prices.priced(seen, &prices.lines(seen)).remedy.filter(|_| about.counts_calls) {
+        if let Some(remedy) = prices.priced(seen).remedy.filter(|_| about.counts_calls) {
             say(&remedy);
         }
     }

@@ -267,7 +267,7 @@ mod tests {
         fold.add(&task(2, 10, 10, true), None);
         let follower = Task { parent: Some(2), name: "true".into(), ..task(3, 10, 10, true) };
         fold.add(&follower, None);
-        let told = fold.processes(&[], &CallNames::default());
+        let told = fold.told(&[], &CallNames::default(), &mut cgroup::Names::default());
         assert_eq!(told.processes.len(), 1);
         assert_eq!((told.processes[0].name.as_str(), told.processes[0].requests.total()), ("true", 4));
     }

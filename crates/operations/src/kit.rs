@@ -23,6 +23,7 @@ pub(crate) mod sandbox;
 pub(crate) mod scratch;
 pub(crate) mod shared;
 pub(crate) mod team;
+pub(crate) mod tree;
 #[cfg(test)]
 pub(crate) mod trial;
 pub(crate) mod turn;

@@ -83,6 +83,10 @@ pub static FAMILIES: &[Family] = &[
     Family::of("calls on queues and semaphores", &[syscall::ipc::OPERATIONS]),
     Family::of("calls on the kernel itself", &[syscall::kernel::OPERATIONS]),
     Family::of(
+        "calls as programs make them",
+        &[syscall::called::OPERATIONS, syscall::called::listing::OPERATIONS, syscall::called::connection::OPERATIONS],
+    ),
+    Family::of(
         "crossings",
         &[
             crossing::procedure::OPERATIONS,

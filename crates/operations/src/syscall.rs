@@ -3,6 +3,7 @@
 
 pub(crate) mod asynchronous;
 pub(crate) mod attribute;
+pub(crate) mod called;
 pub(crate) mod descriptor;
 mod elsewhere;
 pub(crate) mod entry;

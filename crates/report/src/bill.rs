@@ -1,5 +1,7 @@
 //! The page of `howslow bill`: calls and their price, how the bill closes, pairs, processes, what could be saved.
 
+mod why;
+
 use analysis::bill::{Bill, BillRow, ChangedRow};
 use analysis::predict::MachineState;
 use record::units::{Amount, grouped, percent};
@@ -18,11 +20,6 @@ const SAMPLED_NS: f64 = 1e6;
 /// Fewer samples than this do not tell user and kernel time apart.
 const FEW_SAMPLES: f64 = 30.0;
 
-/// A bill that explains less than this says why.
-const EXPLAINED: f64 = 0.8;
-const WHY: &str = ". Prices are those of loops on one object that stays in the caches: calls that look up many names, read many files or \
-     fill new pages cost more, as does a kernel that has just been left by another task";
-
 /// A bill, and what it was made from.
 pub struct BillView<'a> {
     /// What was counted.
@@ -35,7 +32,7 @@ pub struct BillView<'a> {
     pub state: MachineState,
     /// Operations of which the run has no cost.
     pub lacking: &'a [String],
-    /// What would measure them.
+    /// Where prices came from beside the run, and what would measure those that are lacking.
     pub remedy: Option<&'a str>,
 }
 
@@ -164,15 +161,19 @@ fn closing(view: &BillView) -> String {
         return text;
     }
     let what = if charged.kernel_alone { "in the kernel" } else { "of processor time, user and kernel together" };
+    let range = bill.range_ns.map_or_else(String::new, |ends| {
+        let [one, many] = ends.map(|ns| percent(ns / charged.ns.max(1.0)));
+        format!(" ({one} if all names and files were one in the caches, {many} if each were another)")
+    });
     let closes = format!(
-        "{} of {} {what}: {} explained, counting included; {} is not",
+        "{} of {} {what}: {} explained{range}, counting included; {} is not",
         Nanoseconds(bill.explained.value),
         Nanoseconds(charged.ns),
         percent(share),
         Nanoseconds(residual),
     );
-    let why = (charged.kernel_alone && share < EXPLAINED).then_some(WHY);
-    text + &paragraph("closes   ", &(closes + why.unwrap_or_default())) + "\n"
+    let why = why::why(view.seen, bill, view.lacking);
+    text + &paragraph("closes   ", &(closes + &why.unwrap_or_default())) + "\n"
 }
 
 /// Signals, forks, execs, requests to io_urings.

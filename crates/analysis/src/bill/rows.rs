@@ -55,6 +55,8 @@ pub struct Bill {
     pub rows: Vec<BillRow>,
     /// The processor time that the rows explain, with counting, in ns.
     pub explained: Interval,
+    /// What the rows would explain if all names and files were one that stays in the caches, and if each were another, in ns.
+    pub range_ns: Option<[f64; 2]>,
     /// What counting cost the program, in ns: it is part of what it was charged.
     pub counting_ns: f64,
     /// What the kernel charged for its own work, in ns.
@@ -93,14 +95,18 @@ impl Bill {
 /// The bill of what was observed. The lines of the prediction belong to the row that their note names.
 pub(super) fn bill(seen: &Observation, prediction: Option<&Prediction>) -> Bill {
     let mut rows = call_rows(&seen.together);
+    let counted = rows.len();
     let mut all = Sum::default();
     for priced in prediction.iter().flat_map(|prediction| &prediction.rows) {
         let what = priced.line.note.clone().unwrap_or_else(|| priced.line.name());
         let place = rows.iter().position(|row| row.what == what).unwrap_or_else(|| {
-            rows.push(BillRow::of(what, priced.line.family.clone(), priced.line.term.times as u64));
+            rows.push(BillRow::of(what, priced.line.family.clone(), 0));
             rows.len() - 1
         });
         let row = &mut rows[place];
+        if place >= counted {
+            row.count += priced.line.term.times.round() as u64;
+        }
         row.family.clone_from(&priced.line.family);
         if priced.by.is_none() {
             continue;
@@ -119,7 +125,7 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&Prediction>) -> Bill 
     });
     let counting_ns = seen.counting.as_ref().map_or(0.0, |counting| counting.together_ns.max(0.0));
     let explained = all.plus(1.0, &Sum::exactly(counting_ns)).figure();
-    Bill { rows, explained, counting_ns, charged: charged(seen), findings: Vec::new() }
+    Bill { rows, explained, range_ns: None, counting_ns, charged: charged(seen), findings: Vec::new() }
 }
 
 impl BillRow {
@@ -145,7 +151,21 @@ fn together(one: Interval, other: Interval) -> Interval {
 }
 
 fn charged(seen: &Observation) -> Option<Charged> {
+    let usage = &seen.usage;
     // Where no sample fell into the kernel, nobody knows what it took.
-    let kernel = seen.usage.system_ns.filter(|ns| *ns > 0.0).map(|ns| Charged { ns, kernel_alone: true });
+    let kernel = usage.system_ns.filter(|ns| *ns > 0.0 && !is_short_lived(seen)).map(|system| {
+        // The samples of processes that ended tell shares of their time, and not how much it was.
+        let sampled = system + usage.user_ns.unwrap_or(0.0);
+        Charged { ns: system / sampled * usage.cpu_ns.unwrap_or(sampled), kernel_alone: true }
+    });
     kernel.or(seen.usage.cpu_ns.map(|ns| Charged { ns, kernel_alone: false }))
+}
+
+/// True if the processes lived too short on the mean to be sampled: the kernel takes all time of a process for user time that
+/// no sample found in the kernel (`cputime_adjust` in kernel/sched/cputime.c).
+fn is_short_lived(seen: &Observation) -> bool {
+    /// Two or three samples at 250 Hz, in ns.
+    const SAMPLED: f64 = 10e6;
+    let processes: u64 = seen.processes.iter().map(|process| process.processes).sum();
+    processes > 1 && seen.usage.cpu_ns.is_some_and(|cpu| cpu < SAMPLED * processes as f64)
 }

@@ -1,6 +1,6 @@
 //! Bills of observations made by hand.
 
-use record::{CallCount, CountingCost, NamedCount, Observation, PairCount, Requests, Usage};
+use record::{CallCount, CountingCost, NamedCount, Observation, PairCount, ProcessCounts, Requests, Usage};
 
 use super::*;
 
@@ -37,6 +37,12 @@ fn counting_is_part_of_what_was_charged() {
     seen.usage.system_ns = Some(0.0);
     let unsampled = super::bill(&seen, None).charged;
     assert_eq!(unsampled, Some(Charged { ns: 2e9, kernel_alone: false }), "no sample is no zero");
+    seen.usage = Usage { cpu_ns: Some(2e9), system_ns: Some(3e8), user_ns: Some(1e8), ..Usage::default() };
+    let scaled = super::bill(&seen, None).charged;
+    assert_eq!(scaled, Some(Charged { ns: 1.5e9, kernel_alone: true }), "samples tell shares");
+    seen.processes = vec![ProcessCounts { processes: 1000, ..ProcessCounts::default() }];
+    let short = super::bill(&seen, None).charged;
+    assert_eq!(short, Some(Charged { ns: 2e9, kernel_alone: false }), "2 ms are too short for samples");
 }
 
 #[test]

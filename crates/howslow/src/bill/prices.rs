@@ -1,158 +1,210 @@
 //! Which operations price a call: the mix of a bill, and its prices in a run.
 
-use analysis::bill::CALLS;
-use analysis::mix::Lack;
-use analysis::predict::{MachineState, Prediction, predict_in};
-use operation::Operation;
-use record::{CallCount, Mix, MixLine, Observation, Point, Run, Term, Value};
+use analysis::bill::{Bill, bill};
+use analysis::predict::{MachineState, predict_in};
+use operation::Item;
+use record::{Cost, Mix, MixLine, Observation, Point, Run, Term, Value};
+use report::BillView;
 
+use super::choice::{Choice, Met};
+use super::kept::Kept;
 use crate::cli::{BillArgs, PriceState};
 use crate::predict::pricing::names;
-use crate::resolve;
 
 /// What prices a bill.
 pub(crate) struct Prices {
-    pub run: Option<Run>,
+    pub(super) kept: Kept,
     pub state: MachineState,
 }
 
-/// A priced bill, and what it lacks.
+/// A bill at its prices, and what it lacks.
 pub(crate) struct Priced {
-    pub prediction: Option<Prediction>,
+    pub bill: Bill,
+    pub lines: Vec<MixLine>,
     pub lacking: Vec<String>,
     pub remedy: Option<String>,
 }
-
-/// Operations that move this many bytes by one call; `None`: as many as the axis `size` says.
-type Sized = (&'static str, Option<u64>);
-
-/// Calls whose price grows with the bytes that they move, with the operations that measure that.
-const SIZED: &[(&str, &[Sized])] = &[
-    ("read", &[("syscall.read.zero", Some(1)), ("call.read", Some(512)), ("file.read", None)]),
-    ("pread64", &[("call.pread64", Some(512)), ("file.read", None)]),
-    ("write", &[("syscall.write.null", Some(1)), ("call.write", Some(512)), ("file.write", None)]),
-    ("pwrite64", &[("call.pwrite64", Some(512)), ("file.write", None)]),
-];
-/// The file of those points that have one: its size, and the writes that filled it, in bytes.
-const FILE: [(&str, u64); 2] = [("file", 4 << 20), ("filled", 128 << 10)];
 
 /// Calls by which processes and threads begin and end, which are priced together.
 const PROCESS_CALLS: &[&str] =
     &["clone", "clone3", "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid"];
 
+/// Faults of a program that does nothing but load the C library: half of them find pages of its files in memory, a quarter
+/// copy such pages to write to them, a quarter write to new memory (`perf trace -F all` of /bin/true, glibc 2.36).
+const PROGRAM_FAULTS: u64 = 48;
+/// Faults of a copied process that ends without executing a program: it copies what it writes to (httpd of busybox).
+const CHILD_FAULTS: u64 = 32;
+
 impl Prices {
-    /// The run that is named, else the newest that is kept, if there is one.
+    /// Those that the arguments name.
     ///
     /// # Errors
-    /// If the named run cannot be read.
+    /// If the named run cannot be read, or is one of another machine and is to be completed by measuring.
     pub(super) fn open(args: &BillArgs) -> anyhow::Result<Prices> {
-        Prices::of(args.on.as_deref(), args.by)
+        let prices = Prices::of(args.on.as_deref(), args.by)?;
+        if let Some(name) = args.on.as_ref().filter(|_| args.measure) {
+            prices.kept.check_measurable(name)?;
+        }
+        Ok(prices)
     }
 
-    /// The same, by the run's name.
+    /// Those of a run, else of the newest that is kept, in a state.
     ///
     /// # Errors
     /// If the named run cannot be read.
     pub(crate) fn of(on: Option<&str>, by: PriceState) -> anyhow::Result<Prices> {
-        let run = match on {
-            Some(name) => Some(resolve::run(name)?),
-            None => resolve::run("@1").ok(),
-        };
         let state = match by {
             PriceState::Quiet => MachineState::Quiet,
             PriceState::Typical => MachineState::Typical,
         };
-        Ok(Prices { run, state })
+        Ok(Prices { kept: Kept::open(on)?, state })
+    }
+
+    /// Without any run.
+    #[cfg(test)]
+    pub(crate) fn nothing(state: MachineState) -> Prices {
+        Prices { kept: Kept::nothing(), state }
+    }
+
+    /// The run that prices.
+    pub(crate) fn run(&self) -> Option<&Run> {
+        self.kept.run.as_ref()
+    }
+
+    /// Reads older runs until no price is lacking.
+    pub(super) fn complete(&mut self, seen: &Observation) {
+        while !self.lacks(seen).is_empty() && self.kept.read_older() {}
+    }
+
+    /// Measures what is lacking. Returns the signal that cut it short.
+    ///
+    /// # Errors
+    /// If nothing can be measured.
+    pub(super) fn measure(&mut self, seen: &Observation) -> anyhow::Result<Option<i32>> {
+        let items = self.lacks(seen);
+        if items.is_empty() { Ok(None) } else { self.kept.measure(items) }
+    }
+
+    /// What prices these counts and is not in the run.
+    fn lacks(&self, seen: &Observation) -> Vec<Item> {
+        let mut lacks: Vec<Item> = Vec::new();
+        let lines = [Met::AsCounted, Met::One, Met::Many].into_iter().flat_map(|met| self.lines(seen, met));
+        for term in lines.map(|line| line.term).filter(|term| !self.kept.has(&term.operation, &term.at)) {
+            let known = lacks.iter().any(|it| it.operation.id == term.operation && it.point == term.at);
+            if let Some(operation) = operations::find(&term.operation).filter(|_| !known) {
+                lacks.push(Item { operation, point: term.at });
+            }
+        }
+        lacks
     }
 
     /// The mix of what was counted. Each line's note is the row of the bill that it belongs to.
-    pub(crate) fn lines(&self, seen: &Observation) -> Vec<MixLine> {
-        let mut lines = Vec::new();
-        for call in &seen.together.calls {
-            if !PROCESS_CALLS.contains(&call.call.as_str()) {
-                lines.extend(self.call(call));
-            }
-        }
-        lines.extend(self.processes(seen));
+    fn lines(&self, seen: &Observation, met: Met) -> Vec<MixLine> {
+        let choice = Choice { kept: &self.kept, seen, met };
+        let calls = seen.together.calls.iter().filter(|call| !PROCESS_CALLS.contains(&call.call.as_str()));
+        let mut lines: Vec<MixLine> = calls.flat_map(|call| choice.call(call)).collect();
+        let tasks = Tasks::of(seen);
+        lines.extend(self.processes(&tasks));
+        lines.extend(self.faults(seen, &tasks));
         let usage = &seen.usage;
         let switches = usage.voluntary_switches.unwrap_or(0) + usage.involuntary_switches.unwrap_or(0);
-        let faults = usage.minor_faults.unwrap_or(0);
-        let frames = [("frames", Value::Word("recycled".into()))];
-        lines.extend(self.line("page.fault.anonymous", &frames, faults as f64, "minor faults", "memory"));
+        let inside = self.within(&tasks, |cost| cost.switches.voluntary + cost.switches.involuntary);
         let nothing = [("set", Value::Number(0))];
-        lines.extend(self.line("switch.process", &nothing, switches as f64, "switches", "switches"));
+        let left = (switches as f64 - inside).max(0.0);
+        lines.extend(self.line("switch.process", &nothing, left, "switches", "switches"));
         lines
     }
 
-    /// What prices a call: by its size if that matters, else by the operation that times it alone.
-    fn call(&self, call: &CallCount) -> Vec<MixLine> {
-        let name = call.call.as_str();
-        if let Some((_, sized)) = SIZED.iter().find(|(sized, _)| *sized == name)
-            && let Some(bytes) = call.bytes
-        {
-            return self.sized(call, bytes, sized);
-        }
-        let timing = operations::timing(name).filter(|operation| !operation.refused);
-        let Some(operation) = timing.min_by_key(|operation| operation.calls.len()) else { return Vec::new() };
-        let line = MixLine {
-            term: Term { times: call.count as f64, operation: operation.id.into(), at: self.point(operation) },
-            family: CALLS.into(),
-            note: Some(name.into()),
-        };
-        vec![line]
+    /// Faults by what they most likely were: those of programs that begin, of children that were copied, of new memory.
+    fn faults(&self, seen: &Observation, tasks: &Tasks) -> Vec<MixLine> {
+        let all = seen.usage.minor_faults.unwrap_or(0) as f64;
+        let left = (all - self.within(tasks, |cost| cost.faults.minor)).max(0.0);
+        let programs = left.min((tasks.executed * PROGRAM_FAULTS) as f64);
+        let children = (left - programs).min((tasks.copied * CHILD_FAULTS) as f64);
+        let new = left - programs - children;
+        let frames = [("frames", Value::Word("recycled".into()))];
+        let line = |id: &str, at: &[_], times: f64| self.line(id, at, times, "minor faults", "memory");
+        let lines = [
+            line("page.fault.anonymous", &frames, new + programs / 4.0),
+            line("page.fault.copy", &[], children + programs / 4.0),
+            line("page.fault.file", &[], programs / 2.0),
+        ];
+        lines.into_iter().flatten().collect()
     }
 
-    /// The headline point of an operation that the run has; else the first.
-    fn point(&self, operation: &Operation) -> Point {
+    /// How much of something the prices of processes contain already, by the run.
+    fn within(&self, tasks: &Tasks, of: fn(&Cost) -> f64) -> f64 {
+        let each = |id: &str| self.kept.run.as_ref().and_then(|run| run.cost(id, &[])).map_or(0.0, of);
+        let [executed, copied] = [tasks.executed, tasks.copied].map(|count| count as f64);
+        executed * each("process.exec") + copied * each("process.vfork")
+    }
+
+    /// Processes that executed a program, those that did not, and threads. What a fork copies depends on the process, so a copy
+    /// is priced without that; the pages that it writes to are faults.
+    fn processes(&self, tasks: &Tasks) -> Vec<MixLine> {
+        let each = [
+            ("process.exec", tasks.executed, "processes"),
+            ("process.vfork", tasks.copied, "processes"),
+            ("thread.clone3", tasks.threads, "threads"),
+        ];
+        let lines = each.into_iter().filter(|(_, times, _)| *times > 0);
+        lines.filter_map(|(id, times, row)| self.line(id, &[], times as f64, row, "processes")).collect()
+    }
+
+    /// A line of a mix at the axes named, with the rest as the run has it.
+    fn line(&self, id: &str, at: &[(&str, Value)], times: f64, note: &str, family: &str) -> Option<MixLine> {
+        let operation = operations::find(id).filter(|_| times > 0.0)?;
+        let named = |point: &&Point| at.iter().all(|(axis, value)| point.0.get(*axis) == Some(value));
         let points = operation.points(false);
-        let has = |point: &&Point| self.has(operation.id, point);
-        points.iter().find(has).or(points.first()).cloned().unwrap_or_default()
+        let at = points.iter().find(named).cloned().unwrap_or_default();
+        let term = Term { times, operation: id.into(), at };
+        Some(MixLine { term, family: family.into(), note: Some(note.into()) })
     }
 
-    fn has(&self, operation: &str, point: &Point) -> bool {
-        self.run.iter().flat_map(|run| &run.costs).any(|cost| cost.operation == operation && cost.at == *point)
-    }
-
-    /// A straight line through the two nearest measured sizes, at the mean of the bytes: so many times the one, so many times
-    /// the other. The price is linear between them, so the mean is all that matters. Beyond the largest it is proportional to
-    /// the bytes.
-    fn sized(&self, call: &CallCount, bytes: u64, sized: &[Sized]) -> Vec<MixLine> {
-        let mut points: Vec<(f64, &str, Point)> = Vec::new();
-        for (id, size) in sized {
-            let Some(operation) = operations::find(id) else { continue };
-            for point in operation.points(true).into_iter().filter(is_usual) {
-                let size = size.or(point.number("size"));
-                points.extend(size.map(|size| (size as f64, operation.id, point)));
-            }
-        }
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let times = call.count as f64;
-        let mean = bytes as f64 / times.max(1.0);
-        // A line may leave out sizes that the run does not have, but nothing is told of sizes below its first one.
-        let known: Vec<_> = points.iter().filter(|(_, id, point)| self.has(id, point)).cloned().collect();
-        if known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0)) {
-            points = known;
-        }
-        let line = |(_, id, point): &(f64, &str, Point), times: f64| MixLine {
-            term: Term { times, operation: (*id).into(), at: point.clone() },
-            family: CALLS.into(),
-            note: Some(call.call.clone()),
+    /// The bill of what was counted.
+    pub(crate) fn priced(&self, seen: &Observation) -> Priced {
+        let lines = self.lines(seen, Met::AsCounted);
+        let Some(run) = self.kept.run.as_ref().filter(|_| !lines.is_empty()) else {
+            let why = (self.kept.run.is_none() && !lines.is_empty())
+                .then(|| format!("no run is kept, so there are no prices; {}", command(&self.lacks(seen))));
+            return Priced { bill: bill(seen, None), lines, lacking: Vec::new(), remedy: why };
         };
-        let above = points.iter().position(|(size, ..)| *size >= mean);
-        match (above, points.last()) {
-            (Some(0), _) => vec![line(&points[0], times)],
-            (Some(above), _) => {
-                let (small, large) = (&points[above - 1], &points[above]);
-                let part = (mean - small.0) / (large.0 - small.0);
-                vec![line(small, times * (1.0 - part)), line(large, times * part)]
-            }
-            (None, Some(last)) => vec![line(last, times * mean / last.0)],
-            (None, None) => Vec::new(),
-        }
+        let at = |lines: Vec<MixLine>| predict_in(self.state, &mix(seen, lines), run, 0, &names);
+        let prediction = at(lines.clone());
+        let explained = |met| bill(seen, Some(&at(self.lines(seen, met)))).explained.value;
+        let mut bill = bill(seen, Some(&prediction));
+        bill.range_ns = Some([Met::One, Met::Many].map(explained)).filter(|[one, many]| one != many);
+        let lacking = prediction.lacking.iter().map(|(line, _)| line.name()).collect();
+        Priced { bill, lines, lacking, remedy: self.remedy(&self.lacks(seen)) }
     }
 
-    /// Processes that executed a program, those that did not, and threads.
-    fn processes(&self, seen: &Observation) -> Vec<MixLine> {
+    /// Where prices came from beside the run, and what measures those that lack.
+    fn remedy(&self, lacks: &[Item]) -> Option<String> {
+        let taken: Vec<String> = self.kept.taken.iter().map(|(run, count)| format!("{count} of run {run}")).collect();
+        let taken = (!taken.is_empty()).then(|| format!("prices that the run lacks: {}", taken.join(", ")));
+        let remedy = (!lacks.is_empty()).then(|| command(lacks));
+        let told: Vec<String> = taken.into_iter().chain(remedy).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
+
+impl Priced {
+    /// What is shown of it.
+    pub(super) fn view<'a>(&'a self, seen: &'a Observation, prices: &'a Prices) -> BillView<'a> {
+        let (remedy, lacking) = (self.remedy.as_deref(), self.lacking.as_slice());
+        BillView { seen, bill: &self.bill, run: prices.run(), state: prices.state, lacking, remedy }
+    }
+}
+
+/// How many processes and threads began.
+struct Tasks {
+    executed: u64,
+    copied: u64,
+    threads: u64,
+}
+
+impl Tasks {
+    fn of(seen: &Observation) -> Tasks {
         let calls = seen.together.calls.iter().filter(|call| call.call.starts_with("execve"));
         let executed: u64 = calls.map(|call| call.count - call.failed().min(call.count)).sum();
         let created = seen.processes.iter().filter(|process| process.parent.is_some());
@@ -160,46 +212,8 @@ impl Prices {
         let threads = seen.together.forks.saturating_sub(created);
         // A command's own first program is executed by it, but the process was there.
         let copied = created.saturating_sub(executed.saturating_sub(1));
-        let each = [("process.exec", executed), ("process.fork", copied), ("thread.clone3", threads)];
-        let lines = each.into_iter().filter(|(_, times)| *times > 0);
-        lines
-            .filter_map(|(id, times)| {
-                let row = if id == "thread.clone3" { "threads" } else { "processes" };
-                self.line(id, &[], times as f64, row, "processes")
-            })
-            .collect()
+        Tasks { executed, copied, threads }
     }
-
-    /// A line of a mix at the axes named, with the rest as the run has it.
-    fn line(&self, id: &str, at: &[(&str, Value)], times: f64, note: &str, family: &str) -> Option<MixLine> {
-        let operation = operations::find(id).filter(|_| times > 0.0)?;
-        let named = |point: &&Point| at.iter().all(|(axis, value)| point.0.get(*axis) == Some(value));
-        let points = operation.points(true);
-        let at = points.iter().find(named).cloned().unwrap_or_default();
-        let term = Term { times, operation: id.into(), at };
-        Some(MixLine { term, family: family.into(), note: Some(note.into()) })
-    }
-
-    /// The lines at the prices of the run.
-    pub(crate) fn priced(&self, seen: &Observation, lines: &[MixLine]) -> Priced {
-        let Some(run) = self.run.as_ref().filter(|_| !lines.is_empty()) else {
-            let remedy = (self.run.is_none() && !lines.is_empty())
-                .then(|| format!("no run is kept, so there are no prices; {}", command(lines)));
-            return Priced { prediction: None, lacking: Vec::new(), remedy };
-        };
-        let mix = mix(seen, lines.to_vec());
-        let prediction = predict_in(self.state, &mix, run, 0, &names);
-        let missing = |(line, lack): &(MixLine, Lack)| matches!(lack, Lack::Missing(None)).then(|| line.clone());
-        let to_measure: Vec<MixLine> = prediction.lacking.iter().filter_map(missing).collect();
-        let lacking = prediction.lacking.iter().map(|(line, _)| line.name()).collect();
-        let remedy = (!to_measure.is_empty()).then(|| command(&to_measure));
-        Priced { prediction: Some(prediction), lacking, remedy }
-    }
-}
-
-/// True for the points at which a call of a file is priced: those without a file, and one file.
-fn is_usual(point: &Point) -> bool {
-    FILE.iter().all(|(axis, value)| point.number(axis).is_none_or(|is| is == *value))
 }
 
 /// The mix of what was counted.
@@ -216,11 +230,10 @@ pub(super) fn mix(seen: &Observation, lines: Vec<MixLine>) -> Mix {
     }
 }
 
-/// The command that measures these lines.
-fn command(lines: &[MixLine]) -> String {
-    let names = lines.iter().map(|line| shell_words::quote(&line.name()).into_owned());
+/// The command that measures these prices.
+fn command(items: &[Item]) -> String {
+    let names = items.iter().map(|it| shell_words::quote(&format!("{}{}", it.operation.id, it.point)).into_owned());
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
-    names.dedup();
-    format!("their prices: howslow run {}", names.join(" "))
+    format!("their prices: howslow bill --measure, or howslow run --precision 5% {}", names.join(" "))
 }

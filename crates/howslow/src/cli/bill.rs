@@ -76,6 +76,9 @@ pub(crate) struct BillArgs {
     /// The run whose costs are the prices [default: the newest kept run]
     #[arg(long, value_name = "RUN")]
     pub on: Option<String>,
+    /// Measure the prices that are lacking after the watching, for at most a minute, and keep them
+    #[arg(long, conflicts_with = "every")]
+    pub measure: bool,
     /// The prices: of an undisturbed core, or of programs that share the machine
     #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
     pub by: PriceState,

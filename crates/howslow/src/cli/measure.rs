@@ -58,6 +58,27 @@ pub(crate) struct MeasureArgs {
     pub json: bool,
 }
 
+impl Default for MeasureArgs {
+    /// Those of a command line that says nothing.
+    fn default() -> MeasureArgs {
+        MeasureArgs {
+            count: None,
+            rounds: None,
+            precision: 0.01,
+            budget: None,
+            repeat: None,
+            cpu: None,
+            beside: Vec::new(),
+            seed: None,
+            tails: false,
+            arrivals: None,
+            svg: None,
+            output: None,
+            json: false,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Ids, families or globs, optionally at a point: memory.copy, pipe, 'syscall.*', 'pipe.*@size=4KiB,distance=other';

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use analysis::bill::{Unit, UnitPrices, bill};
+use analysis::bill::{Unit, UnitPrices};
 use record::{CallCount, Observation, ProcessCounts, Requests, Usage};
 
 use crate::bill::prices::Prices;
@@ -27,8 +27,7 @@ impl Pricing {
 
     /// The processor time of a line of the bill of this, in ns.
     fn line(&self, seen: &Observation, what: &str) -> Option<f64> {
-        let priced = self.prices.priced(seen, &self.prices.lines(seen));
-        bill(seen, priced.prediction.as_ref()).row(what)?.cpu_ns
+        self.prices.priced(seen).bill.row(what)?.cpu_ns
     }
 
     /// A unit as it would be seen alone.
@@ -92,7 +91,7 @@ impl UnitPrices for Pricing {
     }
 }
 
-/// The number with its first five bits only, which is off by 3 % at most: means that are nearly the same have one price.
+/// The number with its first five bits only, which is off by 6 % at most: means that are nearly the same have one price.
 fn rounded(number: u64) -> u64 {
     let drop = number.checked_ilog2().unwrap_or(0).saturating_sub(4);
     number >> drop << drop
@@ -118,7 +117,7 @@ mod tests {
 
     #[test]
     fn without_a_run_nothing_has_a_price() {
-        let mut pricing = Pricing::of(Prices { run: None, state: MachineState::Typical });
+        let mut pricing = Pricing::of(Prices::nothing(MachineState::Typical));
         let call = CallCount { call: "read".into(), count: 3, bytes: Some(10), ..CallCount::default() };
         assert_eq!(pricing.calls(&call), None);
         assert_eq!(pricing.unit(Unit::Switch), None);

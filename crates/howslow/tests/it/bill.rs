@@ -303,3 +303,76 @@ fn without_counting_the_accounts_are_told() {
     let assert = howslow(&data).args(["bill", "--source", "accounts", "--", "sh", "-c", "exit 4"]).assert().code(4);
     assert.stderr(contains("counted by accounts").and(contains("minor faults")).and(contains("no call was counted")));
 }
+
+/// A run whose prices are written by hand: each look-up costs 1 µs on one file and 3 µs on many.
+fn written_prices(data: &TempDir, place: &Path) -> std::path::PathBuf {
+    let file = place.join("prices.json");
+    howslow(data)
+        .args(["run", "called.stat", "--full", "--budget", "2s", "--rounds", "2", "-o"])
+        .arg(&file)
+        .assert()
+        .success();
+    let mut run: Value = serde_json::from_slice(&fs::read(&file).expect("the run")).expect("JSON");
+    for cost in run["costs"].as_array_mut().expect("costs") {
+        if cost["operation"] != "called.stat" {
+            continue;
+        }
+        let ns = if cost["at"]["files"] == 1 { 1e3 } else { 3e3 };
+        for name in ["best", "quiet", "typical", "low", "high"] {
+            cost["net_ns"][name] = ns.into();
+            cost["gross_ns"][name] = ns.into();
+        }
+    }
+    fs::write(&file, run.to_string()).expect("the run can be written");
+    file
+}
+
+#[test]
+fn look_ups_of_many_names_are_priced_by_many_files() {
+    let data = folder();
+    if !can_count(&data) {
+        return;
+    }
+    let place = folder();
+    let prices = written_prices(&data, place.path());
+    for (name, files) in [("few", 10), ("many", 1500)] {
+        let home = place.path().join(name);
+        fs::create_dir(&home).expect("a folder");
+        (0..files).for_each(|file| fs::write(home.join(format!("f{file}")), "").expect("a file"));
+        let bill = place.path().join("bill.json");
+        let words = ["--", "find", name, "-size", "+9"];
+        let mut command = howslow(&data);
+        command.current_dir(place.path()).args(["bill", "--source", "ebpf", "--on"]).arg(&prices).arg("-o").arg(&bill);
+        command.args(words).assert().success();
+        let bill: Value = serde_json::from_slice(&fs::read(&bill).expect("the document")).expect("JSON");
+        let rows = bill["rows"].as_array().expect("rows");
+        let looks = rows.iter().find(|row| row["what"] == "newfstatat").expect("look-ups");
+        let by = if name == "many" { "called.stat@files=4096" } else { "called.stat@files=1" };
+        assert!(looks["priced_by"].as_array().expect("operations").contains(&by.into()), "{looks}");
+        let range = bill["explained_range_ns"].as_array().expect("a range");
+        let [one, many] = [0, 1].map(|place| range[place].as_f64().expect("a figure"));
+        let explained = bill["explained"]["ns"].as_f64().expect("a figure");
+        assert!(many - one > 2e3 * f64::from(files), "{files} files, 2 µs more each: {one} to {many}");
+        assert_eq!(explained, if name == "many" { many } else { one }, "{one} to {many}");
+    }
+}
+
+#[test]
+fn what_is_lacking_is_measured_on_the_spot_and_kept() {
+    let data = folder();
+    let words = ["bill", "--source", "accounts", "--measure", "--", "sh", "-c", "exit 3"];
+    let first = howslow(&data).args(words).assert().code(3);
+    first.stderr(contains("measuring").and(contains("their prices:").not()).and(contains("explained")));
+    // The second time, all is known from the run that was kept.
+    let second = howslow(&data).args(words).assert().code(3);
+    second.stderr(contains("measuring").not().and(contains("explained")));
+    // A newer run of something else does not hide it.
+    howslow(&data).args(["run", "loop.empty", "--budget", "1s", "--rounds", "2"]).assert().success();
+    let third = howslow(&data).args(words).assert().code(3);
+    third.stderr(contains("measuring").not().and(contains("prices that the run lacks").and(contains("explained"))));
+    howslow(&data)
+        .args(["bill", "--measure", "--on", "pdp-11-24", "--", "true"])
+        .assert()
+        .code(2)
+        .stderr(contains("another one"));
+}

@@ -79,7 +79,7 @@ pub(crate) fn turning<V: Copy + 'static>(
 
 /// The number of things that one batch creates or consumes, each of two descriptors at most. Raises the limit on
 /// descriptors to the hard limit of this process.
-fn at_once() -> u64 {
+pub(crate) fn at_once() -> u64 {
     const OTHERS: u64 = 64;
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < 2 * STOCK + OTHERS) {

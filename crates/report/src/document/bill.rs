@@ -23,7 +23,9 @@ pub struct BillDocument<'a> {
     pub rows: Vec<BillLine<'a>>,
     /// The processor time that the lines explain, with what counting cost.
     pub explained: TimeFigure,
-    /// It as a share of what was charged.
+    /// What they would explain if all names and files were one that stays in the caches, and if each were another, in ns.
+    pub explained_range_ns: Option<[f64; 2]>,
+    /// What is explained as a share of what was charged.
     pub explained_share: Option<f64>,
     /// The charged time that the bill is held against, in ns.
     pub charged_ns: Option<f64>,
@@ -35,7 +37,7 @@ pub struct BillDocument<'a> {
     pub findings: Vec<BillFinding<'a>>,
     /// Operations of which the run has no cost.
     pub lacking: &'a [String],
-    /// What would measure them.
+    /// Where prices came from beside the run, and what would measure those that are lacking.
     pub remedy: Option<&'a str>,
 }
 
@@ -111,6 +113,7 @@ impl<'a> BillDocument<'a> {
             by: view.state.word(),
             rows: bill.rows.iter().map(line).collect(),
             explained: TimeFigure::from(&bill.explained),
+            explained_range_ns: bill.range_ns,
             explained_share: bill.explained_share(),
             charged_ns: bill.charged.map(|charged| charged.ns),
             kernel_alone: bill.charged.map(|charged| charged.kernel_alone),

@@ -1,0 +1,101 @@
+//! Why a bill does not close: what its prices leave out, as far as the counts tell.
+
+use analysis::bill::Bill;
+use record::Observation;
+use record::units::percent;
+
+/// A bill that explains less than this says why, and so does one that explains more than the other.
+const EXPLAINED: [f64; 2] = [0.8, 1.2];
+/// The least share of the charge that is worth a reason.
+const WORTH: f64 = 0.05;
+/// A program whose tasks sleep more often than once in this many calls waits for something.
+const SLEEPS: u64 = 50;
+
+/// The reasons; `None` if it closes, or if nothing was charged.
+pub(super) fn why(seen: &Observation, bill: &Bill, lacking: &[String]) -> Option<String> {
+    let share = bill.explained_share()?;
+    if (EXPLAINED[0]..=EXPLAINED[1]).contains(&share) {
+        return None;
+    }
+    let mut reasons: Vec<String> = Vec::new();
+    let charged = bill.charged?;
+    if share > 1.0 {
+        reasons.push("calls that find less to do than those that were measured cost less".into());
+    } else {
+        if let Some(user) = seen.usage.user_ns.filter(|user| !charged.kernel_alone && *user > 0.0) {
+            let user = percent(user / charged.ns);
+            reasons
+                .push(format!("user time is part of the charge ({user} by samples, which see short processes badly)"));
+        }
+        if !lacking.is_empty() {
+            reasons.push(format!("{} prices are lacking", lacking.len()));
+        }
+        if bill.row("processes").is_some_and(|row| row.priced_by.iter().any(|by| by.starts_with("process.vfork"))) {
+            reasons.push("what a fork copies depends on the process, and is not priced".into());
+        }
+        reasons.extend(sleeping(seen));
+        reasons.extend(looped(bill, charged.ns));
+        reasons.push("the program's own work empties caches that the prices found full".into());
+    }
+    Some(format!(". Why: {}", reasons.join("; ")))
+}
+
+/// Tasks that sleep wait for devices and other tasks.
+fn sleeping(seen: &Observation) -> Option<String> {
+    let slept = seen.usage.voluntary_switches.filter(|slept| slept * SLEEPS > seen.together.total())?;
+    Some(format!(
+        "its tasks slept {slept} times, and what the kernel does to start a transfer or to wake another task is not priced"
+    ))
+}
+
+/// Calls that were timed on one object, by loops that make the call themselves.
+fn looped(bill: &Bill, charged: f64) -> Option<String> {
+    let in_loop = |row: &&analysis::bill::BillRow| row.priced_by.iter().any(|by| by.starts_with("call."));
+    let rows: Vec<_> = bill.rows.iter().filter(in_loop).collect();
+    let cost: f64 = rows.iter().filter_map(|row| row.cpu_ns).sum();
+    let most = rows.first().filter(|_| cost > WORTH * charged)?;
+    Some(format!(
+        "calls such as {} ({} of the charge) are priced by loops on one object, where they cost least",
+        most.what,
+        percent(cost / charged)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::bill::{BillRow, Charged, bill};
+    use record::{CallCount, Requests, Usage};
+
+    use super::*;
+
+    /// A bill of this many ns for `row`, priced by `by`, of a charge of 1 ms in the kernel.
+    fn billed(what: &str, by: &str, ns: f64) -> (Observation, Bill) {
+        let calls = vec![CallCount { call: "mkdir".into(), count: 1000, ..CallCount::default() }];
+        let usage = Usage { cpu_ns: Some(1e6), system_ns: Some(1e6), voluntary_switches: Some(3), ..Usage::default() };
+        let seen = Observation { together: Requests { calls, ..Requests::default() }, usage, ..Observation::default() };
+        let mut bill = bill(&seen, None);
+        bill.explained.value = ns;
+        bill.charged = Some(Charged { ns: 1e6, kernel_alone: true });
+        let row = bill.rows[0].clone();
+        bill.rows = vec![BillRow { what: what.into(), cpu_ns: Some(ns), priced_by: vec![by.into()], ..row }];
+        (seen, bill)
+    }
+
+    #[test]
+    fn what_closes_needs_no_reason_and_each_reason_is_one_of_the_counts() {
+        let (seen, closed) = billed("mkdir", "call.mkdir", 9e5);
+        assert_eq!(why(&seen, &closed, &[]), None);
+        let (mut seen, open) = billed("mkdir", "call.mkdir", 4e5);
+        let text = why(&seen, &open, &[]).expect("a reason");
+        assert!(text.contains("such as mkdir (40 % of the charge)") && !text.contains("slept"), "{text}");
+        seen.usage.voluntary_switches = Some(500);
+        let text = why(&seen, &open, &["call.x".into()]).expect("a reason");
+        assert!(text.contains("slept 500 times") && text.contains("1 prices are lacking"), "{text}");
+        let (seen, forks) = billed("processes", "process.vfork", 4e5);
+        let text = why(&seen, &forks, &[]).expect("a reason");
+        assert!(text.contains("what a fork copies"), "{text}");
+        let (seen, over) = billed("read", "called.read", 2e6);
+        let text = why(&seen, &over, &[]).expect("a reason");
+        assert!(text.contains("less to do"), "{text}");
+    }
+}
