@@ -4,6 +4,7 @@
 mod configuration;
 mod demands;
 mod figures;
+mod for_model;
 mod forecast;
 mod knee;
 mod measured;
@@ -12,6 +13,7 @@ mod response;
 pub use configuration::{Configuration, PageDevice, Relief};
 pub use demands::{Demands, FaultsAt, Paged, Usual, mean_of};
 pub use figures::{Busy, Counted, Idle, Row, idle, row};
+pub use for_model::model_file;
 pub use forecast::{
     Forecast, Forecasts, Judged, Missed, Predicted, alone, by_half, error, flushed, forecast, judged, missed, system,
 };

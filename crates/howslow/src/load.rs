@@ -25,6 +25,9 @@ const LONG: f64 = 3600.0;
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
+    if let Some(path) = &args.output {
+        store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
+    }
     let root = scratch::folder()?;
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     if let Some(bound) = &args.size_for {
@@ -57,6 +60,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     let it = experiment(&plan, &configurations, &root, seed)?;
     if let Some(forecasts) = &mut forecasts {
         predict::after(forecasts, &it.measured);
+        args.output.as_ref().map_or(Ok(()), |path| predict::write(path, forecasts, &it.measured))?;
     }
     print(&it, forecasts.as_ref(), args)?;
     Ok(match it.interrupted {

@@ -1,10 +1,11 @@
 //! Predictions of configurations by the model, and how far they were off.
 
 use super::configuration::{Configuration, PageDevice as Paging, Relief};
-use super::demands::{Demands, Usual, mean_of};
+use super::demands::{Demands, Paged, Usual, mean_of};
 use super::figures::row;
+use super::for_model::model_file;
 use super::measured::Measured;
-use crate::model::{Figure, ModelError, PageDevice, PredictionInterval, System, predict_interval};
+use crate::model::{ModelError, ModelFile, PageDevice, PredictionInterval, Spread, System, predict_interval};
 use crate::statistics::{median, sorted};
 
 /// The figures by which a prediction is judged.
@@ -47,6 +48,8 @@ pub struct Predicted {
 pub struct Forecasts {
     /// What the script says.
     pub usual: Usual,
+    /// What the predictions were made from.
+    pub demands: Option<Demands>,
     /// One user alone with several limits of memory: what the predictions were made from.
     pub alone: Vec<Measured>,
     /// The same with all pages pushed out before each interaction.
@@ -55,6 +58,14 @@ pub struct Forecasts {
     pub before: Vec<Forecast>,
     /// From every other configuration, of those in between.
     pub half: Vec<Forecast>,
+}
+
+impl Forecasts {
+    /// What `howslow model` reads of them, with what was measured since; `None` if there are no demands.
+    pub fn for_model(&self, measured: &[Measured]) -> Option<ModelFile> {
+        let all: Vec<Configuration> = self.before.iter().map(|it| it.configuration.clone()).collect();
+        self.demands.as_ref().map(|demands| model_file(demands, &all, measured))
+    }
 }
 
 /// The configurations of one user alone that tell the demands: memory at the shares that users and eligible ones have in these
@@ -126,26 +137,28 @@ pub struct Missed {
 
 /// The system of a configuration with these demands.
 pub fn system(demands: &Demands, it: &Configuration) -> System {
-    let paged = demands.paged.iter().find(|paged| paged.device == it.device);
-    let faults = demands.faults(it);
+    let paged = demands.of_device(it.device);
+    let of_paged = |of: fn(&Paged) -> f64| paged.map_or(0.0, of);
     System {
         users: it.users,
         think_s: demands.usual.think_s.into(),
         eligible: it.eligible,
         cpus: it.cpus,
         memory_bytes: it.memory,
+        pages_stay: demands.usual.stays,
+        reload_faults: paged.and_then(|paged| paged.reload),
         user_s: demands.user_s,
         system_s: demands.system_s,
-        faults: if faults.value > 0.0 {
-            crate::model::FaultCurve::PerInteraction(faults)
-        } else {
-            crate::model::FaultCurve::None
-        },
-        handling_s: paged.map_or(0.0, |paged| paged.handling_s).into(),
+        other_wait_s: demands.other_wait_s,
+        // What an interaction of the script works does not scatter, but the script has several.
+        work_spread: if demands.usual.stays { Spread::Constant } else { Spread::Exponential },
+        kinds: demands.kinds(),
+        faults: demands.curve(it),
+        handling_s: of_paged(|paged| paged.handling_s - paged.device_cpu_s).into(),
         page_device: PageDevice {
             name: it.device.word().into(),
-            service_s: paged.map_or(0.0, |paged| paged.wait_s).into(),
-            cpu_s: Figure::default(),
+            service_s: of_paged(|paged| paged.wait_s).into(),
+            cpu_s: of_paged(|paged| paged.device_cpu_s).into(),
             channels: None,
         },
         ..System::default()

@@ -4,10 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::load::{FLUSH, Plan, Session, Step, Time};
-use analysis::load::{
-    Configuration, Demands, Forecast, Forecasts, Measured, Usual, alone, by_half, flushed, forecast, system,
-};
-use analysis::model::{FaultCurve, Figure, System};
+use analysis::load::{Configuration, Demands, Forecasts, Measured, Usual, alone, by_half, flushed, forecast};
+use anyhow::Context;
 use measure::Progress;
 use report::document::LoadForecast;
 use store::Store;
@@ -51,8 +49,10 @@ pub(super) fn before(
             )
         })?;
     let before: Vec<_> = all.iter().map(|it| forecast(&demands, it)).collect();
-    keep(plan, &before, &demands);
-    Ok(Ok(Forecasts { usual, alone: measured, flushed: without, before, half: Vec::new() }))
+    let demands = Some(demands);
+    let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, before, half: Vec::new() };
+    keep(plan, &forecasts);
+    Ok(Ok(forecasts))
 }
 
 /// What was measured, what the script says, and the names of its interactions.
@@ -97,14 +97,13 @@ fn think(plan: &Plan, weights: &[f64], names: &[String]) -> f64 {
 
 /// Writes the predictions down, and the demands as a file for `howslow model`. It is no failure if that is impossible: the
 /// predictions stand on the page too.
-fn keep(plan: &Plan, before: &[Forecast], demands: &Demands) {
-    let told: Vec<LoadForecast> = before.iter().map(|it| LoadForecast::of(it, None)).collect();
+fn keep(plan: &Plan, forecasts: &Forecasts) {
+    let told: Vec<LoadForecast> = forecasts.before.iter().map(|it| LoadForecast::of(it, None)).collect();
     let name = format!("{}-{}", plan.name, jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
     let text = serde_json::to_string_pretty(&told).unwrap_or_default() + "\n";
     let kept = Store::of_user().and_then(|store| {
         let path = store.keep_prediction(&name, "json", &text)?;
-        let last = before.last().map(|it| system_file(&system(demands, &it.configuration)));
-        let model = last.map(|text| store.keep_prediction(&name, "toml", &text)).transpose()?;
+        let model = demands_file(forecasts, &[]).map(|text| store.keep_prediction(&name, "toml", &text)).transpose()?;
         Ok((path, model))
     });
     match kept {
@@ -118,24 +117,20 @@ fn keep(plan: &Plan, before: &[Forecast], demands: &Demands) {
     }
 }
 
-/// The parameters of the last configuration as `howslow model` reads them.
-fn system_file(it: &System) -> String {
-    let figure = |figure: &Figure| match figure.interval {
-        Some((low, high)) => format!("{{ value = {:e}, low = {low:e}, high = {high:e} }}", figure.value),
-        None => format!("{:e}", figure.value),
-    };
-    let mut lines = vec!["[system]".to_string(), format!("users = {}", it.users), format!("cpus = {}", it.cpus)];
-    lines.extend(it.eligible.map(|limit| format!("eligible = {limit}")));
-    lines.extend(it.memory_bytes.map(|bytes| format!("memory_bytes = {bytes}")));
-    let parts =
-        [("think_s", &it.think_s), ("user_s", &it.user_s), ("system_s", &it.system_s), ("handling_s", &it.handling_s)];
-    lines.extend(parts.map(|(name, value)| format!("{name} = {}", figure(value))));
-    if let FaultCurve::PerInteraction(faults) = &it.faults {
-        lines.push(format!("faults = {{ per_interaction = {} }}", figure(faults)));
-    }
-    let device = &it.page_device;
-    lines.push(format!("page_device = {{ name = {:?}, service_s = {} }}", device.name, figure(&device.service_s)));
-    lines.join("\n") + "\n"
+/// The demands, and what was measured since, as `howslow model` reads them.
+fn demands_file(forecasts: &Forecasts, measured: &[Measured]) -> Option<String> {
+    toml::to_string(&forecasts.for_model(measured)?).ok()
+}
+
+/// Writes the demands and what was measured since into this file.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -> anyhow::Result<()> {
+    let text = demands_file(forecasts, measured).context("the demands cannot be written as TOML")?;
+    store::write_whole(path, text.as_bytes())?;
+    say(&format!("`howslow model {}` answers questions from what was measured", path.display()));
+    Ok(())
 }
 
 /// Adds what half of the configurations say of the others.
@@ -143,29 +138,3 @@ pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
     forecasts.half = by_half(measured, &forecasts.usual);
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_model_reads_what_is_kept_for_it() {
-        let it = System {
-            users: 28,
-            think_s: 1.4.into(),
-            eligible: Some(3),
-            memory_bytes: Some(16 << 20),
-            user_s: Figure { value: 0.04, interval: Some((0.039, 0.041)) },
-            handling_s: 4e-5.into(),
-            faults: FaultCurve::PerInteraction(Figure { value: 104.0, interval: Some((90.0, 120.0)) }),
-            page_device: analysis::model::PageDevice {
-                name: "swap".into(),
-                service_s: 6e-5.into(),
-                ..Default::default()
-            },
-            ..System::default()
-        };
-        let read: toml::Table = toml::from_str(&system_file(&it)).expect("TOML");
-        let read: System = read["system"].clone().try_into().expect("a system");
-        assert_eq!(read, it);
-    }
-}
