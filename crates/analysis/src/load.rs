@@ -1,6 +1,7 @@
 //! What an experiment with scripted users has shown: plain data, and the figures that follow from it. The words are those of
 //! the paper: an interaction is one request of a user, and a process is eligible while its interaction may run.
 
+mod certainty;
 mod configuration;
 mod demands;
 mod figures;
@@ -10,6 +11,7 @@ mod knee;
 mod measured;
 mod response;
 
+pub use certainty::{between_faults, idle_interval};
 pub use configuration::{Configuration, PageDevice, Relief};
 pub use demands::{Demands, FaultsAt, Paged, Usual, mean_of};
 pub use figures::{Busy, Counted, Idle, Row, idle, row};

@@ -3,15 +3,18 @@
 mod predict;
 mod refusal;
 mod size;
+mod study;
 
 use std::path::Path;
 use std::time::Duration;
 
-use ::load::{Plan, Session, Step, Time, dry_run, shipped};
+use ::load::{LoadError, Plan, Session, Step, Time, dry_run, shipped};
 use analysis::load::{Configuration, Experiment, Forecasts};
 use jiff::{SignedDuration, SpanRound, Unit};
 use measure::Progress;
 use report::document::LoadDocument;
+
+pub(crate) use study::users_of;
 
 use refusal::refused;
 
@@ -52,12 +55,12 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     }
     let mut forecasts = None;
     if args.predict {
-        match predict::before(&plan, &configurations, &root, seed)? {
+        match predict::before(&plan, &configurations, &root, seed).map_err(refused)? {
             Ok(before) => forecasts = Some(before),
             Err(signal) => return Ok(Outcome::Interrupted(signal)),
         }
     }
-    let it = experiment(&plan, &configurations, &root, seed)?;
+    let it = experiment(&plan, &configurations, &root, seed).map_err(refused)?;
     if let Some(forecasts) = &mut forecasts {
         predict::after(forecasts, &it.measured);
         args.output.as_ref().map_or(Ok(()), |path| predict::write(path, forecasts, &it.measured))?;
@@ -88,9 +91,9 @@ fn print(it: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> any
 }
 
 /// Measures all configurations. One that cannot be measured is noted, unless none can.
-fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> anyhow::Result<Experiment> {
+fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> Result<Experiment, LoadError> {
     let bar = Bar::new();
-    let mut session = Session::open(plan, all, root, seed).map_err(refused)?;
+    let mut session = Session::open(plan, all, root, seed)?;
     let mut it = Experiment {
         plan: plan.name.clone(),
         interactions: session.interactions().to_vec(),
@@ -123,7 +126,7 @@ fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> any
     }
     bar.clear();
     match failed {
-        Some(error) if it.measured.is_empty() && it.interrupted.is_none() => Err(refused(error)),
+        Some(error) if it.measured.is_empty() && it.interrupted.is_none() => Err(error),
         _ => Ok(it),
     }
 }

@@ -114,7 +114,8 @@ impl Demands {
         let mut devices: Vec<PageDevice> = plain.iter().map(|it| it.configuration.device).collect();
         devices.sort();
         devices.dedup();
-        let mut paged: Vec<Paged> = devices.into_iter().map(|device| of_device(device, &plain, flushed, usual)).collect();
+        let mut paged: Vec<Paged> =
+            devices.into_iter().map(|device| of_device(device, &plain, flushed, usual)).collect();
         // What the kernel took beyond the faults, as these are handled.
         let handling = |it: &Measured| {
             paged.iter().find(|of| of.device == it.configuration.device).map_or(0.0, |of| of.handling_s)
@@ -180,7 +181,8 @@ impl Demands {
         let (names, weights) = (&self.usual.names, &self.usual.weights);
         let usable = names.len() == weights.len() && self.each_user_s.iter().all(|size| *size > 0.0);
         let each = names.iter().zip(weights).zip(&self.each_user_s).filter(|_| usable);
-        each.map(|((name, &weight), &size)| Kind { name: name.clone(), weight, size: size / self.user_s.value }).collect()
+        each.map(|((name, &weight), &size)| Kind { name: name.clone(), weight, size: size / self.user_s.value })
+            .collect()
     }
 }
 

@@ -20,7 +20,8 @@ pub fn model_file(demands: &Demands, all: &[Configuration], measured: &[Measured
         let first = all.iter().find(|it| it.device == device)?;
         Some(system(demands, first))
     });
-    let plain = measured.iter().filter(|it| it.configuration.relief == Relief::None && it.configuration.repetition == 1);
+    let plain =
+        measured.iter().filter(|it| it.configuration.relief == Relief::None && it.configuration.repetition == 1);
     ModelFile {
         system: systems.next(),
         alternative: systems.collect(),

@@ -75,7 +75,7 @@ pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
     const LEAST: f64 = (3 << 20) as f64;
     const MOST: usize = 6;
     /// Closer ones tell the same.
-    const APART: f64 = 1.25;
+    const APART: f64 = 1.1;
     let mut devices: Vec<_> = all.iter().map(|it| it.device).collect();
     devices.sort();
     devices.dedup();

@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::load::{FLUSH, Plan, Session, Step, Time};
+use ::load::{FLUSH, LoadError, Plan, Session, Step, Time};
 use analysis::load::{Configuration, Demands, Forecasts, Measured, Usual, alone, by_half, flushed, forecast};
 use anyhow::Context;
 use measure::Progress;
 use report::document::LoadForecast;
 use store::Store;
 
-use super::refusal::refused;
 use crate::output::{Bar, say};
 
 /// One user alone is measured no longer than this, with each limit.
@@ -23,7 +22,7 @@ pub(super) fn before(
     all: &[Configuration],
     root: &Path,
     seed: u64,
-) -> anyhow::Result<Result<Forecasts, i32>> {
+) -> Result<Result<Forecasts, i32>, LoadError> {
     let mut quick = plan.without_thinking();
     quick.time = Time(plan.time.0.min(LONGEST));
     let stays = plan.interactions.iter().any(|it| it.job.is_some());
@@ -42,12 +41,8 @@ pub(super) fn before(
             Err(signal) => return Ok(Err(signal)),
         }
     }
-    let demands =
-        Demands::of(&measured.iter().collect::<Vec<_>>(), &without.iter().collect::<Vec<_>>(), &usual).ok_or_else(|| {
-            anyhow::anyhow!(
-                "nothing can be predicted: not every interaction of the script ended while one user ran alone; give a longer --time"
-            )
-        })?;
+    let demands = Demands::of(&measured.iter().collect::<Vec<_>>(), &without.iter().collect::<Vec<_>>(), &usual)
+        .ok_or(LoadError::NothingEnded { remedy: "give a longer --time" })?;
     let before: Vec<_> = all.iter().map(|it| forecast(&demands, it)).collect();
     let demands = Some(demands);
     let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, before, half: Vec::new() };
@@ -59,8 +54,8 @@ pub(super) fn before(
 type Series = (Vec<Measured>, Usual, Vec<String>);
 
 /// Measures these configurations one after another. An error value is the signal that ended it early.
-fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> anyhow::Result<Result<Series, i32>> {
-    let mut session = Session::open(plan, runs, root, seed).map_err(refused)?;
+fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> Result<Result<Series, i32>, LoadError> {
+    let mut session = Session::open(plan, runs, root, seed)?;
     let (bar, mut measured) = (Bar::new(), Vec::new());
     for (number, configuration) in runs.iter().enumerate() {
         let rest = plan.takes(runs.len() - number - 1);
@@ -69,7 +64,7 @@ fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> anyhow
             let item = format!("for the prediction: {}", configuration.told());
             bar.show(&Progress { item, done: number as u32, total: runs.len() as u32, left });
         };
-        match session.measure(configuration, &mut progress).map_err(refused)? {
+        match session.measure(configuration, &mut progress)? {
             Step::Done(it) => measured.push(*it),
             Step::Interrupted(signal) => return Ok(Err(signal)),
         }
@@ -137,4 +132,3 @@ pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -
 pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
     forecasts.half = by_half(measured, &forecasts.usual);
 }
-

@@ -68,7 +68,12 @@ impl Script {
         let total: f64 = weights.iter().sum();
         let think_s =
             weights.iter().zip(&self.thinks).map(|(weight, think)| weight * think.mean()).sum::<f64>() / total;
-        Usual { names: self.names.clone(), weights, think_s, stays: self.steps.iter().any(|step| matches!(step, Step::Job(_))) }
+        Usual {
+            names: self.names.clone(),
+            weights,
+            think_s,
+            stays: self.steps.iter().any(|step| matches!(step, Step::Job(_))),
+        }
     }
 
     /// The number of the interaction that comes at this place of the endless script.

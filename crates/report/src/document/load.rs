@@ -2,6 +2,7 @@
 
 mod configuration;
 pub(crate) mod forecast;
+pub(crate) mod size;
 
 use analysis::load::{
     Cliff, CliffPoint, Configuration, Depth, Experiment, Forecast, Forecasts, Measured, Response, SHARES, cliffs,

@@ -44,6 +44,7 @@ fn one_user(memory: u64, faults: f64, relief: Relief) -> Measured {
         elapsed_s: 10.0,
         finished,
         depths: Vec::new(),
+        parts: Vec::new(),
         cpu: CpuTime::default(),
         paging: Pages::default(),
         pressure: None,
