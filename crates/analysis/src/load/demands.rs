@@ -15,6 +15,8 @@ pub struct Usual {
     pub think_s: f64,
     /// True if pages stay while a user thinks, as those of jobs do: then users share the memory, not the eligible alone.
     pub stays: bool,
+    /// Where they stay: all pages of a user, in bytes.
+    pub pages_bytes: u64,
 }
 
 /// Page faults at one share of memory.
@@ -230,6 +232,7 @@ fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual
         Some(FaultsAt { share: share(&it.configuration, usual), faults, weight: it.finished.len() as f64 })
     };
     let mut points: Vec<FaultsAt> = plain.iter().filter_map(point).collect();
+    points.extend(whole(&points, usual));
     points.sort_by(|a, b| a.share.total_cmp(&b.share));
     let reload = flushed.filter_map(|it| mean_of(it, usual, |it| it.major_faults));
     let handling_s = handling(&plain, usual);
@@ -243,6 +246,15 @@ fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual
         device_cpu_s: if device == PageDevice::Zram { (handling_s - touch).max(0.0) } else { 0.0 },
         wait_s: 0.0,
     }
+}
+
+/// The share that holds all pages of a user, where no fault waits for one; `None` if it was measured, or is not known.
+fn whole(points: &[FaultsAt], usual: &Usual) -> Option<FaultsAt> {
+    /// With page tables, the stack and what the program itself takes.
+    const AROUND: f64 = 1.1;
+    let share = usual.pages_bytes as f64 * AROUND;
+    let known = !usual.stays || usual.pages_bytes == 0 || points.iter().any(|point| point.share >= share);
+    (!known).then_some(FaultsAt { share, faults: Figure::default(), weight: 1.0 })
 }
 
 /// Joins neighbours that rise with memory to their mean (pool adjacent violators), and equal shares.

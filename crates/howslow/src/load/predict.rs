@@ -132,3 +132,99 @@ pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -
 pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
     forecasts.half = by_half(measured, &forecasts.usual);
 }
+
+#[cfg(test)]
+mod tests {
+    use analysis::load::{CpuTime, FaultCost, Finished, Outcome, PageDevice, Paging, Relief, Sums};
+    use analysis::model::{FaultCurve, ModelFile};
+
+    use super::*;
+
+    /// One user alone with so much memory: two interactions, the second of which refers to pages.
+    fn measured(memory: u64, faults: f64) -> Measured {
+        let one = |n: usize| Finished {
+            interaction: n % 2,
+            user: 0,
+            at_s: n as f64,
+            wait_s: 0.0,
+            response_s: 0.02 + faults * 1e-4,
+            user_s: 0.01,
+            system_s: faults * 1e-5,
+            minor_faults: 0.0,
+            major_faults: faults,
+            outcome: Outcome::Done,
+        };
+        Measured {
+            configuration: Configuration {
+                users: 1,
+                memory: Some(memory),
+                cpus: 1,
+                eligible: None,
+                device: PageDevice::Swap,
+                relief: Relief::None,
+                repetition: 1,
+            },
+            elapsed_s: 20.0,
+            finished: (0..20).map(one).collect(),
+            depths: Vec::new(),
+            parts: Vec::new(),
+            cpu: CpuTime::default(),
+            paging: Paging::default(),
+            pressure: None,
+            killed_for_memory: 0,
+            fault: FaultCost::default(),
+            sums: Sums::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn forecasts() -> Forecasts {
+        let alone = vec![measured(4 << 20, 400.0), measured(8 << 20, 100.0)];
+        let usual = Usual {
+            names: vec!["a".into(), "b".into()],
+            weights: vec![3.0, 1.0],
+            think_s: 1.5,
+            stays: true,
+            pages_bytes: 0,
+        };
+        let demands = Demands::of(&alone.iter().collect::<Vec<_>>(), &[], &usual).expect("demands");
+        let wanted = Configuration { users: 3, memory: Some(16 << 20), ..alone[0].configuration.clone() };
+        let before = vec![forecast(&demands, &wanted)];
+        Forecasts { usual, demands: Some(demands), alone, before, ..Forecasts::default() }
+    }
+
+    #[test]
+    fn the_model_reads_what_is_kept_for_it() {
+        let it = forecasts();
+        let text = demands_file(&it, &it.alone).expect("TOML");
+        let read: ModelFile = toml::from_str(&text).expect("a file for the model");
+        assert_eq!(Some(&read), it.for_model(&it.alone).as_ref(), "{text}");
+        let system = read.system.expect("a system");
+        assert!((system.users, system.memory_bytes) == (3, Some(16 << 20)) && system.pages_stay);
+        assert!(matches!(&system.faults, FaultCurve::Points(points) if points.len() > 2), "{:?}", system.faults);
+        assert_eq!((read.measured.len(), read.measured[0].interactions), (2, 20));
+        assert!(demands_file(&Forecasts::default(), &[]).is_none());
+    }
+
+    #[test]
+    fn interactions_that_only_push_pages_out_are_left_out() {
+        let flush = format!("{FLUSH}0");
+        let with = [flush, "b".to_string(), "a".to_string()];
+        let mut it = measured(4 << 20, 1.0);
+        for (place, one) in it.finished.iter_mut().enumerate() {
+            one.interaction = place % 3;
+        }
+        let it = stripped(it, &with, &["a".into(), "b".into()]);
+        let of = |place: usize| it.finished.iter().filter(|one| one.interaction == place).count();
+        assert_eq!((it.finished.len(), of(0), of(1)), (13, 6, 7));
+    }
+
+    #[test]
+    fn the_time_to_think_is_that_of_what_is_left_of_the_plan() {
+        let text = "name = 'x'\n[[interaction]]\nname = 'a'\ntimes = 3\nthink = { constant = '1s' }\njob = {}\n\
+            [[interaction]]\nname = 'b'\nthink = { exponential = '5s' }\njob = {}\n\
+            [[interaction]]\nname = 'gone'\nthink = { constant = '60s' }\njob = {}\n";
+        let plan = Plan::from_toml(text).expect("a plan");
+        assert!((think(&plan, &[3.0, 1.0], &["a".into(), "b".into()]) - 2.0).abs() < 1e-12);
+    }
+}

@@ -8,7 +8,7 @@ use super::*;
 const MIB: u64 = 1 << 20;
 
 fn usual() -> Usual {
-    Usual { names: vec!["a".into(), "b".into()], weights: vec![3.0, 1.0], think_s: 0.5, stays: true }
+    Usual { names: vec!["a".into(), "b".into()], weights: vec![3.0, 1.0], think_s: 0.5, stays: true, pages_bytes: 0 }
 }
 
 fn configuration(users: u32, memory: u64, relief: Relief) -> Configuration {
@@ -118,6 +118,24 @@ fn a_page_of_compressed_memory_costs_the_processor_and_no_waiting() {
     assert!(on_zram.page_device.service_s.value == 0.0, "{on_zram:?}");
     assert!((on_zram.page_device.cpu_s.value - 99e-6).abs() < 1e-9, "{on_zram:?}");
     assert!((on_zram.handling_s.value - 1e-6).abs() < 1e-9, "{on_zram:?}");
+}
+
+#[test]
+fn a_share_that_holds_all_pages_has_no_faults_though_it_was_not_measured() {
+    let runs = [2, 4].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
+    let of = |pages_bytes| {
+        let usual = Usual { pages_bytes, ..usual() };
+        let demands = Demands::of(&runs.iter().collect::<Vec<_>>(), &[], &usual).expect("demands");
+        [6, 10, 12].map(|memory| faults(&demands, &configuration(1, memory, Relief::None)))
+    };
+    assert!(
+        of(0).iter().all(|faults| (faults - 200.0).abs() < 1e-6),
+        "nothing is known of more than 4 MiB: {:?}",
+        of(0)
+    );
+    let [some, few, none] = of(10 * MIB);
+    assert!((20.0..190.0).contains(&some) && few < some && none < 1e-3, "{:?}", of(10 * MIB));
+    assert!(of(3 * MIB).iter().all(|faults| (faults - 200.0).abs() < 1e-6), "what was measured counts");
 }
 
 #[test]
