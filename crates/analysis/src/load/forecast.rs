@@ -201,10 +201,11 @@ pub fn judged(it: &Measured, usual: &Usual) -> Option<Judged> {
     })
 }
 
-/// Fits on every other configuration, and predicts those in between. None of the predicted ones is among the fitted.
-pub fn by_half(measured: &[Measured], usual: &Usual) -> Vec<Forecast> {
+/// Fits on every other configuration, and predicts those in between. None of the predicted ones is among the fitted. How many
+/// pages a user misses that have all left comes from `flushed`.
+pub fn by_half(measured: &[Measured], flushed: &[Measured], usual: &Usual) -> Vec<Forecast> {
     let fitted: Vec<&Measured> = measured.iter().step_by(2).collect();
-    let Some(demands) = Demands::of(&fitted, &[], usual) else { return Vec::new() };
+    let Some(demands) = Demands::of(&fitted, &flushed.iter().collect::<Vec<_>>(), usual) else { return Vec::new() };
     let known = |it: &&Measured| fitted.iter().all(|other| !other.configuration.repeats(&it.configuration));
     measured.iter().skip(1).step_by(2).filter(known).map(|it| forecast(&demands, &it.configuration)).collect()
 }

@@ -130,7 +130,7 @@ pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -
 
 /// Adds what half of the configurations say of the others.
 pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
-    forecasts.half = by_half(measured, &forecasts.usual);
+    forecasts.half = by_half(measured, &forecasts.flushed, &forecasts.usual);
 }
 
 #[cfg(test)]

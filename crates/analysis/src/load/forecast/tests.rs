@@ -177,11 +177,19 @@ fn a_forecast_is_held_against_what_was_measured() {
 #[test]
 fn the_other_half_is_not_among_what_was_fitted() {
     let runs = [2, 4, 8, 16].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
-    let half = by_half(&runs, &usual());
+    let half = by_half(&runs, &[], &usual());
     let memory: Vec<_> = half.iter().map(|it| it.configuration.memory).collect();
     assert_eq!(memory, [Some(4 * MIB), Some(16 * MIB)]);
     let faults = half[0].predicted.as_ref().expect("a prediction").value.faults;
     assert!(faults > 100.0 && faults < 400.0, "{faults}");
+    // A twelfth of the memory for each, but the eligible fit.
+    let many = [6, 12, 24, 48].map(|memory| Measured {
+        configuration: configuration(12, memory, Relief::None),
+        ..one_user(memory, 800.0 / memory as f64, Relief::None)
+    });
+    let crowded = by_half(&many, &[one_user(16, 50.0, Relief::None)], &usual());
+    let faults = crowded[0].predicted.as_ref().expect("a prediction").value.faults;
+    assert!((faults - 50.0).abs() < 1e-3, "no more pages are missed than left: {faults}");
 }
 
 #[test]
