@@ -92,6 +92,19 @@ fn without_limits_a_plan_runs_as_any_user() {
 }
 
 #[test]
+fn files_that_do_not_fit_are_read_again_and_nothing_is_swapped() {
+    let data = folder();
+    if !limits(&data) {
+        return;
+    }
+    let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 2000000\n\
+        [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
+    let told = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
+    let it = &told["configurations"][0];
+    assert!(number(it, "file_refaults") > 100.0 && number(it, "pages_in") == 0.0, "{it}");
+}
+
+#[test]
 fn memory_that_is_too_small_kills_and_is_counted() {
     let data = folder();
     if !limits(&data) {
@@ -123,7 +136,7 @@ fn measured_demands_answer_the_questions_of_the_model() {
     std::fs::write(&document, told.to_string()).expect("a file");
     let mut answers = Vec::new();
     for from in [&file, &document] {
-        let asked = ["--mean", "1s", "--p95", "2s", "--more-memory", "4MiB", "--events", "100000", "--json"];
+        let asked = ["--mean", "1s", "--p95", "2s", "--more-memory", "4MiB", "--json"];
         let result = howslow(&data).arg("model").arg(from).args(asked).assert().success();
         answers.push(serde_json::from_slice::<Value>(&result.get_output().stdout).expect("JSON"));
     }
