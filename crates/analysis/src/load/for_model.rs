@@ -3,9 +3,17 @@
 use super::configuration::{Configuration, Relief};
 use super::demands::{Demands, mean_of};
 use super::figures::row;
-use super::forecast::system;
+use super::forecast::{Forecasts, system};
 use super::measured::{Finished, Measured};
 use crate::model::{Figure, Measured as ModelMeasured, ModelFile};
+
+impl Forecasts {
+    /// What `howslow model` reads of them, with what was measured since; `None` if there are no demands.
+    pub fn for_model(&self, measured: &[Measured]) -> Option<ModelFile> {
+        let all: Vec<Configuration> = self.before.iter().map(|it| it.configuration.clone()).collect();
+        self.demands.as_ref().map(|demands| model_file(demands, &all, measured))
+    }
+}
 
 /// The demands as a file for `howslow model`: the system of the first of these configurations, the same with every other page
 /// device, and what was measured without relief.

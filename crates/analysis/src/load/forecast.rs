@@ -3,9 +3,8 @@
 use super::configuration::{Configuration, PageDevice as Paging, Relief};
 use super::demands::{Demands, Paged, Usual, mean_of};
 use super::figures::row;
-use super::for_model::model_file;
 use super::measured::Measured;
-use crate::model::{ModelError, ModelFile, PageDevice, PredictionInterval, Spread, System, predict_interval};
+use crate::model::{ModelError, PageDevice, PredictionInterval, Spread, System, predict_interval};
 use crate::statistics::{median, sorted};
 
 /// The figures by which a prediction is judged.
@@ -58,14 +57,6 @@ pub struct Forecasts {
     pub before: Vec<Forecast>,
     /// From every other configuration, of those in between.
     pub half: Vec<Forecast>,
-}
-
-impl Forecasts {
-    /// What `howslow model` reads of them, with what was measured since; `None` if there are no demands.
-    pub fn for_model(&self, measured: &[Measured]) -> Option<ModelFile> {
-        let all: Vec<Configuration> = self.before.iter().map(|it| it.configuration.clone()).collect();
-        self.demands.as_ref().map(|demands| model_file(demands, &all, measured))
-    }
 }
 
 /// The configurations of one user alone that tell the demands: memory at the shares that users and eligible ones have in these

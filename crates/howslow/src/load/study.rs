@@ -4,7 +4,8 @@ use ::load::{LoadError, Time, shipped};
 use analysis::study::UserExperiment;
 use record::{Run, Skip};
 
-use super::{experiment, predict};
+use super::experiment::experiment;
+use super::predict;
 use crate::output::Misuse;
 use crate::scratch;
 

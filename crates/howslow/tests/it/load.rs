@@ -126,8 +126,9 @@ fn measured_demands_answer_the_questions_of_the_model() {
     }
     let path = plan(&data, SMALL);
     let file = data.path().join("demands.toml");
-    let words = ["--users", "2", "--memory", "8MiB,12MiB", "--device", "swap", "--time", "800ms", "--predict", "-o"];
-    let words: Vec<&str> = words.into_iter().chain([file.to_str().expect("a path")]).collect();
+    let words = ["--users", "2", "--memory", "8MiB,12MiB", "--eligible", "2", "--device", "swap"];
+    let words = words.into_iter().chain(["--time", "800ms", "--predict", "-o"]);
+    let words: Vec<&str> = words.chain([file.to_str().expect("a path")]).collect();
     let told = json(&data, &path, &words);
     let kept = std::fs::read_dir(data.path().join("predictions")).expect("predictions").count();
     assert_eq!(kept, 2, "the predictions and the demands, as they were before anything ran");
