@@ -1,17 +1,21 @@
 //! What an experiment with scripted users has shown: plain data, and the figures that follow from it. The words are those of
 //! the paper: an interaction is one request of a user, and a process is eligible while its interaction may run.
 
+mod certainty;
 mod configuration;
 mod demands;
 mod figures;
+mod for_model;
 mod forecast;
 mod knee;
 mod measured;
 mod response;
 
+pub use certainty::{between_faults, idle_interval};
 pub use configuration::{Configuration, PageDevice, Relief};
 pub use demands::{Demands, FaultsAt, Paged, Usual, mean_of};
 pub use figures::{Busy, Counted, Idle, Row, idle, row};
+pub use for_model::model_file;
 pub use forecast::{
     Forecast, Forecasts, Judged, Missed, Predicted, alone, by_half, error, flushed, forecast, judged, missed, system,
 };

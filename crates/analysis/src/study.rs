@@ -13,7 +13,7 @@ mod table;
 mod vax;
 
 pub use claims::{Claim, ClaimFigure, Compared, Pair, Test, TestedClaim};
-pub use definition::{Paper, SlowCosts, Study, StudyAnswer};
+pub use definition::{Paper, SlowCosts, Study, StudyAnswer, UserExperiment};
 pub use table::{Cell, Column, Curve, Curves, TableAnswer};
 
 /// Every study there is.

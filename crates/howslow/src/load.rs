@@ -1,22 +1,25 @@
 //! `howslow load`: scripted users under limits of memory, processors and eligibility.
 
+mod experiment;
 mod predict;
 mod refusal;
 mod size;
+mod study;
 
 use std::path::Path;
-use std::time::Duration;
 
-use ::load::{Plan, Session, Step, Time, dry_run, shipped};
-use analysis::load::{Configuration, Experiment, Forecasts};
+use ::load::{Plan, Time, dry_run, shipped};
+use analysis::load::{Experiment, Forecasts};
 use jiff::{SignedDuration, SpanRound, Unit};
-use measure::Progress;
 use report::document::LoadDocument;
 
+pub(crate) use study::users_of;
+
+use experiment::experiment;
 use refusal::refused;
 
 use crate::cli::LoadArgs;
-use crate::output::{self, Bar, Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
 use crate::scratch;
 
@@ -25,6 +28,9 @@ const LONG: f64 = 3600.0;
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
+    if let Some(path) = &args.output {
+        store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
+    }
     let root = scratch::folder()?;
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     if let Some(bound) = &args.size_for {
@@ -49,14 +55,15 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     }
     let mut forecasts = None;
     if args.predict {
-        match predict::before(&plan, &configurations, &root, seed)? {
+        match predict::before(&plan, &configurations, &root, seed).map_err(refused)? {
             Ok(before) => forecasts = Some(before),
             Err(signal) => return Ok(Outcome::Interrupted(signal)),
         }
     }
-    let it = experiment(&plan, &configurations, &root, seed)?;
+    let it = experiment(&plan, &configurations, &root, seed).map_err(refused)?;
     if let Some(forecasts) = &mut forecasts {
         predict::after(forecasts, &it.measured);
+        args.output.as_ref().map_or(Ok(()), |path| predict::write(path, forecasts, &it.measured))?;
     }
     print(&it, forecasts.as_ref(), args)?;
     Ok(match it.interrupted {
@@ -81,47 +88,6 @@ fn print(it: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> any
     }
     let drawn = charts.iter().map(|(name, chart)| Picture { name: name.clone(), svg: chart.svg() });
     pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())
-}
-
-/// Measures all configurations. One that cannot be measured is noted, unless none can.
-fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> anyhow::Result<Experiment> {
-    let bar = Bar::new();
-    let mut session = Session::open(plan, all, root, seed).map_err(refused)?;
-    let mut it = Experiment {
-        plan: plan.name.clone(),
-        interactions: session.interactions().to_vec(),
-        limited_by: session.limited_by().map(String::from),
-        notes: session.notes.clone(),
-        ..Experiment::default()
-    };
-    let mut failed = None;
-    for (number, configuration) in all.iter().enumerate() {
-        let rest = plan.takes(all.len() - number - 1);
-        let mut progress = |left: f64| {
-            bar.show(&Progress {
-                item: configuration.told(),
-                done: number as u32,
-                total: all.len() as u32,
-                left: Duration::from_secs_f64((left + rest).max(0.0)),
-            });
-        };
-        match session.measure(configuration, &mut progress) {
-            Ok(Step::Done(measured)) => it.measured.push(*measured),
-            Ok(Step::Interrupted(signal)) => {
-                it.interrupted = Some(signal);
-                break;
-            }
-            Err(error) => {
-                it.notes.push(format!("{} could not be measured: {error}.", configuration.told()));
-                failed.get_or_insert(error);
-            }
-        }
-    }
-    bar.clear();
-    match failed {
-        Some(error) if it.measured.is_empty() && it.interrupted.is_none() => Err(refused(error)),
-        _ => Ok(it),
-    }
 }
 
 /// The plan of this name, or in this file.

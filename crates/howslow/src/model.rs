@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use analysis::model::answer::{Asked, answer};
-use analysis::model::{Configuration, FaultCurve, Figure, Fit, Measured, SimulationSettings, System, fit};
+use analysis::model::{FaultCurve, Figure, Fit, Measured, ModelFile, SimulationSettings, System, fit};
 use record::printable;
 use report::document::ModelDocument;
 use serde::Deserialize;
@@ -14,17 +14,8 @@ use crate::cli::{DemandArgs, ModelArgs};
 use crate::output::{self, Misuse, Outcome};
 use crate::pictures::{self, Picture};
 
-/// A longer file is no model.
-const MOST_BYTES: u64 = 1 << 20;
-
-/// A file: a system, or measured configurations and the one to predict.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ModelFile {
-    system: Option<System>,
-    measured: Vec<Measured>,
-    configuration: Option<Configuration>,
-}
+/// A longer file is no model. The document of an experiment holds what was measured too.
+const MOST_BYTES: u64 = 16 << 20;
 
 pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
@@ -51,7 +42,7 @@ pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Reads a file.
+/// Reads a file: TOML, or the document that `howslow load --predict --json` prints.
 ///
 /// # Errors
 /// If it cannot be read, or is no model; with the line.
@@ -61,25 +52,34 @@ fn read(path: &Path) -> Result<ModelFile, Misuse> {
     let opened = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
     opened.map_err(|error| Misuse(format!("cannot read {name}: {error}")))?;
     if text.len() as u64 > MOST_BYTES {
-        return Err(Misuse(format!("{name} is larger than 1 MiB, so it is no model")));
+        return Err(Misuse(format!("{name} is larger than 16 MiB, so it is no model")));
     }
-    let file: ModelFile = toml::from_str(&text).map_err(|error| {
+    let file = if text.trim_start().starts_with('{') { from_document(&text) } else { from_toml(&text) };
+    let file = file.map_err(|why| Misuse(format!("{name}{why}")))?;
+    file.wrong().map_or(Ok(()), |why| Err(Misuse(format!("{name}: {why}")))).map(|()| file)
+}
+
+fn from_toml(text: &str) -> Result<ModelFile, String> {
+    toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        Misuse(format!(
-            "{name}, line {line}: {}; docs/MODEL.md lists the keys",
-            printable(&error.message().replace('\n', " "))
-        ))
-    })?;
-    let wrong = match (&file.system, file.measured.is_empty()) {
-        (Some(_), false) => "it has both [system] and [[measured]]; leave one of them out",
-        (None, true) => "it has neither [system] nor [[measured]]",
-        (Some(_), true) if file.configuration.is_some() => {
-            "[configuration] belongs to [[measured]]; [system] has its own keys"
-        }
-        _ => return Ok(file),
-    };
-    Err(Misuse(format!("{name}: {wrong}")))
+        let what = printable(&error.message().replace('\n', " "));
+        format!(", line {line}: {what}; docs/MODEL.md lists the keys")
+    })
+}
+
+/// What the document of an experiment says for the model.
+fn from_document(text: &str) -> Result<ModelFile, String> {
+    /// The one key that matters here.
+    #[derive(Deserialize)]
+    struct Document {
+        model: Option<ModelFile>,
+    }
+    let document: Document = serde_json::from_str(text)
+        .map_err(|error| format!(": {}; give a document of `howslow load --json`", printable(&error.to_string())))?;
+    document.model.ok_or_else(|| {
+        ": this document has no demands for the model; `howslow load PLAN --predict --json` prints one that has".into()
+    })
 }
 
 /// The system to predict, what was measured of it, and the fit that it comes from.
@@ -90,17 +90,19 @@ struct Described {
 }
 
 fn described(file: ModelFile, args: &ModelArgs) -> Result<Described, Misuse> {
-    if file.measured.is_empty() {
+    if file.system.is_some() || file.measured.is_empty() {
         if file.system.is_none() && (args.users.is_none() || args.demands.user.is_none()) {
             return Err(Misuse("without a file, give at least --users and --user (CPU time of an interaction)".into()));
         }
-        let mut system = file.system.unwrap_or_default();
+        let mut system = given(&file, args)?;
         system.users = args.users.unwrap_or(system.users);
         system.eligible = args.eligible.or(system.eligible);
         system.cpus = args.cpus.unwrap_or(system.cpus);
         system.memory_bytes = args.memory.or(system.memory_bytes);
         replace(&mut system.think_s, args.think);
-        return Ok(Described { system: with_demands(system, &args.demands)?, measured: None, fit: None });
+        let configuration = system.configuration();
+        let measured = file.measured.into_iter().find(|measured| measured.configuration == configuration);
+        return Ok(Described { system: with_demands(system, &args.demands)?, measured, fit: None });
     }
     let mut configuration = file.configuration.unwrap_or_else(|| file.measured[0].configuration.clone());
     configuration.users = args.users.unwrap_or(configuration.users);
@@ -108,10 +110,25 @@ fn described(file: ModelFile, args: &ModelArgs) -> Result<Described, Misuse> {
     configuration.cpus = args.cpus.unwrap_or(configuration.cpus);
     configuration.memory_bytes = args.memory.or(configuration.memory_bytes);
     configuration.think_s = args.think.unwrap_or(configuration.think_s);
+    configuration.page_device = args.device.clone().unwrap_or(configuration.page_device);
     let fitted = fit(&file.measured).map_err(|error| Misuse(error.to_string()))?;
     let system = fitted.system(&configuration).map_err(|error| Misuse(error.to_string()))?;
     let same = file.measured.into_iter().find(|measured| measured.configuration == configuration);
     Ok(Described { system: with_demands(system, &args.demands)?, measured: same, fit: Some(fitted) })
+}
+
+/// The system of the file with the page device that is asked for, or one to be described by options.
+fn given(file: &ModelFile, args: &ModelArgs) -> Result<System, Misuse> {
+    let system = file.system_with(args.device.as_deref());
+    match (system, &args.device) {
+        (Some(system), _) => Ok(system.clone()),
+        (None, Some(device)) => Err(Misuse(format!(
+            "--device {}: the file has {}",
+            printable(device),
+            if file.devices().is_empty() { "no page device".into() } else { printable(&file.devices().join(", ")) }
+        ))),
+        (None, None) => Ok(System::default()),
+    }
 }
 
 /// An option replaces a figure and its interval.

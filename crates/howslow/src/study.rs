@@ -6,6 +6,7 @@ use operation::Item;
 use report::document::{StudiesDocument, StudyDocument};
 
 use crate::cli::{ALL, MeasureArgs, StudyArgs};
+use crate::load;
 use crate::output::{self, Misuse, Outcome};
 use crate::pictures::{self, Picture};
 use crate::resolve;
@@ -84,7 +85,13 @@ fn measured(studies: &[&Study], full: bool, args: &MeasureArgs) -> anyhow::Resul
     let wanted = Wanted { items, patterns, full, budget_s: studies.iter().map(seconds).sum() };
     let rounds = args.rounds.or(studies.iter().filter_map(|study| study.rounds).max());
     let args = MeasureArgs { rounds, ..args.clone() };
-    Ok(session::finish(session::measure(wanted, &args)?, &args))
+    let mut measured = session::measure(wanted, &args)?;
+    for users in studies.iter().filter_map(|study| study.users) {
+        if measured.interrupted.is_none() {
+            measured.interrupted = load::users_of(users, &mut measured.run)?;
+        }
+    }
+    Ok(session::finish(measured, &args))
 }
 
 /// What this version can measure of what the studies need. Their pages report what is missing.

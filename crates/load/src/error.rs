@@ -37,6 +37,12 @@ pub enum LoadError {
         /// How it ended.
         why: String,
     },
+    /// One user alone told too little.
+    #[error("nothing can be predicted: not every interaction of the script ended while one user ran alone; {remedy}")]
+    NothingEnded {
+        /// What would help.
+        remedy: &'static str,
+    },
     /// Scratch files cannot be made.
     #[error(transparent)]
     Measure(#[from] measure::MeasureError),
@@ -48,7 +54,35 @@ impl LoadError {
         matches!(self, LoadError::Plan(_) | LoadError::Lacking { .. })
     }
 
+    /// What would help, where that is known; it stands at the end of the text too.
+    pub fn remedy(&self) -> &str {
+        match self {
+            LoadError::Lacking { remedy, .. } | LoadError::Setup { remedy, .. } => remedy,
+            LoadError::NothingEnded { remedy } => remedy,
+            _ => "",
+        }
+    }
+
+    /// The reason without the remedy.
+    pub fn reason(&self) -> String {
+        let (text, remedy) = (self.to_string(), self.remedy());
+        text.strip_suffix(remedy).map_or(text.as_str(), |text| text.trim_end_matches("; ")).to_string()
+    }
+
     pub(crate) fn setup(what: impl Into<String>, why: &std::io::Error, remedy: &str) -> LoadError {
         LoadError::Setup { what: what.into(), why: why.to_string(), remedy: remedy.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reason_and_remedy_are_the_two_halves_of_the_text() {
+        let it = LoadError::Lacking { what: "there is no swap".into(), remedy: "run as root".into() };
+        assert_eq!((it.reason().as_str(), it.remedy()), ("there is no swap", "run as root"));
+        let other = LoadError::Users("all are gone".into());
+        assert_eq!((other.reason().as_str(), other.remedy()), ("the users cannot work: all are gone", ""));
     }
 }

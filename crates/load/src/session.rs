@@ -57,6 +57,7 @@ impl<'a> Session<'a> {
         let controllers = Controllers::find();
         let mut notes = allowed(plan, configurations, &controllers)?;
         notes.extend(script.notes.iter().cloned());
+        notes.extend(overfull(plan, configurations, &script));
         let ledgers = ledger_folder();
         let left = sweep(&ledgers);
         if !left.is_empty() {
@@ -110,6 +111,7 @@ impl<'a> Session<'a> {
         }
         let cpus = cpus_of(configuration.cpus).ok_or_else(|| too_few_cpus(configuration.cpus))?;
         self.prepare_folders(configuration.users)?;
+        self.let_go_of_files(configuration.users);
         let folder = self.scratch.path().to_path_buf();
         let device = Device::make(configuration.device, self.plan.device_size.0, &folder, &self.ledger)?;
         let fault = self.fault_cost(configuration.device, &cpus)?;
@@ -151,6 +153,19 @@ impl<'a> Session<'a> {
         let cost = fault::cost(&self.controllers, &self.ledger, device, cpus)?;
         self.costs.push((device, cost));
         Ok(cost)
+    }
+
+    /// Lets the users' files leave memory. Their pages are charged to the group that reads them first, and must count there.
+    fn let_go_of_files(&self, users: u32) {
+        for user in 0..users {
+            let folder = user_folder(self.scratch.path(), user);
+            for file in &self.plan.files {
+                if let Ok(file) = std::fs::File::open(folder.join(&file.name)) {
+                    let _ = file.sync_all();
+                    let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+                }
+            }
+        }
     }
 
     /// Makes the folders of so many users, with the plan's files.
@@ -215,6 +230,24 @@ fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<S
     Ok(Vec::new())
 }
 
+/// Says which users' pages fit neither into memory nor onto the page device: the kernel kills some of them, which is a result.
+fn overfull(plan: &Plan, all: &[Configuration], script: &Script) -> Option<String> {
+    let pages = |it: &Configuration| script.pages_bytes().saturating_mul(it.users.into());
+    let room = |it: &Configuration| match it.device {
+        PageDevice::None => it.memory,
+        _ => it.memory.map(|bytes| bytes.saturating_add(plan.device_size.0)),
+    };
+    let worst = all.iter().filter(|it| room(it).is_some_and(|room| pages(it) > room)).max_by_key(|it| pages(it))?;
+    let size = |bytes: u64| record::Bytes(bytes).to_string();
+    Some(format!(
+        "The pages of {} users ({}) fit neither into their memory nor onto the page device, together {}: the kernel will kill some. {}",
+        worst.users,
+        size(pages(worst)),
+        size(room(worst).unwrap_or(0)),
+        if worst.device == PageDevice::None { "Take a page device." } else { "Give the plan a larger device_size." },
+    ))
+}
+
 /// What an experiment would do, line by line, without doing it.
 ///
 /// # Errors
@@ -239,8 +272,41 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
         lines.push(format!("makes a control group for each configuration, with at most {}", record::Bytes(largest)));
     }
     lines.push(format!("interactions: {}", script.names.join(", ")));
-    lines.extend(notes.into_iter().chain(script.notes));
+    lines.extend(notes);
+    lines.extend(overfull(plan, configurations, &script));
+    lines.extend(script.notes);
     let each = plan.settle.0 + plan.time.0;
     lines.extend(configurations.iter().map(|it| format!("{each:.0} s: {}", it.told())));
     Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::load::Relief;
+
+    #[test]
+    fn users_whose_pages_have_no_room_are_told_of() {
+        let text = "name = 'x'\ndevice_size = '64MiB'\n[[interaction]]\nname = 'a'\njob = { working_set = '8MiB' }\n";
+        let plan = Plan::from_toml(text).expect("a plan");
+        let script = Script::of(&plan).expect("a script");
+        let one = |users, device| Configuration {
+            users,
+            memory: Some(16 << 20),
+            cpus: 1,
+            eligible: None,
+            device,
+            relief: Relief::None,
+            repetition: 1,
+        };
+        let told = |all: &[Configuration]| overfull(&plan, all, &script);
+        assert_eq!(told(&[one(2, PageDevice::None), one(10, PageDevice::Swap)]), None);
+        let swap = told(&[one(2, PageDevice::Swap), one(11, PageDevice::Swap)]).expect("too many");
+        assert!(
+            swap.contains("11 users (88 MiB)") && swap.contains("80 MiB") && swap.contains("device_size"),
+            "{swap}"
+        );
+        assert!(told(&[one(3, PageDevice::None)]).is_some_and(|it| it.contains("Take a page device")));
+        assert_eq!(told(&[Configuration { memory: None, ..one(99, PageDevice::None) }]), None);
+    }
 }

@@ -33,6 +33,7 @@ pub use file::{FileEvicted, FileResident, FileSynced};
 pub use interference::InterferenceDocument;
 pub use load::LoadDocument;
 pub use load::forecast::LoadForecast;
+pub use load::size::{SizeDocument, SizeTrial};
 pub use model::ModelDocument;
 pub use noise::{CpuNoise, NoiseDocument};
 pub use predict::{PredictDocument, Predictions};
@@ -70,6 +71,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("study-prefetch", include_str!("../../../docs/schemas/study-prefetch.json")),
     ("interference", include_str!("../../../docs/schemas/interference.json")),
     ("load", include_str!("../../../docs/schemas/load.json")),
+    ("load-size", include_str!("../../../docs/schemas/load-size.json")),
     ("load-plan", include_str!("../../../docs/schemas/load-plan.json")),
     ("file-resident", include_str!("../../../docs/schemas/file-resident.json")),
     ("file-evict", include_str!("../../../docs/schemas/file-evict.json")),
@@ -115,6 +117,7 @@ mod tests {
             ("study-prefetch", schema_for!(PrefetchStudy)),
             ("interference", schema_for!(InterferenceDocument)),
             ("load", schema_for!(LoadDocument)),
+            ("load-size", schema_for!(SizeDocument)),
             ("file-resident", schema_for!(Vec<FileResident>)),
             ("file-evict", schema_for!(Vec<FileEvicted>)),
             ("file-sync", schema_for!(Vec<FileSynced>)),

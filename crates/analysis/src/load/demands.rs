@@ -2,17 +2,21 @@
 
 use super::configuration::{Configuration, PageDevice, Relief};
 use super::measured::{Finished, Measured, Outcome};
-use crate::model::Figure;
+use crate::model::{CurvePoint, FaultCurve, Figure, Kind};
 
 /// What the script says of all configurations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usual {
+    /// The interactions' names.
+    pub names: Vec<String>,
     /// How often each interaction occurs in the script.
     pub weights: Vec<f64>,
     /// The mean time to think, in seconds.
     pub think_s: f64,
     /// True if pages stay while a user thinks, as those of jobs do: then users share the memory, not the eligible alone.
     pub stays: bool,
+    /// Where they stay: all pages of a user, in bytes.
+    pub pages_bytes: u64,
 }
 
 /// Page faults at one share of memory.
@@ -34,9 +38,11 @@ pub struct Paged {
     /// By share, ascending; faults never rise with memory.
     pub curve: Vec<FaultsAt>,
     /// Faults of an interaction all of whose pages had left memory.
-    pub reload: Option<f64>,
-    /// Processor time for one fault, in seconds.
+    pub reload: Option<Figure>,
+    /// Processor time for one fault, in seconds, that of the device included.
     pub handling_s: f64,
+    /// The part of it that the device takes, as compressed memory does.
+    pub device_cpu_s: f64,
     /// Waiting for one page, in seconds.
     pub wait_s: f64,
 }
@@ -48,8 +54,12 @@ pub struct Demands {
     pub user_s: Figure,
     /// Processor time in the kernel, without faults that wait for a page.
     pub system_s: Figure,
+    /// Waiting that is neither for a processor nor for a page: for files.
+    pub other_wait_s: Figure,
     /// By device.
     pub paged: Vec<Paged>,
+    /// Processor time in user mode of each interaction of the script, in seconds.
+    pub each_user_s: Vec<f64>,
     /// What the script says.
     pub usual: Usual,
 }
@@ -60,17 +70,29 @@ pub fn mean_of(it: &Measured, usual: &Usual, of: fn(&Finished) -> f64) -> Option
     let total: f64 = usual.weights.iter().sum();
     let (mut value, mut variance) = (0.0, 0.0);
     for (place, weight) in usual.weights.iter().enumerate() {
-        let done = it.finished.iter().filter(|it| it.interaction == place && it.outcome == Outcome::Done);
-        let values: Vec<f64> = done.map(of).collect();
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let scatter = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-        value += weight / total * mean;
-        variance += (weight / total).powi(2) * scatter / count;
+        let it = mean_at(it, place, of)?;
+        value += weight / total * it.mean;
+        variance += (weight / total).powi(2) * it.variance;
     }
     let reach = 2.0 * variance.sqrt();
     (value.is_finite() && reach.is_finite())
         .then(|| Figure { value, interval: Some(((value - reach).max(0.0), value + reach)) })
+}
+
+/// The mean of one interaction of the script, and the variance of that mean.
+struct MeanAt {
+    mean: f64,
+    variance: f64,
+}
+
+/// The mean over those that did their work at this place of the script; `None` if none did.
+fn mean_at(it: &Measured, place: usize, of: fn(&Finished) -> f64) -> Option<MeanAt> {
+    let done = it.finished.iter().filter(|it| it.interaction == place && it.outcome == Outcome::Done);
+    let values: Vec<f64> = done.map(of).collect();
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let scatter = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    (count > 0.0).then_some(MeanAt { mean, variance: scatter / count })
 }
 
 /// The share of memory that decides on faults: that of a user where pages stay while it thinks, else that of an eligible one.
@@ -94,7 +116,8 @@ impl Demands {
         let mut devices: Vec<PageDevice> = plain.iter().map(|it| it.configuration.device).collect();
         devices.sort();
         devices.dedup();
-        let paged: Vec<Paged> = devices.into_iter().map(|device| of_device(device, &plain, flushed, usual)).collect();
+        let mut paged: Vec<Paged> =
+            devices.into_iter().map(|device| of_device(device, &plain, flushed, usual)).collect();
         // What the kernel took beyond the faults, as these are handled.
         let handling = |it: &Measured| {
             paged.iter().find(|of| of.device == it.configuration.device).map_or(0.0, |of| of.handling_s)
@@ -105,20 +128,63 @@ impl Demands {
             rest += (system.value - faults.value * handling(it)).max(0.0) * it.finished.len() as f64;
             count += it.finished.len() as f64;
         }
-        Some(Demands { user_s, system_s: (rest / count).into(), paged, usual: usual.clone() })
+        let work = |it: &Measured, place: usize| mean_at(it, place, |it| it.user_s).map(|it| it.mean);
+        let of_place = |place: usize| {
+            let all: Vec<f64> = plain.iter().filter_map(|it| work(it, place)).collect();
+            all.iter().sum::<f64>() / all.len() as f64
+        };
+        let (waits, others): (Vec<f64>, Vec<f64>) =
+            paged.iter().map(|of| waiting(of.device, &plain, usual)).map(|it| (it.page_s, it.other_s)).unzip();
+        for (of, wait_s) in paged.iter_mut().zip(waits) {
+            of.wait_s = wait_s;
+        }
+        Some(Demands {
+            user_s,
+            system_s: (rest / count).into(),
+            other_wait_s: others.into_iter().reduce(f64::min).unwrap_or(0.0).into(),
+            each_user_s: (0..usual.weights.len()).map(of_place).collect(),
+            paged,
+            usual: usual.clone(),
+        })
     }
 
-    /// Faults of an interaction in this configuration. Pages that stay while their user thinks leave when all users'
-    /// pages together do not fit; but no more of them can be missed than an interaction refers to, unless those of the
-    /// eligible alone do not fit.
-    pub fn faults(&self, it: &Configuration) -> Figure {
-        let Some(paged) = self.paged.iter().find(|paged| paged.device == it.device) else { return 0.0.into() };
-        let whole = paged.at(share(it, &self.usual));
-        let Some(reload) = paged.reload.filter(|_| self.usual.stays) else { return whole };
-        let eligible = it.memory.map_or(f64::INFINITY, |bytes| bytes as f64 / f64::from(it.most_eligible().max(1)));
-        let least = paged.at(eligible);
-        let most = if least.value > reload { least } else { reload.into() };
-        if whole.value > most.value { most } else { whole }
+    /// What is known of a page device.
+    pub fn of_device(&self, device: PageDevice) -> Option<&Paged> {
+        self.paged.iter().find(|paged| paged.device == device)
+    }
+
+    /// Faults by memory, as the model takes them.
+    pub fn curve(&self, it: &Configuration) -> FaultCurve {
+        let Some(paged) = self.of_device(it.device) else { return FaultCurve::None };
+        let work_s = self.user_s.value + self.system_s.value;
+        let finite: Vec<&FaultsAt> = paged.curve.iter().filter(|point| point.share.is_finite()).collect();
+        if it.memory.is_none() || finite.is_empty() || work_s <= 0.0 {
+            let faults = paged.at(f64::INFINITY);
+            return if faults.value > 0.0 { FaultCurve::PerInteraction(faults) } else { FaultCurve::None };
+        }
+        // The model joins points by other logarithms, so it gets points between them.
+        const BETWEEN: u32 = 4;
+        let stretches = finite.windows(2).flat_map(|ends| {
+            let ratio = ends[1].share / ends[0].share;
+            (0..BETWEEN).map(move |part| ends[0].share * ratio.powf(f64::from(part) / f64::from(BETWEEN)))
+        });
+        let shares = stretches.chain(finite.last().map(|last| last.share));
+        let point = |share: f64| CurvePoint {
+            share_bytes: share.round().max(1.0) as u64,
+            per_s: paged.at(share).times(1.0 / work_s),
+        };
+        let mut points: Vec<CurvePoint> = shares.map(point).collect();
+        points.dedup_by_key(|point| point.share_bytes);
+        FaultCurve::Points(points)
+    }
+
+    /// The interactions of the script as kinds for the simulation; none if one of them has no work of its own.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let (names, weights) = (&self.usual.names, &self.usual.weights);
+        let usable = names.len() == weights.len() && self.each_user_s.iter().all(|size| *size > 0.0);
+        let each = names.iter().zip(weights).zip(&self.each_user_s).filter(|_| usable);
+        each.map(|((name, &weight), &size)| Kind { name: name.clone(), weight, size: size / self.user_s.value })
+            .collect()
     }
 }
 
@@ -166,15 +232,29 @@ fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual
         Some(FaultsAt { share: share(&it.configuration, usual), faults, weight: it.finished.len() as f64 })
     };
     let mut points: Vec<FaultsAt> = plain.iter().filter_map(point).collect();
+    points.extend(whole(&points, usual));
     points.sort_by(|a, b| a.share.total_cmp(&b.share));
     let reload = flushed.filter_map(|it| mean_of(it, usual, |it| it.major_faults));
+    let handling_s = handling(&plain, usual);
+    // On compressed memory, what a fault takes beyond the first touch of a page is put down to the device.
+    let touch = plain.iter().map(|it| it.fault.minor_s).fold(0.0, f64::max);
     Paged {
         device,
         curve: falling(points),
-        reload: reload.map(|it| it.value).reduce(f64::max),
-        handling_s: handling(&plain, usual),
-        wait_s: wait(&plain, usual),
+        reload: reload.max_by(|a, b| a.value.total_cmp(&b.value)),
+        handling_s,
+        device_cpu_s: if device == PageDevice::Zram { (handling_s - touch).max(0.0) } else { 0.0 },
+        wait_s: 0.0,
     }
+}
+
+/// The share that holds all pages of a user, where no fault waits for one; `None` if it was measured, or is not known.
+fn whole(points: &[FaultsAt], usual: &Usual) -> Option<FaultsAt> {
+    /// With page tables, the stack and what the program itself takes.
+    const AROUND: f64 = 1.1;
+    let share = usual.pages_bytes as f64 * AROUND;
+    let known = !usual.stays || usual.pages_bytes == 0 || points.iter().any(|point| point.share >= share);
+    (!known).then_some(FaultsAt { share, faults: Figure::default(), weight: 1.0 })
 }
 
 /// Joins neighbours that rise with memory to their mean (pool adjacent violators), and equal shares.
@@ -226,15 +306,56 @@ fn handling(all: &[&Measured], usual: &Usual) -> f64 {
     if pairs.len() > 2 && spread.sqrt() > 0.2 * x.max(1.0) && slope > 0.0 { slope } else { beforehand }
 }
 
-/// Waiting for one page: what a user alone waits beyond its processor time; else what was measured beforehand.
-fn wait(all: &[&Measured], usual: &Usual) -> f64 {
+/// What an interaction of a user alone waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Waiting {
+    /// One page, in seconds.
+    page_s: f64,
+    /// Everything else, in seconds.
+    other_s: f64,
+}
+
+/// Waiting of a user alone beyond its processor time: a line over faults. Where there are too few faults for one, a page takes
+/// what was measured beforehand.
+fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> Waiting {
     /// Fewer faults tell nothing of the time for one.
     const ENOUGH: f64 = 20.0;
-    let alone = all.iter().filter(|it| it.configuration.users == 1).filter_map(|it| {
-        let faults = mean_of(it, usual, |it| it.major_faults)?.value;
-        let beyond = mean_of(it, usual, |it| it.response_s - it.wait_s - it.user_s - it.system_s)?.value;
-        (faults > ENOUGH).then_some((beyond.max(0.0), faults))
-    });
-    let (beyond, faults) = alone.fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
-    if faults > 0.0 { beyond / faults } else { all.iter().map(|it| it.fault.wait_s).fold(0.0, f64::max) }
+    /// Other waiting below this share of the processor time is that of the host.
+    const HOST: f64 = 0.02;
+    let of_device = || all.iter().filter(|it| it.configuration.device == device);
+    let rows: Vec<[f64; 4]> = of_device()
+        .filter(|it| it.configuration.users == 1)
+        .filter_map(|it| {
+            let faults = mean_of(it, usual, |it| it.major_faults)?.value;
+            let cpu = mean_of(it, usual, |it| it.user_s + it.system_s)?.value;
+            let response = mean_of(it, usual, |it| it.response_s - it.wait_s)?.value;
+            Some([faults, (response - cpu).max(0.0), cpu, it.finished.len() as f64])
+        })
+        .collect();
+    let sum = |of: &dyn Fn(&[f64; 4]) -> f64| rows.iter().map(|row| of(row) * row[3]).sum::<f64>();
+    let weights = sum(&|_| 1.0).max(f64::MIN_POSITIVE);
+    let mean = |of: &dyn Fn(&[f64; 4]) -> f64| sum(of) / weights;
+    let (faults, beyond, cpu) = (mean(&|row| row[0]), mean(&|row| row[1]), mean(&|row| row[2]));
+    let spread = mean(&|row| (row[0] - faults).powi(2));
+    let slope = mean(&|row| (row[0] - faults) * (row[1] - beyond)) / spread;
+    let told = rows.iter().any(|row| row[0] > ENOUGH);
+    let mut found = match () {
+        // A page of compressed memory costs processor time and no waiting.
+        () if device == PageDevice::Zram => Waiting { page_s: 0.0, other_s: beyond },
+        () if !told => {
+            let page_s = of_device().map(|it| it.fault.wait_s).fold(0.0, f64::max);
+            Waiting { page_s, other_s: (beyond - faults * page_s).max(0.0) }
+        }
+        () if spread.sqrt() > 0.2 * faults && slope > 0.0 && beyond > slope * faults => {
+            Waiting { page_s: slope, other_s: beyond - slope * faults }
+        }
+        () => Waiting { page_s: beyond / faults, other_s: 0.0 },
+    };
+    if found.other_s < HOST * cpu {
+        found.other_s = 0.0;
+        if told && device != PageDevice::Zram {
+            found.page_s = beyond / faults;
+        }
+    }
+    found
 }

@@ -113,14 +113,18 @@ fn counted(depth: &Depth, elapsed: f64) -> Counted {
 /// The three kinds of idle, as shares of the processors' time, by the number of eligible processes alone, as in
 /// [`crate::model::CpuShares`]. What other programs took is taken off every depth by its share of the time that the users left.
 pub fn idle(it: &Measured) -> Idle {
+    idle_of(it, &it.depths)
+}
+
+/// The same of a part of the time measured. Other programs are taken to have had the same share of it as of the whole.
+pub(super) fn idle_of(it: &Measured, depths: &[Depth]) -> Idle {
     let cpus = f64::from(it.configuration.cpus);
-    let elapsed: f64 = it.depths.iter().map(|depth| depth.elapsed_s).sum();
-    let capacity = (cpus * elapsed).max(f64::MIN_POSITIVE);
-    let busy: f64 = it.depths.iter().map(|depth| depth.busy_s).sum();
+    let (elapsed, busy) = sums(&it.depths);
     let left = 1.0 - it.cpu.other_s / (cpus * elapsed - busy).max(f64::MIN_POSITIVE);
+    let capacity = (cpus * sums(depths).0).max(f64::MIN_POSITIVE);
     let most = it.configuration.most_eligible() as usize;
     let mut kinds = Idle::default();
-    for (eligible, depth) in it.depths.iter().enumerate() {
+    for (eligible, depth) in depths.iter().enumerate() {
         let idle = (cpus * depth.elapsed_s - depth.busy_s) * left / capacity;
         match eligible {
             0 => kinds.zero += idle,
@@ -129,6 +133,11 @@ pub fn idle(it: &Measured) -> Idle {
         }
     }
     kinds
+}
+
+/// Elapsed and processor time of all depths, in seconds.
+fn sums(depths: &[Depth]) -> (f64, f64) {
+    (depths.iter().map(|depth| depth.elapsed_s).sum(), depths.iter().map(|depth| depth.busy_s).sum())
 }
 
 #[cfg(test)]
@@ -155,6 +164,7 @@ mod tests {
                 .iter()
                 .map(|&(elapsed_s, busy_s, major_faults)| Depth { elapsed_s, busy_s, major_faults })
                 .collect(),
+            parts: Vec::new(),
             cpu: CpuTime { user_s: 0.6 * busy, system_s: 0.4 * busy, other_s, driver_s: 0.0 },
             paging: Paging { pages_in: 30.0, pages_out: 10.0, device_s: Some(2.0), ..Paging::default() },
             pressure: None,

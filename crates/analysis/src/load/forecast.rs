@@ -1,10 +1,10 @@
 //! Predictions of configurations by the model, and how far they were off.
 
 use super::configuration::{Configuration, PageDevice as Paging, Relief};
-use super::demands::{Demands, Usual, mean_of};
+use super::demands::{Demands, Paged, Usual, mean_of};
 use super::figures::row;
 use super::measured::Measured;
-use crate::model::{Figure, ModelError, PageDevice, PredictionInterval, System, predict_interval};
+use crate::model::{ModelError, PageDevice, PredictionInterval, Spread, System, predict_interval};
 use crate::statistics::{median, sorted};
 
 /// The figures by which a prediction is judged.
@@ -47,6 +47,8 @@ pub struct Predicted {
 pub struct Forecasts {
     /// What the script says.
     pub usual: Usual,
+    /// What the predictions were made from.
+    pub demands: Option<Demands>,
     /// One user alone with several limits of memory: what the predictions were made from.
     pub alone: Vec<Measured>,
     /// The same with all pages pushed out before each interaction.
@@ -64,7 +66,7 @@ pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
     const LEAST: f64 = (3 << 20) as f64;
     const MOST: usize = 6;
     /// Closer ones tell the same.
-    const APART: f64 = 1.25;
+    const APART: f64 = 1.1;
     let mut devices: Vec<_> = all.iter().map(|it| it.device).collect();
     devices.sort();
     devices.dedup();
@@ -126,26 +128,28 @@ pub struct Missed {
 
 /// The system of a configuration with these demands.
 pub fn system(demands: &Demands, it: &Configuration) -> System {
-    let paged = demands.paged.iter().find(|paged| paged.device == it.device);
-    let faults = demands.faults(it);
+    let paged = demands.of_device(it.device);
+    let of_paged = |of: fn(&Paged) -> f64| paged.map_or(0.0, of);
     System {
         users: it.users,
         think_s: demands.usual.think_s.into(),
         eligible: it.eligible,
         cpus: it.cpus,
         memory_bytes: it.memory,
+        pages_stay: demands.usual.stays,
+        reload_faults: paged.and_then(|paged| paged.reload),
         user_s: demands.user_s,
         system_s: demands.system_s,
-        faults: if faults.value > 0.0 {
-            crate::model::FaultCurve::PerInteraction(faults)
-        } else {
-            crate::model::FaultCurve::None
-        },
-        handling_s: paged.map_or(0.0, |paged| paged.handling_s).into(),
+        other_wait_s: demands.other_wait_s,
+        // What an interaction of the script works does not scatter, but the script has several.
+        work_spread: if demands.usual.stays { Spread::Constant } else { Spread::Exponential },
+        kinds: demands.kinds(),
+        faults: demands.curve(it),
+        handling_s: of_paged(|paged| paged.handling_s - paged.device_cpu_s).into(),
         page_device: PageDevice {
             name: it.device.word().into(),
-            service_s: paged.map_or(0.0, |paged| paged.wait_s).into(),
-            cpu_s: Figure::default(),
+            service_s: of_paged(|paged| paged.wait_s).into(),
+            cpu_s: of_paged(|paged| paged.device_cpu_s).into(),
             channels: None,
         },
         ..System::default()
@@ -188,10 +192,11 @@ pub fn judged(it: &Measured, usual: &Usual) -> Option<Judged> {
     })
 }
 
-/// Fits on every other configuration, and predicts those in between. None of the predicted ones is among the fitted.
-pub fn by_half(measured: &[Measured], usual: &Usual) -> Vec<Forecast> {
+/// Fits on every other configuration, and predicts those in between. None of the predicted ones is among the fitted. How many
+/// pages a user misses that have all left comes from `flushed`.
+pub fn by_half(measured: &[Measured], flushed: &[Measured], usual: &Usual) -> Vec<Forecast> {
     let fitted: Vec<&Measured> = measured.iter().step_by(2).collect();
-    let Some(demands) = Demands::of(&fitted, &[], usual) else { return Vec::new() };
+    let Some(demands) = Demands::of(&fitted, &flushed.iter().collect::<Vec<_>>(), usual) else { return Vec::new() };
     let known = |it: &&Measured| fitted.iter().all(|other| !other.configuration.repeats(&it.configuration));
     measured.iter().skip(1).step_by(2).filter(known).map(|it| forecast(&demands, &it.configuration)).collect()
 }

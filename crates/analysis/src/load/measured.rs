@@ -145,6 +145,8 @@ pub struct Measured {
     pub finished: Vec<Finished>,
     /// By the number of eligible processes, from none up.
     pub depths: Vec<Depth>,
+    /// The same for each of some equal parts of the time measured.
+    pub parts: Vec<Vec<Depth>>,
     /// Processor time.
     pub cpu: CpuTime,
     /// Page traffic.

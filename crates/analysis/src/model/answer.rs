@@ -82,7 +82,8 @@ pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError>
     }
     if let Some(bound_s) = asked.p95_s {
         // The search simulates a dozen systems, each a part as long as the one that is shown.
-        let settings = SimulationSettings { events: (asked.simulation.events / 4).max(100_000), ..asked.simulation };
+        let events = (asked.simulation.events / 4).max(100_000).max(enough(&prediction.value));
+        let settings = SimulationSettings { events, ..asked.simulation };
         within.push((ResponseOf::P95, bound_s, users_within_p95(system, bound_s, &settings)?));
     }
     let changes =
@@ -108,6 +109,12 @@ pub fn answer(system: &System, asked: &Asked) -> Result<ModelAnswer, ModelError>
         bounds,
         within,
     })
+}
+
+/// Events of a simulation in which enough interactions end for a percentile: each has two of its own and two for each fault.
+fn enough(it: &Prediction) -> u64 {
+    const INTERACTIONS: f64 = 1000.0;
+    (INTERACTIONS * (2.0 + 2.0 * it.faults)).min(1e8) as u64
 }
 
 fn by_users(system: &System, most: f64) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {

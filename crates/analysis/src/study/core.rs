@@ -18,6 +18,7 @@ pub(super) static STUDY: Study = Study {
     seconds: 2.0,
     rounds: None,
     more: None,
+    users: Some(&here::EXPERIMENT),
     printed,
     computed: Some(computed::costs),
     curves: None,

@@ -5,6 +5,7 @@ use record::{Book, Departure, Entry, Machine, Point, Run};
 use super::claims::{Claim, TestedClaim};
 use super::table::{Curves, TableAnswer};
 use crate::derived::{Part, Route};
+use crate::load::{Configuration, Forecasts, Measured};
 use crate::statistics::Interval;
 
 /// One paper's experiment.
@@ -23,6 +24,8 @@ pub struct Study {
     pub rounds: Option<u32>,
     /// Additional costs for `--full`, if any.
     pub more: Option<SlowCosts>,
+    /// An experiment with scripted users, if the paper made one.
+    pub users: Option<&'static UserExperiment>,
     /// Every cost of the paper that its tables use.
     pub printed: fn() -> Vec<String>,
     /// Costs that follow from the paper's other figures, if its sentences need any: printed shares and counts, and what a model makes
@@ -42,6 +45,24 @@ pub struct SlowCosts {
     pub parts: fn() -> Vec<&'static Part>,
     /// Seconds for measuring everything, these included.
     pub seconds: f64,
+}
+
+/// An experiment with scripted users, whose figures become costs of the run.
+pub struct UserExperiment {
+    /// The plan, of those that come with howslow.
+    pub plan: &'static str,
+    /// The users think for this share of the plan's times.
+    pub think: f64,
+    /// Seconds that each configuration is measured.
+    pub time_s: f64,
+    /// Seconds that the users work before that.
+    pub settle_s: f64,
+    /// What is measured, after one user alone.
+    pub configurations: fn() -> Vec<Configuration>,
+    /// Every cost that it gives.
+    pub names: fn() -> Vec<(&'static str, Point)>,
+    /// The costs, from the predictions that were made before and from what was measured.
+    pub costs: fn(&Forecasts, &[Measured]) -> Vec<record::Cost>,
 }
 
 /// A paper's figures.

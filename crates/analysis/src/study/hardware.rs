@@ -22,6 +22,7 @@ pub(super) const STUDY: Study = Study {
     seconds: 60.0,
     rounds: None,
     more: None,
+    users: None,
     computed: None,
     curves: None,
     printed: || instructions::printed().chain(arithmetic::PRINTED.iter().map(|id| (*id).to_string())).collect(),

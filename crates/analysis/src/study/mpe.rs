@@ -20,6 +20,7 @@ pub(super) const STUDY: Study = Study {
     seconds: 80.0,
     rounds: None,
     more: Some(SlowCosts { parts: || readers::HUGE.iter().flat_map(|table| table.parts()).collect(), seconds: 900.0 }),
+    users: None,
     computed: None,
     curves: None,
     printed,

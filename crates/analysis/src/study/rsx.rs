@@ -17,6 +17,7 @@ pub(super) const RSX: Study = Study {
     seconds: 60.0,
     rounds: None,
     more: None,
+    users: None,
     computed: None,
     curves: None,
     printed: || rows().map(|row| row.paper.to_string()).collect(),

@@ -15,6 +15,7 @@ pub(super) static STUDY: Study = Study {
     // What passes through a kernel thread on any CPU scatters between rounds.
     rounds: Some(30),
     more: None,
+    users: None,
     computed: None,
     curves: Some(tables::curves),
     printed: tables::printed,

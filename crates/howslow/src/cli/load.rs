@@ -57,6 +57,9 @@ pub(crate) struct LoadArgs {
     /// Predict every configuration by the model before it runs, from one user alone, and half of them from the other half
     #[arg(long, conflicts_with = "size_for")]
     pub predict: bool,
+    /// With --predict: write the demands and what was measured into this file, for `howslow model`
+    #[arg(short, long, value_name = "FILE", requires = "predict")]
+    pub output: Option<PathBuf>,
     /// Print what would be done, and do nothing
     #[arg(long, conflicts_with = "size_for")]
     pub dry_run: bool,

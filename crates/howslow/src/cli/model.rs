@@ -8,7 +8,8 @@ use super::value::{at_least_one, seconds, size, time, whole};
 
 const MODELLED: &str = "\
 FILE is TOML with a table [system], or with measured configurations to fit, [[measured]], and the
-[configuration] to predict (docs/MODEL.md lists every key). Options replace what the file says.
+[configuration] to predict (docs/MODEL.md lists every key). `howslow load PLAN --predict -o FILE` writes
+one with measured demands; the document of its --json is read too. Options replace what the file says.
 Without a file, at least --users and --user are needed.
 Examples: howslow model --users 20 --think 10s --user 400ms --mean 2s
           howslow model --users 28 --think 27s --eligible 3 --user 395ms --handling 8ms
@@ -38,6 +39,9 @@ pub(crate) struct ModelArgs {
     /// Memory of all interactions together
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
+    /// The page device, of those in the file
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub device: Option<String>,
     #[command(flatten)]
     pub demands: DemandArgs,
     #[command(flatten)]

@@ -3,16 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::load::{FLUSH, Plan, Session, Step, Time};
-use analysis::load::{
-    Configuration, Demands, Forecast, Forecasts, Measured, Usual, alone, by_half, flushed, forecast, system,
-};
-use analysis::model::{FaultCurve, Figure, System};
+use ::load::{FLUSH, LoadError, Plan, Session, Step, Time};
+use analysis::load::{Configuration, Demands, Forecasts, Measured, Usual, alone, by_half, flushed, forecast};
+use anyhow::Context;
 use measure::Progress;
 use report::document::LoadForecast;
 use store::Store;
 
-use super::refusal::refused;
 use crate::output::{Bar, say};
 
 /// One user alone is measured no longer than this, with each limit.
@@ -25,7 +22,7 @@ pub(super) fn before(
     all: &[Configuration],
     root: &Path,
     seed: u64,
-) -> anyhow::Result<Result<Forecasts, i32>> {
+) -> Result<Result<Forecasts, i32>, LoadError> {
     let mut quick = plan.without_thinking();
     quick.time = Time(plan.time.0.min(LONGEST));
     let stays = plan.interactions.iter().any(|it| it.job.is_some());
@@ -44,23 +41,21 @@ pub(super) fn before(
             Err(signal) => return Ok(Err(signal)),
         }
     }
-    let demands =
-        Demands::of(&measured.iter().collect::<Vec<_>>(), &without.iter().collect::<Vec<_>>(), &usual).ok_or_else(|| {
-            anyhow::anyhow!(
-                "nothing can be predicted: not every interaction of the script ended while one user ran alone; give a longer --time"
-            )
-        })?;
+    let demands = Demands::of(&measured.iter().collect::<Vec<_>>(), &without.iter().collect::<Vec<_>>(), &usual)
+        .ok_or(LoadError::NothingEnded { remedy: "give a longer --time" })?;
     let before: Vec<_> = all.iter().map(|it| forecast(&demands, it)).collect();
-    keep(plan, &before, &demands);
-    Ok(Ok(Forecasts { usual, alone: measured, flushed: without, before, half: Vec::new() }))
+    let demands = Some(demands);
+    let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, before, half: Vec::new() };
+    keep(plan, &forecasts);
+    Ok(Ok(forecasts))
 }
 
 /// What was measured, what the script says, and the names of its interactions.
 type Series = (Vec<Measured>, Usual, Vec<String>);
 
 /// Measures these configurations one after another. An error value is the signal that ended it early.
-fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> anyhow::Result<Result<Series, i32>> {
-    let mut session = Session::open(plan, runs, root, seed).map_err(refused)?;
+fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> Result<Result<Series, i32>, LoadError> {
+    let mut session = Session::open(plan, runs, root, seed)?;
     let (bar, mut measured) = (Bar::new(), Vec::new());
     for (number, configuration) in runs.iter().enumerate() {
         let rest = plan.takes(runs.len() - number - 1);
@@ -69,7 +64,7 @@ fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> anyhow
             let item = format!("for the prediction: {}", configuration.told());
             bar.show(&Progress { item, done: number as u32, total: runs.len() as u32, left });
         };
-        match session.measure(configuration, &mut progress).map_err(refused)? {
+        match session.measure(configuration, &mut progress)? {
             Step::Done(it) => measured.push(*it),
             Step::Interrupted(signal) => return Ok(Err(signal)),
         }
@@ -97,14 +92,13 @@ fn think(plan: &Plan, weights: &[f64], names: &[String]) -> f64 {
 
 /// Writes the predictions down, and the demands as a file for `howslow model`. It is no failure if that is impossible: the
 /// predictions stand on the page too.
-fn keep(plan: &Plan, before: &[Forecast], demands: &Demands) {
-    let told: Vec<LoadForecast> = before.iter().map(|it| LoadForecast::of(it, None)).collect();
+fn keep(plan: &Plan, forecasts: &Forecasts) {
+    let told: Vec<LoadForecast> = forecasts.before.iter().map(|it| LoadForecast::of(it, None)).collect();
     let name = format!("{}-{}", plan.name, jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
     let text = serde_json::to_string_pretty(&told).unwrap_or_default() + "\n";
     let kept = Store::of_user().and_then(|store| {
         let path = store.keep_prediction(&name, "json", &text)?;
-        let last = before.last().map(|it| system_file(&system(demands, &it.configuration)));
-        let model = last.map(|text| store.keep_prediction(&name, "toml", &text)).transpose()?;
+        let model = demands_file(forecasts, &[]).map(|text| store.keep_prediction(&name, "toml", &text)).transpose()?;
         Ok((path, model))
     });
     match kept {
@@ -118,54 +112,119 @@ fn keep(plan: &Plan, before: &[Forecast], demands: &Demands) {
     }
 }
 
-/// The parameters of the last configuration as `howslow model` reads them.
-fn system_file(it: &System) -> String {
-    let figure = |figure: &Figure| match figure.interval {
-        Some((low, high)) => format!("{{ value = {:e}, low = {low:e}, high = {high:e} }}", figure.value),
-        None => format!("{:e}", figure.value),
-    };
-    let mut lines = vec!["[system]".to_string(), format!("users = {}", it.users), format!("cpus = {}", it.cpus)];
-    lines.extend(it.eligible.map(|limit| format!("eligible = {limit}")));
-    lines.extend(it.memory_bytes.map(|bytes| format!("memory_bytes = {bytes}")));
-    let parts =
-        [("think_s", &it.think_s), ("user_s", &it.user_s), ("system_s", &it.system_s), ("handling_s", &it.handling_s)];
-    lines.extend(parts.map(|(name, value)| format!("{name} = {}", figure(value))));
-    if let FaultCurve::PerInteraction(faults) = &it.faults {
-        lines.push(format!("faults = {{ per_interaction = {} }}", figure(faults)));
-    }
-    let device = &it.page_device;
-    lines.push(format!("page_device = {{ name = {:?}, service_s = {} }}", device.name, figure(&device.service_s)));
-    lines.join("\n") + "\n"
+/// The demands, and what was measured since, as `howslow model` reads them.
+fn demands_file(forecasts: &Forecasts, measured: &[Measured]) -> Option<String> {
+    toml::to_string(&forecasts.for_model(measured)?).ok()
+}
+
+/// Writes the demands and what was measured since into this file.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn write(path: &Path, forecasts: &Forecasts, measured: &[Measured]) -> anyhow::Result<()> {
+    let text = demands_file(forecasts, measured).context("the demands cannot be written as TOML")?;
+    store::write_whole(path, text.as_bytes())?;
+    say(&format!("`howslow model {}` answers questions from what was measured", path.display()));
+    Ok(())
 }
 
 /// Adds what half of the configurations say of the others.
 pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
-    forecasts.half = by_half(measured, &forecasts.usual);
+    forecasts.half = by_half(measured, &forecasts.flushed, &forecasts.usual);
 }
 
 #[cfg(test)]
 mod tests {
+    use analysis::load::{CpuTime, FaultCost, Finished, Outcome, PageDevice, Paging, Relief, Sums};
+    use analysis::model::{FaultCurve, ModelFile};
+
     use super::*;
+
+    /// One user alone with so much memory: two interactions, the second of which refers to pages.
+    fn measured(memory: u64, faults: f64) -> Measured {
+        let one = |n: usize| Finished {
+            interaction: n % 2,
+            user: 0,
+            at_s: n as f64,
+            wait_s: 0.0,
+            response_s: 0.02 + faults * 1e-4,
+            user_s: 0.01,
+            system_s: faults * 1e-5,
+            minor_faults: 0.0,
+            major_faults: faults,
+            outcome: Outcome::Done,
+        };
+        Measured {
+            configuration: Configuration {
+                users: 1,
+                memory: Some(memory),
+                cpus: 1,
+                eligible: None,
+                device: PageDevice::Swap,
+                relief: Relief::None,
+                repetition: 1,
+            },
+            elapsed_s: 20.0,
+            finished: (0..20).map(one).collect(),
+            depths: Vec::new(),
+            parts: Vec::new(),
+            cpu: CpuTime::default(),
+            paging: Paging::default(),
+            pressure: None,
+            killed_for_memory: 0,
+            fault: FaultCost::default(),
+            sums: Sums::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn forecasts() -> Forecasts {
+        let alone = vec![measured(4 << 20, 400.0), measured(8 << 20, 100.0)];
+        let usual = Usual {
+            names: vec!["a".into(), "b".into()],
+            weights: vec![3.0, 1.0],
+            think_s: 1.5,
+            stays: true,
+            pages_bytes: 0,
+        };
+        let demands = Demands::of(&alone.iter().collect::<Vec<_>>(), &[], &usual).expect("demands");
+        let wanted = Configuration { users: 3, memory: Some(16 << 20), ..alone[0].configuration.clone() };
+        let before = vec![forecast(&demands, &wanted)];
+        Forecasts { usual, demands: Some(demands), alone, before, ..Forecasts::default() }
+    }
 
     #[test]
     fn the_model_reads_what_is_kept_for_it() {
-        let it = System {
-            users: 28,
-            think_s: 1.4.into(),
-            eligible: Some(3),
-            memory_bytes: Some(16 << 20),
-            user_s: Figure { value: 0.04, interval: Some((0.039, 0.041)) },
-            handling_s: 4e-5.into(),
-            faults: FaultCurve::PerInteraction(Figure { value: 104.0, interval: Some((90.0, 120.0)) }),
-            page_device: analysis::model::PageDevice {
-                name: "swap".into(),
-                service_s: 6e-5.into(),
-                ..Default::default()
-            },
-            ..System::default()
-        };
-        let read: toml::Table = toml::from_str(&system_file(&it)).expect("TOML");
-        let read: System = read["system"].clone().try_into().expect("a system");
-        assert_eq!(read, it);
+        let it = forecasts();
+        let text = demands_file(&it, &it.alone).expect("TOML");
+        let read: ModelFile = toml::from_str(&text).expect("a file for the model");
+        assert_eq!(Some(&read), it.for_model(&it.alone).as_ref(), "{text}");
+        let system = read.system.expect("a system");
+        assert!((system.users, system.memory_bytes) == (3, Some(16 << 20)) && system.pages_stay);
+        assert!(matches!(&system.faults, FaultCurve::Points(points) if points.len() > 2), "{:?}", system.faults);
+        assert_eq!((read.measured.len(), read.measured[0].interactions), (2, 20));
+        assert!(demands_file(&Forecasts::default(), &[]).is_none());
+    }
+
+    #[test]
+    fn interactions_that_only_push_pages_out_are_left_out() {
+        let flush = format!("{FLUSH}0");
+        let with = [flush, "b".to_string(), "a".to_string()];
+        let mut it = measured(4 << 20, 1.0);
+        for (place, one) in it.finished.iter_mut().enumerate() {
+            one.interaction = place % 3;
+        }
+        let it = stripped(it, &with, &["a".into(), "b".into()]);
+        let of = |place: usize| it.finished.iter().filter(|one| one.interaction == place).count();
+        assert_eq!((it.finished.len(), of(0), of(1)), (13, 6, 7));
+    }
+
+    #[test]
+    fn the_time_to_think_is_that_of_what_is_left_of_the_plan() {
+        let text = "name = 'x'\n[[interaction]]\nname = 'a'\ntimes = 3\nthink = { constant = '1s' }\njob = {}\n\
+            [[interaction]]\nname = 'b'\nthink = { exponential = '5s' }\njob = {}\n\
+            [[interaction]]\nname = 'gone'\nthink = { constant = '60s' }\njob = {}\n";
+        let plan = Plan::from_toml(text).expect("a plan");
+        assert!((think(&plan, &[3.0, 1.0], &["a".into(), "b".into()]) - 2.0).abs() < 1e-12);
     }
 }

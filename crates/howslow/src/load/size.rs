@@ -5,7 +5,7 @@ use std::path::Path;
 use ::load::{Arrivals, Axes, Interaction, Memory, Plan, Session, Size, Step, Think, Time};
 use analysis::load::{Configuration, PageDevice, Response, SHARES, response};
 use record::{Bytes, Nanoseconds};
-use serde_json::json;
+use report::document::{SizeDocument, SizeTrial};
 
 use super::refusal::refused;
 use crate::cli::{Bound, LoadArgs};
@@ -57,11 +57,20 @@ pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> any
             Ok(Outcome::Interrupted(signal))
         }
         Ok(found) => {
-            output::print(&if args.json {
-                document(&tried, found.as_ref(), bound)?
+            if args.json {
+                output::print_document(&SizeDocument {
+                    machine: &machine::describe(),
+                    command: &args.command,
+                    share: bound.share,
+                    bound_s: bound.seconds,
+                    cpus: found.map(|(cpus, _)| cpus),
+                    memory: found.map(|(_, memory)| memory),
+                    trials: tried.iter().map(|trial| trial.told(bound)).collect(),
+                    notes: &notes,
+                })?;
             } else {
-                page(&tried, found.as_ref(), bound, &notes)
-            })?;
+                output::print(&page(&tried, found.as_ref(), bound, &notes))?;
+            }
             Ok(Outcome::Done)
         }
     }
@@ -179,8 +188,9 @@ impl Search<'_, '_> {
             Some(share) => SHARES.iter().position(|known| *known == share).and_then(|place| all.percentiles[place]),
         };
         let figure = figure.map(|figure| figure.value).filter(|_| all.failed == 0);
-        let keeps = figure.is_some_and(|figure| figure < self.bound.seconds);
-        self.tried.push(Trial { configuration, response: all, figure });
+        let trial = Trial { configuration, response: all, figure };
+        let keeps = trial.keeps(self.bound);
+        self.tried.push(trial);
         Ok(Ok(keeps))
     }
 }
@@ -189,8 +199,7 @@ fn page(tried: &[Trial], found: Option<&(u32, u64)>, bound: Bound, notes: &[Stri
     let mut text = String::new();
     for trial in tried {
         let told = trial.figure.map_or_else(|| "failed".into(), |figure| Nanoseconds(figure * 1e9).to_string());
-        let keeps = trial.figure.is_some_and(|figure| figure < bound.seconds);
-        let sign = if keeps { "kept" } else { "broken" };
+        let sign = if trial.keeps(bound) { "kept" } else { "broken" };
         text +=
             &format!("{:<7} {:>10}  {:>5} ended  {}\n", sign, told, trial.response.count, trial.configuration.told());
     }
@@ -209,17 +218,48 @@ fn page(tried: &[Trial], found: Option<&(u32, u64)>, bound: Bound, notes: &[Stri
     text + &notes.iter().map(|note| format!("{note}\n")).collect::<String>()
 }
 
-fn document(tried: &[Trial], found: Option<&(u32, u64)>, bound: Bound) -> anyhow::Result<String> {
-    let trials: Vec<_> = tried
-        .iter()
-        .map(|it| json!({"memory": it.configuration.memory, "cpus": it.configuration.cpus, "response_s": it.figure, "count": it.response.count, "failed": it.response.failed}))
-        .collect();
-    let document = json!({
-        "bound_s": bound.seconds,
-        "share": bound.share,
-        "cpus": found.map(|it| it.0),
-        "memory": found.map(|it| it.1),
-        "trials": trials,
-    });
-    Ok(serde_json::to_string(&document)? + "\n")
+impl Trial {
+    fn told(&self, bound: Bound) -> SizeTrial {
+        SizeTrial {
+            memory: self.configuration.memory,
+            cpus: self.configuration.cpus,
+            response_s: self.figure,
+            count: self.response.count,
+            failed: self.response.failed,
+            kept: self.keeps(bound),
+        }
+    }
+
+    fn keeps(&self, bound: Bound) -> bool {
+        self.figure.is_some_and(|figure| figure < bound.seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(memory: Option<u64>, figure: Option<f64>) -> Trial {
+        let configuration = Configuration {
+            users: 1,
+            memory,
+            cpus: 2,
+            eligible: None,
+            device: PageDevice::None,
+            relief: analysis::load::Relief::None,
+            repetition: 1,
+        };
+        Trial { configuration, response: Response { count: 7, ..Response::default() }, figure }
+    }
+
+    #[test]
+    fn a_bound_is_kept_by_what_answers_sooner_and_broken_by_what_fails() {
+        let bound = Bound { share: Some(0.95), seconds: 0.2 };
+        let tried = [trial(None, Some(0.1)), trial(Some(8 << 20), Some(0.2)), trial(Some(4 << 20), None)];
+        assert_eq!(tried.iter().map(|it| it.told(bound).kept).collect::<Vec<_>>(), [true, false, false]);
+        let told = page(&tried, Some(&(2, 16 << 20)), bound, &["No swap here.".into()]);
+        assert!(told.contains("p95 response below 200 ms holds with 2 CPUs and 16 MiB of memory"), "{told}");
+        assert!(told.contains("failed") && told.ends_with("No swap here.\n"), "{told}");
+        assert!(page(&tried, None, bound, &[]).contains("does not hold"));
+    }
 }

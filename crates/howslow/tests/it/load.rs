@@ -92,6 +92,19 @@ fn without_limits_a_plan_runs_as_any_user() {
 }
 
 #[test]
+fn files_that_do_not_fit_are_read_again_and_nothing_is_swapped() {
+    let data = folder();
+    if !limits(&data) {
+        return;
+    }
+    let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 2000000\n\
+        [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
+    let told = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
+    let it = &told["configurations"][0];
+    assert!(number(it, "file_refaults") > 100.0 && number(it, "pages_in") == 0.0, "{it}");
+}
+
+#[test]
 fn memory_that_is_too_small_kills_and_is_counted() {
     let data = folder();
     if !limits(&data) {
@@ -103,6 +116,56 @@ fn memory_that_is_too_small_kills_and_is_counted() {
     assert!(number(it, "killed_for_memory") >= 1.0 && number(&it["all"], "failed") >= 1.0, "{it}");
     // The processor time of the killed is in the account of wait4 alone.
     assert!(number(it, "waited_cpu_s") > number(it, "reported_cpu_s"), "{it}");
+}
+
+#[test]
+fn measured_demands_answer_the_questions_of_the_model() {
+    let data = folder();
+    if !limits(&data) {
+        return;
+    }
+    let path = plan(&data, SMALL);
+    let file = data.path().join("demands.toml");
+    let words = ["--users", "2", "--memory", "8MiB,12MiB", "--eligible", "2", "--device", "swap"];
+    let words = words.into_iter().chain(["--time", "800ms", "--predict", "-o"]);
+    let words: Vec<&str> = words.chain([file.to_str().expect("a path")]).collect();
+    let told = json(&data, &path, &words);
+    let kept = std::fs::read_dir(data.path().join("predictions")).expect("predictions").count();
+    assert_eq!(kept, 2, "the predictions and the demands, as they were before anything ran");
+    assert_eq!(told["predicted_before"].as_array().map(Vec::len), Some(2));
+    let document = data.path().join("experiment.json");
+    std::fs::write(&document, told.to_string()).expect("a file");
+    let mut answers = Vec::new();
+    for from in [&file, &document] {
+        let asked = ["--mean", "1s", "--more-memory", "4MiB", "--json"];
+        let result = howslow(&data).arg("model").arg(from).args(asked).assert().success();
+        answers.push(serde_json::from_slice::<Value>(&result.get_output().stdout).expect("JSON"));
+    }
+    let solved = |answer: &Value| number(&answer["figures"][1]["solved"], "value");
+    assert!((solved(&answers[0]) / solved(&answers[1]) - 1.0).abs() < 1e-9, "the file and the document say the same");
+    let worth = answers[0]["worth"].to_string();
+    for change in ["4 MiB more memory", "another CPU", "fault handling in half", "a page device twice as fast"] {
+        assert!(worth.contains(change), "{change} in {worth}");
+    }
+    assert_eq!(answers[0]["within"].as_array().map(Vec::len), Some(1));
+    assert!(answers[0]["by_memory"].as_array().is_some_and(|points| points.len() > 10), "a curve over memory");
+    // Bounds, solution, simulation and the real users, in one table.
+    let figures = answers[0]["figures"].as_array().expect("figures");
+    let response = figures.iter().find(|it| it["figure"] == "mean response").expect("a row");
+    for column in ["bound", "measured"] {
+        assert!(number(response, column) > 0.0, "{response}");
+    }
+    assert!(number(&response["solved"], "value") > 0.0 && number(&response["simulated"], "value") > 0.0, "{response}");
+    howslow(&data)
+        .arg("model")
+        .arg(&file)
+        .args(["--device", "zram"])
+        .assert()
+        .code(2)
+        .stderr(contains("the file has swap"));
+    let without = json(&data, &path, &["--users", "1", "--time", "300ms"]);
+    std::fs::write(&document, without.to_string()).expect("a file");
+    howslow(&data).arg("model").arg(&document).assert().code(2).stderr(contains("--predict"));
 }
 
 #[test]
@@ -162,7 +225,7 @@ fn nonsense_is_refused_before_anything_runs() {
 fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     let data = folder();
     let result = howslow(&data).args(["load", "fortran", "--dry-run"]).assert().success();
-    result.stdout(contains("swap file of 512 MiB").and(contains("interactions: edit, compile, run, print")));
+    result.stdout(contains("swap file of 1 GiB").and(contains("interactions: edit, compile, run, print")));
     assert_eq!(std::fs::read_dir(data.path()).expect("a folder").count(), 0);
 }
 

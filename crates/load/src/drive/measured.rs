@@ -42,6 +42,7 @@ pub(super) fn measured(setting: &Setting, tally: Tally, before: &Counts, after: 
         sums: tally.sums,
         finished: tally.finished,
         depths: tally.depths,
+        parts: tally.parts,
         notes: Vec::new(),
     }
 }

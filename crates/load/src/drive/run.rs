@@ -78,7 +78,7 @@ pub fn drive(
     }
     let before = books.read();
     driver.tally.begin(before.at, before.used);
-    if let Some(signal) = driver.until(setting.time_s, progress)? {
+    if let Some(signal) = driver.measure(progress)? {
         return Ok(Ended::Interrupted(signal));
     }
     let after = books.read();
@@ -196,6 +196,20 @@ impl<'a> Driver<'a> {
             }
             self.wait(end.min(look))?;
         }
+    }
+
+    /// The time measured, in equal parts: their scatter tells how far its figures are certain.
+    fn measure(&mut self, progress: &mut dyn FnMut(f64)) -> Result<Option<i32>, LoadError> {
+        const PARTS: u32 = 10;
+        let each = self.setting.time_s / f64::from(PARTS);
+        for part in 1..=PARTS {
+            let rest = each * f64::from(PARTS - part);
+            if let Some(signal) = self.until(each, &mut |left| progress(left + rest))? {
+                return Ok(Some(signal));
+            }
+            self.tally.cut(self.gate.inside(), nanoseconds(), self.books().used());
+        }
+        Ok(None)
     }
 
     /// Lets the users that are busy end, for a while.

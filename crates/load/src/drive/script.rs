@@ -68,7 +68,14 @@ impl Script {
         let total: f64 = weights.iter().sum();
         let think_s =
             weights.iter().zip(&self.thinks).map(|(weight, think)| weight * think.mean()).sum::<f64>() / total;
-        Usual { weights, think_s, stays: self.steps.iter().any(|step| matches!(step, Step::Job(_))) }
+        let stays = self.steps.iter().any(|step| matches!(step, Step::Job(_)));
+        Usual { names: self.names.clone(), weights, think_s, stays, pages_bytes: self.pages_bytes() }
+    }
+
+    /// The pages of all jobs of a user, in bytes.
+    pub fn pages_bytes(&self) -> u64 {
+        let of = |step: &Step| if let Step::Job(job) = step { job.working_set.0 } else { 0 };
+        self.steps.iter().map(of).sum()
     }
 
     /// The number of the interaction that comes at this place of the endless script.
@@ -85,6 +92,7 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Job;
 
     fn script(text: &str) -> Result<Script, LoadError> {
         Script::of(&Plan::from_toml(&format!("name = 'x'\n{text}")).expect("a plan"))
@@ -99,7 +107,10 @@ mod tests {
         assert_eq!(it.names, ["edit", "shell"]);
         assert_eq!((0..6).map(|place| it.at(place)).collect::<Vec<_>>(), [0, 0, 1, 0, 0, 1]);
         let usual = it.usual();
-        assert_eq!((usual.weights, usual.stays), (vec![2.0, 1.0], true));
+        assert_eq!(
+            (usual.weights, usual.stays, usual.pages_bytes),
+            (vec![2.0, 1.0], true, Job::default().working_set.0)
+        );
         assert!(it.notes[0].contains("no-such-program"), "{:?}", it.notes);
         let refused = script(&gone.replace("optional = true", "")).expect_err("missing");
         assert!(refused.is_misuse() && refused.to_string().contains("no-such-program"), "{refused}");

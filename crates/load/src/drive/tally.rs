@@ -12,6 +12,8 @@ pub(super) struct Tally {
     began: Option<f64>,
     pub finished: Vec<Finished>,
     pub depths: Vec<Depth>,
+    /// The same for each part of the time measured.
+    pub parts: Vec<Vec<Depth>>,
     /// The last change: when, in ns, and what was used until then.
     last: (f64, Use),
     /// By the reports, from the very beginning.
@@ -38,6 +40,19 @@ impl Tally {
     pub(super) fn end(&mut self, eligible: usize, at: f64, used: Use) {
         self.turn(eligible, at, used);
         self.began = None;
+    }
+
+    /// A part of the time measured ends, with this many eligible.
+    pub(super) fn cut(&mut self, eligible: usize, at: f64, used: Use) {
+        self.turn(eligible, at, used);
+        let before = |depth: usize, of: fn(&Depth) -> f64| self.parts.iter().map(|part| of(&part[depth])).sum::<f64>();
+        let since = |(depth, it): (usize, &Depth)| Depth {
+            elapsed_s: it.elapsed_s - before(depth, |it| it.elapsed_s),
+            busy_s: it.busy_s - before(depth, |it| it.busy_s),
+            major_faults: it.major_faults - before(depth, |it| it.major_faults),
+        };
+        let part = self.depths.iter().enumerate().map(since).collect();
+        self.parts.push(part);
     }
 
     /// The number of eligible processes was this one until now.
@@ -74,10 +89,14 @@ mod tests {
         tally.begin(2e9, used(10.0, 100.0));
         tally.turn(0, 3e9, used(10.0, 100.0));
         tally.turn(1, 5e9, used(11.0, 130.0));
+        tally.cut(2, 5.5e9, used(11.4, 160.0));
         tally.turn(2, 6e9, used(12.0, 200.0));
+        tally.cut(1, 9e9, used(14.0, 260.0));
         tally.end(1, 9e9, used(14.0, 260.0));
         tally.turn(2, 99e9, used(99.0, 999.0));
         let told: Vec<_> = tally.depths.iter().map(|it| (it.elapsed_s, it.busy_s, it.major_faults)).collect();
         assert_eq!(told, [(1.0, 0.0, 0.0), (5.0, 3.0, 90.0), (1.0, 1.0, 70.0)]);
+        let parts = |depth: usize| tally.parts.iter().map(|part| part[depth].elapsed_s).collect::<Vec<_>>();
+        assert_eq!((parts(0), parts(1), parts(2)), (vec![1.0, 0.0], vec![2.0, 3.0], vec![0.5, 0.5]));
     }
 }

@@ -71,6 +71,16 @@ impl Think {
             Think::Trace(times) => times.iter().map(|time| time.0).sum::<f64>() / times.len().max(1) as f64,
         }
     }
+
+    /// The same spread about this multiple of its times.
+    pub fn times(&self, factor: f64) -> Think {
+        let longer = |time: &Time| Time(time.0 * factor);
+        match self {
+            Think::Constant(time) => Think::Constant(longer(time)),
+            Think::Exponential(time) => Think::Exponential(longer(time)),
+            Think::Trace(times) => Think::Trace(times.iter().map(longer).collect()),
+        }
+    }
 }
 
 /// Work done by howslow itself: references to pages of the user's own, each followed by computation. The pages stay from one

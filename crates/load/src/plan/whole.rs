@@ -157,6 +157,13 @@ impl Plan {
         plan
     }
 
+    /// The same plan for users who think for this share of its times.
+    pub fn thinking(&self, share: f64) -> Plan {
+        let mut plan = self.clone();
+        plan.interactions.iter_mut().for_each(|it| it.think = it.think.times(share));
+        plan
+    }
+
     /// The same plan for one user who never thinks and whose pages have all left memory before each interaction: in between,
     /// other pages of so many bytes are referred to. The interactions in between are named [`FLUSH`] and a number.
     pub fn flushed(&self, bytes: u64) -> Plan {

@@ -2,6 +2,7 @@
 
 mod configuration;
 pub(crate) mod forecast;
+pub(crate) mod size;
 
 use analysis::load::{
     Cliff, CliffPoint, Configuration, Depth, Experiment, Forecast, Forecasts, Measured, Response, SHARES, cliffs,
@@ -36,6 +37,8 @@ pub struct LoadDocument<'a> {
     pub predicted_before: Vec<LoadForecast>,
     /// Predictions of every second configuration, made from the others; empty unless asked for.
     pub predicted_by_half: Vec<LoadForecast>,
+    /// The measured demands as `howslow model` reads them; null unless predictions were asked for.
+    pub model: Option<serde_json::Value>,
     /// What could not be had here, in whole sentences.
     pub notes: &'a [String],
 }
@@ -212,6 +215,7 @@ impl<'a> LoadDocument<'a> {
             cliffs: cliffs(&it.measured).iter().map(LoadCliff::from).collect(),
             predicted_before: told(|it| &it.before),
             predicted_by_half: told(|it| &it.half),
+            model: forecasts.and_then(|of| serde_json::to_value(of.for_model(&it.measured)?).ok()),
             notes: &it.notes,
         }
     }

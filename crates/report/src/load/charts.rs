@@ -1,6 +1,6 @@
 //! Curves of an experiment: response and throughput by users, idle by users, and the memory cliff.
 
-use analysis::load::{Configuration, Experiment, Forecast, Forecasts, Judged, Predicted, Row, cliffs, row};
+use analysis::load::{CliffPoint, Configuration, Experiment, Forecast, Forecasts, Judged, Predicted, Row, cliffs, row};
 
 use super::cliff::name;
 use crate::chart::{Axis, Chart, Series, Unit};
@@ -29,48 +29,83 @@ pub fn load_charts(it: &Experiment, forecasts: Option<&Forecasts>) -> Vec<(Strin
     let throughput = by_users("Throughput by users", "interactions", Unit::PerSecond, &|row| exact(row.throughput));
     let idle = by_users("Idle by users", "idle", Unit::Share, &|row| exact(row.idle.total()));
     let (mut response, mut throughput, mut idle) = (response, throughput, idle);
-    response.series.extend(lines(predicted, |it| it.response_s * 1e9));
-    throughput.series.extend(lines(predicted, |it| it.throughput));
-    idle.series.extend(lines(predicted, |it| it.idle.iter().sum()));
+    response.series.extend(lines(predicted, By::Users, |it| it.response_s * 1e9));
+    throughput.series.extend(lines(predicted, By::Users, |it| it.throughput));
+    idle.series.extend(lines(predicted, By::Users, |it| it.idle.iter().sum()));
     let mut charts = vec![
         ("load-response".to_string(), response),
         ("load-throughput".to_string(), throughput),
         ("load-idle".to_string(), idle),
     ];
-    charts.extend(cliff_charts(it));
+    charts.extend(cliff_charts(it, predicted));
     charts.retain(|(_, chart)| !chart.series.is_empty());
     charts
 }
 
-/// The model's line for each set of configurations that differ in their users alone.
-fn lines(forecasts: &[Forecast], of: fn(&Judged) -> f64) -> Vec<Series> {
-    let common = |it: &Configuration| Configuration { users: 0, repetition: 1, ..it.clone() };
+/// What the points of a curve differ in.
+#[derive(Clone, Copy)]
+enum By {
+    Users,
+    Memory,
+}
+
+impl By {
+    /// What the points of a curve have in common.
+    fn common(self, it: &Configuration) -> Configuration {
+        match self {
+            By::Users => Configuration { users: 0, repetition: 1, ..it.clone() },
+            By::Memory => Configuration { memory: None, repetition: 1, ..it.clone() },
+        }
+    }
+
+    /// Where a point stands; `None` for all the memory there is.
+    fn at(self, it: &Configuration) -> Option<f64> {
+        match self {
+            By::Users => Some(f64::from(it.users)),
+            By::Memory => it.memory.map(|bytes| bytes as f64),
+        }
+    }
+
+    /// The name of a curve.
+    fn name(self, common: &Configuration) -> String {
+        match self {
+            By::Users => {
+                let told = common.told();
+                told.strip_prefix("0 users, ").unwrap_or(&told).into()
+            }
+            By::Memory => name(common),
+        }
+    }
+}
+
+/// The model's line, with its interval, for each set of configurations that differ in users or in memory alone.
+fn lines(forecasts: &[Forecast], by: By, of: fn(&Judged) -> f64) -> Vec<Series> {
     let mut kinds: Vec<Configuration> = Vec::new();
     for it in forecasts {
-        let kind = common(&it.configuration);
+        let kind = by.common(&it.configuration);
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
     }
     let series = kinds.into_iter().map(|kind| {
-        let known = forecasts.iter().filter(|it| common(&it.configuration) == kind && it.configuration.repetition == 1);
+        let known =
+            forecasts.iter().filter(|it| by.common(&it.configuration) == kind && it.configuration.repetition == 1);
         let mut points: Vec<(f64, &Predicted)> =
-            known.filter_map(|it| Some((f64::from(it.configuration.users), it.predicted.as_ref().ok()?))).collect();
+            known.filter_map(|it| Some((by.at(&it.configuration)?, it.predicted.as_ref().ok()?))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let told = kind.told();
-        let name = format!("model: {}", told.strip_prefix("0 users, ").unwrap_or(&told));
         let intervals = points.iter().map(|(_, it)| (of(&it.low), of(&it.high))).collect();
-        Series::new(name, points.iter().map(|(users, it)| (*users, of(&it.value))).collect()).with_intervals(intervals)
+        let values = points.iter().map(|(at, it)| (*at, of(&it.value))).collect();
+        Series::new(format!("model: {}", by.name(&kind)), values).with_intervals(intervals)
     });
     series.filter(|series| series.points.len() > 1).collect()
 }
 
 /// One curve for each set of configurations that differ in their users alone.
 fn curves(rows: &[Row], of: Read) -> Vec<Series> {
-    let common = |it: &Configuration| Configuration { users: 0, repetition: 1, ..it.clone() };
+    let by = By::Users;
     let mut kinds: Vec<Configuration> = Vec::new();
     for row in rows {
-        let kind = common(&row.configuration);
+        let kind = by.common(&row.configuration);
         if !kinds.contains(&kind) {
             kinds.push(kind);
         }
@@ -78,43 +113,136 @@ fn curves(rows: &[Row], of: Read) -> Vec<Series> {
     let series = kinds.into_iter().map(|kind| {
         let mut points: Vec<(f64, (f64, f64, f64))> = rows
             .iter()
-            .filter(|row| common(&row.configuration) == kind)
+            .filter(|row| by.common(&row.configuration) == kind)
             .filter_map(|row| Some((f64::from(row.configuration.users), of(row)?)))
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let told = kind.told();
-        let name = told.strip_prefix("0 users, ").unwrap_or(&told).to_string();
         let intervals = points.iter().map(|(_, (_, low, high))| (*low, *high)).collect();
-        Series::new(name, points.iter().map(|(users, (value, ..))| (*users, *value)).collect())
+        Series::new(by.name(&kind), points.iter().map(|(users, (value, ..))| (*users, *value)).collect())
             .with_intervals(intervals)
     });
     series.filter(|series| series.points.len() > 1).collect()
 }
 
-fn cliff_charts(it: &Experiment) -> Vec<(String, Chart)> {
+/// Reads a figure of an amount of memory.
+type ReadPoint = fn(&CliffPoint) -> Option<f64>;
+
+fn cliff_charts(it: &Experiment, predicted: &[Forecast]) -> Vec<(String, Chart)> {
     let cliffs = cliffs(&it.measured);
-    let chart = |title: &str, label: &str, unit: Unit, of: &dyn Fn(&analysis::load::CliffPoint) -> Option<f64>| {
-        let series = cliffs.iter().map(|cliff| {
+    let chart = |title: &str, y: Axis, of: ReadPoint, model: fn(&Judged) -> f64| {
+        let measured = cliffs.iter().map(|cliff| {
             let points = cliff.points.iter().rev().filter(|point| point.memory.is_finite());
             Series::new(name(&cliff.common), points.filter_map(|point| Some((point.memory, of(point)?))).collect())
         });
-        Chart {
-            title: title.into(),
-            x: Axis::log("memory", Unit::Bytes),
-            y: Axis::linear(label, unit),
-            series: series.filter(|series| series.points.len() > 1).collect(),
+        let mut series: Vec<Series> = measured.filter(|series| series.points.len() > 1).collect();
+        if !series.is_empty() {
+            series.extend(lines(predicted, By::Memory, model));
         }
+        Chart { title: title.into(), x: Axis::log("memory", Unit::Bytes), y, series }
     };
+    let throughput = Axis::linear("interactions", Unit::PerSecond);
+    let response = Axis::linear("response", Unit::Nanoseconds);
     vec![
         (
             "load-cliff-throughput".into(),
-            chart("Throughput by memory", "interactions", Unit::PerSecond, &|point| Some(point.throughput)),
+            chart("Throughput by memory", throughput, |point| Some(point.throughput), |it| it.throughput),
         ),
         (
             "load-cliff-response".into(),
-            chart("Mean response by memory", "response", Unit::Nanoseconds, &|point| {
-                point.response_s.map(|response| response * 1e9)
-            }),
+            chart(
+                "Mean response by memory",
+                response,
+                |point| point.response_s.map(|it| it * 1e9),
+                |it| it.response_s * 1e9,
+            ),
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::load::{CpuTime, Depth, FaultCost, Finished, Measured, Outcome, PageDevice, Paging, Relief, Sums};
+
+    use super::*;
+
+    fn configuration(users: u32, memory: u64) -> Configuration {
+        Configuration {
+            users,
+            memory: Some(memory << 20),
+            cpus: 1,
+            eligible: Some(3),
+            device: PageDevice::Swap,
+            relief: Relief::None,
+            repetition: 1,
+        }
+    }
+
+    fn measured(users: u32, memory: u64) -> Measured {
+        let response_s = f64::from(users) / memory as f64;
+        let one = |n: usize| Finished {
+            interaction: 0,
+            user: 0,
+            at_s: n as f64,
+            wait_s: 0.0,
+            response_s,
+            user_s: 0.01,
+            system_s: 0.0,
+            minor_faults: 0.0,
+            major_faults: 1.0,
+            outcome: Outcome::Done,
+        };
+        Measured {
+            configuration: configuration(users, memory),
+            elapsed_s: 20.0,
+            finished: (0..20).map(one).collect(),
+            depths: vec![Depth { elapsed_s: 20.0, busy_s: 0.0, major_faults: 0.0 }],
+            parts: Vec::new(),
+            cpu: CpuTime::default(),
+            paging: Paging::default(),
+            pressure: None,
+            killed_for_memory: 0,
+            fault: FaultCost::default(),
+            sums: Sums::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn predicted(users: u32, memory: u64) -> Forecast {
+        let of = |factor: f64| Judged {
+            throughput: factor,
+            response_s: factor * f64::from(users),
+            idle: [factor / 10.0; 3],
+            ..Judged::default()
+        };
+        let predicted = Ok(Predicted { value: of(1.0), low: of(0.9), high: of(1.2) });
+        Forecast { configuration: configuration(users, memory), predicted }
+    }
+
+    #[test]
+    fn every_curve_has_the_model_s_line_with_its_interval_beside_it() {
+        let places = [(4, 16), (4, 32), (8, 16), (8, 32)];
+        let it = Experiment {
+            measured: places.iter().map(|&(users, memory)| measured(users, memory)).collect(),
+            ..Experiment::default()
+        };
+        let before = places.iter().map(|&(users, memory)| predicted(users, memory)).collect();
+        let charts = load_charts(&it, Some(&Forecasts { before, ..Forecasts::default() }));
+        let names: Vec<&str> = charts.iter().map(|(name, _)| name.as_str()).collect();
+        let wanted = ["load-response", "load-throughput", "load-idle", "load-cliff-throughput", "load-cliff-response"];
+        assert_eq!(names, wanted);
+        for (name, chart) in &charts {
+            let models: Vec<&Series> = chart.series.iter().filter(|it| it.name.starts_with("model: ")).collect();
+            assert_eq!((chart.series.len(), models.len()), (4, 2), "{name}");
+            for series in models {
+                assert!(
+                    series.intervals.iter().zip(&series.points).all(|(ends, at)| ends.0 < at.1 && at.1 < ends.1),
+                    "{name}"
+                );
+            }
+            assert!(chart.svg().starts_with("<svg") && chart.text(80).contains("model: "), "{name}");
+        }
+        let without = load_charts(&it, None);
+        assert!(without.iter().all(|(_, chart)| chart.series.len() == 2));
+        assert!(load_charts(&Experiment { measured: vec![measured(4, 16)], ..Experiment::default() }, None).is_empty());
+    }
 }

@@ -8,7 +8,7 @@ use super::*;
 const MIB: u64 = 1 << 20;
 
 fn usual() -> Usual {
-    Usual { weights: vec![3.0, 1.0], think_s: 0.5, stays: true }
+    Usual { names: vec!["a".into(), "b".into()], weights: vec![3.0, 1.0], think_s: 0.5, stays: true, pages_bytes: 0 }
 }
 
 fn configuration(users: u32, memory: u64, relief: Relief) -> Configuration {
@@ -44,6 +44,7 @@ fn one_user(memory: u64, faults: f64, relief: Relief) -> Measured {
         elapsed_s: 10.0,
         finished,
         depths: Vec::new(),
+        parts: Vec::new(),
         cpu: CpuTime::default(),
         paging: Pages::default(),
         pressure: None,
@@ -71,23 +72,81 @@ fn demands_are_those_of_the_script_and_not_of_the_mix_that_ended() {
     assert!((it.user_s.value - 0.03).abs() < 1e-9, "{:?}", it.user_s);
     let paged = &it.paged[0];
     assert!((paged.handling_s - 1e-4).abs() < 1e-9 && (paged.wait_s - 2e-4).abs() < 1e-9, "{paged:?}");
-    assert!(it.system_s.value < 1e-9 && paged.reload == Some(120.0));
+    assert!(it.system_s.value < 1e-9 && paged.reload.is_some_and(|reload| reload.value == 120.0));
     // Between 4 and 8 MiB, on logarithms.
-    let between = it.faults(&configuration(1, 6, Relief::None)).value;
+    let between = faults(&it, &configuration(1, 6, Relief::None));
     assert!(between > 50.0 && between < 200.0, "{between}");
+    // Three of four interactions take 10 ms, one 90.
+    let kinds: Vec<_> = it.kinds().into_iter().map(|kind| (kind.name, kind.weight, kind.size)).collect();
+    let wanted = [("a", 3.0, 1.0 / 3.0), ("b", 1.0, 3.0)];
+    for (kind, wanted) in kinds.iter().zip(wanted) {
+        assert!((kind.0.as_str(), kind.1) == (wanted.0, wanted.1) && (kind.2 - wanted.2).abs() < 1e-9, "{kinds:?}");
+    }
+}
+
+/// Faults of an interaction by the model.
+fn faults(demands: &Demands, it: &Configuration) -> f64 {
+    crate::model::predict(&system(demands, it)).expect("a system").faults
 }
 
 #[test]
 fn users_that_keep_their_pages_share_all_memory() {
     let it = demands();
-    let faults = |users, memory| it.faults(&configuration(users, memory, Relief::None)).value;
-    assert_eq!(faults(2, 32), 0.0, "16 MiB for each");
-    assert_eq!(faults(4, 32), 50.0, "8 MiB for each");
+    let faults_of = |users, memory| faults(&it, &configuration(users, memory, Relief::None));
+    assert!(faults_of(2, 32) < 1e-3, "16 MiB for each");
+    assert!((faults_of(4, 32) - 50.0).abs() < 1e-6, "8 MiB for each");
     // 2 MiB for each would be 400 faults, but the three that are eligible have 16 MiB, so no page is missed twice.
-    assert_eq!(faults(24, 48), 120.0);
-    assert_eq!(faults(12, 12), 200.0, "4 MiB for each of the eligible, so pages are missed within an interaction too");
-    let leaves = Demands { usual: Usual { stays: false, ..usual() }, ..it };
-    assert_eq!(leaves.faults(&configuration(24, 48, Relief::None)).value, 0.0, "pages go with their process");
+    assert!((faults_of(24, 48) - 120.0).abs() < 1e-6);
+    // 4 MiB for each of three, so pages are missed within an interaction too; fewer have more, and miss those that left.
+    let crowded = faults_of(12, 12);
+    assert!(crowded > 125.0 && crowded < 200.0, "{crowded}");
+    let leaves = Demands { usual: Usual { stays: false, ..usual() }, ..it.clone() };
+    assert!(faults(&leaves, &configuration(24, 48, Relief::None)) < 1e-3, "pages go with their process");
+    let unlimited = Configuration { memory: None, ..configuration(24, 48, Relief::None) };
+    assert_eq!(faults(&it, &unlimited), 0.0, "as with the most that was measured");
+}
+
+#[test]
+fn a_page_of_compressed_memory_costs_the_processor_and_no_waiting() {
+    let mut runs = [2, 4, 8].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
+    for it in &mut runs {
+        it.configuration.device = Device::Zram;
+        it.fault.minor_s = 1e-6;
+    }
+    let demands = Demands::of(&runs.iter().collect::<Vec<_>>(), &[], &usual()).expect("demands");
+    let on_zram = system(&demands, &Configuration { device: Device::Zram, ..configuration(1, 4, Relief::None) });
+    assert!(on_zram.page_device.service_s.value == 0.0, "{on_zram:?}");
+    assert!((on_zram.page_device.cpu_s.value - 99e-6).abs() < 1e-9, "{on_zram:?}");
+    assert!((on_zram.handling_s.value - 1e-6).abs() < 1e-9, "{on_zram:?}");
+}
+
+#[test]
+fn a_share_that_holds_all_pages_has_no_faults_though_it_was_not_measured() {
+    let runs = [2, 4].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
+    let of = |pages_bytes| {
+        let usual = Usual { pages_bytes, ..usual() };
+        let demands = Demands::of(&runs.iter().collect::<Vec<_>>(), &[], &usual).expect("demands");
+        [6, 10, 12].map(|memory| faults(&demands, &configuration(1, memory, Relief::None)))
+    };
+    assert!(
+        of(0).iter().all(|faults| (faults - 200.0).abs() < 1e-6),
+        "nothing is known of more than 4 MiB: {:?}",
+        of(0)
+    );
+    let [some, few, none] = of(10 * MIB);
+    assert!((20.0..190.0).contains(&some) && few < some && none < 1e-3, "{:?}", of(10 * MIB));
+    assert!(of(3 * MIB).iter().all(|faults| (faults - 200.0).abs() < 1e-6), "what was measured counts");
+}
+
+#[test]
+fn waiting_for_files_is_told_from_waiting_for_pages() {
+    let mut runs = [2, 4, 8, 16].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
+    for one in runs.iter_mut().flat_map(|it| &mut it.finished) {
+        one.response_s += 0.02;
+    }
+    let demands = Demands::of(&runs.iter().collect::<Vec<_>>(), &[], &usual()).expect("demands");
+    assert!((demands.other_wait_s.value - 0.02).abs() < 1e-9, "{:?}", demands.other_wait_s);
+    assert!((demands.paged[0].wait_s - 2e-4).abs() < 1e-9, "{:?}", demands.paged);
 }
 
 #[test]
@@ -118,11 +177,19 @@ fn a_forecast_is_held_against_what_was_measured() {
 #[test]
 fn the_other_half_is_not_among_what_was_fitted() {
     let runs = [2, 4, 8, 16].map(|memory| one_user(memory, 800.0 / memory as f64, Relief::None));
-    let half = by_half(&runs, &usual());
+    let half = by_half(&runs, &[], &usual());
     let memory: Vec<_> = half.iter().map(|it| it.configuration.memory).collect();
     assert_eq!(memory, [Some(4 * MIB), Some(16 * MIB)]);
     let faults = half[0].predicted.as_ref().expect("a prediction").value.faults;
     assert!(faults > 100.0 && faults < 400.0, "{faults}");
+    // A twelfth of the memory for each, but the eligible fit.
+    let many = [6, 12, 24, 48].map(|memory| Measured {
+        configuration: configuration(12, memory, Relief::None),
+        ..one_user(memory, 800.0 / memory as f64, Relief::None)
+    });
+    let crowded = by_half(&many, &[one_user(16, 50.0, Relief::None)], &usual());
+    let faults = crowded[0].predicted.as_ref().expect("a prediction").value.faults;
+    assert!((faults - 50.0).abs() < 1e-3, "no more pages are missed than left: {faults}");
 }
 
 #[test]
@@ -140,4 +207,27 @@ fn the_demands_are_asked_for_where_the_configurations_need_them() {
     assert_eq!(flushed.iter().map(|it| (it.users, it.memory)).collect::<Vec<_>>(), [(1, Some(24 * MIB))]);
     assert!(super::flushed(&all, false).is_empty());
     assert!(alone_of(&all, false).iter().all(|it| it.relief == Relief::None && it.memory >= Some(8 * MIB)));
+}
+
+#[test]
+fn the_model_is_given_the_demands_and_what_was_measured() {
+    use super::super::for_model::model_file;
+    let on_zram = Configuration { device: Device::Zram, ..configuration(2, 8, Relief::None) };
+    let all = [configuration(1, 8, Relief::None), on_zram, configuration(1, 4, Relief::None)];
+    let mut measured = one_user(8, 50.0, Relief::None);
+    measured.elapsed_s = 40.0 * 0.545;
+    let relieved = one_user(8, 10.0, Relief::Both);
+    let file = model_file(&demands(), &all, &[measured, relieved]);
+    assert_eq!(file.devices(), ["swap", "zram"]);
+    assert_eq!(file.measured.len(), 1, "relief changes what the demands say");
+    let system = file.system_with(None).expect("a system");
+    assert!(system.faults.is_over_memory() && system.pages_stay && system.users == 1);
+    let beside = &file.measured[0];
+    assert_eq!(beside.configuration, system.configuration());
+    assert!((beside.handling_s.expect("faults").value - 0.005).abs() < 1e-9 && beside.system_s.value < 1e-9);
+    assert!(beside.throughput.is_some_and(|it| (it.value - 1.0 / 0.545).abs() < 1e-9));
+    // A megabyte more is worth faults.
+    let more = crate::model::questions::Change::Memory(MIB).of(system).expect("faults over memory");
+    let faults = |of: &System| crate::model::predict(of).expect("a system").faults;
+    assert!(faults(&more) < faults(system));
 }

@@ -107,7 +107,7 @@ pub(super) const CLAIMS: &[Claim] = &[
             one: named!("the larger miss of MPM98 and MPM102", "core.model.miss.384"),
             other: named!("2.5 points", "core.model.near"),
         },
-        here: &[],
+        here: here::MODEL_IDLE,
         note: "with the page wait fitted on MPM97; the interval holds what the rounding of all figures leaves open",
     },
     Claim {
@@ -141,7 +141,7 @@ pub(super) const CLAIMS: &[Claim] = &[
             one: named!("faults saved x 8 ms", "core.explained.6.0"),
             other: Route { name: "CPU time saved", plus: &[CPU_97], minus: &[CPU_98], divide_by: 1.0 },
         },
-        here: &[],
+        here: here::EXPLAINED_CPU,
         note: "within a fifth; the paper says that the effect may be easily predicted",
     },
     Claim {

@@ -3,6 +3,7 @@
 use record::Run;
 
 use super::computed::{FITTED, decrease, full, page_wait, predicted};
+use super::here;
 use super::runs::{DEPTHS, DETAILED, PAIRS, PaperRun, RUNS, between, cost, fact, interactions};
 use crate::model::{FaultCurve, PageDevice, System, predict};
 use crate::study::definition::Paper;
@@ -10,8 +11,8 @@ use crate::study::table::{Cell, TableAnswer, figures, words};
 
 const SECOND: f64 = 1e9;
 
-pub(super) fn tables(paper: &Paper, _run: &Run) -> Vec<TableAnswer> {
-    vec![interactions_table(paper), memory(paper), idle(paper), handling(paper), whole(paper)]
+pub(super) fn tables(paper: &Paper, run: &Run) -> Vec<TableAnswer> {
+    vec![interactions_table(paper), memory(paper), idle(paper), handling(paper), whole(paper), here::table(run)]
 }
 
 /// A run's name as the paper prints it.

@@ -1,0 +1,94 @@
+//! How far the figures of one configuration are certain: from the scatter between the parts of the time measured (batch means).
+
+use super::figures::{Idle, idle, idle_of};
+use super::measured::{Depth, Measured};
+use crate::statistics::{Interval, student_quantile};
+
+/// The share of time of one kind of idle, with its interval. Without parts the interval has no ends.
+pub fn idle_interval(it: &Measured, kind: fn(&Idle) -> f64) -> Interval {
+    let value = kind(&idle(it));
+    let parts: Vec<f64> = it.parts.iter().map(|part| kind(&idle_of(it, part))).collect();
+    about(value, half(&parts))
+}
+
+/// Processor time between two page faults while this many are eligible, in seconds, with its interval; `None` if none occurred.
+/// The interval is that of a ratio of sums (Cochran, Sampling Techniques, 6.4).
+pub fn between_faults(it: &Measured, eligible: usize) -> Option<Interval> {
+    let whole = it.depths.get(eligible).filter(|depth| depth.major_faults > 0.0)?;
+    let value = whole.busy_s / whole.major_faults;
+    let parts: Vec<&Depth> = it.parts.iter().filter_map(|part| part.get(eligible)).collect();
+    let each = whole.major_faults / parts.len().max(1) as f64;
+    let residuals: Vec<f64> = parts.iter().map(|part| (part.busy_s - value * part.major_faults) / each).collect();
+    Some(about(value, half(&residuals)))
+}
+
+/// Half of the 95 % interval of the mean of these values.
+fn half(values: &[f64]) -> f64 {
+    let count = values.len();
+    if count < 2 {
+        return f64::INFINITY;
+    }
+    let mean = values.iter().sum::<f64>() / count as f64;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
+    student_quantile(0.975, count as u32 - 1) * (variance / count as f64).sqrt()
+}
+
+fn about(value: f64, half: f64) -> Interval {
+    Interval { value, low: value - half, high: value + half }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::configuration::{Configuration, PageDevice, Relief};
+    use super::super::measured::{CpuTime, FaultCost, Paging, Sums};
+    use super::*;
+
+    /// One process at most; in each part it runs for this share of a second and faults so often.
+    fn measured(parts: &[(f64, f64)]) -> Measured {
+        let configuration = Configuration {
+            users: 1,
+            memory: None,
+            cpus: 1,
+            eligible: None,
+            device: PageDevice::None,
+            relief: Relief::None,
+            repetition: 1,
+        };
+        let part = |&(busy_s, major_faults): &(f64, f64)| {
+            vec![Depth::default(), Depth { elapsed_s: 1.0, busy_s, major_faults }]
+        };
+        let sum = |of: fn(&(f64, f64)) -> f64| parts.iter().map(of).sum::<f64>();
+        let whole = Depth { elapsed_s: parts.len() as f64, busy_s: sum(|it| it.0), major_faults: sum(|it| it.1) };
+        Measured {
+            configuration,
+            elapsed_s: parts.len() as f64,
+            finished: Vec::new(),
+            depths: vec![Depth::default(), whole],
+            parts: parts.iter().map(part).collect(),
+            cpu: CpuTime::default(),
+            paging: Paging::default(),
+            pressure: None,
+            killed_for_memory: 0,
+            fault: FaultCost::default(),
+            sums: Sums::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_scatter_between_parts_is_the_interval() {
+        let it = measured(&[(0.4, 40.0), (0.6, 60.0), (0.5, 50.0), (0.5, 50.0)]);
+        let idle = idle_interval(&it, |it| it.multiprogramming);
+        // Standard deviation 0.0816, four parts, Student's t for three 3.182.
+        assert!((idle.value - 0.5).abs() < 1e-12 && (idle.half() - 3.182 * 0.0816 / 2.0).abs() < 1e-3, "{idle:?}");
+        let between = between_faults(&it, 1).expect("faults");
+        assert!(
+            (between.value - 0.01).abs() < 1e-12 && between.half() < 1e-12,
+            "each part has the same ratio: {between:?}"
+        );
+        let scattered = between_faults(&measured(&[(0.5, 40.0), (0.5, 60.0), (0.5, 50.0)]), 1).expect("faults");
+        assert!(scattered.low < 0.008 && scattered.high > 0.012, "{scattered:?}");
+        assert!(between_faults(&it, 0).is_none() && between_faults(&it, 7).is_none());
+        assert!(idle_interval(&Measured { parts: Vec::new(), ..it }, |it| it.zero).high.is_infinite());
+    }
+}

@@ -1,0 +1,51 @@
+//! An experiment from its first configuration to its last, with progress.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ::load::{LoadError, Plan, Session, Step};
+use analysis::load::{Configuration, Experiment};
+use measure::Progress;
+
+use crate::output::Bar;
+
+/// Measures all configurations. One that cannot be measured is noted, unless none can.
+pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: u64) -> Result<Experiment, LoadError> {
+    let bar = Bar::new();
+    let mut session = Session::open(plan, all, root, seed)?;
+    let mut it = Experiment {
+        plan: plan.name.clone(),
+        interactions: session.interactions().to_vec(),
+        limited_by: session.limited_by().map(String::from),
+        notes: session.notes.clone(),
+        ..Experiment::default()
+    };
+    let mut failed = None;
+    for (number, configuration) in all.iter().enumerate() {
+        let rest = plan.takes(all.len() - number - 1);
+        let mut progress = |left: f64| {
+            bar.show(&Progress {
+                item: configuration.told(),
+                done: number as u32,
+                total: all.len() as u32,
+                left: Duration::from_secs_f64((left + rest).max(0.0)),
+            });
+        };
+        match session.measure(configuration, &mut progress) {
+            Ok(Step::Done(measured)) => it.measured.push(*measured),
+            Ok(Step::Interrupted(signal)) => {
+                it.interrupted = Some(signal);
+                break;
+            }
+            Err(error) => {
+                it.notes.push(format!("{} could not be measured: {error}.", configuration.told()));
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    bar.clear();
+    match failed {
+        Some(error) if it.measured.is_empty() && it.interrupted.is_none() => Err(error),
+        _ => Ok(it),
+    }
+}

@@ -1,0 +1,73 @@
+//! The experiment with scripted users of a study: its figures become costs of the study's run.
+
+use ::load::{LoadError, Time, shipped};
+use analysis::study::UserExperiment;
+use record::{Run, Skip};
+
+use super::experiment::experiment;
+use super::predict;
+use crate::output::Misuse;
+use crate::scratch;
+
+/// Measures what an experiment of a study needs, predictions first, and adds it to the run. What cannot be measured here is
+/// skipped there, with reason and remedy. Returns the signal that ended it early.
+///
+/// # Errors
+/// If the study names no plan, or there is no place for scratch files.
+pub(crate) fn users_of(study: &UserExperiment, run: &mut Run) -> anyhow::Result<Option<i32>> {
+    let mut plan = shipped(study.plan)
+        .ok_or_else(|| Misuse(format!("there is no plan {}", study.plan)))?
+        .map_err(|error| Misuse(error.to_string()))?;
+    (plan.time, plan.settle) = (Time(study.time_s), Time(study.settle_s));
+    plan = plan.thinking(study.think);
+    let configurations = (study.configurations)();
+    let (root, seed) = (scratch::folder()?, run.settings.seed);
+    let found = predict::before(&plan, &configurations, &root, seed).and_then(|before| {
+        let forecasts = match before {
+            Ok(forecasts) => forecasts,
+            Err(signal) => return Ok((Vec::new(), Vec::new(), Some(signal))),
+        };
+        let it = experiment(&plan, &configurations, &root, seed)?;
+        Ok(((study.costs)(&forecasts, &it.measured), it.notes, it.interrupted))
+    });
+    let (costs, why, signal) = match found {
+        Ok((costs, notes, signal)) => (costs, told(&notes), signal),
+        Err(error) => (Vec::new(), reasons(&error), None),
+    };
+    let missing =
+        (study.names)().into_iter().filter(|(id, at)| !costs.iter().any(|it| it.operation == *id && it.at == *at));
+    let skips = missing.map(|(operation, at)| Skip {
+        operation: operation.into(),
+        at,
+        reason: why.0.clone(),
+        remedy: why.1.clone(),
+    });
+    run.skipped.extend(skips);
+    run.costs.extend(costs);
+    run.note_units();
+    Ok(signal)
+}
+
+/// Reason and remedy of an experiment that cannot be done. A page joins reasons by semicolons, so a reason has none.
+fn reasons(error: &LoadError) -> (String, String) {
+    (error.reason().replace("; ", ", "), error.remedy().replace("; ", ", "))
+}
+
+/// The same of single configurations.
+fn told(notes: &[String]) -> (String, String) {
+    let text = notes.join(" ").replace("; ", ", ");
+    (if text.is_empty() { "it did not end here".into() } else { text }, String::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_one_sentence() {
+        let lacking = LoadError::Lacking { what: "no right; at all".into(), remedy: "run as root".into() };
+        assert_eq!(reasons(&lacking), ("no right, at all".to_string(), "run as root".to_string()));
+        assert_eq!(told(&[]).0, "it did not end here");
+        assert_eq!(told(&["One; two.".into(), "Three.".into()]).0, "One, two. Three.");
+    }
+}
