@@ -111,9 +111,13 @@ fn rows(view: &BillView, style: Style) -> String {
     }
     let rest = bill.rows.get(MOST_ROWS..).unwrap_or_default();
     if !rest.is_empty() {
-        let cpu: f64 = rest.iter().filter_map(|row| row.cpu_ns).sum();
+        let priced: Vec<f64> = rest.iter().filter_map(|row| row.cpu_ns).collect();
         let count: u64 = rest.iter().map(|row| row.count).sum();
-        let told = if view.run.is_some() { Nanoseconds(cpu).to_string() } else { String::new() };
+        let told = match priced.is_empty() {
+            false => Nanoseconds(priced.iter().sum()).to_string(),
+            true if view.run.is_some() => "-".into(),
+            true => String::new(),
+        };
         let name = format!("  {} others", rest.len());
         grid.add(RowKind::Aside, vec![name, times(count), "".into(), "".into(), "".into(), told, "".into()]);
     }

@@ -178,7 +178,7 @@ impl Choice<'_> {
     }
 
     /// The measured sizes, the smallest first. A line may leave out sizes that the run does not have, but nothing is told of
-    /// sizes below its first one.
+    /// sizes below its first one, nor beyond its last one where larger ones can be measured: so many times one byte is no price.
     fn sizes(&self, ids: &[&str], mean: f64) -> Vec<(f64, &'static str, Point)> {
         let mut points: Vec<(f64, &'static str, Point)> = Vec::new();
         for operation in ids.iter().filter_map(|id| operations::find(id)) {
@@ -188,7 +188,10 @@ impl Choice<'_> {
         }
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         let known: Vec<_> = points.iter().filter(|(_, id, point)| self.kept.has(id, point)).cloned().collect();
-        if known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0)) { known } else { points }
+        let begins = known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0));
+        let largest = points.last().map(|(size, ..)| *size);
+        let reaches = known.last().is_some_and(|(size, ..)| *size >= mean || Some(*size) == largest);
+        if begins && reaches { known } else { points }
     }
 
     /// True for points without an axis `files`, and for the one at their size that fits best: with the fewest files or the most.
@@ -272,6 +275,20 @@ mod tests {
         let cold = chosen(&[call("read", 10, 0, Some(10 << 17))], &[], Met::Many);
         assert_eq!(cold, lines(&[("called.read@files=256,size=65536", 20.0)]));
         assert_eq!(chosen(&[call("write", 7, 0, Some(7))], &[], Met::One), lines(&[("syscall.write.null", 7.0)]));
+    }
+
+    #[test]
+    fn a_run_that_has_one_byte_alone_prices_no_pages() {
+        let book = crate::resolve::run("pdp-11-24").expect("a book");
+        let one =
+            record::Cost { operation: "syscall.write.null".into(), at: Point::default(), ..book.costs[0].clone() };
+        let kept = Kept::of(record::Run { costs: vec![one], ..book });
+        let seen = Observation::default();
+        let choice = Choice { kept: &kept, seen: &seen, met: Met::One };
+        let large = choice.call(&call("write", 3, 0, Some(3 * 40_000)));
+        assert!(!large.is_empty() && large.iter().all(|line| line.term.operation != "syscall.write.null"), "{large:?}");
+        let small = choice.call(&call("write", 7, 0, Some(7)));
+        assert_eq!((small[0].term.operation.as_str(), small[0].term.times), ("syscall.write.null", 7.0));
     }
 
     #[test]

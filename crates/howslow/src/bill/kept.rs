@@ -73,6 +73,12 @@ impl Kept {
         Kept { run: None, older: VecDeque::new(), taken: Vec::new() }
     }
 
+    /// This run alone.
+    #[cfg(test)]
+    pub(super) fn of(run: Run) -> Kept {
+        Kept { run: Some(run), ..Kept::nothing() }
+    }
+
     /// Reads the next older run, if there is one, and takes from it what is not known. Returns whether there was one.
     pub(super) fn read_older(&mut self) -> bool {
         let Some(id) = self.older.pop_front() else { return false };

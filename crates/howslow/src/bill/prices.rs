@@ -174,7 +174,12 @@ impl Prices {
         let explained = |met| bill(seen, Some(&at(self.lines(seen, met)))).explained.value;
         let mut bill = bill(seen, Some(&prediction));
         bill.range_ns = Some([Met::One, Met::Many].map(explained)).filter(|[one, many]| one != many);
-        let lacking = prediction.lacking.iter().map(|(line, _)| line.name()).collect();
+        let mut lacking: Vec<String> = Vec::new();
+        for name in prediction.lacking.iter().map(|(line, _)| line.name()) {
+            if !lacking.contains(&name) {
+                lacking.push(name);
+            }
+        }
         Priced { bill, lines, lacking, remedy: self.remedy(&self.lacks(seen)) }
     }
 
