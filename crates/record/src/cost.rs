@@ -47,6 +47,12 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// A figure that nothing timed, with its interval: one value stands for every estimate.
+    pub fn given(value: f64, low: f64, high: f64) -> Figures {
+        let value = Nanoseconds(value);
+        Figures { best: value, quiet: value, typical: value, low: Nanoseconds(low), high: Nanoseconds(high) }
+    }
+
     /// The figure of this kind.
     pub fn get(&self, estimate: Estimate) -> Nanoseconds {
         match estimate {
@@ -279,6 +285,41 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// A cost that nothing timed: published or computed. It has a name, figures and what one iteration is; all else is empty.
+    pub fn given(operation: &str, at: Point, per: &str, figures: Figures) -> Cost {
+        Cost {
+            operation: operation.into(),
+            summary: String::new(),
+            group: String::new(),
+            version: 1,
+            at,
+            per: per.into(),
+            like: Vec::new(),
+            cpus: 1,
+            follows_clock: false,
+            net_ns: figures,
+            headline: Estimate::Typical,
+            gross_ns: figures,
+            cpu_ns: Cpu { user: Nanoseconds(0.0), system: Nanoseconds(0.0) },
+            wait_ns: Nanoseconds(0.0),
+            cpu_interval_ns: None,
+            wait_interval_ns: None,
+            neighbours: None,
+            cycles: 0.0,
+            bytes: Bytes(0),
+            faults: Faults::default(),
+            switches: Switches::default(),
+            reads: None,
+            hidden: None,
+            tallies: BTreeMap::new(),
+            tails: None,
+            rounds: Vec::new(),
+            terms: Vec::new(),
+            explained_by: Vec::new(),
+            doubts: Vec::new(),
+        }
+    }
+
     /// The figure the cost is quoted by, net.
     pub fn quoted(&self) -> Nanoseconds {
         self.net_ns.get(self.headline)

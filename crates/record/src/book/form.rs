@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::figure::{MS, PrintedFigure};
 use super::{Book, Entry};
-use crate::cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Switches};
+use crate::cost::{Cost, Cpu, Ends, Figures};
 use crate::point::Point;
 use crate::run::{Noise, Origin, Run, SCHEMA, Settings};
 use crate::term::Term;
@@ -58,37 +58,22 @@ impl Book {
             at: Point::default(),
         });
         let summary = if entry.summary.is_empty() { &entry.name } else { &entry.summary };
+        let per = if entry.per.is_empty() { "call" } else { &entry.per };
         Some(Cost {
-            operation: entry.operation.clone(),
             summary: entry.source.iter().fold(summary.clone(), |summary, source| format!("{summary} ({source})")),
             group: entry.group.clone(),
-            version: 1,
-            at: entry.at.clone(),
-            per: if entry.per.is_empty() { "call".into() } else { entry.per.clone() },
             like: entry.like.iter().chain(&entry.analogues).cloned().collect(),
-            cpus: 1,
-            follows_clock: false,
-            net_ns: figures(net),
-            headline: Estimate::Typical,
             gross_ns: figures(gross),
             // Time that a publication does not split counts as time in user mode.
             cpu_ns: Cpu { user: Nanoseconds(entry.cpu().unwrap_or(0.0) * MS), system: Nanoseconds(0.0) },
             wait_ns: Nanoseconds(self.recomputed_delta_ms(entry).unwrap_or(0.0) * MS),
             cpu_interval_ns: entry.processor().map(|cpu| Ends { low: cpu.low, high: cpu.high }),
             wait_interval_ns: entry.processor().map(|cpu| waiting(printed, cpu)),
-            neighbours: None,
             cycles: ghz.map_or(0.0, |ghz| net.value * ghz),
             bytes: Bytes(entry.bytes),
-            faults: Faults::default(),
-            switches: Switches::default(),
-            reads: None,
-            hidden: None,
-            tallies: BTreeMap::new(),
-            tails: None,
-            rounds: Vec::new(),
             terms: subtracted.collect(),
             explained_by: entry.explained_by.clone(),
-            doubts: Vec::new(),
+            ..Cost::given(&entry.operation, entry.at.clone(), per, figures(net))
         })
     }
 }
@@ -99,7 +84,5 @@ fn waiting(time: PrintedFigure, cpu: PrintedFigure) -> Ends {
 }
 
 fn figures(figure: PrintedFigure) -> Figures {
-    let value = Nanoseconds(figure.value);
-    let (low, high) = (Nanoseconds(figure.low), Nanoseconds(figure.high));
-    Figures { best: value, quiet: value, typical: value, low, high }
+    Figures::given(figure.value, figure.low, figure.high)
 }

@@ -3,7 +3,7 @@
 //! A share of the CPU stands as milliseconds of each second, and a page fault as one millisecond, so that they can be compared as
 //! costs are.
 
-use record::{Cost, Figures, Nanoseconds};
+use record::{Cost, Figures};
 
 use super::runs::{DETAILED, PAIRS, RUNS, between, cost, fact, interactions};
 use crate::model::depth;
@@ -32,8 +32,7 @@ pub(super) fn names() -> Vec<String> {
 pub(super) fn costs(paper: &Paper) -> Vec<Cost> {
     let Some(pattern) = paper.run.costs.first() else { return Vec::new() };
     let made = |operation: String, figure: Interval| {
-        let (value, low, high) = (Nanoseconds(figure.value), Nanoseconds(figure.low), Nanoseconds(figure.high));
-        let figures = Figures { best: value, quiet: value, typical: value, low, high };
+        let figures = Figures::given(figure.value, figure.low, figure.high);
         Cost {
             operation,
             summary: "computed from printed figures".into(),

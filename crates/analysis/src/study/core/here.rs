@@ -4,9 +4,7 @@
 //! The figures become costs of the run, so that a kept run answers too. A page fault stands as 1 ms, and a share of the CPUs' time as
 //! milliseconds of each second, as the paper's do.
 
-use std::collections::BTreeMap;
-
-use record::{Bytes, Cost, Cpu, Estimate, Faults, Figures, FixedPoint, Nanoseconds, Point, Run, Switches, Value};
+use record::{Bytes, Cost, Figures, FixedPoint, Point, Run, Value};
 
 use crate::derived::{Part, Route, cost};
 use crate::load::{
@@ -265,44 +263,11 @@ fn row(run: &Run, place: (u64, u32), by: &str) -> Vec<Cell> {
 
 /// A figure in ns as a cost of a run.
 fn made(part: &Part, at: Point, figure: Interval) -> Cost {
-    let value = Nanoseconds(figure.value);
-    let figures = Figures {
-        best: value,
-        quiet: value,
-        typical: value,
-        low: Nanoseconds(figure.low),
-        high: Nanoseconds(figure.high),
-    };
+    let operation = part.term.operation;
     Cost {
-        operation: part.term.operation.into(),
-        summary: summary(part.term.operation).into(),
+        summary: summary(operation).into(),
         group: "scripted users".into(),
-        version: 1,
-        at,
-        per: "interaction".into(),
-        like: Vec::new(),
-        cpus: 1,
-        follows_clock: false,
-        net_ns: figures,
-        headline: Estimate::Typical,
-        gross_ns: figures,
-        cpu_ns: Cpu { user: Nanoseconds(0.0), system: Nanoseconds(0.0) },
-        wait_ns: Nanoseconds(0.0),
-        cpu_interval_ns: None,
-        wait_interval_ns: None,
-        neighbours: None,
-        cycles: 0.0,
-        bytes: Bytes(0),
-        faults: Faults::default(),
-        switches: Switches::default(),
-        reads: None,
-        hidden: None,
-        tallies: BTreeMap::new(),
-        tails: None,
-        rounds: Vec::new(),
-        terms: Vec::new(),
-        explained_by: Vec::new(),
-        doubts: Vec::new(),
+        ..Cost::given(operation, at, "interaction", Figures::given(figure.value, figure.low, figure.high))
     }
 }
 
