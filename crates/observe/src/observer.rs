@@ -198,28 +198,40 @@ impl Observer {
         let stops = self.counter.as_ref().and_then(Counter::tracer).map_or(0, Tracer::stops);
         let whole = self.command.as_ref().and_then(Running::usage).map(|usage| without_stops(usage, stops));
         let usage = whole.unwrap_or(parts);
-        let calls = told.together.total() as f64;
         Ok(Observation {
-            what: self.what.clone(),
-            source: self.source.word().into(),
             numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
-            passed_over: self.passed_over.clone(),
-            elapsed_ns,
             usage,
             together: requests(&told.together, &self.names),
             processes: told.processes,
+            counting: self.counting_cost(told.together.total()),
+            ..self.head(elapsed_ns)
+        })
+    }
+
+    /// An observation of this length in which nothing happened: what was watched, how it was counted, and why not better.
+    pub(crate) fn head(&self, elapsed_ns: f64) -> Observation {
+        Observation {
+            what: self.what.clone(),
+            source: self.source.word().into(),
+            passed_over: self.passed_over.clone(),
+            elapsed_ns,
             losses: self.losses(),
-            counting: self.per_call_ns.map(|per_call_ns| CountingCost {
-                per_call_ns,
-                in_program_ns: self.in_program_ns,
-                together_ns: per_call_ns * calls,
-                method: match self.source {
-                    Source::Ptrace => {
-                        "the processor time of a call of its own, before and while it was followed".into()
-                    }
-                    _ => "a call of its own, timed before and while it was counted".into(),
-                },
-            }),
+            counting: self.counting_cost(0),
+            ..Observation::default()
+        }
+    }
+
+    /// What counting this number of calls cost the program; `None` if that is not known.
+    pub(crate) fn counting_cost(&self, calls: u64) -> Option<CountingCost> {
+        let method = match self.source {
+            Source::Ptrace => "the processor time of a call of its own, before and while it was followed",
+            _ => "a call of its own, timed before and while it was counted",
+        };
+        self.per_call_ns.map(|per_call_ns| CountingCost {
+            per_call_ns,
+            in_program_ns: self.in_program_ns,
+            together_ns: per_call_ns * calls as f64,
+            method: method.into(),
         })
     }
 

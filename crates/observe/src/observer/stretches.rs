@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use record::{CountingCost, Observation, Usage};
+use record::{Observation, Usage};
 
 use crate::cgroup;
 use crate::counts::Counts;
@@ -58,7 +58,7 @@ impl Stretches {
 
     /// A stretch in which nothing happened: how it is counted, and why not better.
     pub fn nothing(&self) -> Observation {
-        self.seen(Duration::ZERO)
+        self.observer.head(0.0)
     }
 
     /// How long the stretch has lasted.
@@ -135,38 +135,17 @@ impl Stretches {
     }
 
     fn told(&mut self, running: &[Running], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
-        let seen = self.seen(elapsed);
-        let (names, recent) = (&self.observer.names, &mut self.recent);
-        let told = recent.fold.told(running, names, &mut recent.cgroups);
+        let (observer, recent) = (&self.observer, &mut self.recent);
+        let told = recent.fold.told(running, &observer.names, &mut recent.cgroups);
         let usage = told.processes.iter().fold(Usage::default(), |sum, process| sum.plus(&process.usage));
-        let calls = told.together.total() as f64;
         let seen = Observation {
             usage,
-            together: requests(&told.together, names),
+            together: requests(&told.together, &observer.names),
             processes: told.processes,
-            counting: seen.counting.map(|cost| CountingCost { together_ns: cost.per_call_ns * calls, ..cost }),
-            ..seen
+            counting: observer.counting_cost(told.together.total()),
+            ..observer.head(elapsed.as_nanos() as f64)
         };
         (seen, std::mem::take(&mut recent.started))
-    }
-
-    fn seen(&self, elapsed: Duration) -> Observation {
-        let observer = &self.observer;
-        let cost = |per_call_ns: f64| CountingCost {
-            per_call_ns,
-            in_program_ns: observer.in_program_ns,
-            together_ns: 0.0,
-            method: "a call of its own, timed before and while it was counted".into(),
-        };
-        Observation {
-            what: observer.what.clone(),
-            source: observer.source.word().into(),
-            passed_over: observer.passed_over.clone(),
-            elapsed_ns: elapsed.as_nanos() as f64,
-            losses: observer.losses(),
-            counting: observer.per_call_ns.map(cost),
-            ..Observation::default()
-        }
     }
 }
 
