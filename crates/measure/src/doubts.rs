@@ -132,7 +132,7 @@ fn interrupted(entry: &ItemProgress, harvests: &[&RoundSamples]) -> Option<Doubt
     let more_cpus = rustix::thread::sched_getaffinity(None).map_or(1, |all| all.count().saturating_sub(1).max(1));
     let others = harvests.iter().map(|harvest| harvest.others).sum::<f64>() / harvests.len().max(1) as f64;
     let met = (others / f64::from(more_cpus)).min(1.0);
-    ((entry.cpus() > 1 || entry.waits()) && met >= CROWDED).then_some(Doubt::Interrupted { share: met })
+    (entry.is_delayed_unseen() && met >= CROWDED).then_some(Doubt::Interrupted { share: met })
 }
 
 /// The doubt that the clock moved by more than its usual steps during a measurement that is quoted as read.

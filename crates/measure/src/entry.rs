@@ -129,8 +129,12 @@ impl ItemProgress {
 
     /// True if all of its tasks sleep at some moments by design.
     pub fn waits(&self) -> bool {
-        let Item { operation, point } = &self.item;
-        (operation.waits)(point) || operation.uses_other_cpu(point) || self.quoted() == Estimate::Typical
+        self.is_delayed_unseen() || self.quoted() == Estimate::Typical
+    }
+
+    /// True if other tasks can delay it although no batch of its CPU shows that.
+    pub fn is_delayed_unseen(&self) -> bool {
+        self.item.operation.is_delayed_unseen(&self.item.point)
     }
 
     /// The criteria for interruptions of a batch.

@@ -65,11 +65,11 @@ pub(crate) fn account(
     {
         work.prepare_batch(times)?;
         work.paused();
-        let (working, done) = account.window(|| work.run_batch(times).map(|_| ()));
+        let (working, done) = account.window(|| work.run_batch(times).map(|_| ()))?;
         done?;
         work.verify_batch(times)?;
         let length = Duration::from_nanos(working.elapsed as u64).saturating_sub(GRACE);
-        let (resting, _) = account.window(|| std::thread::sleep(length));
+        let (resting, _) = account.window(|| std::thread::sleep(length))?;
         samples.push(split(working, resting, times as f64 * work.operations_per_iteration() as f64));
     }
     account.busy.check()?;
@@ -99,16 +99,20 @@ struct Account<'s> {
 
 impl Account<'_> {
     /// Runs `inside` and waits for what it leaves behind.
-    fn window<T>(&mut self, inside: impl FnOnce() -> T) -> (Window, T) {
+    ///
+    /// # Errors
+    /// If nothing tells any more how long CPUs are busy.
+    fn window<T>(&mut self, inside: impl FnOnce() -> T) -> Result<(Window, T), Failure> {
         // In the same order before and after, so that each account contains the time that reading all of them takes once.
-        let (threads, charged, busy, start) = (KernelThreads::now(), self.charged(), self.busy.now(), self.clock.now());
+        let (threads, charged, busy, start) =
+            (KernelThreads::now(), self.charged(), self.busy.now()?, self.clock.now());
         let result = inside();
         std::thread::sleep(GRACE);
         let elapsed = self.clock.now() - start;
         let after = KernelThreads::now();
-        let (charged, busy) = (self.charged() - charged, self.busy.now() - busy);
+        let (charged, busy) = (self.charged() - charged, self.busy.now()? - busy);
         let threads = after.zip(threads).map(|(after, before)| after.since(&before));
-        (Window { elapsed, busy, charged, kernel_threads: threads }, result)
+        Ok((Window { elapsed, busy, charged, kernel_threads: threads }, result))
     }
 
     /// What this process, the children it has reaped and its partners were charged for so far.

@@ -160,6 +160,11 @@ impl Operation {
             || self.busy_cpus(point).is_some_and(|cpus| cpus > 1)
     }
 
+    /// True if other tasks can delay it although no batch of its CPU shows that: it sleeps, or works on other CPUs as well.
+    pub fn is_delayed_unseen(&self, point: &Point) -> bool {
+        (self.waits)(point) || self.quoted == Estimate::Typical || self.uses_other_cpu(point)
+    }
+
     /// How many CPUs it keeps busy at this point: what an axis of CPUs says, or two where a partner has one of its own.
     pub fn cpus(&self, point: &Point) -> u32 {
         self.busy_cpus(point).unwrap_or(if self.uses_other_cpu(point) { 2 } else { 1 })

@@ -24,16 +24,19 @@ impl Busy {
     pub(super) fn open(cpus: &[u32], home: u32) -> Result<Busy, Failure> {
         let idle = IdleTime { cpus: cpus.to_vec(), home, clock: Clock::plain() };
         match idle.now() {
-            Some(_) => Ok(Busy::Idle(idle)),
-            None => Ok(Busy::Spinners(Spinners::start(cpus)?)),
+            Ok(_) => Ok(Busy::Idle(idle)),
+            Err(_) => Ok(Busy::Spinners(Spinners::start(cpus)?)),
         }
     }
 
-    /// The busy time of all CPUs so far, in ns from some moment on; NaN if it can no longer be told.
-    pub(super) fn now(&self) -> f64 {
+    /// The busy time of all CPUs so far, in ns from some moment on.
+    ///
+    /// # Errors
+    /// If it can no longer be told.
+    pub(super) fn now(&self) -> Result<f64, Failure> {
         match self {
-            Busy::Idle(idle) => idle.now().unwrap_or(f64::NAN),
-            Busy::Spinners(spinners) => Clock::plain().now() * spinners.0.count() as f64 - spinners.spun(),
+            Busy::Idle(idle) => idle.now(),
+            Busy::Spinners(spinners) => Ok(Clock::plain().now() * spinners.0.count() as f64 - spinners.spun()),
         }
     }
 
@@ -56,20 +59,28 @@ pub(super) struct IdleTime {
 }
 
 impl IdleTime {
-    /// The time that these CPUs were not idle so far; `None` if the kernel does not tell. A CPU counts its idle time only when it
-    /// ends, so this process visits each of them.
-    fn now(&self) -> Option<f64> {
+    /// The time that these CPUs were not idle so far. A CPU counts its idle time only when it ends, so this process visits each
+    /// of them.
+    ///
+    /// # Errors
+    /// If a CPU cannot be visited, or the kernel does not tell its idle time.
+    fn now(&self) -> Result<f64, Failure> {
         let mut elapsed = 0.0;
         for &cpu in self.cpus.iter().filter(|cpu| **cpu != self.home).chain([&self.home]) {
-            pin(cpu).ok()?;
+            pin(cpu)?;
             elapsed += self.clock.now();
         }
-        let idle = idle_times(&fs::read_to_string(TIMERS).ok()?);
+        let timers = fs::read_to_string(TIMERS).map_err(|error| Failure::wrong(format!("{TIMERS}: {error}")))?;
+        let idle = idle_times(&timers);
         let mut busy = elapsed;
         for cpu in &self.cpus {
-            busy -= idle.iter().find(|(number, _)| number == cpu)?.1;
+            let (_, time) = idle
+                .iter()
+                .find(|(number, _)| number == cpu)
+                .ok_or_else(|| Failure::wrong(format!("{TIMERS} does not tell the idle time of CPU {cpu}")))?;
+            busy -= time;
         }
-        Some(busy)
+        Ok(busy)
     }
 }
 
@@ -183,9 +194,9 @@ mod tests {
                 continue;
             };
             let clock = Clock::plain();
-            let (before, start) = (busy.now(), clock.now());
+            let (before, start) = (busy.now().expect("told"), clock.now());
             while clock.now() - start < 30e6 {}
-            let took = busy.now() - before;
+            let took = busy.now().expect("told") - before;
             // Other programs may add, nothing can take away.
             assert!(took > 25e6, "{name}: {took}");
             assert!(took < 1.2 * (clock.now() - start) * cpus.len() as f64, "{name}: {took}");
