@@ -3,6 +3,7 @@
 mod changes;
 mod findings;
 mod interval;
+mod processes;
 mod rows;
 
 use record::Observation;
@@ -11,6 +12,7 @@ use crate::predict::Prediction;
 
 pub use changes::{ChangedRow, changes};
 pub use interval::{Account, AccountLine, Interval, Unit, UnitPrices, Who, interval};
+pub use processes::{executed, is_priced_together};
 pub use rows::{Bill, BillRow, CALLS, Charged, Finding};
 
 /// The bill of what was observed. The lines of the prediction belong to the row that their note names.

@@ -143,9 +143,12 @@ const SIGINT: i32 = 2;
 /// Writes and prints the bill of a stretch of time, which is a part of the whole.
 fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &mut Prices) -> anyhow::Result<()> {
     prices.complete(whole);
-    let (of_whole, of_stretch) = (prices.priced(whole), prices.priced(stretch));
-    let (whole, view) = (of_whole.view(whole, prices), of_stretch.view(stretch, prices));
-    outputs::tell(&outputs::Told { view: &view, whole: &whole, lines: &of_stretch.lines }, args)?;
+    let priced = prices.priced(stretch);
+    let metrics = || report::openmetrics(whole, &prices.priced(whole).bill);
+    outputs::tell(
+        &outputs::Told { view: &priced.view(stretch, prices), lines: &priced.lines, metrics: &metrics },
+        args,
+    )?;
     if outputs::is_page(args) && outputs::counted_nothing(stretch) {
         say("no call was counted; run howslow as root to count them");
     }

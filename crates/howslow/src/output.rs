@@ -73,12 +73,20 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print(&(serde_json::to_string(value)? + "\n"))
 }
 
-/// Prints a document of [`report::document`] to stdout, with its keys in alphabetical order.
+/// Prints a document of [`report::document`] to stdout.
 ///
 /// # Errors
 /// Those of [`print()`].
 pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result<()> {
-    print_json(&serde_json::to_value(document)?)
+    print(&document_text(document)?)
+}
+
+/// A document of [`report::document`] as one line, with its keys in alphabetical order.
+///
+/// # Errors
+/// If it cannot be written as JSON.
+pub(crate) fn document_text(document: &impl serde::Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(&serde_json::to_value(document)?)? + "\n")
 }
 
 /// Colours are used on a terminal that supports them, unless the environment says otherwise (NO_COLOR, CLICOLOR,

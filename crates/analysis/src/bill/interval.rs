@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{CallCount, NamedCount, Observation, PairCount, ProcessCounts, Usage};
 
+use super::processes::{executed, is_priced_together};
+
 /// What prices a line by its count.
 pub trait UnitPrices {
     /// The processor time of these calls together, in ns.
@@ -40,10 +42,6 @@ impl Unit {
         }
     }
 }
-
-/// Calls that begin and end processes, which [`Unit`]s price together.
-const PRICED_TOGETHER: &[&str] =
-    &["clone", "clone3", "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid"];
 
 /// Whose an account is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,7 +109,7 @@ impl AccountLine {
 
     /// True for a call whose price is in the lines of processes and threads.
     pub fn is_priced_together(&self) -> bool {
-        PRICED_TOGETHER.contains(&self.what.as_str())
+        is_priced_together(&self.what)
     }
 }
 
@@ -156,7 +154,7 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &mut 
     let mut lines = Vec::new();
     let mut errors: BTreeMap<&str, u64> = BTreeMap::new();
     for call in &asked.calls {
-        let together = PRICED_TOGETHER.contains(&call.call.as_str());
+        let together = is_priced_together(&call.call);
         let cost_ns = if together { None } else { prices.calls(call) };
         lines.push(AccountLine { what: call.call.clone(), count: call.count, failed: call.failed(), cost_ns });
         for error in &call.errors {
@@ -195,12 +193,6 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &mut 
         errors,
         usage: process.usage,
     }
-}
-
-/// Programs that were executed, by the calls that succeeded.
-fn executed(asked: &record::Requests) -> u64 {
-    let calls = asked.calls.iter().filter(|call| call.call.starts_with("execve"));
-    calls.map(|call| call.count.saturating_sub(call.failed())).sum()
 }
 
 fn sum(lines: &[AccountLine]) -> Option<f64> {

@@ -48,10 +48,10 @@ pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
 pub(super) struct Told<'a> {
     /// Of this stretch of time.
     pub view: &'a BillView<'a>,
-    /// Of all the time until now.
-    pub whole: &'a BillView<'a>,
     /// The mix of the stretch.
     pub lines: &'a [MixLine],
+    /// OpenMetrics of all the time until now, which are priced only if they are wanted.
+    pub metrics: &'a dyn Fn() -> String,
 }
 
 /// Writes the files, and prints.
@@ -60,18 +60,17 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
         let Some(kind) = written(path) else { continue };
         let text = match kind {
             Written::Mix => mix::text(told.view.seen, told.lines),
-            Written::Document => document(told.view)?,
+            Written::Document => output::document_text(&BillDocument::of(told.view))?,
             Written::Folded => folded(told.view, args),
-            Written::Metrics => report::openmetrics(told.whole.seen, told.whole.bill),
+            Written::Metrics => (told.metrics)(),
         };
-        let shown = printable(&path.display().to_string());
-        replace(path, &text).map_err(|error| anyhow::anyhow!("cannot write {shown}: {error}"))?;
+        write(path, &text)?;
     }
     match args.format {
-        _ if args.json => output::print(&document(told.view)?),
-        Some(BillFormat::Json) => output::print(&document(told.view)?),
+        _ if args.json => output::print(&output::document_text(&BillDocument::of(told.view))?),
+        Some(BillFormat::Json) => output::print(&output::document_text(&BillDocument::of(told.view))?),
         Some(BillFormat::Folded) => output::print(&folded(told.view, args)),
-        Some(BillFormat::Openmetrics) => output::print(&report::openmetrics(told.whole.seen, told.whole.bill)),
+        Some(BillFormat::Openmetrics) => output::print(&(told.metrics)()),
         None if args.words.is_empty() => output::print(&report::bill(told.view, output::style())),
         None => {
             // The command's output is its own.
@@ -87,8 +86,13 @@ pub(super) fn is_page(args: &BillArgs) -> bool {
     !args.json && args.format.is_none()
 }
 
-fn document(view: &BillView) -> anyhow::Result<String> {
-    Ok(serde_json::to_string(&serde_json::to_value(BillDocument::of(view))?)? + "\n")
+/// Replaces a file in one step, so that a reader finds the old text or the new one. A device or pipe is written to.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    if std::fs::metadata(path).map_or(true, |it| it.is_file()) {
+        return Ok(store::write_whole(path, text.as_bytes())?);
+    }
+    let shown = printable(&path.display().to_string());
+    std::fs::write(path, text).map_err(|error| anyhow::anyhow!("cannot write {shown}: {error}"))
 }
 
 fn folded(view: &BillView, args: &BillArgs) -> String {
@@ -97,21 +101,6 @@ fn folded(view: &BillView, args: &BillArgs) -> String {
         StackWeight::Cost => Weight::Cost,
     };
     report::folded(view.seen, view.bill, weight)
-}
-
-/// Replaces a file in one step, so that a reader finds the old text or the new one. What is no plain file is written to.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let plain = std::fs::metadata(path).map_or(true, |it| it.is_file());
-    let (Some(name), true) = (path.file_name(), plain) else { return std::fs::write(path, text) };
-    let mut part = std::ffi::OsString::from(".");
-    part.push(name);
-    part.push(format!(".{}", std::process::id()));
-    let part = path.with_file_name(part);
-    let done = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    done
 }
 
 /// The observation that a page of no counted call is about.

@@ -1,6 +1,6 @@
 //! Which operations price a call: the mix of a bill, and its prices in a run.
 
-use analysis::bill::{Bill, bill};
+use analysis::bill::{Bill, bill, executed, is_priced_together};
 use analysis::predict::{MachineState, predict_in};
 use operation::Item;
 use record::{Cost, Mix, MixLine, Observation, Point, Run, Term, Value};
@@ -24,10 +24,6 @@ pub(crate) struct Priced {
     pub lacking: Vec<String>,
     pub remedy: Option<String>,
 }
-
-/// Calls by which processes and threads begin and end, which are priced together.
-const PROCESS_CALLS: &[&str] =
-    &["clone", "clone3", "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid"];
 
 /// Faults of a program that does nothing but load the C library: half of them find pages of its files in memory, a quarter
 /// copy such pages to write to them, a quarter write to new memory (`perf trace -F all` of /bin/true, glibc 2.36).
@@ -101,7 +97,7 @@ impl Prices {
     /// The mix of what was counted. Each line's note is the row of the bill that it belongs to.
     fn lines(&self, seen: &Observation, met: Met) -> Vec<MixLine> {
         let choice = Choice { kept: &self.kept, seen, met };
-        let calls = seen.together.calls.iter().filter(|call| !PROCESS_CALLS.contains(&call.call.as_str()));
+        let calls = seen.together.calls.iter().filter(|call| !is_priced_together(&call.call));
         let mut lines: Vec<MixLine> = calls.flat_map(|call| choice.call(call)).collect();
         let tasks = Tasks::of(seen);
         lines.extend(self.processes(&tasks));
@@ -210,8 +206,7 @@ struct Tasks {
 
 impl Tasks {
     fn of(seen: &Observation) -> Tasks {
-        let calls = seen.together.calls.iter().filter(|call| call.call.starts_with("execve"));
-        let executed: u64 = calls.map(|call| call.count - call.failed().min(call.count)).sum();
+        let executed = executed(&seen.together);
         let created = seen.processes.iter().filter(|process| process.parent.is_some());
         let created: u64 = created.map(|process| process.processes).sum();
         let threads = seen.together.forks.saturating_sub(created);
