@@ -39,39 +39,20 @@ fn about(value: f64, half: f64) -> Interval {
 
 #[cfg(test)]
 mod tests {
-    use super::super::configuration::{Configuration, PageDevice, Relief};
-    use super::super::measured::{CpuTime, FaultCost, Paging, Sums};
     use super::*;
 
     /// One process at most; in each part it runs for this share of a second and faults so often.
     fn measured(parts: &[(f64, f64)]) -> Measured {
-        let configuration = Configuration {
-            users: 1,
-            memory: None,
-            cpus: 1,
-            eligible: None,
-            device: PageDevice::None,
-            relief: Relief::None,
-            repetition: 1,
-        };
         let part = |&(busy_s, major_faults): &(f64, f64)| {
             vec![Depth::default(), Depth { elapsed_s: 1.0, busy_s, major_faults }]
         };
         let sum = |of: fn(&(f64, f64)) -> f64| parts.iter().map(of).sum::<f64>();
         let whole = Depth { elapsed_s: parts.len() as f64, busy_s: sum(|it| it.0), major_faults: sum(|it| it.1) };
         Measured {
-            configuration,
             elapsed_s: parts.len() as f64,
-            finished: Vec::new(),
             depths: vec![Depth::default(), whole],
             parts: parts.iter().map(part).collect(),
-            cpu: CpuTime::default(),
-            paging: Paging::default(),
-            pressure: None,
-            killed_for_memory: 0,
-            fault: FaultCost::default(),
-            sums: Sums::default(),
-            notes: Vec::new(),
+            ..Measured::default()
         }
     }
 

@@ -83,6 +83,21 @@ pub struct Configuration {
     pub repetition: u32,
 }
 
+impl Default for Configuration {
+    /// One user with one CPU and all memory, no page device, nothing done against page faults, not repeated.
+    fn default() -> Configuration {
+        Configuration {
+            users: 1,
+            memory: None,
+            cpus: 1,
+            eligible: None,
+            device: PageDevice::None,
+            relief: Relief::None,
+            repetition: 1,
+        }
+    }
+}
+
 impl Configuration {
     /// The largest number of processes that can be eligible at once.
     pub fn most_eligible(&self) -> u32 {

@@ -142,8 +142,8 @@ fn sums(depths: &[Depth]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::configuration::{PageDevice, Relief};
-    use super::super::measured::{CpuTime, FaultCost, Paging, Sums};
+    use super::super::configuration::PageDevice;
+    use super::super::measured::{CpuTime, FaultCost, Paging};
     use super::*;
 
     fn measured(cpus: u32, depths: &[(f64, f64, f64)], other_s: f64) -> Measured {
@@ -155,23 +155,17 @@ mod tests {
                 cpus,
                 eligible: Some(depths.len() as u32 - 1),
                 device: PageDevice::Swap,
-                relief: Relief::None,
-                repetition: 1,
+                ..Configuration::default()
             },
             elapsed_s: depths.iter().map(|depth| depth.0).sum(),
-            finished: Vec::new(),
             depths: depths
                 .iter()
                 .map(|&(elapsed_s, busy_s, major_faults)| Depth { elapsed_s, busy_s, major_faults })
                 .collect(),
-            parts: Vec::new(),
             cpu: CpuTime { user_s: 0.6 * busy, system_s: 0.4 * busy, other_s, driver_s: 0.0 },
             paging: Paging { pages_in: 30.0, pages_out: 10.0, device_s: Some(2.0), ..Paging::default() },
-            pressure: None,
-            killed_for_memory: 0,
             fault: FaultCost { major_s: 0.01, ..FaultCost::default() },
-            sums: Sums::default(),
-            notes: Vec::new(),
+            ..Measured::default()
         }
     }
 

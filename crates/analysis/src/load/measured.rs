@@ -135,7 +135,7 @@ pub struct Sums {
 }
 
 /// What was counted in one configuration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// The configuration.
     pub configuration: Configuration,

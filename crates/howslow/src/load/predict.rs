@@ -135,7 +135,7 @@ pub(super) fn after(forecasts: &mut Forecasts, measured: &[Measured]) {
 
 #[cfg(test)]
 mod tests {
-    use analysis::load::{CpuTime, FaultCost, Finished, Outcome, PageDevice, Paging, Relief, Sums};
+    use analysis::load::{Finished, Outcome, PageDevice};
     use analysis::model::{FaultCurve, ModelFile};
 
     use super::*;
@@ -155,26 +155,10 @@ mod tests {
             outcome: Outcome::Done,
         };
         Measured {
-            configuration: Configuration {
-                users: 1,
-                memory: Some(memory),
-                cpus: 1,
-                eligible: None,
-                device: PageDevice::Swap,
-                relief: Relief::None,
-                repetition: 1,
-            },
+            configuration: Configuration { memory: Some(memory), device: PageDevice::Swap, ..Configuration::default() },
             elapsed_s: 20.0,
             finished: (0..20).map(one).collect(),
-            depths: Vec::new(),
-            parts: Vec::new(),
-            cpu: CpuTime::default(),
-            paging: Paging::default(),
-            pressure: None,
-            killed_for_memory: 0,
-            fault: FaultCost::default(),
-            sums: Sums::default(),
-            notes: Vec::new(),
+            ..Measured::default()
         }
     }
 

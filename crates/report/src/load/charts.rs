@@ -161,7 +161,7 @@ fn cliff_charts(it: &Experiment, predicted: &[Forecast]) -> Vec<(String, Chart)>
 
 #[cfg(test)]
 mod tests {
-    use analysis::load::{CpuTime, Depth, FaultCost, Finished, Measured, Outcome, PageDevice, Paging, Relief, Sums};
+    use analysis::load::{Depth, Finished, Measured, Outcome, PageDevice};
 
     use super::*;
 
@@ -169,11 +169,9 @@ mod tests {
         Configuration {
             users,
             memory: Some(memory << 20),
-            cpus: 1,
             eligible: Some(3),
             device: PageDevice::Swap,
-            relief: Relief::None,
-            repetition: 1,
+            ..Configuration::default()
         }
     }
 
@@ -196,14 +194,7 @@ mod tests {
             elapsed_s: 20.0,
             finished: (0..20).map(one).collect(),
             depths: vec![Depth { elapsed_s: 20.0, busy_s: 0.0, major_faults: 0.0 }],
-            parts: Vec::new(),
-            cpu: CpuTime::default(),
-            paging: Paging::default(),
-            pressure: None,
-            killed_for_memory: 0,
-            fault: FaultCost::default(),
-            sums: Sums::default(),
-            notes: Vec::new(),
+            ..Measured::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Demands and predictions from made-up configurations whose answers are known.
 
 use super::super::configuration::PageDevice as Device;
-use super::super::measured::{CpuTime, FaultCost, Finished, Outcome, Paging as Pages, Sums};
+use super::super::measured::{Finished, Outcome};
 use super::alone as alone_of;
 use super::*;
 
@@ -39,20 +39,7 @@ fn one_user(memory: u64, faults: f64, relief: Relief) -> Measured {
     };
     // The mix that ended differs from that of the script.
     let finished: Vec<Finished> = (0..40).map(|n| one(n % 2, [0.01, 0.09][n % 2], faults)).collect();
-    Measured {
-        configuration: configuration(1, memory, relief),
-        elapsed_s: 10.0,
-        finished,
-        depths: Vec::new(),
-        parts: Vec::new(),
-        cpu: CpuTime::default(),
-        paging: Pages::default(),
-        pressure: None,
-        killed_for_memory: 0,
-        fault: FaultCost::default(),
-        sums: Sums::default(),
-        notes: Vec::new(),
-    }
+    Measured { configuration: configuration(1, memory, relief), elapsed_s: 10.0, finished, ..Measured::default() }
 }
 
 fn demands() -> Demands {
