@@ -6,7 +6,7 @@ mod screen;
 mod signals;
 
 use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::top::{About, Column, Command, Settings, State, View};
 use analysis::bill::interval;
@@ -156,22 +156,22 @@ fn live(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
 
 fn watch(screen: &mut Screen, meter: &mut Meter, state: &mut State, signals: &Signals) -> anyhow::Result<Outcome> {
     let mut every = FIRST.min(state.every());
-    let mut drawn: Option<Instant> = None;
+    let mut is_drawn = false;
     loop {
         if signals.stop() {
             screen.suspend()?;
-            drawn = None;
+            is_drawn = false;
         } else if signals.continued() {
             // Somebody else has had the terminal.
             screen.resume()?;
-            drawn = None;
+            is_drawn = false;
         }
         if signals.resized() {
-            drawn = None;
+            is_drawn = false;
         }
         let left = every.saturating_sub(meter.stretches.elapsed());
         for key in screen.keys(STEP.min(left))? {
-            drawn = None;
+            is_drawn = false;
             match state.press(key) {
                 Some(Command::Quit) => return Ok(Outcome::Done),
                 Some(Command::Suspend) => screen.stop_all()?,
@@ -188,11 +188,11 @@ fn watch(screen: &mut Screen, meter: &mut Meter, state: &mut State, signals: &Si
             every = state.every();
             let stretch = meter.stretches.take()?;
             meter.show(&stretch, state);
-            drawn = None;
+            is_drawn = false;
         }
-        if drawn.is_none() {
+        if !is_drawn {
             screen.draw(state)?;
-            drawn = Some(Instant::now());
+            is_drawn = true;
         }
     }
 }

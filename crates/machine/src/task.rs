@@ -9,6 +9,8 @@ pub struct TaskStat {
     pub state: char,
     /// The process that created it, or that inherited it.
     pub parent: u32,
+    /// Its process group.
+    pub group: u32,
     /// Page faults without a device.
     pub minor_faults: u64,
     /// Page faults that waited for a device.
@@ -46,6 +48,7 @@ impl TaskStat {
         Some(TaskStat {
             state: fields.first()?.chars().next()?,
             parent: u32::try_from(field(4)?).ok()?,
+            group: u32::try_from(field(5)?).ok()?,
             minor_faults: field(10)?,
             major_faults: field(12)?,
             user_ticks: field(14)?,
@@ -70,6 +73,7 @@ mod tests {
         let expected = TaskStat {
             state: 'S',
             parent: 1,
+            group: 7,
             minor_faults: 11,
             major_faults: 33,
             user_ticks: 3,

@@ -143,14 +143,11 @@ mod tests {
 
     /// True if all processes of a group are dead and only wait to be reaped.
     fn is_dead(group: Pid) -> bool {
-        let stats = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let texts = stats.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-        let mut of_group = texts.filter_map(|text| {
-            let after = text.rsplit_once(')')?.1.to_string();
-            let words: Vec<&str> = after.split_whitespace().collect();
-            (words.get(2)? == &group.as_raw_nonzero().to_string()).then(|| words[0] == "Z")
-        });
-        of_group.all(|dead| dead)
+        let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let processes = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let stats = processes.filter_map(machine::TaskStat::of_process);
+        let mut of_group = stats.filter(|stat| stat.group == group.as_raw_nonzero().get() as u32);
+        of_group.all(|stat| stat.has_ended())
     }
 
     #[test]
