@@ -225,11 +225,10 @@ fn widen(costs: &mut [Cost], figures: &FigureHistory, machine: &str, build: &str
     most as u32
 }
 
-/// A fingerprint of this program's file (FNV-1a over words of eight bytes); empty if the file cannot be read.
+/// A fingerprint of this program's file: its length and CRC-32; empty if the file cannot be read.
 fn fingerprint() -> String {
-    let Ok(bytes) = std::fs::read(OWN_PROGRAM) else { return String::new() };
-    let words = bytes.chunks(8).map(|chunk| chunk.iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte)));
-    format!("{:016x}", words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3)))
+    std::fs::read(OWN_PROGRAM)
+        .map_or_else(|_| String::new(), |bytes| format!("{:08x}{:08x}", bytes.len() as u32, crc32fast::hash(&bytes)))
 }
 
 /// The key under which speed checks and figures are remembered: the processor and the host, because several machines may share a home
