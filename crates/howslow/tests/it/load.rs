@@ -97,7 +97,7 @@ fn files_that_do_not_fit_are_read_again_and_nothing_is_swapped() {
     if !limits(&data) {
         return;
     }
-    let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 2000000\n\
+    let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 400000\n\
         [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
     let told = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
     let it = &told["configurations"][0];
