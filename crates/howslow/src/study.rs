@@ -38,7 +38,7 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     let mut each = studies.iter().zip(&answers);
     if !args.measure.json {
         let pages: Vec<String> = answers.iter().map(|it| page(it, &run)).collect();
-        output::print(&pages.join("\n"))?;
+        output::print_page(&pages.join("\n"))?;
     } else if args.paper == ALL {
         let studies = each.map(|(study, answer)| StudyDocument::of(study, answer)).collect();
         output::print_document(&StudiesDocument { studies })?;

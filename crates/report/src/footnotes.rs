@@ -2,7 +2,7 @@
 
 use record::Doubt;
 
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The notes to the rows of one table.
 #[derive(Default)]
@@ -46,7 +46,7 @@ impl Footnotes {
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = String::new();
         for (index, note) in self.0.iter().enumerate() {
-            text += &style.dim(&paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), &note.told()));
+            text += &style.dim(&style.paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), &note.told()));
             text.push('\n');
         }
         text
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(notes.refer(["b".into(), "a".into()]), "[1,2]");
         assert_eq!(notes.refer(["c".into(), "b".into(), "b".into()]), "[1,3]");
         assert_eq!(notes.refer([]), "");
-        assert_eq!(notes.render(Style::Plain), "  [1] b\n  [2] a\n  [3] c\n");
+        assert_eq!(notes.render(Style::PLAIN), "  [1] b\n  [2] a\n  [3] c\n");
     }
 
     #[test]
@@ -92,8 +92,8 @@ mod tests {
         assert_eq!(notes.doubts(&[Doubt::NegativeNet]), "[2]", "the row's own");
         assert_eq!(notes.doubts(&[inherited("b"), inherited("a")]), "[1]");
         let text = Doubt::NegativeNet.to_string();
-        assert!(notes.render(Style::Plain).starts_with(&format!("  [1] inherited from a and b: {}", &text[..30])));
+        assert!(notes.render(Style::PLAIN).starts_with(&format!("  [1] inherited from a and b: {}", &text[..30])));
         assert_eq!(notes.doubts(&[inherited("c")]), "[1]");
-        assert!(notes.render(Style::Plain).contains("inherited from a and 2 more costs: "));
+        assert!(notes.render(Style::PLAIN).contains("inherited from a and 2 more costs: "));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! let run = record::read_run(std::path::Path::new("run.json"))?;
-//! print!("{}", report::page(&run, report::Style::Plain));
+//! print!("{}", report::page(&run, report::Style::PLAIN));
 //! # Ok::<(), record::ReadError>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -64,4 +64,4 @@ pub use study::{study, study_charts};
 pub use tails::tail_charts;
 pub use terminal::own_terminal;
 pub use terminal::pseudo::{pseudo_terminals, terminal_charts};
-pub use text::Style;
+pub use text::{Colours, Style};

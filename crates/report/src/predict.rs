@@ -11,7 +11,7 @@ use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::interval::{half_width, value_or_bound};
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// A mix on one run.
 pub struct Priced<'a> {
@@ -50,7 +50,7 @@ pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], styl
 pub(crate) fn head(mix: &Mix, runs: &[&Run], style: Style) -> String {
     let mut page = style.bold(&format!("mix {}, per {}", mix.name, mix.unit)) + "\n";
     if let Some(source) = &mix.source {
-        page += &(style.dim(&paragraph("  ", &format!("counts: {source}"))) + "\n");
+        page += &(style.dim(&style.paragraph("  ", &format!("counts: {source}"))) + "\n");
     }
     for (place, run) in runs.iter().enumerate() {
         page += &format!("{}{}\n", label(place, runs.len()), head_line(run));
@@ -228,17 +228,17 @@ fn notes(priced: &[Priced], style: Style) -> String {
         let renamed: Vec<String> = it.prediction.rows.iter().filter_map(renamed).collect();
         if !renamed.is_empty() {
             let text = format!("{label}priced by names in common: {}", renamed.join(", "));
-            page += &(style.dim(&paragraph("  ", &text)) + "\n");
+            page += &(style.dim(&style.paragraph("  ", &text)) + "\n");
         }
         for text in how_sure(it.prediction) {
-            page += &(style.dim(&paragraph("  ", &format!("{label}{text}"))) + "\n");
+            page += &(style.dim(&style.paragraph("  ", &format!("{label}{text}"))) + "\n");
         }
         for (line, lack) in &it.prediction.lacking {
             let why = match lack {
                 Lack::Missing(Some(reason)) => reason.as_str(),
                 _ => "not in this run",
             };
-            page += &(style.dim(&paragraph("  ", &format!("{label}lacking: {}: {why}", line.name()))) + "\n");
+            page += &(style.dim(&style.paragraph("  ", &format!("{label}lacking: {}: {why}", line.name()))) + "\n");
         }
     }
     page
@@ -310,7 +310,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
     if let Some(measured) = before.measured {
         whole(format!("  one {unit}, as measured"), measured);
     }
-    let title = style.bold(&paragraph("", title));
+    let title = style.bold(&style.paragraph("", title));
     // A supposed time is exact. A change in proportion to a cost has the uncertainty of the cost.
     let open = match change.told_half() {
         None => style.dim("  the change has no interval") + "\n",

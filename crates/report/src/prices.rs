@@ -8,13 +8,13 @@ use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::head::{beside, conditions, head_line};
 use crate::tails::tails;
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// A whole run as a page: machine, prices by family, doubts, skips, findings.
 pub fn page(run: &Run, style: Style) -> String {
     let mut page = head_line(run) + "\n";
     for source in sources(run) {
-        page += &(style.dim(&paragraph("", source)) + "\n");
+        page += &(style.dim(&style.paragraph("", source)) + "\n");
     }
     for conditions in [conditions(&run.noise), beside(run)] {
         if !conditions.is_empty() {
@@ -37,7 +37,7 @@ pub fn page(run: &Run, style: Style) -> String {
     if !findings.is_empty() {
         page += &format!("\n{}\n", style.bold("findings"));
         for finding in findings {
-            page += &paragraph("  ", &finding);
+            page += &style.paragraph("  ", &finding);
             page.push('\n');
         }
     }
@@ -57,7 +57,7 @@ fn more(run: &Run, style: Style) -> String {
         "run again when the machine is less loaded".into()
     };
     let text = format!("{costs} wider than the {wanted} asked for; {remedy}");
-    style.dim(&paragraph("  ", &text)) + "\n"
+    style.dim(&style.paragraph("  ", &text)) + "\n"
 }
 
 /// The sources of a book's figures. A run's own figures need no source.
@@ -69,10 +69,12 @@ fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     // The column is there if any row has it.
     let hides = run.costs.iter().any(|cost| cost.hidden.is_some());
-    let mut grid = Grid::new(if hides { "<>>>>>>>><" } else { "<>>>>>>><" });
-    let width = |text: &str| textwrap::core::display_width(text);
-    let widest =
-        run.costs.iter().map(|cost| width(&in_table(&cost.operation)) + 2 + width(&at(cost))).max().unwrap_or(0);
+    // What gives way on a narrow page: the rate with its payload, block moves, cycles, hidden time, neighbours.
+    let dropped = match hides {
+        true => vec![vec![7, 8], vec![6], vec![5], vec![4], vec![3]],
+        false => vec![vec![6, 7], vec![5], vec![4], vec![3]],
+    };
+    let mut grid = Grid::new(if hides { "<>>>>>>>><" } else { "<>>>>>>><" }).dropping(dropped);
     let mut heading = None;
     for cost in &run.costs {
         if heading != Some(cost.heading()) {
@@ -81,15 +83,12 @@ fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
             let titles = titles.chain(["cycles", "block moves", "per second"]);
             grid.add(RowKind::Heading, [cost.heading()].into_iter().chain(titles).map(String::from).collect());
         }
-        // Id and point share a column, with the point at its right: long ids seldom have long points.
-        let id = in_table(&cost.operation);
-        let gap = " ".repeat(widest - width(&id) - width(&at(cost)));
-        let name = format!("  {id}{gap}{}", at(cost));
-        let mut row = row(cost, name, block, notes);
+        let mut row = row(cost, block, notes);
         if hides {
-            row.insert(4, hidden(cost));
+            row.insert(3, hidden(cost));
         }
-        grid.add(RowKind::Row, row);
+        // Id and point share a column, with the point at its right: long ids seldom have long points.
+        grid.add_between(RowKind::Row, [format!("  {}", in_table(&cost.operation)), at(cost)], row);
     }
     grid
 }
@@ -100,14 +99,13 @@ fn at(cost: &Cost) -> String {
     if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
 }
 
-fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
+fn row(cost: &Cost, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
     let none = || "-".to_string();
     let quoted = cost.quoted();
     let told = !cost.holds_zero();
     let worth = |value: Option<String>| value.filter(|_| told && quoted.0 > 0.0).unwrap_or_else(none);
     let payload = if cost.bytes.0 > 0 { worth(Some(payload_rate(cost.bytes, quoted))) } else { String::new() };
     vec![
-        name,
         if told { quoted } else { cost.net_ns.high }.to_string(),
         worth(cost.half_width().map(relative_width)),
         cost.neighbours.as_ref().and_then(added).unwrap_or_else(none),
@@ -172,7 +170,7 @@ fn not_measured(skipped: &[Skip], style: Style) -> String {
         } else {
             format!("{}; to measure it: {}", skip.reason, skip.remedy)
         };
-        text += &paragraph("  ", &format!("{}{}: {why}", skip.operation, skip.at));
+        text += &style.paragraph("  ", &format!("{}{}: {why}", skip.operation, skip.at));
         text.push('\n');
     }
     text

@@ -6,13 +6,13 @@ use record::{Nanoseconds, Run};
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// The costs of runs that were taken one after another. `wanted` is the precision asked for.
 pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut page = format!("{}\n{} runs, one after another\n\n", head_line(first), runs.len());
-    let mut grid = Grid::new("<>>>>>>");
+    let mut grid = Grid::new("<>>>>>>").dropping([vec![5], vec![6], vec![4]]);
     let mut heading = None;
     for row in rows {
         if heading != Some(row.cost.heading()) {
@@ -33,7 +33,7 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
          many, tell in four cases of five",
     ];
     for note in notes {
-        page += &(style.dim(&paragraph("  ", note)) + "\n");
+        page += &(style.dim(&style.paragraph("  ", note)) + "\n");
     }
     page
 }
