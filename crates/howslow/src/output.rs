@@ -8,7 +8,7 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::Progress;
-use report::{Colours, Style};
+use report::{Colours, Detail, Style};
 
 /// How a verb ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,11 @@ pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result
 /// otherwise (NO_COLOR, CLICOLOR, CLICOLOR_FORCE).
 pub(crate) fn style() -> Style {
     of(&std::io::stdout())
+}
+
+/// The same with this much said.
+pub(crate) fn style_in(detail: Detail) -> Style {
+    style().with_detail(detail)
 }
 
 /// The same for what is printed to stderr.

@@ -24,7 +24,7 @@ pub fn comparison(
     view: &ComparisonView<'_>,
     style: Style,
 ) -> Vec<String> {
-    let mut notes = notes::Notes::default();
+    let mut notes = notes::Notes::of_page(style);
     let rows = rows::rows(it, view, &mut notes, style);
     let parts = [
         heads(it, view, style),

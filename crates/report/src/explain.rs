@@ -25,7 +25,7 @@ pub fn explained(
     style: Style,
 ) -> String {
     let mut page = head_line(run) + "\n\n";
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     page += &derived_costs(derived, &mut notes, style);
     page += &entry(shares, &mut notes, style);
     page += &memory(run).map(|it| crate::memory::memory(&it, &mut notes, style)).unwrap_or_default();
@@ -49,7 +49,7 @@ pub fn explained(
 /// Costs with every part, their sum and the residual.
 pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> String {
     let mut page = head_line(run) + "\n";
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     for it in explanations {
         let mut grid = Grid::new("<>>>><");
         let titles = [it.name.as_str(), "each", "together", "+-", "share"];

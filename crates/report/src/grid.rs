@@ -35,6 +35,8 @@ enum Cell {
 const GAP: usize = 2;
 /// A last column of text is wrapped where it has at least this many columns.
 const WRAPPED: usize = 24;
+/// On a narrow page a point that makes the first column wider than this is on a line of its own, below its operation.
+const STACKED: usize = 42;
 /// The first column keeps this many columns before figures are dropped for it, and this many after that.
 const NAME: usize = 20;
 const SHORTEST: usize = 6;
@@ -86,9 +88,10 @@ impl Grid {
         self.rows.push((kind, cells.into_iter().map(|cell| Cell::Text(one_line(cell))).collect()));
     }
 
-    /// A row whose first column has two texts, one at either edge.
-    pub(crate) fn add_between(&mut self, kind: RowKind, [left, right]: [String; 2], more: Vec<String>) {
-        let first = Cell::Ends(one_line(left), one_line(right));
+    /// A row that begins with an operation and its point, which is at the column's right edge: long ids seldom have long
+    /// points.
+    pub(crate) fn add_cost(&mut self, kind: RowKind, [id, point]: [String; 2], more: Vec<String>) {
+        let first = Cell::Ends(one_line(id), one_line(point));
         let more = more.into_iter().map(|cell| Cell::Text(one_line(cell)));
         self.rows.push((kind, std::iter::once(first).chain(more).collect()));
     }
@@ -112,7 +115,12 @@ impl Grid {
                 text += &(coloured(&style.paragraph("", title.trim_start())) + "\n");
                 cells.to_mut()[0] = Cell::Text(String::new());
             }
-            for line in lines(&cells, &layout, &self.columns) {
+            let below = cells.first().and_then(|cell| cell.below(layout.widths[0]));
+            if let Some((above, _)) = &below {
+                cells.to_mut()[0] = Cell::Text(above.clone());
+            }
+            let below = below.map(|(_, point)| format!("    {}", shortened(&point, style.width().saturating_sub(4))));
+            for line in lines(&cells, &layout, &self.columns).into_iter().chain(below) {
                 text += &coloured(&line);
                 text.push('\n');
             }
@@ -130,14 +138,16 @@ impl Grid {
     /// The widest first cell of all rows that are no headings.
     fn widest_name(&self) -> usize {
         let rows = self.rows.iter().filter(|(kind, _)| *kind != RowKind::Heading);
-        rows.filter_map(|(_, cells)| cells.first()).map(Cell::width).max().unwrap_or(0).max(NAME)
+        rows.filter_map(|(_, cells)| cells.first()).map(Cell::narrow_width).max().unwrap_or(0).max(NAME)
     }
 
     /// The width of each column, without titles that are wider than `titles`.
     fn widths(&self, titles: usize) -> Vec<usize> {
         let of = |at: usize| {
-            let cells = self.rows.iter().filter_map(|(_, cells)| cells.get(at)).map(Cell::width);
-            cells.filter(|&width| at > 0 || width <= titles).max().unwrap_or(0)
+            let cells = self.rows.iter().filter_map(|(_, cells)| cells.get(at));
+            let narrow = titles != usize::MAX;
+            let width = |cell: &Cell| if narrow { cell.narrow_width() } else { cell.width() };
+            cells.map(width).filter(|&width| at > 0 || width <= titles).max().unwrap_or(0)
         };
         (0..self.columns.len()).map(of).collect()
     }
@@ -219,6 +229,24 @@ impl Cell {
         }
     }
 
+    /// Its width where a long point is below its operation.
+    fn narrow_width(&self) -> usize {
+        match self {
+            Cell::Ends(left, _) if self.width() > STACKED => display_width(left),
+            cell => cell.width(),
+        }
+    }
+
+    /// Operation and point, if the point does not fit beside the operation and is long.
+    fn below(&self, width: usize) -> Option<(String, String)> {
+        match self {
+            Cell::Ends(left, right) if self.width() > width && self.width() > STACKED => {
+                Some((left.clone(), right.clone()))
+            }
+            _ => None,
+        }
+    }
+
     /// Its text in a column of this width.
     fn fitted(&self, width: usize) -> String {
         match self {
@@ -243,8 +271,8 @@ mod tests {
         let mut grid = Grid::new("<>>>>").dropping([vec![4], vec![2, 3]]);
         grid.add(RowKind::Heading, ["files", "cost", "+-", "cycles", "a second"].map(String::from).to_vec());
         let more = || ["1.00 µs", "2.0 %", "2 590", "1.00 M"].map(String::from).to_vec();
-        grid.add_between(RowKind::Row, ["  file.read".into(), "4 MiB".into()], more());
-        grid.add_between(RowKind::Row, ["  file.read.with.a.long.name".into(), "ahead 64 KiB".into()], more());
+        grid.add_cost(RowKind::Row, ["  file.read".into(), "4 MiB".into()], more());
+        grid.add_cost(RowKind::Row, ["  file.read.with.a.long.name".into(), "ahead 64 KiB".into()], more());
         grid
     }
 

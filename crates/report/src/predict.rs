@@ -31,7 +31,7 @@ pub struct Priced<'a> {
 pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], style: Style) -> String {
     let mut page = head(mix, &priced.iter().map(|it| it.run).collect::<Vec<_>>(), style);
     page += &format!("\n{}", families(priced, style));
-    let mut footnotes = Footnotes::default();
+    let mut footnotes = Footnotes::of(style);
     page += &format!("\n{}", operations(priced, &mut footnotes, style));
     page += &footnotes.render(style);
     page += &notes(priced, style);
@@ -131,15 +131,11 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
 
 /// The numbers of each run's doubts. With several runs, each says which run it belongs to.
 fn doubted(priced: &[Priced], notes: &mut Footnotes, doubts: &dyn Fn(&Priced) -> Vec<Doubt>) -> String {
-    let text = |place: usize, doubt: &Doubt| match label(place, priced.len()).trim() {
-        "" => doubt.to_string(),
-        letter => format!("{letter}: {doubt}"),
-    };
-    let all = priced
-        .iter()
-        .enumerate()
-        .flat_map(|(place, it)| doubts(it).iter().map(|doubt| text(place, doubt)).collect::<Vec<_>>());
-    notes.refer(all.collect::<Vec<_>>())
+    let numbers = priced.iter().enumerate().map(|(place, it)| {
+        let label = label(place, priced.len());
+        notes.labelled(label.trim().trim_end_matches(':'), &doubts(it))
+    });
+    numbers.filter(|numbers| !numbers.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The sum, the sum in the other state, the measured time, the residual, and how far the mix goes.
@@ -284,7 +280,7 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
 /// The effect of the suppositions on their lines and on the whole.
 fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
     let mut grid = Grid::new("<>>>>><");
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     let titles = ["", "times", "before", "after", "change", ""];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {

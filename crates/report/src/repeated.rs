@@ -1,7 +1,7 @@
 //! Repeated whole runs as a page: how each cost scatters, and what a wanted precision takes.
 
 use analysis::repeated::{Needs, Repeated};
-use record::units::{grouped, percent};
+use record::units::{counted, grouped, percent};
 use record::{Nanoseconds, Run};
 
 use crate::grid::{Grid, RowKind};
@@ -22,7 +22,8 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
             let titles = titles.iter().map(ToString::to_string);
             grid.add(RowKind::Heading, [row.cost.heading().to_string()].into_iter().chain(titles).collect());
         }
-        grid.add(RowKind::Row, cells(row));
+        let name = [format!("  {}", in_table(&row.cost.operation)), row.cost.at.values()];
+        grid.add_cost(RowKind::Row, name, cells(row));
     }
     page += &grid.render(style);
     let notes = [
@@ -39,13 +40,11 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
 }
 
 fn cells(row: &Repeated<'_>) -> Vec<String> {
-    let name = format!("  {} {}", in_table(&row.cost.operation), row.cost.at.values());
     let figure = match row.cost.follows_clock {
         true => format!("{} cycles", grouped(row.figure)),
         false => Nanoseconds(row.figure).to_string(),
     };
     vec![
-        name.trim_end().into(),
         figure,
         row.between_rounds.map_or_else(|| "-".into(), percent),
         percent(row.between_runs),
@@ -58,8 +57,8 @@ fn cells(row: &Repeated<'_>) -> Vec<String> {
 /// `12 rounds`, `7 runs`.
 pub fn needs(needs: Needs) -> String {
     match needs {
-        Needs::Rounds(count) => format!("{count} rounds"),
-        Needs::Runs(count) => format!("{count} runs"),
+        Needs::Rounds(count) => counted(count.into(), "round"),
+        Needs::Runs(count) => counted(count.into(), "run"),
         Needs::Unknown => "-".into(),
     }
 }

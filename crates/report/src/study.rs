@@ -17,7 +17,7 @@ use crate::text::Style;
 pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
     let mut page = format!("{}: {}\n", style.bold(answer.title), machines(&answer.machines));
     page += &(head_line(run) + "\n");
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     for table in &answer.tables {
         page += &format!("\n{}", tabled(table, &mut notes, style));
     }

@@ -11,11 +11,21 @@ pub enum Colours {
     On,
 }
 
+/// How much a page says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// What matters most, with doubts and reasons of one kind together.
+    Folded,
+    /// Every cost, doubt and reason.
+    Full,
+}
+
 /// How a page looks: its colours, and the columns that it may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     colours: Colours,
     width: usize,
+    detail: Detail,
 }
 
 /// Running text is no wider than this, because longer lines are hard to read.
@@ -23,13 +33,22 @@ const WIDEST_TEXT: usize = 118;
 
 impl Style {
     /// A page for a file or a pipe: without colours, 100 columns wide.
-    pub const PLAIN: Style = Style { colours: Colours::Off, width: 100 };
+    pub const PLAIN: Style = Style { colours: Colours::Off, width: 100, detail: Detail::Folded };
     /// The same with colours.
-    pub const COLOURED: Style = Style { colours: Colours::On, width: 100 };
+    pub const COLOURED: Style = Style { colours: Colours::On, width: 100, detail: Detail::Folded };
 
     /// A page of this many columns.
     pub fn new(colours: Colours, width: usize) -> Style {
-        Style { colours, width: width.max(1) }
+        Style { colours, width: width.max(1), detail: Detail::Folded }
+    }
+
+    /// The same page with this much said.
+    pub fn with_detail(self, detail: Detail) -> Style {
+        Style { detail, ..self }
+    }
+
+    pub(crate) fn is_full(self) -> bool {
+        self.detail == Detail::Full
     }
 
     /// The columns that a page may take.

@@ -135,7 +135,6 @@ impl Table<'_, '_> {
     }
 
     fn row(&self, row: &ComparisonRow<'_>, notes: &mut Notes, grid: &mut Grid) {
-        let name = format!("  {} {}", in_table(&row.base.operation), row.base.at.values());
         let mut cells = vec![self.figure(&self.it.runs[0], row.base, row.unit)];
         for (other, run) in row.others.iter().zip(&self.it.runs[1..]) {
             match other {
@@ -147,7 +146,8 @@ impl Table<'_, '_> {
             }
         }
         cells.push(notes.of(row, self.view));
-        grid.add(kind(row), self.line(name.trim_end().into(), cells));
+        cells.resize(self.columns().len() - 1, String::new());
+        grid.add_cost(kind(row), [format!("  {}", in_table(&row.base.operation)), row.base.at.values()], cells);
     }
 
     fn figure(&self, run: &Run, cost: &Cost, unit: CountedIn) -> String {
