@@ -27,7 +27,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Outcome> {
     let advice = watched(|progress| ::advise::advice(&request, progress))?;
     match args.json {
         true => output::print_document(&AdviceDocument::from(&advice))?,
-        false => output::print(&report::advice(&advice, output::style()))?,
+        false => output::print_page(&report::advice(&advice, output::style()))?,
     }
     Ok(Outcome::Done)
 }
@@ -36,7 +36,7 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Outcome> {
     let tuning = tuned(&args.path, args.rate, Duration::from_secs_f64(args.budget))?;
     match args.json {
         true => output::print_document(&TuningDocument::from(&tuning))?,
-        false => output::print(&report::tuning(&tuning, output::style()))?,
+        false => output::print_page(&report::tuning(&tuning, output::style()))?,
     }
     Ok(Outcome::Done)
 }
@@ -74,7 +74,7 @@ pub(crate) fn study(path: Option<&Path>, budget: Option<f64>, json: bool) -> any
         let (latency_ns, consumption) = THERE;
         let distance = prefetch::distance(latency_ns, consumption);
         let page = report::tuning(&tuning, output::style());
-        output::print(&format!(
+        output::print_page(&format!(
             "there: a read of {} x {} bytes/ms consumed = {distance} bytes to request ahead\nhere:  {page}",
             Nanoseconds(latency_ns),
             consumption / 1e3

@@ -15,10 +15,11 @@ mod terminal;
 mod top;
 mod value;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
 pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
@@ -39,16 +40,20 @@ const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24, cascade-lake).
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
 130 interrupted (what was measured is printed, and written only to the file of -o).
-Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), TMPDIR scratch files, NO_COLOR no colours.";
+Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), TMPDIR scratch files, NO_COLOR no colours, \
+COLUMNS the width of pages (default: the terminal's; 100 in a pipe).";
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
 /// Without a verb: measures the headline operations, in about fifteen seconds.
 #[derive(Debug, Parser)]
-#[command(name = "howslow", version, after_help = STATUS, args_conflicts_with_subcommands = true)]
+#[command(name = "howslow", version, after_help = STATUS, args_conflicts_with_subcommands = true, max_term_width = 100)]
 pub(crate) struct Command {
     #[command(flatten)]
     pub measure: MeasureArgs,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_enum, help_heading = "Output")]
+    pub color: clap::ColorChoice,
     #[command(subcommand)]
     pub verb: Option<Verb>,
 }
@@ -126,19 +131,87 @@ fn documents() -> PossibleValuesParser {
     PossibleValuesParser::new(DOCUMENTS.iter().map(|(name, _)| *name))
 }
 
+/// The command line as clap describes it, with running text in its help that is filled to the width there is.
+pub(crate) fn command() -> clap::Command {
+    flowing(Command::command())
+}
+
+/// The words with a leading `--color WHEN` moved behind the verb: options before a verb are those of `howslow` alone.
+fn colour_after_verb(mut words: Vec<OsString>) -> Vec<OsString> {
+    let count = match words.get(1).and_then(|word| word.to_str()) {
+        Some("--color") => 2,
+        Some(word) if word.starts_with("--color=") => 1,
+        _ => return words,
+    };
+    let is_verb = words.get(1 + count).and_then(|word| word.to_str()).is_some_and(|word| !word.starts_with('-'));
+    if is_verb {
+        words[1..2 + count].rotate_right(1);
+    }
+    words
+}
+
+fn flowing(mut command: clap::Command) -> clap::Command {
+    if let Some(help) = command.get_after_help().map(ToString::to_string) {
+        command = command.after_help(joined(&help));
+    }
+    let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_string()).collect();
+    verbs.into_iter().fold(command, |command, verb| command.mut_subcommand(verb, flowing))
+}
+
+/// The text with each paragraph on one line. Where lines were filled by hand, the next one continues a long line unless it
+/// is indented or starts with a label, such as `Examples:`.
+fn joined(text: &str) -> String {
+    const LONG: usize = 78;
+    let mut joined = String::new();
+    let mut filled = false;
+    for line in text.lines() {
+        let label = line.split_once(':').is_some_and(|(word, _)| word.len() < 20 && !word.contains(['`', ';', ',']));
+        if !joined.is_empty() {
+            joined.push(if filled && !label && !line.starts_with(' ') { ' ' } else { '\n' });
+        }
+        joined += line;
+        filled = line.len() >= LONG && !line.starts_with(' ');
+    }
+    joined
+}
+
 /// Parses the command line. Help, version and misuse end the program here, with status 0 or 2.
 pub(crate) fn parse() -> Command {
-    Command::parse()
+    let matches = command().get_matches_from(colour_after_verb(std::env::args_os().collect()));
+    let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match command.color {
+        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+        clap::ColorChoice::Always => anstream::ColorChoice::Always,
+        clap::ColorChoice::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+    command
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
+    fn the_colour_may_be_said_before_the_verb() {
+        let moved = |words: &[&str]| colour_after_verb(words.iter().map(OsString::from).collect());
+        assert_eq!(moved(&["howslow", "--color", "never", "list", "x"]), ["howslow", "list", "--color", "never", "x"]);
+        assert_eq!(moved(&["howslow", "--color=never", "list"]), ["howslow", "list", "--color=never"]);
+        for words in [&["howslow", "--color", "never"][..], &["howslow", "--color", "never", "--json"], &["howslow"]] {
+            assert_eq!(moved(words), words);
+        }
+    }
+
+    #[test]
+    fn running_text_is_filled_once() {
+        let filled = format!("{} and\nmore words.\nExamples: howslow\n          howslow run", "word ".repeat(16));
+        let lines: Vec<String> = joined(&filled).lines().map(String::from).collect();
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[0].ends_with("and more words."));
+    }
+
+    #[test]
     fn the_command_line_is_consistent() {
-        Command::command().debug_assert();
+        command().debug_assert();
     }
 }

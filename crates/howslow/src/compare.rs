@@ -34,7 +34,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
         let splits = splits.map(|splits| splits.into_iter().map(|split| split.document).collect());
         output::print_document(&CompareDocument::of(&comparison, &args.runs, shown(args), splits))?;
     } else {
-        output::print(&sections(&comparison, splits.as_deref().unwrap_or_default(), args).join("\n"))?;
+        output::print_page(&sections(&comparison, splits.as_deref().unwrap_or_default(), args).join("\n"))?;
     }
     Ok(Outcome::Done)
 }

@@ -54,7 +54,7 @@ fn print(shown: &CrossoverShown<'_>, args: &CrossoverArgs) -> anyhow::Result<()>
         output::print_document(&CrossoverDocument::of(shown))?;
     } else {
         let style: Style = output::style();
-        output::print(&report::crossover(shown, output::width(), style))?;
+        output::print_page(&report::crossover(shown, output::width(), style))?;
     }
     let picture =
         Picture { name: format!("crossover {} {}", shown.names[0], shown.names[1]), svg: shown.chart().svg() };

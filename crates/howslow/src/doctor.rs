@@ -17,7 +17,7 @@ pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_document(&DoctorDocument::of(&machine, &findings))?;
     } else {
-        output::print(&report::doctor(&machine, &findings, output::style()))?;
+        output::print_page(&report::doctor(&machine, &findings, output::style()))?;
     }
     Ok(Outcome::Done)
 }

@@ -25,7 +25,7 @@ fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
         let memory = memory(run);
         output::print_document(&ExplainDocument::of(&derived, &shares, &explanations, memory.as_ref()))?;
     } else {
-        output::print(&report::explained(run, &derived, &shares, &explanations, output::style()))?;
+        output::print_page(&report::explained(run, &derived, &shares, &explanations, output::style()))?;
     }
     Ok(Outcome::Done)
 }
@@ -42,11 +42,11 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     explanations.retain(|it| meant.iter().any(|cost| cost.name() == it.name));
     if explanations.is_empty() && !json {
         let names: Vec<String> = meant.iter().map(|cost| cost.name()).collect();
-        output::print(&format!("no parts are known of {}\n", names.join(", ")))?;
+        output::print_page(&format!("no parts are known of {}\n", names.join(", ")))?;
     } else if json {
         output::print_document(&CostsExplained::of(&explanations))?;
     } else {
-        output::print(&report::explanations(run, &explanations, output::style()))?;
+        output::print_page(&report::explanations(run, &explanations, output::style()))?;
     }
     Ok(Outcome::Done)
 }

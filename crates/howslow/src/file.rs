@@ -41,7 +41,7 @@ fn resident(files: &PathsArgs) -> anyhow::Result<Outcome> {
     if files.json {
         output::print_document(&looked_at.iter().map(FileResident::from).collect::<Vec<_>>())?;
     } else {
-        output::print(&report::resident_files(&looked_at, output::style()))?;
+        output::print_page(&report::resident_files(&looked_at, output::style()))?;
     }
     Ok(Outcome::Done)
 }
@@ -68,7 +68,9 @@ fn evict(files: &PathsArgs) -> anyhow::Result<Outcome> {
         });
         output::print_document(&each.collect::<Vec<_>>())?;
     } else {
-        output::print(&told.iter().map(|(path, before, after)| evicted(path, *before, *after)).collect::<String>())?;
+        output::print_page(
+            &told.iter().map(|(path, before, after)| evicted(path, *before, *after)).collect::<String>(),
+        )?;
     }
     Ok(outcome)
 }
@@ -97,7 +99,7 @@ fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
             Some(dirty) => format!("{}: {dirty} dirty pages, all written\n", named(path)),
             None => format!("{}: all written\n", named(path)),
         };
-        output::print(&told.iter().map(line).collect::<String>())?;
+        output::print_page(&told.iter().map(line).collect::<String>())?;
     }
     Ok(Outcome::Done)
 }

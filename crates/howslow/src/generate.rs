@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use anyhow::Context;
-use clap::CommandFactory;
 use report::document::DOCUMENTS;
 
-use crate::cli::Command;
+use crate::cli;
 use crate::output::{self, Misuse, Outcome};
 
 pub(crate) fn schema(document: &str) -> anyhow::Result<Outcome> {
@@ -17,14 +16,14 @@ pub(crate) fn schema(document: &str) -> anyhow::Result<Outcome> {
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Command::command(), "howslow", &mut text);
+    clap_complete::generate(shell, &mut cli::command(), "howslow", &mut text);
     output::print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::Done)
 }
 
 /// Prints the page of the whole command, or writes one page per verb into a folder.
 pub(crate) fn man(folder: Option<&Path>) -> anyhow::Result<Outcome> {
-    let command = Command::command();
+    let command = cli::command();
     match folder {
         Some(folder) if !folder.is_dir() => {
             return Err(Misuse(format!("man: {} is not a folder; create it first", folder.display())).into());

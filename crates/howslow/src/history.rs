@@ -12,7 +12,7 @@ pub(crate) fn history(args: &JsonArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_json(&kept)?;
     } else {
-        output::print(&report::history(&kept, output::style()))?;
+        output::print_page(&report::history(&kept, output::style()))?;
     }
     Ok(Outcome::Done)
 }

@@ -27,7 +27,7 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_document(&InterferenceDocument::of(&found, &machine))?;
     } else {
-        output::print(&report::interference(&found, &machine, output::style(), output::width()))?;
+        output::print_page(&report::interference(&found, &machine, output::style(), output::width()))?;
     }
     let drawn = report::interference_pictures(&found).into_iter().map(|(name, svg)| Picture { name, svg });
     pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())?;

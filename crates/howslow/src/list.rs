@@ -18,7 +18,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_json(&listed)?;
     } else {
-        output::print(&report::list(&listed, output::style()))?;
+        output::print_page(&report::list(&listed, output::style()))?;
     }
     Ok(Outcome::Done)
 }

@@ -50,7 +50,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
         }
         let takes = told(plan.takes(configurations.len()));
         lines.push(format!("{} configurations, about {takes}", configurations.len()));
-        output::print(&(lines.join("\n") + "\n"))?;
+        output::print_page(&(lines.join("\n") + "\n"))?;
         return Ok(Outcome::Done);
     }
     let mut forecasts = None;
@@ -84,7 +84,7 @@ fn print(it: &Experiment, forecasts: Option<&Forecasts>, args: &LoadArgs) -> any
         let curves: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(output::width()))).collect();
         let predicted =
             forecasts.map(|of| report::load_forecasts(of, &it.measured, output::style())).unwrap_or_default();
-        output::print(&(report::load(it, output::style()) + &predicted + &curves))?;
+        output::print_page(&(report::load(it, output::style()) + &predicted + &curves))?;
     }
     let drawn = charts.iter().map(|(name, chart)| Picture { name: name.clone(), svg: chart.svg() });
     pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())

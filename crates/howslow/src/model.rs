@@ -34,7 +34,7 @@ pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_document(&ModelDocument::of(&found))?;
     } else {
-        output::print(&report::model(&found, output::width(), output::style()))?;
+        output::print_page(&report::model(&found, output::width(), output::style()))?;
     }
     let charts = report::model_charts(&found).into_iter();
     let pictures: Vec<Picture> = charts.map(|(name, chart)| Picture { name, svg: chart.svg() }).collect();

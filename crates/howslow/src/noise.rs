@@ -36,7 +36,7 @@ pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
         output::print_document(&NoiseDocument::of(&machine, &accounts, args.together))?;
     } else {
         let charts = args.chart.then(output::width);
-        output::print(&report::noise(&accounts, args.together, charts, output::style()))?;
+        output::print_page(&report::noise(&accounts, args.together, charts, output::style()))?;
     }
     let picture = || Picture { name: "noise".into(), svg: report::noise_chart(&accounts).svg() };
     pictures::write(args.svg.as_deref(), &args.svg.iter().map(|_| picture()).collect::<Vec<_>>())?;

@@ -1,12 +1,14 @@
 //! Where text goes: pages to stdout, everything else to stderr, progress only to a terminal; and the exit status.
 
 use std::io::{ErrorKind, Write};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use measure::Progress;
-use report::Style;
+use report::{Colours, Detail, Style};
 
 /// How a verb ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +55,7 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "howslow: {text}");
 }
 
-/// Prints a page to stdout. It is no failure if the reader has closed it (`| head`).
+/// Prints a text to stdout as it is. It is no failure if the reader has closed it (`| head`).
 ///
 /// # Errors
 /// If stdout cannot be written for another reason, such as a full disk.
@@ -63,6 +65,14 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!("cannot write to stdout: {error}")),
         _ => Ok(()),
     }
+}
+
+/// Prints a page for people to stdout: no line is wider than the terminal.
+///
+/// # Errors
+/// Those of [`print()`].
+pub(crate) fn print_page(page: &str) -> anyhow::Result<()> {
+    print(&style().fitted(page))
 }
 
 /// Prints a record or listing to stdout as one JSON document.
@@ -89,28 +99,40 @@ pub(crate) fn document_text(document: &impl serde::Serialize) -> anyhow::Result<
     Ok(serde_json::to_string(&serde_json::to_value(document)?)? + "\n")
 }
 
-/// Colours are used on a terminal that supports them, unless the environment says otherwise (NO_COLOR, CLICOLOR,
-/// CLICOLOR_FORCE).
+/// The look of pages on stdout. Colours are used on a terminal that supports them, unless `--color` or the environment says
+/// otherwise (NO_COLOR, CLICOLOR, CLICOLOR_FORCE).
 pub(crate) fn style() -> Style {
-    match AutoStream::choice(&std::io::stdout()) {
-        ColorChoice::Never => Style::Plain,
-        _ => Style::Coloured,
-    }
+    of(&std::io::stdout())
+}
+
+/// The same with this much said.
+pub(crate) fn style_in(detail: Detail) -> Style {
+    style().with_detail(detail)
 }
 
 /// The same for what is printed to stderr.
 pub(crate) fn error_style() -> Style {
-    match AutoStream::choice(&std::io::stderr()) {
-        ColorChoice::Never => Style::Plain,
-        _ => Style::Coloured,
-    }
+    of(&std::io::stderr())
 }
 
-/// The width of charts, in columns: that of the terminal, else what COLUMNS says, else 100.
+fn of(stream: &(impl RawStream + AsFd)) -> Style {
+    let colours = match AutoStream::choice(stream) {
+        ColorChoice::Never => Colours::Off,
+        _ => Colours::On,
+    };
+    Style::new(colours, columns(stream))
+}
+
+/// The width of charts, in columns.
 pub(crate) fn width() -> usize {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
-    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
-    terminal.into_iter().chain(columns).find(|&columns| columns > 0).map_or(100, usize::from)
+    style().width()
+}
+
+/// What COLUMNS says, else the width of the terminal, else 100.
+fn columns(stream: impl AsFd) -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
+    let terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col);
+    told.filter(|&columns| columns > 0).or_else(|| terminal().filter(|&columns| columns > 0)).map_or(100, usize::from)
 }
 
 /// The progress bar on stderr. It draws only when called and starts no thread, because the instrument forks.

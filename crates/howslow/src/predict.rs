@@ -77,7 +77,7 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
         let page = |((mix, _, after), shown): (&(&Mix, Vec<Prediction>, After), &Vec<Priced>)| {
             report::predictions(mix, shown, &after.supposed, output::style())
         };
-        output::print(&all.iter().zip(&shown).map(page).collect::<Vec<_>>().join("\n"))?;
+        output::print_page(&all.iter().zip(&shown).map(page).collect::<Vec<_>>().join("\n"))?;
     }
     let partial = all.iter().flat_map(|(_, predictions, _)| predictions).any(|it| !it.lacking.is_empty());
     Ok(if partial { Outcome::Skipped } else { Outcome::Done })
@@ -144,7 +144,7 @@ fn split(request: &PredictRequest, json: bool) -> anyhow::Result<Outcome> {
             mixes: mixes.iter().map(|mix| mix.name.clone()).collect(),
         })?;
     } else {
-        output::print(&split.page)?;
+        output::print_page(&split.page)?;
     }
     Ok(Outcome::Done)
 }

@@ -41,7 +41,7 @@ pub(crate) fn repeat(
         if args.json {
             output::print_document(&RepeatDocument::of(&runs, &rows, args.precision))?;
         } else {
-            output::print(&report::repeated(&runs, &rows, args.precision, output::style()))?;
+            output::print_page(&report::repeated(&runs, &rows, args.precision, output::style()))?;
         }
     }
     if let Some(signal) = ended {

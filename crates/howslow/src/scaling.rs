@@ -27,7 +27,7 @@ pub(crate) fn scaling(args: &ScalingArgs) -> anyhow::Result<Outcome> {
     if args.measure.json {
         output::print_document(&ScalingDocument::of(&run, &scalings))?;
     } else {
-        output::print(&report::scaling(&run, &scalings, output::width(), output::style()))?;
+        output::print_page(&report::scaling(&run, &scalings, output::width(), output::style()))?;
     }
     if !scalings.is_empty() {
         let svg = report::scaling_chart(&scalings).svg();

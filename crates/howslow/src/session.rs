@@ -171,7 +171,7 @@ pub(crate) fn print_run(
     if args.json {
         output::print_json(&run)?;
     } else {
-        output::print(&report::page(&run, output::style()))?;
+        output::print_page(&report::page(&run, output::style_in(args.detail())))?;
     }
     let curves = report::tail_charts(&run).into_iter().map(|(name, chart)| Picture { name, svg: chart.svg() });
     pictures::write(args.svg.as_deref(), &curves.collect::<Vec<_>>())?;

@@ -9,7 +9,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_json(&run)?;
     } else {
-        output::print(&report::page(&run, output::style()))?;
+        output::print_page(&report::page(&run, output::style_in(args.detail())))?;
     }
     Ok(Outcome::Done)
 }

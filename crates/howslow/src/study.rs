@@ -3,6 +3,7 @@
 use analysis::study::{STUDIES, Study, StudyAnswer};
 use anyhow::Context;
 use operation::Item;
+use report::Style;
 use report::document::{StudiesDocument, StudyDocument};
 
 use crate::cli::{ALL, MeasureArgs, StudyArgs};
@@ -37,8 +38,9 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     let answers = studies.iter().map(|study| answer(study, &run)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut each = studies.iter().zip(&answers);
     if !args.measure.json {
-        let pages: Vec<String> = answers.iter().map(|it| page(it, &run)).collect();
-        output::print(&pages.join("\n"))?;
+        let pages: Vec<String> =
+            answers.iter().map(|it| page(it, &run, output::style_in(args.measure.detail()))).collect();
+        output::print_page(&pages.join("\n"))?;
     } else if args.paper == ALL {
         let studies = each.map(|(study, answer)| StudyDocument::of(study, answer)).collect();
         output::print_document(&StudiesDocument { studies })?;
@@ -52,10 +54,10 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
 }
 
 /// The page of a study, with its figures.
-fn page(answer: &StudyAnswer, run: &record::Run) -> String {
+fn page(answer: &StudyAnswer, run: &record::Run, style: Style) -> String {
     let charts = report::study_charts(answer);
-    let drawn: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(output::width()))).collect();
-    report::study(answer, run, output::style()) + &drawn
+    let drawn: String = charts.iter().map(|(_, chart)| format!("\n{}", chart.text(style.width()))).collect();
+    report::study(answer, run, style) + &drawn
 }
 
 /// The study with this name, or all of them.

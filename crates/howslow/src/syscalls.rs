@@ -14,7 +14,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_json(&listed)?;
     } else {
-        output::print(&report::syscalls(&listed, output::style()))?;
+        output::print_page(&report::syscalls(&listed, output::style()))?;
     }
     Ok(Outcome::Done)
 }

@@ -30,7 +30,7 @@ fn own_terminal(args: &TerminalArgs) -> anyhow::Result<Outcome> {
     };
     match args.json {
         true => output::print_document(&TerminalDocument::from(&measured))?,
-        false => output::print(&report::own_terminal(&measured, output::style()))?,
+        false => output::print_page(&report::own_terminal(&measured, output::style()))?,
     }
     Ok(Outcome::Done)
 }
@@ -42,9 +42,9 @@ fn pseudo_terminals(args: &TerminalArgs) -> anyhow::Result<Outcome> {
     match args.json {
         true => output::print_document(&PseudoTerminalDocument::from(&measured))?,
         false => {
-            output::print(&report::pseudo_terminals(&measured, output::style()))?;
+            output::print_page(&report::pseudo_terminals(&measured, output::style()))?;
             for (_, chart) in &charts {
-                output::print(&format!("\n{}", chart.text(output::width())))?;
+                output::print_page(&format!("\n{}", chart.text(output::width())))?;
             }
         }
     }

@@ -127,7 +127,7 @@ fn once(args: &TopArgs, meter: &mut Meter) -> anyhow::Result<Outcome> {
         let run = prices.run().map(|run| run.id.as_str());
         output::print_document(&TopDocument::of(seen, run, prices.state.word(), state.accounts()))?;
     } else {
-        output::print(&::top::page(&state, ROWS))?;
+        output::print_page(&::top::page(&state, ROWS))?;
         for note in &about.notes {
             say(note);
         }

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::Bytes;
+use crate::units::{Bytes, counted, singular};
 
 /// The value an axis takes at a point: a number (bytes, a count) or a word.
 // In constants the word is a `&'static str`. Values are compared without their unit, which only says how they print.
@@ -144,19 +144,35 @@ impl Point {
         self
     }
 
-    /// The values alone, as a table shows them: `64 B`, `100 descriptors other`, `width 64`.
+    /// The values as a table shows them: `64 B`, `other, 100 descriptors`, `file 256 MiB, size 4 KiB`. A value has the name
+    /// of its axis where there are several or it would not be understood without.
     pub fn values(&self) -> String {
-        let shown = self.0.iter().map(|(axis, value)| match value {
-            Value::Bytes(bytes) => Bytes(*bytes).to_string(),
-            Value::Number(number) if BYTE_AXES.contains(&axis.as_str()) => Bytes(*number).to_string(),
-            // What is counted has a name in the plural.
-            Value::Number(number) if axis.ends_with('s') => format!("{number} {axis}"),
-            Value::Number(number) => format!("{axis} {number}"),
-            Value::Word(word) => word.clone(),
+        let numbers = self.0.values().filter(|value| value.number().is_some()).count();
+        let shown = self.0.iter().map(|(axis, value)| {
+            let bare = match value {
+                Value::Word(_) => self.0.len() == 1 || SELF_EVIDENT.contains(&axis.as_str()),
+                _ => numbers == 1 && PLAIN_SIZES.contains(&axis.as_str()),
+            };
+            let bytes =
+                |number: u64| if bare { Bytes(number).to_string() } else { format!("{axis} {}", Bytes(number)) };
+            match value {
+                Value::Bytes(number) => bytes(*number),
+                Value::Number(number) if BYTE_AXES.contains(&axis.as_str()) => bytes(*number),
+                Value::Number(number) if axis == "cpus" => counted(*number, "CPU"),
+                // What is counted has a name in the plural.
+                Value::Number(number) if axis.ends_with('s') => counted(*number, singular(axis).as_ref()),
+                Value::Number(number) => format!("{axis} {number}"),
+                Value::Word(word) if bare => word.clone(),
+                Value::Word(word) => format!("{axis} {word}"),
+            }
         });
-        shown.collect::<Vec<_>>().join(" ")
+        shown.collect::<Vec<_>>().join(", ")
     }
 }
+
+/// Axes of words that are understood without the axis's name, and those of bytes if the point has no other number.
+const SELF_EVIDENT: [&str; 9] = ["distance", "state", "order", "path", "precision", "class", "clock", "mode", "set"];
+const PLAIN_SIZES: [&str; 3] = ["size", "set", "resident"];
 
 impl fmt::Display for Point {
     /// As typed on the command line: `@size=64,distance=other`. Empty for the empty point.
@@ -177,7 +193,7 @@ mod tests {
     fn a_unit_shows_and_is_not_compared() {
         let counted = Point::default().with("block", Value::Number(4096));
         let bytes = Point::default().with("block", Value::Bytes(4096));
-        assert_eq!((counted.values(), bytes.values()), ("block 4096".into(), "4 KiB".into()));
+        assert_eq!((counted.values(), bytes.values()), ("block 4096".into(), "block 4 KiB".into()));
         assert_eq!(counted, bytes);
         assert_eq!(serde_json::to_string(&bytes).expect("JSON"), r#"{"block":4096}"#);
         let [less, more, word] = [Value::Bytes(2), Value::Number(3), Value::Word("2")];
@@ -188,10 +204,24 @@ mod tests {
     fn points_print_for_people_and_for_the_command_line() {
         let point =
             Point::default().with("size", Value::Number(4096)).with("distance", Value::Word("other CPU".into()));
-        assert_eq!(point.values(), "other CPU 4 KiB");
+        assert_eq!(point.values(), "other CPU, 4 KiB");
         assert_eq!(point.to_string(), "@distance=other CPU,size=4096");
         assert_eq!(Point::default().with("width", Value::Number(64)).values(), "width 64");
-        assert_eq!(Point::default().with("tasks", Value::Number(2)).values(), "2 tasks");
+        for (axis, number, text) in [
+            ("tasks", 2, "2 tasks"),
+            ("tasks", 1, "1 task"),
+            ("entries", 1, "1 entry"),
+            ("cpus", 1, "1 CPU"),
+            ("file", 1 << 28, "file 256 MiB"),
+            ("set", 1 << 20, "1 MiB"),
+        ] {
+            assert_eq!(Point::default().with(axis, Value::Number(number)).values(), text);
+        }
+        let sizes = [("ahead", 2 << 20), ("file", 256 << 20), ("record", 4096)];
+        let point = sizes.iter().fold(Point::default(), |point, (axis, size)| point.with(axis, Value::Number(*size)));
+        assert_eq!(point.values(), "ahead 2 MiB, file 256 MiB, record 4 KiB");
+        let point = point.with("state", Value::Word("cold".into())).with("sync", Value::Word("none".into()));
+        assert_eq!(point.values(), "ahead 2 MiB, file 256 MiB, record 4 KiB, cold, sync none");
         assert_eq!(Point::default().to_string(), "");
     }
 }

@@ -166,6 +166,27 @@ pub fn relative_width(share: f64) -> String {
     if share > 1.0 { "> 100 %".into() } else { percent(share) }
 }
 
+/// A number of things, with the plural where it is due: `1 round`, `2 rounds`, `1 158 entries`.
+pub fn counted(count: u64, noun: &str) -> String {
+    if count == 1 {
+        return format!("1 {noun}");
+    }
+    let count = if count < 1000 { count.to_string() } else { grouped(count as f64) };
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o'])) {
+        Some(stem) => format!("{count} {stem}ies"),
+        None if noun.ends_with(['s', 'x']) || noun.ends_with("ch") => format!("{count} {noun}es"),
+        None => format!("{count} {noun}s"),
+    }
+}
+
+/// The singular of a regular plural: `round` of `rounds`, `entry` of `entries`.
+pub fn singular(noun: &str) -> std::borrow::Cow<'_, str> {
+    match noun.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y").into(),
+        None => noun.strip_suffix('s').unwrap_or(noun).into(),
+    }
+}
+
 /// A count with a thin gap between thousands: `1 158`.
 pub fn grouped(value: f64) -> String {
     if value.abs() < 99.95 {
@@ -185,6 +206,15 @@ pub fn grouped(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_is_not_several() {
+        let texts =
+            [(1, "round"), (0, "round"), (2, "batch"), (3, "entry"), (1, "entry"), (1158, "day"), (2, "process")]
+                .map(|(count, noun)| counted(count, noun));
+        assert_eq!(texts, ["1 round", "0 rounds", "2 batches", "3 entries", "1 entry", "1 158 days", "2 processes"]);
+        assert_eq!([singular("rounds"), singular("entries")], ["round", "entry"]);
+    }
 
     #[test]
     fn durations_take_the_unit_that_fits() {

@@ -67,7 +67,7 @@ fn a_run_says_the_units_of_its_axes_and_where_it_comes_from() {
     run.note_units();
     let text = serde_json::to_string(&run).expect("a run is JSON");
     let read = run_from_bytes(text.as_bytes()).expect("what was written can be read");
-    assert_eq!(read.costs[0].at.values(), "4 KiB 2 tasks");
+    assert_eq!(read.costs[0].at.values(), "block 4 KiB, 2 tasks");
     assert_eq!(read, run);
     let mut older: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
     older["howslow"] = "".into();

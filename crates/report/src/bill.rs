@@ -9,7 +9,7 @@ use record::{Nanoseconds, Observation, ProcessCounts, Run, Usage};
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// Rows, pairs and processes beyond these are only counted.
 const MOST_ROWS: usize = 20;
@@ -40,17 +40,17 @@ pub struct BillView<'a> {
 pub fn bill(view: &BillView, style: Style) -> String {
     let BillView { seen, bill, .. } = view;
     let mut page = head(view, style);
-    page += &(paragraph("charged  ", &charged(&seen.usage, seen.elapsed_ns)) + "\n");
+    page += &(style.paragraph("charged  ", &charged(&seen.usage, seen.elapsed_ns)) + "\n");
     if !bill.rows.is_empty() {
         page += &format!("\n{}", rows(view, style));
     }
-    page += &closing(view);
+    page += &closing(view, style);
     let pairs: Vec<_> = seen.together.pairs.iter().take(MOST_PAIRS).collect();
     if !pairs.is_empty() {
         let pairs = pairs.iter().map(|pair| format!("{} {}, {}", times(pair.count), pair.first, pair.then));
-        page += &(paragraph("pairs    ", &pairs.collect::<Vec<_>>().join("; ")) + "\n");
+        page += &(style.paragraph("pairs    ", &pairs.collect::<Vec<_>>().join("; ")) + "\n");
     }
-    page += &others(seen);
+    page += &others(seen, style);
     if seen.processes.len() > 1 || seen.processes.iter().any(|process| process.threads.len() > 1) {
         page += &format!("\n{}", processes(seen, style));
     }
@@ -103,7 +103,7 @@ fn charged(usage: &Usage, elapsed_ns: f64) -> String {
 
 fn rows(view: &BillView, style: Style) -> String {
     let bill = view.bill;
-    let mut grid = Grid::new("<>>>>>>");
+    let mut grid = Grid::new("<>>>>>>").dropping([vec![3], vec![2], vec![4]]);
     let titles = ["asked of the kernel", "count", "failed", "moved", "each", "CPU time", "share"];
     grid.add(RowKind::Heading, titles.map(String::from).into());
     for row in bill.rows.iter().take(MOST_ROWS) {
@@ -141,7 +141,7 @@ fn cells(row: &BillRow, bill: &Bill) -> Vec<String> {
 }
 
 /// How the bill closes: what is explained, what counting cost, and the rest.
-fn closing(view: &BillView) -> String {
+fn closing(view: &BillView, style: Style) -> String {
     let bill = view.bill;
     let mut text = String::new();
     if let Some(counting) = &view.seen.counting {
@@ -155,7 +155,7 @@ fn closing(view: &BillView) -> String {
             "{all} to count ({each} a call: {}{inside}){share}; it is part of what was charged",
             counting.method
         );
-        text += &(paragraph("counting ", &told) + "\n");
+        text += &(style.paragraph("counting ", &told) + "\n");
     }
     let (Some(charged), Some(share), Some(residual)) = (bill.charged, bill.explained_share(), bill.residual_ns())
     else {
@@ -177,11 +177,11 @@ fn closing(view: &BillView) -> String {
         Nanoseconds(residual),
     );
     let why = why::why(view.seen, bill, view.lacking);
-    text + &paragraph("closes   ", &(closes + &why.unwrap_or_default())) + "\n"
+    text + &style.paragraph("closes   ", &(closes + &why.unwrap_or_default())) + "\n"
 }
 
 /// Signals, forks, execs, requests to io_urings.
-fn others(seen: &Observation) -> String {
+fn others(seen: &Observation, style: Style) -> String {
     let asked = &seen.together;
     let mut parts = Vec::new();
     for (count, what) in [(asked.forks, "processes and threads created"), (asked.execs, "programs executed")] {
@@ -192,7 +192,7 @@ fn others(seen: &Observation) -> String {
     parts.extend(asked.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));
     let ring = asked.io_uring.iter().map(|it| format!("{} io_uring {}", times(it.count), it.name));
     parts.extend(ring);
-    if parts.is_empty() { String::new() } else { paragraph("and      ", &parts.join(", ")) + "\n" }
+    if parts.is_empty() { String::new() } else { style.paragraph("and      ", &parts.join(", ")) + "\n" }
 }
 
 fn processes(seen: &Observation, style: Style) -> String {
@@ -241,7 +241,7 @@ fn findings(view: &BillView, style: Style) -> String {
             let rate = Nanoseconds(saves / (view.seen.elapsed_ns.max(1.0) / 1e9));
             format!(" Saves up to {} ({rate} a second{share}).", Nanoseconds(saves))
         });
-        text += &(paragraph("  ", &format!("{}{saves}", finding.text)) + "\n");
+        text += &(style.paragraph("  ", &format!("{}{saves}", finding.text)) + "\n");
     }
     text
 }
@@ -265,7 +265,7 @@ fn footnotes(view: &BillView, style: Style) -> String {
     if notes.is_empty() {
         return String::new();
     }
-    let notes = notes.iter().map(|note| style.dim(&paragraph("  ", note)) + "\n");
+    let notes = notes.iter().map(|note| style.dim(&style.paragraph("  ", note)) + "\n");
     format!("\n{}", notes.collect::<String>())
 }
 
@@ -291,7 +291,7 @@ pub fn bill_changes(bills: [&str; 2], rows: &[ChangedRow], charged_ns: [Option<f
     if let [Some(before), Some(after)] = charged_ns {
         let change = Nanoseconds(after - before);
         let told = format!("{} of processor time before, {} after: {change}", Nanoseconds(before), Nanoseconds(after));
-        text += &(paragraph("charged  ", &told) + "\n");
+        text += &(style.paragraph("charged  ", &told) + "\n");
     }
     text
 }

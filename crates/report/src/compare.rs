@@ -10,7 +10,7 @@ use analysis::compare::{Comparison, DifferingFact, ELSEWHERE, Joint, Verdict};
 use record::units::percent;
 
 use crate::head::{conditions, head_line};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 pub use view::{ComparisonView, Shown, Sort};
 
@@ -24,7 +24,7 @@ pub fn comparison(
     view: &ComparisonView<'_>,
     style: Style,
 ) -> Vec<String> {
-    let mut notes = notes::Notes::default();
+    let mut notes = notes::Notes::of_page(style);
     let rows = rows::rows(it, view, &mut notes, style);
     let parts = [
         heads(it, view, style),
@@ -70,12 +70,12 @@ fn summary(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Stri
             count(Verdict::Same),
             count(Verdict::Inconclusive) + count(Verdict::Unknown)
         );
-        text += &(paragraph("", &sentence) + "\n");
-        text += &(style.dim(&paragraph("  ", &least(it, column, joint))) + "\n");
+        text += &(style.paragraph("", &sentence) + "\n");
+        text += &(style.dim(&style.paragraph("  ", &least(it, column, joint))) + "\n");
         if joint.band.unwrap_or(0.0) + joint.clock.unwrap_or(0.0) > HOPELESS {
             let advice =
                 "the machine was too busy in one of these runs to tell changes; run again when it is less loaded";
-            text += &(paragraph("  ", advice) + "\n");
+            text += &(style.paragraph("  ", advice) + "\n");
         }
     }
     let margin = it.noise.first().map_or(0.0, |joint| joint.margin);
@@ -85,16 +85,16 @@ fn summary(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Stri
          of 1. Else inconclusive: more rounds would tell.",
         percent(margin)
     );
-    text += &(style.dim(&paragraph("", &rule)) + "\n");
+    text += &(style.dim(&style.paragraph("", &rule)) + "\n");
     if it.unit.is_none() {
         let cycles =
             "Costs that follow the clock are compared in cycles; what the clock itself changed is the first row.";
-        text += &(style.dim(&paragraph("", cycles)) + "\n");
+        text += &(style.dim(&style.paragraph("", cycles)) + "\n");
     }
     if it.rows.len() > 1 {
         let warning = "The geometric mean weights every operation alike, a load and an exec; what a program pays depends \
                        on how often it does each.";
-        text += &(style.dim(&paragraph("", warning)) + "\n");
+        text += &(style.dim(&style.paragraph("", warning)) + "\n");
     }
     text
 }
@@ -107,7 +107,7 @@ fn builds(differing: &[DifferingFact], style: Style) -> String {
     let note = "The runs come from different builds of howslow, whose loops are compiled differently. On some processors \
                 and kernels the code around a system call changes its cost, up to 1.5 times: `howslow run syscall.called` \
                 shows it on a machine. Measure both with one build to exclude it.";
-    style.dim(&paragraph("", note)) + "\n"
+    style.dim(&style.paragraph("", note)) + "\n"
 }
 
 /// The least difference between costs of the first run and of another that counts, and the reason for it.

@@ -8,7 +8,7 @@ use record::{Bytes, Unit};
 use crate::chart::{self, Chart, Series};
 use crate::grid::{Grid, RowKind};
 use crate::interval::{half_width, value_or_bound};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// A crossover as pages and documents show it.
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ impl CrossoverShown<'_> {
 
 /// The page, with a chart of this width.
 pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String {
-    let mut text = style.bold(&paragraph("", &it.answer())) + "\n\n";
+    let mut text = style.bold(&style.paragraph("", &it.answer())) + "\n\n";
     let mut grid = Grid::new(">>>>>>");
     let heads = [it.axis, &it.names[0], "+-", &it.names[1], "+-", "first over second"];
     grid.add(RowKind::Heading, heads.map(String::from).into());
@@ -130,7 +130,7 @@ pub fn crossover(it: &CrossoverShown<'_>, width: usize, style: Style) -> String 
     text += &grid.render(style);
     text += &format!("\n{}", it.chart().text(width));
     for note in it.notes {
-        text += &(paragraph("  ", note) + "\n");
+        text += &(style.paragraph("  ", note) + "\n");
     }
     text
 }

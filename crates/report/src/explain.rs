@@ -11,7 +11,7 @@ use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::interval::{half_width, value_or_bound};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// Shares of the bare entry that a page shows at each end.
 const ENDS: usize = 5;
@@ -25,7 +25,7 @@ pub fn explained(
     style: Style,
 ) -> String {
     let mut page = head_line(run) + "\n\n";
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     page += &derived_costs(derived, &mut notes, style);
     page += &entry(shares, &mut notes, style);
     page += &memory(run).map(|it| crate::memory::memory(&it, &mut notes, style)).unwrap_or_default();
@@ -49,7 +49,7 @@ pub fn explained(
 /// Costs with every part, their sum and the residual.
 pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> String {
     let mut page = head_line(run) + "\n";
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     for it in explanations {
         let mut grid = Grid::new("<>>>><");
         let titles = [it.name.as_str(), "each", "together", "+-", "share"];
@@ -69,7 +69,7 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
         grid.add(RowKind::Row, [last("the cost", &it.whole), vec![notes.doubts(&it.doubts)]].concat());
         page += &format!("\n{}", grid.render(style));
         if !it.summary.is_empty() {
-            page += &(style.dim(&paragraph("  ", &it.summary)) + "\n");
+            page += &(style.dim(&style.paragraph("  ", &it.summary)) + "\n");
         }
     }
     page + &notes.render(style)
@@ -142,7 +142,7 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
         percent(high),
         percent(middle)
     );
-    format!("\n{}{}\n", grid.render(style), style.dim(&paragraph("  ", &summary)))
+    format!("\n{}{}\n", grid.render(style), style.dim(&style.paragraph("  ", &summary)))
 }
 
 fn line(it: &Explanation, name: String, each: String, of: &Interval) -> Vec<String> {

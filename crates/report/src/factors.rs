@@ -9,7 +9,7 @@ use record::{Mix, Run};
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::predict::head;
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// The input of the split: one mix or two, on one run or two.
 pub struct FactorsOf<'a> {
@@ -33,18 +33,18 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
     page += &format!("\n{}", table(of.factors, style));
     let why = "A factor is what one family makes of the whole: below 1, B is the faster for it. Their product is exactly the ratio of the \
                two sums; +- is half the 95 % interval.";
-    page += &(style.dim(&paragraph("  ", why)) + "\n");
+    page += &(style.dim(&style.paragraph("  ", why)) + "\n");
     if of.factors.families.iter().any(|factor| factor.cause == Cause::Clock) {
         let why = "Both runs know their clock, and it is one processor's: families are compared in cycles where they follow it, and what \
                    the clock makes of the same cycles is a factor of its own.";
-        page += &(style.dim(&paragraph("  ", why)) + "\n");
+        page += &(style.dim(&style.paragraph("  ", why)) + "\n");
     }
     if first.unit != second.unit {
         return page;
     }
     page += &format!("\n{}\n", style.bold("consequences"));
     for text in consequences(of.factors) {
-        page += &(paragraph("  ", &text) + "\n");
+        page += &(style.paragraph("  ", &text) + "\n");
     }
     page
 }
@@ -52,7 +52,7 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
 fn table(factors: &Factors, style: Style) -> String {
     let two = factors.families.iter().any(|family| family.counts.is_some());
     let mut grid = Grid::new(if two { "<>>>>><" } else { "<>>><" });
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     let mut titles = vec!["B over A", "time", "+-", "speed"];
     titles.extend(two.then_some(["by counts", "by prices"]).into_iter().flatten());
     grid.add(RowKind::Heading, titles.into_iter().map(String::from).collect());

@@ -1,70 +1,135 @@
 //! Texts below a table, shown once each, and the numbers that refer to them.
 
 use record::Doubt;
+use record::units::counted;
 
-use crate::text::{Style, paragraph};
+use crate::doubts::{same_kind, together};
+use crate::text::{Detail, Style};
 
 /// The notes to the rows of one table.
-#[derive(Default)]
-pub(crate) struct Footnotes(Vec<Note>);
+pub(crate) struct Footnotes {
+    detail: Detail,
+    notes: Vec<Note>,
+    /// What to do about wide intervals, if this is known better than from each of them.
+    narrower: Option<String>,
+}
 
-/// A text, and the costs that it was inherited from; none if it is the row's own.
-struct Note {
-    text: String,
-    from: Vec<String>,
+/// One text, or the doubts that one text is about.
+enum Note {
+    Text(String),
+    Doubts {
+        /// What a table of several runs calls the costs' run; else empty.
+        label: String,
+        doubts: Vec<Doubt>,
+        /// The costs that they were inherited from; none if they are the rows' own.
+        from: Vec<String>,
+    },
 }
 
 impl Footnotes {
+    /// Notes with doubts of one kind together, or each by itself, as the page wants it.
+    pub(crate) fn of(style: Style) -> Footnotes {
+        let detail = if style.is_full() { Detail::Full } else { Detail::Folded };
+        Footnotes { detail, notes: Vec::new(), narrower: None }
+    }
+
+    /// Says what narrows the intervals of this table.
+    pub(crate) fn narrowed_by(&mut self, remedy: String) {
+        self.narrower = Some(remedy);
+    }
+
     /// The numbers of these texts, such as `[1,3]`; empty without texts.
     pub(crate) fn refer(&mut self, texts: impl IntoIterator<Item = String>) -> String {
-        let numbers = texts.into_iter().map(|text| self.number(text, None)).collect();
-        together(numbers)
+        numbered(texts.into_iter().map(|text| self.text(text)).collect())
     }
 
-    /// The numbers of these doubts, each with its full text. Rows that inherit the same doubt from different costs share
-    /// a number: the rows name the costs.
-    pub(crate) fn doubts(&mut self, doubts: &[Doubt]) -> String {
-        let number = |doubt: &Doubt| match doubt {
-            Doubt::Inherited { from, doubt } => self.number(doubt.to_string(), Some(from)),
-            own => self.number(own.to_string(), None),
-        };
-        together(doubts.iter().map(number).collect())
+    /// The numbers of these doubts. Rows that inherit the same doubt from different costs share a number: the rows name
+    /// the costs.
+    pub(crate) fn doubts<'d>(&mut self, doubts: impl IntoIterator<Item = &'d Doubt>) -> String {
+        self.labelled("", doubts)
     }
 
-    fn number(&mut self, text: String, from: Option<&String>) -> usize {
-        let known = self.0.iter().position(|note| note.text == text && note.from.is_empty() == from.is_none());
-        let index = known.unwrap_or_else(|| {
-            self.0.push(Note { text, from: Vec::new() });
-            self.0.len() - 1
+    /// The same for one of several runs, with its label.
+    pub(crate) fn labelled<'d>(&mut self, label: &str, doubts: impl IntoIterator<Item = &'d Doubt>) -> String {
+        let numbers = doubts.into_iter().map(|doubt| match doubt {
+            Doubt::Inherited { from, doubt } => self.doubt(label, doubt, Some(from)),
+            own => self.doubt(label, own, None),
         });
-        let note = &mut self.0[index];
-        note.from.extend(from.filter(|from| !note.from.contains(from)).cloned());
+        numbered(numbers.collect())
+    }
+
+    fn text(&mut self, text: String) -> usize {
+        let known = self.notes.iter().position(|note| matches!(note, Note::Text(known) if *known == text));
+        known.unwrap_or_else(|| self.add(Note::Text(text))) + 1
+    }
+
+    fn doubt(&mut self, label: &str, doubt: &Doubt, inherited: Option<&String>) -> usize {
+        let full = self.detail == Detail::Full;
+        let fits = |note: &Note| match note {
+            Note::Doubts { label: known, doubts, from } => {
+                known == label
+                    && from.is_empty() == inherited.is_none()
+                    && doubts.first().is_some_and(|first| {
+                        if full { first.to_string() == doubt.to_string() } else { same_kind(first, doubt) }
+                    })
+            }
+            Note::Text(_) => false,
+        };
+        let known = self.notes.iter().position(fits);
+        let new = || Note::Doubts { label: label.into(), doubts: Vec::new(), from: Vec::new() };
+        let index = known.unwrap_or_else(|| self.add(new()));
+        if let Note::Doubts { doubts, from, .. } = &mut self.notes[index] {
+            doubts.push(doubt.clone());
+            from.extend(inherited.filter(|inherited| !from.contains(inherited)).cloned());
+        }
         index + 1
+    }
+
+    fn add(&mut self, note: Note) -> usize {
+        self.notes.push(note);
+        self.notes.len() - 1
+    }
+
+    /// True if a note is about several doubts.
+    pub(crate) fn is_folded(&self) -> bool {
+        let several = |note: &Note| matches!(note, Note::Doubts { doubts, .. } if doubts.len() > 1);
+        self.detail == Detail::Folded && self.notes.iter().any(several)
     }
 
     /// All texts, in the order of their numbers.
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = String::new();
-        for (index, note) in self.0.iter().enumerate() {
-            text += &style.dim(&paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), &note.told()));
+        for (index, note) in self.notes.iter().enumerate() {
+            text += &style.dim(&style.paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), &self.told(note)));
             text.push('\n');
         }
         text
     }
-}
 
-impl Note {
-    fn told(&self) -> String {
-        match self.from.as_slice() {
-            [] => self.text.clone(),
-            [one] => format!("inherited from {one}: {}", self.text),
-            [one, other] => format!("inherited from {one} and {other}: {}", self.text),
-            [one, more @ ..] => format!("inherited from {one} and {} more costs: {}", more.len(), self.text),
+    fn told(&self, note: &Note) -> String {
+        let Note::Doubts { label, doubts, from } = note else {
+            return if let Note::Text(text) = note { text.clone() } else { String::new() };
+        };
+        let full = self.detail == Detail::Full;
+        let mut text = if full { together(&doubts[..1]) } else { together(doubts) };
+        let is_wide = matches!(doubts.first(), Some(Doubt::Wide { .. })) && from.is_empty() && !full;
+        if let (Some(remedy), Some((told, _))) = (self.narrower.as_ref().filter(|_| is_wide), text.rsplit_once("; ")) {
+            text = format!("{told}; {remedy}");
         }
+        // The names of the costs say how many they are.
+        let costs = format!("{}: ", counted(doubts.len() as u64, "cost"));
+        let text = if from.is_empty() { text } else { text.strip_prefix(&costs).map(String::from).unwrap_or(text) };
+        let text = match from.as_slice() {
+            [] => text,
+            [one] => format!("inherited from {one}: {text}"),
+            [one, other] => format!("inherited from {one} and {other}: {text}"),
+            [one, more @ ..] => format!("inherited from {one} and {} more costs: {text}", more.len()),
+        };
+        if label.is_empty() { text } else { format!("{label}: {text}") }
     }
 }
 
-fn together(mut numbers: Vec<usize>) -> String {
+fn numbered(mut numbers: Vec<usize>) -> String {
     numbers.sort_unstable();
     numbers.dedup();
     let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
@@ -77,23 +142,36 @@ mod tests {
 
     #[test]
     fn the_same_text_has_one_number() {
-        let mut notes = Footnotes::default();
+        let mut notes = Footnotes::of(Style::PLAIN);
         assert_eq!(notes.refer(["b".into(), "a".into()]), "[1,2]");
         assert_eq!(notes.refer(["c".into(), "b".into(), "b".into()]), "[1,3]");
         assert_eq!(notes.refer([]), "");
-        assert_eq!(notes.render(Style::Plain), "  [1] b\n  [2] a\n  [3] c\n");
+        assert_eq!(notes.render(Style::PLAIN), "  [1] b\n  [2] a\n  [3] c\n");
     }
 
     #[test]
     fn the_same_doubt_of_several_costs_has_one_number() {
-        let mut notes = Footnotes::default();
+        let mut notes = Footnotes::of(Style::PLAIN);
         let inherited = |from: &str| Doubt::Inherited { from: from.into(), doubt: Box::new(Doubt::NegativeNet) };
         assert_eq!(notes.doubts(&[inherited("a")]), "[1]");
         assert_eq!(notes.doubts(&[Doubt::NegativeNet]), "[2]", "the row's own");
         assert_eq!(notes.doubts(&[inherited("b"), inherited("a")]), "[1]");
-        let text = Doubt::NegativeNet.to_string();
-        assert!(notes.render(Style::Plain).starts_with(&format!("  [1] inherited from a and b: {}", &text[..30])));
+        let text = Doubt::NegativeNet.short();
+        assert!(notes.render(Style::PLAIN).starts_with(&format!("  [1] inherited from a and b: {}", &text[..30])));
         assert_eq!(notes.doubts(&[inherited("c")]), "[1]");
-        assert!(notes.render(Style::Plain).contains("inherited from a and 2 more costs: "));
+        assert!(notes.is_folded());
+        assert!(notes.render(Style::PLAIN).contains("inherited from a and 2 more costs: "));
+    }
+
+    #[test]
+    fn doubts_of_one_kind_are_one_note_unless_all_is_wanted() {
+        let clock = |ghz| Doubt::OwnClock { ghz, run_ghz: 3.0 };
+        let mut folded = Footnotes::of(Style::PLAIN);
+        assert_eq!([folded.doubts(&[clock(2.9)]), folded.doubts(&[clock(2.1)])], ["[1]", "[1]"]);
+        assert!(folded.render(Style::PLAIN).contains("2 costs: ") && folded.render(Style::PLAIN).contains("2.10 GHz"));
+        let mut full = Footnotes::of(Style::PLAIN.with_detail(Detail::Full));
+        assert_eq!([full.doubts(&[clock(2.9)]), full.doubts(&[clock(2.1)])], ["[1]", "[2]"]);
+        assert!(!full.is_folded() && full.render(Style::PLAIN).contains("2.90 GHz"));
+        assert_eq!([folded.labelled("A", &[clock(1.0)]), folded.labelled("B", &[clock(1.0)])], ["[2]", "[3]"]);
     }
 }

@@ -8,7 +8,7 @@ use record::{Machine, Place};
 use crate::chart::{Axis, Chart, Heat, Series, Unit};
 use crate::grid::{Grid, RowKind};
 use crate::head::machine_parts;
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The page, its matrices at most `width` columns wide.
 pub fn interference(found: &Interference, machine: &Machine, style: Style, width: usize) -> String {
@@ -20,7 +20,7 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
          interval holds zero and reaches further than 5 points",
         found.cpu, found.seconds
     );
-    page += &(style.dim(&paragraph("", &how)) + "\n");
+    page += &(style.dim(&style.paragraph("", &how)) + "\n");
     for matrix in matrices(found) {
         page += &format!("\n{}", matrix.heat.text(width));
     }
@@ -31,7 +31,7 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
     if !found.skipped.is_empty() {
         page += &format!("\n{}\n", style.bold("not measured here"));
         for (what, reason) in &found.skipped {
-            page += &(paragraph("  ", &format!("{what}: {reason}")) + "\n");
+            page += &(style.paragraph("  ", &format!("{what}: {reason}")) + "\n");
         }
     }
     page
@@ -178,7 +178,7 @@ fn paper(found: &Interference, style: Style) -> String {
             let told: Vec<String> = CPU.iter().filter_map(told).collect();
             if !told.is_empty() {
                 let text = format!("{disk} {}: {}", place.told(), told.join(", "));
-                lines += &(paragraph("  ", &text) + "\n");
+                lines += &(style.paragraph("  ", &text) + "\n");
             }
         }
     }

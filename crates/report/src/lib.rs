@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! let run = record::read_run(std::path::Path::new("run.json"))?;
-//! print!("{}", report::page(&run, report::Style::Plain));
+//! print!("{}", report::page(&run, report::Style::PLAIN));
 //! # Ok::<(), record::ReadError>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -14,10 +14,12 @@ pub mod chart;
 mod compare;
 mod crossover;
 pub mod document;
+mod doubts;
 mod explain;
 mod factors;
 mod folded;
 mod footnotes;
+mod glance;
 mod grid;
 mod head;
 mod interference;
@@ -34,6 +36,7 @@ mod prices;
 mod repeated;
 mod residence;
 mod scaling;
+mod skips;
 mod study;
 mod tails;
 mod terminal;
@@ -64,4 +67,4 @@ pub use study::{study, study_charts};
 pub use tails::tail_charts;
 pub use terminal::own_terminal;
 pub use terminal::pseudo::{pseudo_terminals, terminal_charts};
-pub use text::Style;
+pub use text::{Colours, Detail, Style};

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::grid::{Grid, RowKind};
 use crate::head::{machine_parts, short_model};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// An operation as `howslow list` shows it.
 #[derive(Clone, Debug, Serialize)]
@@ -190,10 +190,10 @@ pub fn doctor(machine: &Machine, findings: &[Finding], style: Style) -> String {
         }
         page += &format!("\n{}\n", style.bold(title));
         for finding in these {
-            page += &paragraph("  ", &finding.what);
+            page += &style.paragraph("  ", &finding.what);
             page.push('\n');
             if !finding.remedy.is_empty() {
-                page += &style.dim(&paragraph("      -> ", &finding.remedy));
+                page += &style.dim(&style.paragraph("      -> ", &finding.remedy));
                 page.push('\n');
             }
         }

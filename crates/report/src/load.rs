@@ -11,7 +11,7 @@ use analysis::load::{Experiment, Measured, cliffs, row};
 pub use charts::load_charts;
 pub use forecasts::load_forecasts;
 
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The page of an experiment.
 pub fn load(it: &Experiment, style: Style) -> String {
@@ -34,7 +34,7 @@ pub fn load(it: &Experiment, style: Style) -> String {
         text += "\n";
     }
     for note in it.notes.iter().cloned().chain(notes(&it.measured)) {
-        text += &(paragraph("", &note) + "\n");
+        text += &(style.paragraph("", &note) + "\n");
     }
     text
 }

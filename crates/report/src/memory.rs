@@ -8,7 +8,7 @@ use record::units::{percent, significant};
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::interval::{half_width, value_or_bound};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// Miss rates for which speeds are shown.
 const MISSES: [f64; 8] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5];
@@ -36,7 +36,7 @@ fn heading(cells: &[&str]) -> Vec<String> {
 
 /// Sentences below a table.
 fn aside(sentences: &[String], style: Style) -> String {
-    sentences.iter().map(|text| style.dim(&paragraph("  ", text)) + "\n").collect()
+    sentences.iter().map(|text| style.dim(&style.paragraph("  ", text)) + "\n").collect()
 }
 
 fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
@@ -63,7 +63,7 @@ fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> Stri
     if all.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>>><");
+    let mut grid = Grid::new("<>>>>>><").dropping([vec![6], vec![3], vec![5]]);
     grid.add(
         RowKind::Heading,
         heading(&["memory: translation", "base pages", "huge pages", "packed", "translation", "+-", "of it"]),

@@ -13,7 +13,7 @@ use record::units::{percent, significant};
 
 use crate::chart::Unit;
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 pub use charts::model_charts;
 pub(crate) use row::{ModelRow, RESPONSE_95, ROWS, interval};
@@ -82,17 +82,17 @@ fn head(system: &System) -> String {
 
 /// The page, with charts of this width.
 pub fn model(it: &ModelAnswer, width: usize, style: Style) -> String {
-    let mut page = style.bold(&paragraph("", &head(&it.system))) + "\n\n";
+    let mut page = style.bold(&style.paragraph("", &head(&it.system))) + "\n\n";
     page += &table(it).render(style);
     if let Err(why) = &it.simulated {
-        page += &(style.dim(&paragraph("  ", &format!("no simulation: {why}"))) + "\n");
+        page += &(style.dim(&style.paragraph("  ", &format!("no simulation: {why}"))) + "\n");
     }
     if let Some(fit) = &it.fit {
         page += &format!("\n{}", fitted::fitted(fit, style));
     }
     page += &format!("\n{}\n", style.bold("answers"));
     for answer in answers(it) {
-        page += &(paragraph("  ", &answer) + "\n");
+        page += &(style.paragraph("  ", &answer) + "\n");
     }
     if !it.worth.is_empty() {
         page += &format!("\n{}", worth(it).render(style));
@@ -101,7 +101,7 @@ pub fn model(it: &ModelAnswer, width: usize, style: Style) -> String {
         page += &format!("\n{}", chart.1.text(width));
     }
     for note in NOTES {
-        page += &(style.dim(&paragraph("  ", note)) + "\n");
+        page += &(style.dim(&style.paragraph("  ", note)) + "\n");
     }
     page
 }
@@ -114,7 +114,7 @@ const NOTES: [&str; 3] = [
 
 /// Bounds, solution, simulation and measurement.
 fn table(it: &ModelAnswer) -> Grid {
-    let mut grid = Grid::new("<>>>>>>>");
+    let mut grid = Grid::new("<>>>>>>>").dropping([vec![1], vec![6], vec![4]]);
     let solution = method(it.prediction.value.method);
     let mut heads = vec!["", "bound", solution, "interval", "by server", "simulated", "interval"];
     heads.extend(it.measured.is_some().then_some("measured"));

@@ -7,7 +7,7 @@ use record::units::{Amount, grouped, percent};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// Causes and lines beyond these are only counted.
 const MOST_CAUSES: usize = 14;
@@ -18,7 +18,7 @@ const MOST_PERIODS: usize = 10;
 pub fn noise(accounts: &[Account], together: bool, charts: Option<usize>, style: Style) -> String {
     let mut text = String::new();
     let order = if together { "all CPUs at once" } else { "one CPU after another, the others left to other programs" };
-    text += &paragraph(
+    text += &style.paragraph(
         "",
         &format!("A task that only reads the clock, on {order}. A gap is a step that takes longer than usual."),
     );
@@ -32,7 +32,7 @@ pub fn noise(accounts: &[Account], together: bool, charts: Option<usize>, style:
         text.push('\n');
     }
     let sources = accounts.iter().map(|account| &account.source).collect::<Vec<_>>();
-    text += &(paragraph("", &source(&sources)) + "\n");
+    text += &(style.paragraph("", &source(&sources)) + "\n");
     text
 }
 
@@ -45,15 +45,15 @@ fn of_one(account: &Account, style: Style) -> String {
         Nanoseconds(account.longest.first().map_or(0.0, |gap| gap.length)),
     );
     let mut text = style.bold(&head) + "\n";
-    text += &(paragraph("  ", &conditions(account)) + "\n");
+    text += &(style.paragraph("  ", &conditions(account)) + "\n");
     text += &lengths(account).render(style);
     text += &causes(account).render(style);
     if !account.repeated.is_empty() {
         text += &periods(&account.repeated).render(style);
     }
-    text += &(paragraph("  longest  ", &longest(account)) + "\n");
+    text += &(style.paragraph("  longest  ", &longest(account)) + "\n");
     if !account.counted.is_empty() {
-        text += &(paragraph("  counted by the kernel, a second  ", &counted(account)) + "\n");
+        text += &(style.paragraph("  counted by the kernel, a second  ", &counted(account)) + "\n");
     }
     text
 }
@@ -83,7 +83,7 @@ fn conditions(account: &Account) -> String {
 
 /// The lengths of gaps at the usual percentiles.
 fn lengths(account: &Account) -> Grid {
-    let mut grid = Grid::new("<>>>>>>");
+    let mut grid = Grid::new("<>>>>>>").dropping([vec![2], vec![4], vec![5]]);
     let name = |share: &f64| format!("p{}", share * 100.0);
     let head = ["  gaps".into()].into_iter().chain(SHARES.iter().map(name)).chain(["longest".into()]);
     grid.add(RowKind::Heading, head.collect());
@@ -124,7 +124,7 @@ fn causes(account: &Account) -> Grid {
 }
 
 fn periods(repeated: &[Repeated]) -> Grid {
-    let mut grid = Grid::new("<>>>>>");
+    let mut grid = Grid::new("<>>>>>").dropping([vec![4], vec![2]]);
     let head = ["  comes back every", "gap of", "nine in ten below", "there", "off by", "it is"];
     grid.add(RowKind::Heading, head.map(String::from).to_vec());
     // Those that take the most time, the shortest period first.
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_page_says_what_is_lost_by_what_and_how_often() {
-        let page = noise(&[account(&recording(Some("not as this user")))], false, None, Style::Plain);
+        let page = noise(&[account(&recording(Some("not as this user")))], false, None, Style::PLAIN);
         insta::assert_snapshot!(page);
     }
 

@@ -11,7 +11,7 @@ use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
 use crate::interval::{half_width, value_or_bound};
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// A mix on one run.
 pub struct Priced<'a> {
@@ -31,7 +31,7 @@ pub struct Priced<'a> {
 pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], style: Style) -> String {
     let mut page = head(mix, &priced.iter().map(|it| it.run).collect::<Vec<_>>(), style);
     page += &format!("\n{}", families(priced, style));
-    let mut footnotes = Footnotes::default();
+    let mut footnotes = Footnotes::of(style);
     page += &format!("\n{}", operations(priced, &mut footnotes, style));
     page += &footnotes.render(style);
     page += &notes(priced, style);
@@ -50,7 +50,7 @@ pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], styl
 pub(crate) fn head(mix: &Mix, runs: &[&Run], style: Style) -> String {
     let mut page = style.bold(&format!("mix {}, per {}", mix.name, mix.unit)) + "\n";
     if let Some(source) = &mix.source {
-        page += &(style.dim(&paragraph("  ", &format!("counts: {source}"))) + "\n");
+        page += &(style.dim(&style.paragraph("  ", &format!("counts: {source}"))) + "\n");
     }
     for (place, run) in runs.iter().enumerate() {
         page += &format!("{}{}\n", label(place, runs.len()), head_line(run));
@@ -131,15 +131,11 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
 
 /// The numbers of each run's doubts. With several runs, each says which run it belongs to.
 fn doubted(priced: &[Priced], notes: &mut Footnotes, doubts: &dyn Fn(&Priced) -> Vec<Doubt>) -> String {
-    let text = |place: usize, doubt: &Doubt| match label(place, priced.len()).trim() {
-        "" => doubt.to_string(),
-        letter => format!("{letter}: {doubt}"),
-    };
-    let all = priced
-        .iter()
-        .enumerate()
-        .flat_map(|(place, it)| doubts(it).iter().map(|doubt| text(place, doubt)).collect::<Vec<_>>());
-    notes.refer(all.collect::<Vec<_>>())
+    let numbers = priced.iter().enumerate().map(|(place, it)| {
+        let label = label(place, priced.len());
+        notes.labelled(label.trim().trim_end_matches(':'), &doubts(it))
+    });
+    numbers.filter(|numbers| !numbers.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The sum, the sum in the other state, the measured time, the residual, and how far the mix goes.
@@ -228,17 +224,17 @@ fn notes(priced: &[Priced], style: Style) -> String {
         let renamed: Vec<String> = it.prediction.rows.iter().filter_map(renamed).collect();
         if !renamed.is_empty() {
             let text = format!("{label}priced by names in common: {}", renamed.join(", "));
-            page += &(style.dim(&paragraph("  ", &text)) + "\n");
+            page += &(style.dim(&style.paragraph("  ", &text)) + "\n");
         }
         for text in how_sure(it.prediction) {
-            page += &(style.dim(&paragraph("  ", &format!("{label}{text}"))) + "\n");
+            page += &(style.dim(&style.paragraph("  ", &format!("{label}{text}"))) + "\n");
         }
         for (line, lack) in &it.prediction.lacking {
             let why = match lack {
                 Lack::Missing(Some(reason)) => reason.as_str(),
                 _ => "not in this run",
             };
-            page += &(style.dim(&paragraph("  ", &format!("{label}lacking: {}: {why}", line.name()))) + "\n");
+            page += &(style.dim(&style.paragraph("  ", &format!("{label}lacking: {}: {why}", line.name()))) + "\n");
         }
     }
     page
@@ -284,7 +280,7 @@ fn seconds(mix: &Mix, priced: &[Priced], style: Style) -> String {
 /// The effect of the suppositions on their lines and on the whole.
 fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: Style) -> String {
     let mut grid = Grid::new("<>>>>><");
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     let titles = ["", "times", "before", "after", "change", ""];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
@@ -310,7 +306,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&Prediction; 2], style: St
     if let Some(measured) = before.measured {
         whole(format!("  one {unit}, as measured"), measured);
     }
-    let title = style.bold(&paragraph("", title));
+    let title = style.bold(&style.paragraph("", title));
     // A supposed time is exact. A change in proportion to a cost has the uncertainty of the cost.
     let open = match change.told_half() {
         None => style.dim("  the change has no interval") + "\n",

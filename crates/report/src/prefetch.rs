@@ -8,7 +8,7 @@ use record::units::{percent, significant};
 use record::{Bytes, Nanoseconds};
 
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The sweep over a file.
 pub fn tuning(it: &Tuning, style: Style) -> String {
@@ -27,15 +27,15 @@ pub fn tuning(it: &Tuning, style: Style) -> String {
     text += &plain(&it.plain, style);
     text += &format!("\n{}\n", style.bold("did the arithmetic find the best point?"));
     text += &verdicts(it, style);
-    text += &paragraph("recommended: ", &shown(it.recommended));
+    text += &style.paragraph("recommended: ", &shown(it.recommended));
     text.push('\n');
     for note in &it.notes {
-        text += &(paragraph("", note) + "\n");
+        text += &(style.paragraph("", note) + "\n");
     }
     if it.not_cold > 0 {
         let doubt =
             format!("{} passes began with pages of the file in memory: their figures are too good.", it.not_cold);
-        text += &(paragraph("doubt: ", &doubt) + "\n");
+        text += &(style.paragraph("doubt: ", &doubt) + "\n");
     }
     text
 }
@@ -148,7 +148,7 @@ pub fn advice(it: &Advice, style: Style) -> String {
         text.push('\n');
     }
     for note in &it.notes {
-        text += &(paragraph("", note) + "\n");
+        text += &(style.paragraph("", note) + "\n");
     }
     text
 }
@@ -156,9 +156,9 @@ pub fn advice(it: &Advice, style: Style) -> String {
 fn recommended(state: &Recommended, style: Style) -> String {
     let mut text = String::new();
     if let Some(method) = &state.method {
-        text += &(paragraph("  read by ", &format!("{method}: {}", state.reason)) + "\n\n");
+        text += &(style.paragraph("  read by ", &format!("{method}: {}", state.reason)) + "\n\n");
     } else {
-        text += &(paragraph("  ", &state.reason) + "\n\n");
+        text += &(style.paragraph("  ", &state.reason) + "\n\n");
     }
     let mut grid = Grid::new("<>>>");
     let head = ["  method", "MB/s", "lowest to highest", "processor"];
@@ -177,7 +177,7 @@ fn recommended(state: &Recommended, style: Style) -> String {
     text += &grid.render(style);
     for it in &state.candidates {
         if let Some(reason) = &it.skipped {
-            text += &(paragraph("  not here: ", &format!("{}: {reason}", it.method)) + "\n");
+            text += &(style.paragraph("  not here: ", &format!("{}: {reason}", it.method)) + "\n");
         }
     }
     text

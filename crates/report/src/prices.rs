@@ -1,63 +1,111 @@
 //! The price list: every cost of a run, its equivalents, and the reasons to trust it.
 
-use record::units::{grouped, payload_rate, percent, rate, relative_width, significant};
-use record::{Cost, Doubt, Hidden, Nanoseconds, Neighbours, Run, Skip};
+use record::units::{counted, grouped, payload_rate, rate, relative_width, significant};
+use record::{Cost, Doubt, Hidden, Nanoseconds, Neighbours, Run};
 
 use crate::accounts::accounts;
+use crate::doubts::same_kind;
 use crate::footnotes::Footnotes;
+use crate::glance;
 use crate::grid::{Grid, RowKind};
 use crate::head::{beside, conditions, head_line};
+use crate::skips::not_measured;
 use crate::tails::tails;
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
-/// A whole run as a page: machine, prices by family, doubts, skips, findings.
+/// A whole run as a page: machine, prices by family, doubts, skips, findings. If it is of the headline operations, only the
+/// costs that are wanted most, unless all are asked for.
 pub fn page(run: &Run, style: Style) -> String {
+    let before = style.fitted(&before(run, style));
+    let after = style.fitted(&after(run, style));
+    if run.costs.is_empty() {
+        return format!("{before}nothing was measured\n{after}");
+    }
+    if style.is_full() || !glance::is_headline(run) {
+        return before + &table(run, &Chosen::All, style) + &after;
+    }
+    let ranked = glance::ranked(run);
+    let others = before.lines().count() + after.lines().count();
+    let short = |count: usize| table(run, &Chosen::Most(&ranked[..count]), style);
+    // Fewer costs have fewer notes, so the lines are counted anew for each.
+    let most = ranked.len().min(glance::LINES);
+    let counts = (glance::FEWEST..=most).rev();
+    let table = counts.map(short).find(|table| others + table.lines().count() <= glance::LINES);
+    before + &table.unwrap_or_else(|| short(glance::FEWEST.min(most))) + &after
+}
+
+fn before(run: &Run, style: Style) -> String {
     let mut page = head_line(run) + "\n";
     for source in sources(run) {
-        page += &(style.dim(&paragraph("", source)) + "\n");
+        page += &(style.dim(&style.paragraph("", source)) + "\n");
     }
     for conditions in [conditions(&run.noise), beside(run)] {
         if !conditions.is_empty() {
             page += &(style.dim(&conditions) + "\n");
         }
     }
-    page.push('\n');
-    let mut notes = Footnotes::default();
-    if run.costs.is_empty() {
-        page += "nothing was measured\n";
-    } else {
-        page += &prices(run, &mut notes).render(style);
-    }
-    page += &notes.render(style);
-    page += &more(run, style);
-    page += &tails(run, style);
-    page += &accounts(run, style);
-    page += &not_measured(&run.skipped, style);
+    page + "\n"
+}
+
+fn after(run: &Run, style: Style) -> String {
+    let mut page = tails(run, style) + &accounts(run, style) + &not_measured(&run.skipped, style);
     let findings = analysis::findings(run);
     if !findings.is_empty() {
         page += &format!("\n{}\n", style.bold("findings"));
         for finding in findings {
-            page += &paragraph("  ", &finding);
+            page += &style.paragraph("  ", &finding);
             page.push('\n');
         }
     }
     page
 }
 
-/// What more time would bring, if anything.
-fn more(run: &Run, style: Style) -> String {
-    let Some(more) = run.noise.more else { return String::new() };
-    let costs = if more.costs == 1 { "1 cost is".into() } else { format!("{} costs are", more.costs) };
-    let wanted = percent(run.settings.precision);
+/// The costs that a table shows.
+enum Chosen<'r> {
+    All,
+    Most(&'r [&'r Cost]),
+}
+
+impl Chosen<'_> {
+    fn has(&self, cost: &Cost) -> bool {
+        match self {
+            Chosen::All => true,
+            Chosen::Most(costs) => costs.iter().any(|shown| std::ptr::eq(*shown, cost)),
+        }
+    }
+}
+
+/// The prices, the notes on them, and what is not shown.
+fn table(run: &Run, chosen: &Chosen, style: Style) -> String {
+    let mut notes = Footnotes::of(style);
+    if let Some(remedy) = narrowing(run) {
+        notes.narrowed_by(remedy);
+    }
+    let text = prices(run, chosen, &mut notes).render(style) + &notes.render(style);
+    let left = match chosen {
+        Chosen::All => 0,
+        Chosen::Most(costs) => run.costs.len() - costs.len(),
+    };
+    let more = match (left, notes.is_folded()) {
+        (0, false) => return text,
+        (0, true) => "each doubt in full: --all".into(),
+        (left, _) => {
+            format!("… {} and each doubt in full: --all, or howslow show @1 --all", counted(left as u64, "more cost"))
+        }
+    };
+    text + &style.dim(&style.paragraph("  ", &more)) + "\n"
+}
+
+/// What narrows the intervals that are too wide, if the run knows.
+fn narrowing(run: &Run) -> Option<String> {
+    let more = run.noise.more?;
     /// Nobody waits longer than this. The machine must become quieter instead.
     const PATIENCE: f64 = 3600.0;
-    let remedy = if more.seconds <= PATIENCE {
+    Some(if more.seconds <= PATIENCE {
         format!("about {} more would narrow them (--budget)", Nanoseconds(more.seconds * 1e9))
     } else {
         "run again when the machine is less loaded".into()
-    };
-    let text = format!("{costs} wider than the {wanted} asked for; {remedy}");
-    style.dim(&paragraph("  ", &text)) + "\n"
+    })
 }
 
 /// The sources of a book's figures. A run's own figures need no source.
@@ -65,31 +113,35 @@ fn sources(run: &Run) -> &[String] {
     if run.is_published() { &run.settings.patterns } else { &[] }
 }
 
-fn prices(run: &Run, notes: &mut Footnotes) -> Grid {
+fn prices(run: &Run, chosen: &Chosen, notes: &mut Footnotes) -> Grid {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     // The column is there if any row has it.
-    let hides = run.costs.iter().any(|cost| cost.hidden.is_some());
-    let mut grid = Grid::new(if hides { "<>>>>>>>><" } else { "<>>>>>>><" });
-    let width = |text: &str| textwrap::core::display_width(text);
-    let widest =
-        run.costs.iter().map(|cost| width(&in_table(&cost.operation)) + 2 + width(&at(cost))).max().unwrap_or(0);
+    let shown = || run.costs.iter().filter(|cost| chosen.has(cost));
+    let hides =
+        shown().any(|cost| cost.hidden.as_ref().is_some_and(|hidden| hidden.told().is_some_and(|it| it.0 > 0.0)));
+    // What gives way on a narrow page: the rate with its payload, block moves, cycles, hidden time, neighbours.
+    let dropped = match hides {
+        true => vec![vec![7, 8], vec![6], vec![5], vec![4], vec![3]],
+        false => vec![vec![6, 7], vec![5], vec![4], vec![3]],
+    };
+    let mut grid = Grid::new(if hides { "<>>>>>>>><" } else { "<>>>>>>><" }).dropping(dropped);
+    let titles = ["cost", "+-", "neighbours"].into_iter().chain(hides.then_some("hidden CPU"));
+    let titles: Vec<&str> = titles.chain(["cycles", "block moves", "per second"]).collect();
+    let title = |heading: &str| [heading].iter().chain(&titles).map(ToString::to_string).collect();
     let mut heading = None;
-    for cost in &run.costs {
-        if heading != Some(cost.heading()) {
+    if matches!(chosen, Chosen::Most(_)) {
+        grid.add(RowKind::Heading, title("operation"));
+    }
+    for cost in shown() {
+        if matches!(chosen, Chosen::All) && heading != Some(cost.heading()) {
             heading = Some(cost.heading());
-            let titles = ["cost", "+-", "neighbours"].into_iter().chain(hides.then_some("hidden CPU"));
-            let titles = titles.chain(["cycles", "block moves", "per second"]);
-            grid.add(RowKind::Heading, [cost.heading()].into_iter().chain(titles).map(String::from).collect());
+            grid.add(RowKind::Heading, title(cost.heading()));
         }
-        // Id and point share a column, with the point at its right: long ids seldom have long points.
-        let id = in_table(&cost.operation);
-        let gap = " ".repeat(widest - width(&id) - width(&at(cost)));
-        let name = format!("  {id}{gap}{}", at(cost));
-        let mut row = row(cost, name, block, notes);
+        let mut row = row(cost, block, notes);
         if hides {
-            row.insert(4, hidden(cost));
+            row.insert(3, hidden(cost));
         }
-        grid.add(RowKind::Row, row);
+        grid.add_cost(RowKind::Row, [format!("  {}", in_table(&cost.operation)), at(cost)], row);
     }
     grid
 }
@@ -100,14 +152,13 @@ fn at(cost: &Cost) -> String {
     if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
 }
 
-fn row(cost: &Cost, name: String, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
+fn row(cost: &Cost, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
     let none = || "-".to_string();
     let quoted = cost.quoted();
     let told = !cost.holds_zero();
     let worth = |value: Option<String>| value.filter(|_| told && quoted.0 > 0.0).unwrap_or_else(none);
     let payload = if cost.bytes.0 > 0 { worth(Some(payload_rate(cost.bytes, quoted))) } else { String::new() };
     vec![
-        name,
         if told { quoted } else { cost.net_ns.high }.to_string(),
         worth(cost.half_width().map(relative_width)),
         cost.neighbours.as_ref().and_then(added).unwrap_or_else(none),
@@ -146,34 +197,12 @@ pub(crate) fn blocks(times: f64) -> String {
 
 /// The numbers of the notes on a cost: `[1,3]`.
 fn footnotes(cost: &Cost, notes: &mut Footnotes) -> String {
-    let texts = cost.doubts.iter().filter_map(|doubt| match doubt {
+    let shown = cost.doubts.iter().filter(|doubt| match doubt {
         // The row already says so.
-        Doubt::AtMost { .. } if cost.holds_zero() => None,
+        Doubt::AtMost { .. } => !cost.holds_zero(),
         // If the cost itself has the doubt, a part's doubt of the same kind needs no second sentence.
-        Doubt::Inherited { doubt, .. } if cost.doubts.iter().any(|own| same_kind(own, doubt)) => None,
-        doubt => Some(doubt.to_string()),
+        Doubt::Inherited { doubt, .. } => !cost.doubts.iter().any(|own| same_kind(own, doubt)),
+        _ => true,
     });
-    notes.refer(texts)
-}
-
-/// True if two doubts are of one kind, whatever their figures.
-fn same_kind(one: &Doubt, other: &Doubt) -> bool {
-    std::mem::discriminant(one) == std::mem::discriminant(other)
-}
-
-fn not_measured(skipped: &[Skip], style: Style) -> String {
-    if skipped.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("\n{}\n", style.bold("not measured here"));
-    for skip in skipped {
-        let why = if skip.remedy.is_empty() {
-            skip.reason.clone()
-        } else {
-            format!("{}; to measure it: {}", skip.reason, skip.remedy)
-        };
-        text += &paragraph("  ", &format!("{}{}: {why}", skip.operation, skip.at));
-        text.push('\n');
-    }
-    text
+    notes.doubts(shown)
 }

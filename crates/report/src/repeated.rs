@@ -1,18 +1,18 @@
 //! Repeated whole runs as a page: how each cost scatters, and what a wanted precision takes.
 
 use analysis::repeated::{Needs, Repeated};
-use record::units::{grouped, percent};
+use record::units::{counted, grouped, percent};
 use record::{Nanoseconds, Run};
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// The costs of runs that were taken one after another. `wanted` is the precision asked for.
 pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut page = format!("{}\n{} runs, one after another\n\n", head_line(first), runs.len());
-    let mut grid = Grid::new("<>>>>>>");
+    let mut grid = Grid::new("<>>>>>>").dropping([vec![5], vec![6], vec![4]]);
     let mut heading = None;
     for row in rows {
         if heading != Some(row.cost.heading()) {
@@ -22,7 +22,8 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
             let titles = titles.iter().map(ToString::to_string);
             grid.add(RowKind::Heading, [row.cost.heading().to_string()].into_iter().chain(titles).collect());
         }
-        grid.add(RowKind::Row, cells(row));
+        let name = [format!("  {}", in_table(&row.cost.operation)), row.cost.at.values()];
+        grid.add_cost(RowKind::Row, name, cells(row));
     }
     page += &grid.render(style);
     let notes = [
@@ -33,19 +34,17 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
          many, tell in four cases of five",
     ];
     for note in notes {
-        page += &(style.dim(&paragraph("  ", note)) + "\n");
+        page += &(style.dim(&style.paragraph("  ", note)) + "\n");
     }
     page
 }
 
 fn cells(row: &Repeated<'_>) -> Vec<String> {
-    let name = format!("  {} {}", in_table(&row.cost.operation), row.cost.at.values());
     let figure = match row.cost.follows_clock {
         true => format!("{} cycles", grouped(row.figure)),
         false => Nanoseconds(row.figure).to_string(),
     };
     vec![
-        name.trim_end().into(),
         figure,
         row.between_rounds.map_or_else(|| "-".into(), percent),
         percent(row.between_runs),
@@ -58,8 +57,8 @@ fn cells(row: &Repeated<'_>) -> Vec<String> {
 /// `12 rounds`, `7 runs`.
 pub fn needs(needs: Needs) -> String {
     match needs {
-        Needs::Rounds(count) => format!("{count} rounds"),
-        Needs::Runs(count) => format!("{count} runs"),
+        Needs::Rounds(count) => counted(count.into(), "round"),
+        Needs::Runs(count) => counted(count.into(), "run"),
         Needs::Unknown => "-".into(),
     }
 }

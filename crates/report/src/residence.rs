@@ -5,7 +5,7 @@ use std::ops::Range;
 use record::Bytes;
 use record::units::{grouped, percent};
 
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// Cells of the map. A cell stands for one or more pages.
 const CELLS: u64 = 64;
@@ -59,7 +59,7 @@ fn resident(file: &ResidentFile, style: Style) -> String {
     text += &format!("  [{}]", map(file, each));
     text += &style.dim(&format!("  one sign: {}; . none  - some  + half or more  # all\n", pages(each)));
     if !file.ranges.is_empty() {
-        text += &(paragraph("  pages ", &ranges(&file.ranges)) + "\n");
+        text += &(style.paragraph("  pages ", &ranges(&file.ranges)) + "\n");
     }
     text
 }
@@ -136,6 +136,6 @@ mod tests {
         let scattered: Vec<_> = (0..100).map(|page| 10 * page..10 * page + 1).collect();
         let all = std::iter::once(0..5).collect::<Vec<_>>();
         let files = [file(0, &[]), file(5, &all), file(1000, &scattered), file(65_536, &[])];
-        insta::assert_snapshot!(resident_files(&files, Style::Plain));
+        insta::assert_snapshot!(resident_files(&files, Style::PLAIN));
     }
 }

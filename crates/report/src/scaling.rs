@@ -9,7 +9,7 @@ use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The speed-up of every kind of work by the number of CPUs.
 pub fn scaling_chart(scalings: &[Scaling]) -> Chart {
@@ -38,8 +38,8 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
     if scalings.is_empty() {
         return page + "no work of this run was measured on one CPU and on several\n";
     }
-    let mut notes = Footnotes::default();
-    let mut grid = Grid::new("<>>>>>>");
+    let mut notes = Footnotes::of(style);
+    let mut grid = Grid::new("<>>>>>>").dropping([vec![3], vec![5], vec![6]]);
     let titles = ["work", "CPUs", "per second", "payload", "speed-up", "+-", "of each CPU"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for it in scalings {
@@ -53,11 +53,11 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
     page += &grid.render(style);
     page += &format!("\n{}\n", style.bold("what the numbers of CPUs say"));
     for it in scalings {
-        page += &(paragraph("  ", &format!("{}: {}", it.work.name, verdict(it))) + "\n");
+        page += &(style.paragraph("  ", &format!("{}: {}", it.work.name, verdict(it))) + "\n");
     }
     page += &format!("\n{}", scaling_chart(scalings).text(width));
     for note in NOTES {
-        page += &(style.dim(&paragraph("  ", note)) + "\n");
+        page += &(style.dim(&style.paragraph("  ", note)) + "\n");
     }
     page + &notes.render(style)
 }

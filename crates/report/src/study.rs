@@ -11,13 +11,13 @@ use crate::head::head_line;
 use crate::head::machine_parts;
 use crate::interval::value_or_bound;
 use crate::prices::blocks;
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// A whole study: the paper's machines and this one, the tables in the paper's order, its errors, its sentences.
 pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
     let mut page = format!("{}: {}\n", style.bold(answer.title), machines(&answer.machines));
     page += &(head_line(run) + "\n");
-    let mut notes = Footnotes::default();
+    let mut notes = Footnotes::of(style);
     for table in &answer.tables {
         page += &format!("\n{}", tabled(table, &mut notes, style));
     }
@@ -79,10 +79,10 @@ fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     }
     let mut text = grid.render(style);
     if !reasons.is_empty() {
-        text += &(style.dim(&paragraph("  ", &gathered(&reasons))) + "\n");
+        text += &(style.dim(&style.paragraph("  ", &gathered(&reasons))) + "\n");
     }
     for note in &table.notes {
-        text += &(style.dim(&paragraph("  ", note)) + "\n");
+        text += &(style.dim(&style.paragraph("  ", note)) + "\n");
     }
     text
 }
@@ -153,7 +153,7 @@ fn departures(departures: &[Departure], style: Style) -> String {
     }
     let each = departures.iter().map(Departure::text).collect::<Vec<_>>();
     let text = format!("printed, but not what the printed figures give: {}", each.join("; "));
-    format!("\n{}\n", style.dim(&paragraph("  ", &text)))
+    format!("\n{}\n", style.dim(&style.paragraph("  ", &text)))
 }
 
 /// The width of an answer, and of the lead of a line below it.
@@ -161,10 +161,10 @@ const ANSWER: usize = 12;
 
 fn sentence(finding: &TestedClaim, notes: &mut Footnotes, style: Style) -> String {
     let answer = finding.answer().word();
-    let mut text = style.bold(&paragraph(&format!("{answer:>ANSWER$}  "), finding.claim)) + "\n";
+    let mut text = style.bold(&style.paragraph(&format!("{answer:>ANSWER$}  "), finding.claim)) + "\n";
     let mut line = |place: &str, of: &Compared| {
         let lead = format!("{:ANSWER$}  {place} ", "");
-        paragraph(&lead, &compared(of, finding.test, notes)) + "\n"
+        style.paragraph(&lead, &compared(of, finding.test, notes)) + "\n"
     };
     text += &line("there", &finding.there);
     for (index, here) in finding.here.iter().enumerate() {
@@ -172,7 +172,7 @@ fn sentence(finding: &TestedClaim, notes: &mut Footnotes, style: Style) -> Strin
     }
     if !finding.note.is_empty() {
         let lead = " ".repeat(ANSWER + 8);
-        text += &(style.dim(&paragraph(&lead, finding.note)) + "\n");
+        text += &(style.dim(&style.paragraph(&lead, finding.note)) + "\n");
     }
     text
 }

@@ -6,7 +6,7 @@ use record::{Cost, Nanoseconds, Percentile, Run, Tail, Tails, printable};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// The percentiles of every cost that has them; empty if none has.
 pub(crate) fn tails(run: &Run, style: Style) -> String {
@@ -15,7 +15,7 @@ pub(crate) fn tails(run: &Run, style: Style) -> String {
     if with_tails.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new("<>>>>>>>");
+    let mut grid = Grid::new("<>>>>>>>").dropping([vec![1], vec![3], vec![5], vec![6]]);
     let shares = with_tails.iter().flat_map(|(_, tails)| &tails.service.percentiles).take(5).map(name);
     let shares: Vec<String> = shares.collect();
     if !shares.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn tails(run: &Run, style: Style) -> String {
     }
     let mut text = format!("\n{}", grid.render(style));
     for line in notes(run, &with_tails) {
-        text += &(style.dim(&paragraph("  ", &line)) + "\n");
+        text += &(style.dim(&style.paragraph("  ", &line)) + "\n");
     }
     text
 }
@@ -144,14 +144,14 @@ mod tests {
 
     #[test]
     fn percentiles_have_intervals_and_what_is_missing_has_a_reason() {
-        insta::assert_snapshot!(tails(&run(), Style::Plain));
+        insta::assert_snapshot!(tails(&run(), Style::PLAIN));
     }
 
     #[test]
     fn a_run_without_tails_has_no_such_table() {
         let mut run = run();
         run.costs.iter_mut().for_each(|cost| cost.tails = None);
-        assert_eq!(tails(&run, Style::Plain), "");
+        assert_eq!(tails(&run, Style::PLAIN), "");
         assert!(tail_charts(&run).is_empty());
     }
 

@@ -8,7 +8,7 @@ use record::units::significant;
 use record::{Bytes, Nanoseconds};
 
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The terminal that howslow was run in.
 pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
@@ -42,7 +42,7 @@ pub fn own_terminal(it: &OwnTerminal, style: Style) -> String {
     text += &latency("an answer to ESC[6n", &it.latency, style);
     text += "\n";
     for note in notes(it) {
-        text += &(paragraph("", &note) + "\n");
+        text += &(style.paragraph("", &note) + "\n");
     }
     text
 }
@@ -56,7 +56,7 @@ fn latency(name: &str, it: &Latency, style: Style) -> String {
         Some(format!("{quantile} {}{interval}", Nanoseconds(it.at(share)?)))
     });
     let told: Vec<String> = told.chain([format!("{} samples", it.samples())]).collect();
-    paragraph(&format!("{}: ", style.bold(name)), &told.join(", ")) + "\n"
+    style.paragraph(&format!("{}: ", style.bold(name)), &told.join(", ")) + "\n"
 }
 
 /// What one must know to read the figures.
@@ -114,6 +114,6 @@ mod tests {
             latency: Latency::new((1..=200).map(|n| f64::from(n) * 1e3)),
             payloads: vec![payload("plain", 2_000_000, &[0.1, 0.11, 0.12]), payload("cursor", 700, &[])],
         };
-        insta::assert_snapshot!(own_terminal(&it, Style::Plain));
+        insta::assert_snapshot!(own_terminal(&it, Style::PLAIN));
     }
 }

@@ -1,18 +1,98 @@
 //! Text on a page: its width, its colours, and how long names are shortened.
 
+use textwrap::core::display_width;
+
 /// Whether a page contains colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum Colours {
     /// Text only.
-    Plain,
+    Off,
     /// With terminal escape sequences: headings bold, asides dim, changes red or green.
-    Coloured,
+    On,
 }
 
-/// The width of running text, in columns.
-const WIDTH: usize = 118;
+/// How much a page says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// What matters most, with doubts and reasons of one kind together.
+    Folded,
+    /// Every cost, doubt and reason.
+    Full,
+}
+
+/// How a page looks: its colours, and the columns that it may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    colours: Colours,
+    width: usize,
+    detail: Detail,
+}
+
+/// Running text is no wider than this, because longer lines are hard to read.
+const WIDEST_TEXT: usize = 118;
 
 impl Style {
+    /// A page for a file or a pipe: without colours, 100 columns wide.
+    pub const PLAIN: Style = Style { colours: Colours::Off, width: 100, detail: Detail::Folded };
+    /// The same with colours.
+    pub const COLOURED: Style = Style { colours: Colours::On, width: 100, detail: Detail::Folded };
+
+    /// A page of this many columns.
+    pub fn new(colours: Colours, width: usize) -> Style {
+        Style { colours, width: width.max(1), detail: Detail::Folded }
+    }
+
+    /// The same page with this much said.
+    pub fn with_detail(self, detail: Detail) -> Style {
+        Style { detail, ..self }
+    }
+
+    pub(crate) fn is_full(self) -> bool {
+        self.detail == Detail::Full
+    }
+
+    /// The columns that a page may take.
+    pub fn width(self) -> usize {
+        self.width
+    }
+
+    /// The page with every line that is too wide continued on the next one, below the text of the first. Tables and
+    /// paragraphs fit already; this is for lines that are neither.
+    pub fn fitted(self, page: &str) -> String {
+        let mut text = String::with_capacity(page.len());
+        for line in page.split_inclusive('\n') {
+            let (bare, end) = line.strip_suffix('\n').map_or((line, ""), |bare| (bare, "\n"));
+            if display_width(bare) <= self.width {
+                text += line;
+                continue;
+            }
+            let indent = bare.chars().take_while(|c| *c == ' ').count().min(self.width / 3);
+            let rest = " ".repeat((indent + 2).min(self.width / 3));
+            let first = " ".repeat(indent);
+            let options = textwrap::Options::new(self.width).initial_indent(&first).subsequent_indent(&rest);
+            text += &filled(&whole_parts(bare.trim_start_matches(' '), self.width - rest.len()), options);
+            text += end;
+        }
+        text
+    }
+
+    /// Running text, filled to the page's width. The first line starts with `first`, the others with the same number of
+    /// spaces, or fewer on a narrow page.
+    pub(crate) fn paragraph(self, first: &str, text: &str) -> String {
+        let width = self.width.min(WIDEST_TEXT);
+        let rest = " ".repeat(display_width(first).min(width / 4));
+        let text = text.replace('\n', " ");
+        let wrapped = |first: &str, text: &str| {
+            filled(text, textwrap::Options::new(width).initial_indent(first).subsequent_indent(&rest))
+        };
+        if display_width(first) <= width / 2 {
+            return wrapped(first, &text);
+        }
+        let lead = first.trim_start_matches(' ');
+        let indent = " ".repeat((first.len() - lead.len()).min(width / 4));
+        wrapped(&indent, &format!("{lead}{text}"))
+    }
+
     pub(crate) fn bold(self, text: &str) -> String {
         self.wrapped(anstyle::Style::new().bold(), text)
     }
@@ -30,33 +110,65 @@ impl Style {
     }
 
     fn wrapped(self, style: anstyle::Style, text: &str) -> String {
-        match self {
-            Style::Coloured if !text.is_empty() => format!("{style}{text}{style:#}"),
+        match self.colours {
+            Colours::On if !text.is_empty() => format!("{style}{text}{style:#}"),
             _ => text.into(),
         }
     }
 }
 
-/// An id in a table. It may be a whole command line, whose middle part matters least.
-pub(crate) fn in_table(id: &str) -> String {
-    const MOST: usize = 48;
-    let characters: Vec<char> = id.chars().collect();
-    if characters.len() <= MOST {
-        return id.into();
+/// Filled text in which no line ends between a number and its unit.
+fn filled(text: &str, options: textwrap::Options) -> String {
+    const UNITS: [&str; 12] = ["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "GHz", "MB/s", "cycles"];
+    let mut together = String::with_capacity(text.len());
+    let mut words = text.split(' ').peekable();
+    while let Some(word) = words.next() {
+        together += word;
+        let unit = words.peek().map(|next| next.trim_end_matches([',', ';', '.', ':', ')']));
+        let stays = unit.is_some_and(|unit| UNITS.contains(&unit)) && word.ends_with(|c: char| c.is_ascii_digit());
+        if unit.is_some() {
+            together.push(if stays { HARD } else { ' ' });
+        }
     }
-    let part = |range: &[char]| range.iter().collect::<String>();
-    let half = MOST / 2;
-    format!("{}…{}", part(&characters[..half]), part(&characters[characters.len() - half + 1..]))
+    textwrap::fill(&together, options).replace(HARD, " ")
 }
 
-/// Running text, filled to the page's width. The first line starts with `first`, the others with the same number of
-/// spaces.
-pub(crate) fn paragraph(first: &str, text: &str) -> String {
-    let rest = " ".repeat(textwrap::core::display_width(first));
-    textwrap::fill(
-        &text.replace('\n', " "),
-        textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(&rest),
-    )
+/// A blank at which no line ends.
+const HARD: char = '\u{a0}';
+
+/// The parts of a line, which have three blanks between them, so that a line ends only between two of them.
+fn whole_parts(line: &str, width: usize) -> String {
+    let part = |part: &str| match display_width(part) <= width {
+        true => part.replace(' ', &HARD.to_string()),
+        false => part.into(),
+    };
+    if line.contains("   ") { line.split("   ").map(part).collect::<Vec<_>>().join("   ") } else { line.into() }
+}
+
+/// An id in a table. It may be a whole command line, whose middle part matters least.
+pub(crate) fn in_table(id: &str) -> String {
+    shortened(id, 48)
+}
+
+/// A text of at most this many columns, without its middle if it is longer.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    if display_width(text) <= most {
+        return text.into();
+    }
+    let half = most / 2;
+    let start = taken(text.chars(), half);
+    let end: String = taken(text.chars().rev(), most.saturating_sub(half + 1)).chars().rev().collect();
+    format!("{start}…{end}")
+}
+
+/// The first characters, of at most this many columns together.
+fn taken(text: impl Iterator<Item = char>, most: usize) -> String {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += display_width(c.encode_utf8(&mut [0; 4]));
+        used <= most
+    };
+    text.take_while(fits).collect()
 }
 
 #[cfg(test)]
@@ -70,5 +182,36 @@ mod tests {
         let shown = in_table(&long);
         assert_eq!(shown.chars().count(), 48);
         assert!(shown.starts_with("command: sort é") && shown.contains('…') && shown.ends_with("é end"));
+        assert_eq!(shortened("漢字漢字", 5), "漢…字", "wide characters take two columns");
+    }
+
+    #[test]
+    fn lines_end_between_parts_and_not_before_a_unit() {
+        let style = Style::new(Colours::Off, 30);
+        assert_eq!(
+            style.fitted("howslow 0.1.0   Some CPU, 2 CPUs   KVM guest"),
+            "howslow 0.1.0\n  Some CPU, 2 CPUs   KVM guest"
+        );
+        assert_eq!(
+            style.paragraph("", "the time differs by at most 1.5 %, in all"),
+            "the time differs by at most\n1.5 %, in all"
+        );
+    }
+
+    #[test]
+    fn text_fits_into_every_width() {
+        let long = format!("several words and {} at the end", "x".repeat(200));
+        for width in [1, 2, 7, 20, 60, 118, 200] {
+            for colours in [Colours::Off, Colours::On] {
+                let style = Style::new(colours, width);
+                for first in ["", "  ", "a name that is long: ", "        -> "] {
+                    let text = style.dim(&style.paragraph(first, &long));
+                    assert!(text.lines().all(|line| display_width(line) <= width.max(2)), "{width}: {text}");
+                }
+                let text = style.fitted(&format!("    {}\n\nshort\n", style.bold(&long)));
+                assert!(text.lines().all(|line| display_width(line) <= width.max(2)), "{width}: {text}");
+                assert!(width < 7 || text.ends_with("\n\nshort\n"), "{text}");
+            }
+        }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn changes(before: &Path, after: &Path, json: bool) -> anyhow::Result
     if json {
         output::print_document(&BillChanges::of(names, &rows, charged))?;
     } else {
-        output::print(&report::bill_changes(names, &rows, charged, output::style()))?;
+        output::print_page(&report::bill_changes(names, &rows, charged, output::style()))?;
     }
     Ok(Outcome::Done)
 }

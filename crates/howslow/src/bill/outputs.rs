@@ -67,14 +67,15 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
         write(path, &text)?;
     }
     match args.format {
-        _ if args.json => output::print(&output::document_text(&BillDocument::of(told.view))?),
-        Some(BillFormat::Json) => output::print(&output::document_text(&BillDocument::of(told.view))?),
+        _ if args.json => output::print_document(&BillDocument::of(told.view)),
+        Some(BillFormat::Json) => output::print_document(&BillDocument::of(told.view)),
         Some(BillFormat::Folded) => output::print(&folded(told.view, args)),
         Some(BillFormat::Openmetrics) => output::print(&(told.metrics)()),
-        None if args.words.is_empty() => output::print(&report::bill(told.view, output::style())),
+        None if args.words.is_empty() => output::print_page(&report::bill(told.view, output::style())),
         None => {
             // The command's output is its own.
-            let page = report::bill(told.view, output::error_style());
+            let style = output::error_style();
+            let page = style.fitted(&report::bill(told.view, style));
             let _ = std::io::stderr().write_all(page.as_bytes());
             Ok(())
         }

@@ -7,6 +7,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use interference::Load;
 use record::Arrivals;
+use report::Detail;
 
 use super::interference::load;
 use super::value::{arrivals, at_least_one, seconds, share, whole};
@@ -53,9 +54,19 @@ pub(crate) struct MeasureArgs {
     /// Also write the run document to this file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Print every cost, and each doubt and reason by itself
+    #[arg(long)]
+    pub all: bool,
     /// Print JSON instead of the page
     #[arg(long)]
     pub json: bool,
+}
+
+impl MeasureArgs {
+    /// How much the page says.
+    pub(crate) fn detail(&self) -> Detail {
+        if self.all { Detail::Full } else { Detail::Folded }
+    }
 }
 
 impl Default for MeasureArgs {
@@ -74,6 +85,7 @@ impl Default for MeasureArgs {
             arrivals: None,
             svg: None,
             output: None,
+            all: false,
             json: false,
         }
     }

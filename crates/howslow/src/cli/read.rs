@@ -1,6 +1,7 @@
 //! The arguments of the verbs that list and read: `list`, `show` and `explain`.
 
 use clap::Args;
+use report::Detail;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -19,9 +20,19 @@ pub(crate) struct ListArgs {
 pub(crate) struct ShowArgs {
     /// A file, @1, the beginning of a kept run's id, or a book
     pub run: String,
+    /// Print every cost, and each doubt and reason by itself
+    #[arg(long)]
+    pub all: bool,
     /// Print the run document
     #[arg(long)]
     pub json: bool,
+}
+
+impl ShowArgs {
+    /// How much the page says.
+    pub(crate) fn detail(&self) -> Detail {
+        if self.all { Detail::Full } else { Detail::Folded }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -69,7 +69,7 @@ pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> any
                     notes: &notes,
                 })?;
             } else {
-                output::print(&page(&tried, found.as_ref(), bound, &notes))?;
+                output::print_page(&page(&tried, found.as_ref(), bound, &notes))?;
             }
             Ok(Outcome::Done)
         }

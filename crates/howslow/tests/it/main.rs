@@ -31,3 +31,4 @@ mod time;
 mod top;
 mod two_systems;
 mod uncertain;
+mod widths;

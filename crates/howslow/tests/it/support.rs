@@ -23,6 +23,7 @@ pub fn howslow(data: &TempDir) -> Command {
         .env("HOWSLOW_DATA", data.path())
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
+        .env("COLUMNS", "118")
         .timeout(Duration::from_secs(120));
     command
 }

@@ -3,7 +3,7 @@
 use analysis::compare::{Comparison, Only};
 
 use super::view::ComparisonView;
-use crate::text::{Style, in_table, paragraph};
+use crate::text::{Style, in_table};
 
 /// Names that a line shows before it only counts.
 const NAMED: usize = 8;
@@ -24,7 +24,7 @@ pub(super) fn versions(it: &Comparison<'_>, view: &ComparisonView<'_>, style: St
             other.version,
             view.label(one.run)
         );
-        text += &(paragraph("  ", &line) + "\n");
+        text += &(style.paragraph("  ", &line) + "\n");
     }
     text
 }
@@ -39,11 +39,11 @@ pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style)
         for (family, costs) in by_family(only) {
             let named: Vec<String> = costs.iter().take(NAMED).map(|it| name(it)).collect();
             let more = if costs.len() > NAMED { ", ..." } else { "" };
-            text += &paragraph(&format!("  {family}, {}: ", costs.len()), &format!("{}{more}", named.join(", ")));
+            text += &style.paragraph(&format!("  {family}, {}: ", costs.len()), &format!("{}{more}", named.join(", ")));
             text.push('\n');
         }
         for (why, names) in reasons(only, view) {
-            text += &(paragraph("  ", &format!("{why}: {names}")) + "\n");
+            text += &(style.paragraph("  ", &format!("{why}: {names}")) + "\n");
         }
     }
     text

@@ -9,10 +9,13 @@ use crate::footnotes::Footnotes;
 use crate::text::{Style, in_table};
 
 /// Texts below the table.
-#[derive(Default)]
 pub(super) struct Notes(Footnotes);
 
 impl Notes {
+    pub(super) fn of_page(style: Style) -> Notes {
+        Notes(Footnotes::of(style))
+    }
+
     /// The numbers of a row's notes, and the name of its partner if it differs.
     pub(super) fn of(&mut self, row: &ComparisonRow<'_>, view: &ComparisonView<'_>) -> String {
         let mut texts = doubts(row.base, &view.label(0));

@@ -18,7 +18,7 @@ pub(super) fn rows(it: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut N
     let mut shown: Vec<&ComparisonRow<'_>> =
         it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
     let table = Table { it, view };
-    let mut grid = Grid::new(&table.columns());
+    let mut grid = Grid::new(&table.columns()).dropping(table.dropped());
     table.clocks(&mut grid);
     let families = families(it);
     match view.sort {
@@ -69,6 +69,12 @@ impl Table<'_, '_> {
 
     fn columns(&self) -> String {
         if self.is_pair() { "<>>>><<".into() } else { format!("<>{}<", ">><".repeat(self.it.noise.len())) }
+    }
+
+    /// Of a pair the range gives way, then the second figure. Of more runs all ranges give way.
+    fn dropped(&self) -> Vec<Vec<usize>> {
+        let ranges = || (0..self.it.noise.len()).map(|place| 3 + 3 * place).collect();
+        if self.is_pair() { vec![vec![4], vec![2]] } else { vec![ranges()] }
     }
 
     /// A line. Missing cells are empty.
@@ -129,7 +135,6 @@ impl Table<'_, '_> {
     }
 
     fn row(&self, row: &ComparisonRow<'_>, notes: &mut Notes, grid: &mut Grid) {
-        let name = format!("  {} {}", in_table(&row.base.operation), row.base.at.values());
         let mut cells = vec![self.figure(&self.it.runs[0], row.base, row.unit)];
         for (other, run) in row.others.iter().zip(&self.it.runs[1..]) {
             match other {
@@ -141,7 +146,8 @@ impl Table<'_, '_> {
             }
         }
         cells.push(notes.of(row, self.view));
-        grid.add(kind(row), self.line(name.trim_end().into(), cells));
+        cells.resize(self.columns().len() - 1, String::new());
+        grid.add_cost(kind(row), [format!("  {}", in_table(&row.base.operation)), row.base.at.values()], cells);
     }
 
     fn figure(&self, run: &Run, cost: &Cost, unit: CountedIn) -> String {

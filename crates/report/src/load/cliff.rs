@@ -6,7 +6,7 @@ use record::units::{Amount, percent, significant};
 
 use super::tables::time;
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// Throughput and response as memory shrinks, and where they break off.
 pub(super) fn cliff(it: &Cliff, style: Style) -> String {
@@ -42,7 +42,7 @@ pub(super) fn cliff(it: &Cliff, style: Style) -> String {
             sentence(knee.cause()),
         ),
     };
-    format!("{}{}\n", grid.render(style), paragraph("", &format!("{common}: {verdict}")))
+    format!("{}{}\n", grid.render(style), style.paragraph("", &format!("{common}: {verdict}")))
 }
 
 /// What the configurations of a cliff have in common.

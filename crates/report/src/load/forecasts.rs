@@ -5,7 +5,7 @@ use record::units::{percent, significant};
 
 use super::tables::{share, time};
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// Both kinds of predictions, each with its errors.
 pub fn load_forecasts(it: &Forecasts, measured: &[Measured], style: Style) -> String {
@@ -35,9 +35,9 @@ fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usu
     }
     let mut text = grid.render(style);
     if let Some(missed) = missed(forecasts, measured, usual) {
-        text += &(paragraph("", &sentence(&missed.median, &missed.largest)) + "\n");
+        text += &(style.paragraph("", &sentence(&missed.median, &missed.largest)) + "\n");
     }
-    text + &failed.iter().map(|why| paragraph("", why) + "\n").collect::<String>()
+    text + &failed.iter().map(|why| style.paragraph("", why) + "\n").collect::<String>()
 }
 
 fn none() -> Vec<String> {

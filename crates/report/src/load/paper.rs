@@ -5,7 +5,7 @@ use record::units::significant;
 
 use super::tables::{share, time};
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The plan that repeats it, and the memory that stands for 256 and 384 K words.
 const PLAN: &str = "fortran";
@@ -96,7 +96,7 @@ pub(super) fn paper(plan: &str, rows: &[Row], style: Style) -> String {
         "The paper's runs had 28 users (97, 98) and 27 (102, 103), three eligible and one processor; here {users} users, and a machine \
          whose fault costs a thousandth. What compares is how the columns of a pair differ."
     );
-    format!("{}{}\n\n", grid.render(style), paragraph("", &note))
+    format!("{}{}\n\n", grid.render(style), style.paragraph("", &note))
 }
 
 /// The configurations with the most users that stand for the paper's two.

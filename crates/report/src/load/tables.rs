@@ -102,7 +102,8 @@ pub(super) fn processors(rows: &[Row], style: Style) -> String {
 
 /// Response times by configuration and interaction.
 pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> String {
-    let mut grid = Grid::new("><>>>>>>>>>>>");
+    let mut grid =
+        Grid::new("><>>>>>>>>>>>").dropping([vec![12], vec![8], vec![5], vec![10, 11], vec![9], vec![6], vec![4]]);
     let head =
         ["", "response", "ended", "mean", "+-", "50 %", "90 %", "95 %", "99 %", "wait", "CPU user", "system", "faults"];
     grid.add(RowKind::Heading, head.map(String::from).into());

@@ -7,7 +7,7 @@ use record::{Bytes, Nanoseconds};
 use super::row::{range, told};
 use crate::chart::Unit;
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The fit as a table, with its notes.
 pub(super) fn fitted(fit: &Fit, style: Style) -> String {
@@ -38,7 +38,7 @@ pub(super) fn fitted(fit: &Fit, style: Style) -> String {
     }
     let mut text = grid.render(style);
     for note in fit.formulas.iter().filter_map(formula).chain(fit.notes.iter().cloned()) {
-        text += &(style.dim(&paragraph("  ", &note)) + "\n");
+        text += &(style.dim(&style.paragraph("  ", &note)) + "\n");
     }
     text
 }

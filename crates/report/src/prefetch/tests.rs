@@ -47,7 +47,7 @@ fn the_surface_and_its_verdicts() {
         verdicts,
         notes: vec!["Steps are fourfold to fit the budget; a larger --budget makes them finer.".into()],
     };
-    insta::assert_snapshot!(tuning(&page, Style::Plain));
+    insta::assert_snapshot!(tuning(&page, Style::PLAIN));
 }
 
 #[test]
@@ -89,5 +89,5 @@ fn advice_for_cold_and_warm() {
                 .into(),
         ],
     };
-    insta::assert_snapshot!(advice(&page, Style::Plain));
+    insta::assert_snapshot!(advice(&page, Style::PLAIN));
 }

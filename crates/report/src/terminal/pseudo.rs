@@ -8,7 +8,7 @@ use record::{Bytes, Nanoseconds};
 use super::megabytes;
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// The page.
 pub fn pseudo_terminals(it: &PseudoTerminals, style: Style) -> String {
@@ -20,7 +20,7 @@ pub fn pseudo_terminals(it: &PseudoTerminals, style: Style) -> String {
     }
     for missing in &it.missing {
         let remedy = if missing.remedy.is_empty() { String::new() } else { format!("; {}", missing.remedy) };
-        text += &(paragraph("not here: ", &format!("{}: {}{remedy}", missing.what, missing.reason)) + "\n");
+        text += &(style.paragraph("not here: ", &format!("{}: {}{remedy}", missing.what, missing.reason)) + "\n");
     }
     text
 }
@@ -37,7 +37,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 
 /// A heading, a table and what one must know to read it.
 fn part(title: &str, grid: &Grid, note: &str, style: Style) -> String {
-    format!("{}\n{}{}\n", style.bold(title), grid.render(style), style.dim(&paragraph("", note)))
+    format!("{}\n{}{}\n", style.bold(title), grid.render(style), style.dim(&style.paragraph("", note)))
 }
 
 fn highest(it: &PseudoTerminals, style: Style) -> String {
@@ -244,7 +244,7 @@ mod tests {
                 .into(),
             missing: vec![Missing { what: "tcp".into(), reason: "no network".into(), remedy: "a network".into() }],
         };
-        insta::assert_snapshot!(pseudo_terminals(&it, Style::Plain));
+        insta::assert_snapshot!(pseudo_terminals(&it, Style::PLAIN));
         let charts = terminal_charts(&it);
         assert_eq!(charts.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["terminal-2-1", "terminal-2-2"]);
         assert_eq!((charts[0].1.series.len(), charts[1].1.series.len()), (2, 3));

@@ -63,19 +63,19 @@ fn page(runs: &[Run], names: &[&str], how: &Options, sort: Sort, shown: Shown, s
 #[test]
 fn two_runs() {
     let runs = [example(), changed()];
-    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Plain));
+    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN));
 }
 
 #[test]
 fn what_changed_by_ratio() {
     let runs = [example(), changed()];
-    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Ratio, Shown::Changed, Style::Plain));
+    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Ratio, Shown::Changed, Style::PLAIN));
 }
 
 #[test]
 fn a_book_beside_a_run() {
     let names = ["pdp-11-24", "/home/somebody/runs/a-run-with-a-very-long-name.json"];
-    insta::assert_snapshot!(page(&[book(), example()], &names, &HOW, Sort::Family, Shown::All, Style::Plain));
+    insta::assert_snapshot!(page(&[book(), example()], &names, &HOW, Sort::Family, Shown::All, Style::PLAIN));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn many_runs() {
     }
     manual.counted_in = CountedIn::Cycles;
     let runs = [example(), changed(), manual];
-    insta::assert_snapshot!(page(&runs, &["@2", "@1", "m.json"], &HOW, Sort::Name, Shown::All, Style::Plain));
+    insta::assert_snapshot!(page(&runs, &["@2", "@1", "m.json"], &HOW, Sort::Name, Shown::All, Style::PLAIN));
 }
 
 #[test]
@@ -113,24 +113,24 @@ fn every_oddity() {
     other.costs[4].net_ns.typical = other.costs[4].net_ns.quiet;
     other.costs[5].version = 7;
     other.costs[6].rounds.truncate(1);
-    insta::assert_snapshot!(page(&[base, other], &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Plain));
+    insta::assert_snapshot!(page(&[base, other], &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN));
 }
 
 #[test]
 fn a_run_too_noisy_to_tell_changes_says_so() {
     let (base, mut noisy) = (example(), changed());
     let names = ["@2", "@1"];
-    let calm = page(&[base.clone(), noisy.clone()], &names, &HOW, Sort::Family, Shown::All, Style::Plain);
+    let calm = page(&[base.clone(), noisy.clone()], &names, &HOW, Sort::Family, Shown::All, Style::PLAIN);
     assert!(!calm.contains("too busy"));
     noisy.noise.band.as_mut().expect("the example has one").difference = 0.5;
-    let told = page(&[base, noisy], &names, &HOW, Sort::Family, Shown::All, Style::Plain);
+    let told = page(&[base, noisy], &names, &HOW, Sort::Family, Shown::All, Style::PLAIN);
     assert!(told.contains("too busy") && told.contains("0 slower, 0 faster"), "{told}");
 }
 
 #[test]
 fn only_changes_are_coloured() {
     let runs = [example(), changed()];
-    let coloured = page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Coloured);
+    let coloured = page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::COLOURED);
     let (red, green) = ("\u{1b}[31m", "\u{1b}[32m");
     assert!(coloured.contains(red) && coloured.contains(green));
     for line in coloured.lines() {
@@ -142,5 +142,5 @@ fn only_changes_are_coloured() {
     for escape in [red, green, "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m"] {
         bare = bare.replace(escape, "");
     }
-    assert_eq!(bare, page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::Plain));
+    assert_eq!(bare, page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN));
 }

@@ -56,7 +56,7 @@ fn found() -> Interference {
 
 #[test]
 fn a_matrix_of_interference() {
-    insta::assert_snapshot!(report::interference(&found(), &Machine::default(), Style::Plain, 100));
+    insta::assert_snapshot!(report::interference(&found(), &Machine::default(), Style::PLAIN, 100));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::support::example;
 
 #[test]
 fn a_run() {
-    insta::assert_snapshot!(report::page(&example(), Style::Plain));
+    insta::assert_snapshot!(report::page(&example(), Style::PLAIN));
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn a_run_without_costs_or_machine() {
     run.skipped.clear();
     run.machine = Machine::default();
     run.noise = record::Noise::default();
-    insta::assert_snapshot!(report::page(&run, Style::Plain));
+    insta::assert_snapshot!(report::page(&run, Style::PLAIN));
 }
 
 #[test]
@@ -37,25 +37,25 @@ fn a_run_with_every_oddity() {
     odd.doubts = vec![Doubt::NegativeNet, Doubt::FewRounds { rounds: 3 }, Doubt::NegativeNet];
     run.costs[3].doubts = vec![Doubt::RoundLost { reason: "killed by signal 9\nand more".into() }];
     run.costs[3].summary = "\t".into();
-    insta::assert_snapshot!(report::page(&run, Style::Plain));
+    insta::assert_snapshot!(report::page(&run, Style::PLAIN));
 }
 
 #[test]
 fn lines_fit_a_page() {
-    for line in report::page(&example(), Style::Plain).lines().skip(1) {
+    for line in report::page(&example(), Style::PLAIN).lines().skip(1) {
         assert!(line.chars().count() <= 124, "{} columns: {line}", line.chars().count());
     }
 }
 
 #[test]
 fn colours_change_nothing_but_colours() {
-    let coloured = report::page(&example(), Style::Coloured);
+    let coloured = report::page(&example(), Style::COLOURED);
     assert!(coloured.contains("\u{1b}[1m"));
     let mut bare = coloured;
     for escape in ["\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m"] {
         bare = bare.replace(escape, "");
     }
-    assert_eq!(bare, report::page(&example(), Style::Plain));
+    assert_eq!(bare, report::page(&example(), Style::PLAIN));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_list() {
                 true
             ),
         ],
-        Style::Plain
+        Style::PLAIN
     ));
 }
 
@@ -106,7 +106,7 @@ fn a_list_of_system_calls() {
         call(182, "putpmsg", None, None, Some("a reserved name: Linux never had it")),
         call(470, "listns", None, None, None),
     ];
-    insta::assert_snapshot!(report::syscalls(&calls, Style::Plain));
+    insta::assert_snapshot!(report::syscalls(&calls, Style::PLAIN));
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn a_history() {
         path: "/somewhere/runs/20261121-033006-qxtz.json".into(),
     };
     let runs = [kept("@1", &[], false), kept("@2", &[], true), kept("@10", &["pipe.*", "syscall.read"], true)];
-    insta::assert_snapshot!(report::history(&runs, Style::Plain));
-    insta::assert_snapshot!(report::history(&[], Style::Plain), @"no run is kept yet; `howslow` makes the first");
+    insta::assert_snapshot!(report::history(&runs, Style::PLAIN));
+    insta::assert_snapshot!(report::history(&[], Style::PLAIN), @"no run is kept yet; `howslow` makes the first");
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn a_doctor() {
         finding(Severity::Noise, &"another hardware thread shares this core ".repeat(5), "choose a host of your own"),
         finding(Severity::Missing, "only one CPU may be used", "allow a second (taskset, cpuset)"),
     ];
-    insta::assert_snapshot!(report::doctor(&example().machine, &findings, Style::Plain));
-    insta::assert_snapshot!(report::doctor(&Machine::default(), &[], Style::Plain), @r"
+    insta::assert_snapshot!(report::doctor(&example().machine, &findings, Style::PLAIN));
+    insta::assert_snapshot!(report::doctor(&Machine::default(), &[], Style::PLAIN), @r"
     unknown CPU
 
     nothing here makes numbers noisy or missing

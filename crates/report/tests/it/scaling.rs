@@ -37,19 +37,19 @@ fn many_cpus() -> Run {
 #[test]
 fn a_machine_of_many_cpus() {
     let run = many_cpus();
-    insta::assert_snapshot!(report::scaling(&run, &scalings(&run), 80, Style::Plain));
+    insta::assert_snapshot!(report::scaling(&run, &scalings(&run), 80, Style::PLAIN));
 }
 
 #[test]
 fn a_machine_of_two_cpus_has_ratios_alone() {
     let run = run("scaling.call", &[], 0, &[(1, 100.0), (2, 104.0)]);
-    insta::assert_snapshot!(report::scaling(&run, &scalings(&run), 80, Style::Plain));
+    insta::assert_snapshot!(report::scaling(&run, &scalings(&run), 80, Style::PLAIN));
 }
 
 #[test]
 fn a_run_without_such_work_says_so() {
     let run = run("loop.empty", &[], 0, &[(1, 1.0)]);
-    let page = report::scaling(&run, &scalings(&run), 80, Style::Plain);
+    let page = report::scaling(&run, &scalings(&run), 80, Style::PLAIN);
     assert!(page.contains("no work of this run was measured on one CPU and on several"), "{page}");
 }
 

@@ -110,6 +110,21 @@ impl Terminal {
         !tcgetattr(&self.master).expect("settings").local_modes.contains(LocalModes::ICANON)
     }
 
+    /// Reads all that is shown, until nobody has the terminal open any more.
+    pub fn read_all(&self) -> JoinHandle<String> {
+        let reader = self.master.try_clone().expect("a descriptor");
+        spawn(move || {
+            let (mut room, mut all) = (vec![0; 64 << 10], Vec::new());
+            loop {
+                match read(&reader, &mut room) {
+                    Ok(length @ 1..) => all.extend_from_slice(&room[..length]),
+                    Err(Errno::INTR) => {}
+                    _ => return String::from_utf8_lossy(&all).into_owned(),
+                }
+            }
+        })
+    }
+
     /// Starts the emulator. It ends when nobody has the terminal open any more.
     pub fn emulate(&self, behaviour: Behaviour) -> JoinHandle<Shown> {
         let (reader, writer) =

@@ -1,0 +1,170 @@
+//! No line is wider than the terminal, on any verb that prints a page.
+
+use std::process::{Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use tempfile::TempDir;
+
+use crate::support::{EXAMPLE, QUICK, folder, howslow};
+use crate::terminal::emulator::{Terminal, ended};
+
+/// Commands that read what is kept or measure for less than a second.
+const PAGES: [&[&str]; 22] = [
+    &["show", "RUN"],
+    &["show", "multics-6180"],
+    &["list"],
+    &["list", "pipe"],
+    &["list", "--syscalls"],
+    &["history"],
+    &["compare", "RUN", "OTHER"],
+    &["compare", "RUN", "OTHER", "cascade-lake"],
+    &["explain", "RUN"],
+    &["explain", "RUN", "pipe"],
+    &["study", "rsx", "--run", "RUN"],
+    &["study", "vax", "--run", "RUN"],
+    &["predict", "true", "--on", "RUN", "--partial"],
+    &["predict", "call-save-return", "--on", "multics-645", "multics-6180", "--factors"],
+    &["predict", "call-save-return", "--on", "multics-6180"],
+    &["doctor"],
+    &["file", "resident", "RUN"],
+    &["file", "evict", "RUN"],
+    &["file", "sync", "RUN"],
+    &["scaling", "--run", "RUN"],
+    &["--help"],
+    &["run", "--help"],
+];
+
+/// A folder with kept runs and files of them.
+fn data() -> TempDir {
+    let data = folder();
+    std::fs::write(data.path().join("a-run-with-a-name-that-is-longer-than-a-narrow-terminal.json"), EXAMPLE)
+        .expect("written");
+    let other = EXAMPLE.replace("2026-", "2025-");
+    std::fs::write(data.path().join("other.json"), other).expect("written");
+    let output = howslow(&data).args(["run", "loop.empty", "pipe.self"]).args(QUICK).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    data
+}
+
+fn command(data: &TempDir, words: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("howslow"));
+    command.env("HOWSLOW_DATA", data.path()).env("TERM", "xterm").env_remove("COLUMNS").env_remove("NO_COLOR");
+    command.current_dir(data.path()).args(words.iter().map(|word| match *word {
+        "RUN" => "a-run-with-a-name-that-is-longer-than-a-narrow-terminal.json",
+        "OTHER" => "other.json",
+        word => word,
+    }));
+    command
+}
+
+/// What a command shows on a terminal of this width, with its escape sequences; and its exit status.
+fn shown(data: &TempDir, words: &[&str], columns: u16) -> (String, Option<i32>) {
+    let mut terminal = Terminal::new();
+    terminal.resize(24, columns);
+    let running = terminal.start_shown(command(data, words));
+    let reader = terminal.read_all();
+    let (status, _, stderr) = ended(running);
+    assert!(!stderr.contains("panicked"), "{words:?} at {columns}: {stderr}");
+    (reader.join().expect("what it printed"), status)
+}
+
+/// The widest line, without its escape sequences.
+fn widest(text: &str) -> Option<(usize, String)> {
+    let bare = anstream::adapter::strip_str(text).to_string();
+    let width = |line: &str| textwrap::core::display_width(line);
+    bare.lines().map(|line| (width(line.trim_end_matches('\r')), line.to_string())).max_by_key(|(width, _)| *width)
+}
+
+#[test]
+fn no_page_is_wider_than_its_terminal() {
+    let data = data();
+    let wide: Vec<String> = std::thread::scope(|scope| {
+        let data = &data;
+        let at = |columns| scope.spawn(move || too_wide(data, columns));
+        let running: Vec<_> = [20, 60, 80, 120].map(at).into();
+        running.into_iter().flat_map(|found| found.join().expect("all are looked at")).collect()
+    });
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
+/// What is wrong with the pages on a terminal of this width.
+fn too_wide(data: &TempDir, columns: u16) -> Vec<String> {
+    let wrong = |words: &&[&str]| {
+        let (text, status) = shown(data, words, columns);
+        // At 3 a page says what it lacks.
+        if !matches!(status, Some(0 | 3)) {
+            return Some(format!("{words:?} at {columns}: status {status:?}, {text}"));
+        }
+        let (width, line) = widest(&text)?;
+        // The help is filled by a library, which breaks no word.
+        let is_wide = width > usize::from(columns) && !(columns == 20 && words.contains(&"--help"));
+        is_wide.then(|| format!("{words:?} at {columns}: {line}"))
+    };
+    PAGES.iter().filter_map(wrong).collect()
+}
+
+#[test]
+fn what_measures_and_computes_fits() {
+    let data = data();
+    let run = [&["run", "loop.empty", "pipe.roundtrip"][..], &QUICK].concat();
+    let noise = ["noise", "--time", "20ms"];
+    let model = ["model", "--users", "3", "--think", "27s", "--user", "395ms", "--handling", "8ms"];
+    for (words, columns) in [(&run[..], 60), (&run, 120), (&noise, 60), (&model, 60)] {
+        let (text, status) = shown(&data, words, columns);
+        assert_eq!(status, Some(0), "{text}");
+        let (width, line) = widest(&text).expect("a page");
+        assert!(width <= usize::from(columns), "{columns}: {line}");
+        assert!(text.contains("\x1b["), "a terminal has colours: {text}");
+    }
+}
+
+#[test]
+fn colours_follow_the_option_the_environment_and_the_terminal() {
+    let data = data();
+    let is_coloured = |command: &mut Command| {
+        let output = command.stderr(Stdio::null()).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        output.stdout.contains(&0x1b)
+    };
+    assert!(!is_coloured(&mut command(&data, &["list", "pipe"])), "a pipe has none");
+    assert!(is_coloured(&mut command(&data, &["list", "pipe", "--color", "always"])));
+    assert!(is_coloured(&mut command(&data, &["--color=always", "list", "pipe"])));
+    assert!(is_coloured(command(&data, &["list", "pipe"]).env("CLICOLOR_FORCE", "1")));
+    for (words, name, value) in [
+        (&["list", "pipe", "--color", "never"][..], "TERM", "xterm"),
+        (&["list", "pipe"], "NO_COLOR", "1"),
+        (&["list", "pipe"], "TERM", "dumb"),
+    ] {
+        let mut terminal = Terminal::new();
+        let mut command = command(&data, words);
+        command.env(name, value);
+        let running = terminal.start_shown(command);
+        let reader = terminal.read_all();
+        assert_eq!(ended(running).0, Some(0));
+        assert!(!reader.join().expect("a page").contains('\x1b'), "{words:?} {name}={value}");
+    }
+    command(&data, &["list", "--color", "sometimes"])
+        .stderr(Stdio::null())
+        .status()
+        .map_or_else(|error| panic!("{error}"), |status| assert_eq!(status.code(), Some(2)));
+}
+
+#[test]
+fn no_locale_no_output_and_odd_widths_break_nothing() {
+    let data = data();
+    let mut plain = command(&data, &["show", "RUN"]);
+    let bare = plain.env_clear().env("HOWSLOW_DATA", data.path()).env("LC_ALL", "C").output().expect("it runs");
+    assert!(bare.status.success() && bare.stdout.len() > 200, "{bare:?}");
+    for (columns, most) in [("70", 70), ("0", 100), ("x", 100), ("-3", 100), ("99999999", 100), ("1", 2)] {
+        let output = command(&data, &["show", "RUN"]).env("COLUMNS", columns).output().expect("it runs");
+        assert!(output.status.success());
+        let (width, line) = widest(&String::from_utf8_lossy(&output.stdout)).expect("a page");
+        assert!(width <= most, "COLUMNS={columns}: {line}");
+    }
+    // A closed stdout is no place to print to: an error or success, never a panic.
+    let mut closed = Command::new("sh");
+    closed.args(["-c", "exec \"$0\" list >&-"]).arg(cargo_bin("howslow")).env("HOWSLOW_DATA", data.path());
+    let output = closed.output().expect("it runs");
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{output:?}");
+}

@@ -1,0 +1,108 @@
+//! What a run did not measure: one line for each reason, with all that it concerns.
+
+use record::Skip;
+use record::units::counted;
+
+use crate::text::Style;
+
+/// With more operations than this, a reason names the first of them alone.
+const FEW: usize = 3;
+
+/// The skips of a run below a heading; empty if all was measured.
+pub(crate) fn not_measured(skipped: &[Skip], style: Style) -> String {
+    if skipped.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", style.bold("not measured here"));
+    let groups: Vec<Vec<&Skip>> =
+        if style.is_full() { skipped.iter().map(|skip| vec![skip]).collect() } else { grouped(skipped) };
+    for group in groups {
+        text += &style.paragraph("  ", &told(&group));
+        text.push('\n');
+    }
+    text
+}
+
+/// Skips with one reason, which may differ in its numbers, and one remedy.
+fn grouped(skipped: &[Skip]) -> Vec<Vec<&Skip>> {
+    let mut groups: Vec<Vec<&Skip>> = Vec::new();
+    for skip in skipped {
+        let fits = |group: &&mut Vec<&Skip>| {
+            group.first().is_some_and(|first| {
+                first.remedy == skip.remedy && without_numbers(&first.reason) == without_numbers(&skip.reason)
+            })
+        };
+        match groups.iter_mut().find(fits) {
+            Some(group) => group.push(skip),
+            None => groups.push(vec![skip]),
+        }
+    }
+    groups
+}
+
+fn told(group: &[&Skip]) -> String {
+    let [first, rest @ ..] = group else { return String::new() };
+    let remedy = if first.remedy.is_empty() { String::new() } else { format!("; to measure it: {}", first.remedy) };
+    if rest.is_empty() {
+        return format!("{}{}: {}{remedy}", first.operation, first.at, first.reason);
+    }
+    let mut operations: Vec<&str> = group.iter().map(|skip| skip.operation.as_str()).collect();
+    operations.dedup();
+    let names = match operations.len() {
+        0..=FEW => operations.join(", "),
+        many => format!("{} and {}", operations[0], counted(many as u64 - 1, "more operation")),
+    };
+    let remedy = remedy.replace("measure it", "measure them");
+    format!("{} ({names}): {}{remedy}", counted(group.len() as u64, "cost"), reasons(group))
+}
+
+/// The reason of a group. If its numbers differ, that with the smallest, and how far they go.
+fn reasons(group: &[&Skip]) -> String {
+    let numbers = |skip: &&&Skip| number(&skip.reason);
+    let least = group.iter().min_by_key(numbers).map_or("", |skip| skip.reason.as_str());
+    match group.iter().filter_map(|skip| number(&skip.reason)).max() {
+        Some(most) if number(least) != Some(most) => format!("{least} (up to {most})"),
+        _ => least.to_string(),
+    }
+}
+
+/// The first number of a text.
+fn number(text: &str) -> Option<u64> {
+    let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+    digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn without_numbers(text: &str) -> String {
+    text.replace(|c: char| c.is_ascii_digit(), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Point;
+
+    use super::*;
+    use crate::text::Detail;
+
+    fn skip(operation: &str, reason: &str, remedy: &str) -> Skip {
+        let (operation, reason, remedy) = (operation.into(), reason.into(), remedy.into());
+        Skip { operation, at: Point::default(), reason, remedy }
+    }
+
+    #[test]
+    fn a_reason_stands_once_with_a_count_of_its_costs() {
+        let mut skipped: Vec<Skip> =
+            [4, 4, 8, 16].map(|cpus| skip("contention.lock", &format!("needs {cpus} CPUs"), "take more")).into();
+        skipped.push(skip("process.shell", "there is no /bin/sh", "install it"));
+        let text = not_measured(&skipped, Style::PLAIN);
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(
+            lines,
+            [
+                "  4 costs (contention.lock): needs 4 CPUs (up to 16); to measure them: take more",
+                "  process.shell: there is no /bin/sh; to measure it: install it",
+            ]
+        );
+        assert_eq!(not_measured(&skipped, Style::PLAIN.with_detail(Detail::Full)).lines().count(), 7);
+        assert_eq!(not_measured(&[], Style::PLAIN), "");
+    }
+}
