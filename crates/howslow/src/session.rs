@@ -251,6 +251,7 @@ pub(crate) fn heading(id: &str) -> &'static str {
 
 fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
     Settings {
+        label: args.label.clone(),
         patterns: wanted.patterns.clone(),
         full: wanted.full,
         count: args.count,
