@@ -15,7 +15,10 @@ pub fn check_label(label: &str) -> Result<(), String> {
         return Err(format!("a label has 1 to {LONGEST} characters"));
     }
     if !label.chars().all(allowed) || !label.starts_with(char::is_alphanumeric) {
-        return Err("a label begins with a letter or digit, and has letters, digits, '-', '_', '.', '+', '=' and ':' only".into());
+        return Err(
+            "a label begins with a letter or digit, and has letters, digits, '-', '_', '.', '+', '=' and ':' only"
+                .into(),
+        );
     }
     if label.starts_with(PREFIX) {
         return Err(format!("'{PREFIX}' is how a RUN says that a label follows; leave it out here"));
@@ -42,7 +45,8 @@ mod tests {
             assert_eq!(check_label(good), Ok(()), "{good}");
         }
         let long = "x".repeat(61);
-        let bad = ["", " ", "a b", "a/b", "../x", "-n", "@1", "a\tb", "a\u{202e}b", "x.json", "x.toml", "zen-4", ".x", &long];
+        let bad =
+            ["", " ", "a b", "a/b", "../x", "-n", "@1", "a\tb", "a\u{202e}b", "x.json", "x.toml", "zen-4", ".x", &long];
         for bad in bad.into_iter().chain(["label:x", "a;b", "a'b", "a\"b", "a*"]) {
             assert!(check_label(bad).is_err(), "{bad}");
         }
