@@ -188,7 +188,9 @@ pub(crate) fn print_run(
 /// run.
 pub(crate) fn keep(run: &Run, width: Width) {
     let kept = Store::of_user().and_then(|store| {
-        store.keep(run)?;
+        if let Some(warning) = store.keep(run)?.warning {
+            say(&format!("warning: {warning}"));
+        }
         // Other runs learn nothing from one beside work on purpose.
         if !run.settings.beside.is_empty() {
             return Ok(());

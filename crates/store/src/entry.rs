@@ -5,7 +5,7 @@ use std::fmt;
 
 use record::{Estimate, Figures, Machine, printable};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use crate::error::StoreError;
 use crate::rows::Series;
@@ -60,7 +60,11 @@ impl Entry {
         }
         crate::files::check_id(&document.id).map_err(|error: StoreError| error.to_string())?;
         let quiet = document.noise.quiet();
-        let costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
+        let mut costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
+        if !document.settings.beside.is_empty() {
+            // What was measured beside other work on purpose is never compared with what was not.
+            costs.iter_mut().for_each(|cost| cost.series.estimator += " beside work");
+        }
         Ok(Entry {
             digest: digest(bytes),
             id: document.id,
@@ -105,6 +109,8 @@ struct SettingsPart {
     patterns: Vec<String>,
     #[serde(default)]
     full: bool,
+    #[serde(default)]
+    beside: Vec<IgnoredAny>,
 }
 
 #[derive(Default, Deserialize)]

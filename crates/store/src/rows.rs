@@ -37,7 +37,8 @@ pub struct Series {
     pub version: u32,
     /// The point: `distance=other,size=64`; empty for an operation without axes.
     pub point: String,
-    /// The figure that the cost is quoted by: `best`, `quiet` or `typical`.
+    /// The figure that the cost is quoted by: `best`, `quiet` or `typical`; followed by ` beside work` if other work ran on
+    /// purpose.
     pub estimator: String,
     /// The unit of value, low and high: `ns`.
     pub unit: String,
