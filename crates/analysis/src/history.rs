@@ -47,7 +47,7 @@ pub fn widen(cost: &mut Cost, earlier: &[f64]) -> bool {
 /// The standard deviation of values in the order taken, from their successive differences (von Neumann, Annals of
 /// Mathematical Statistics 12:367, 1941) without the largest one: a machine that was changed between two runs, by a kernel or a
 /// setting, scatters no more than before, and a drift over months is no scatter either.
-fn scatter(values: &[f64]) -> f64 {
+pub(crate) fn scatter(values: &[f64]) -> f64 {
     let squares: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).collect();
     let count = squares.len() as f64;
     if squares.len() < 2 {

@@ -44,6 +44,7 @@ pub mod sums;
 pub mod tails;
 pub mod terminal;
 pub mod typical;
+pub mod watch;
 pub mod whatif;
 
 pub use findings::findings;

@@ -4,6 +4,7 @@ mod bill;
 mod compare;
 mod crossover;
 mod file;
+mod history;
 mod interference;
 mod load;
 mod measure;
@@ -26,6 +27,7 @@ pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
+pub(crate) use history::{HistoryArgs, WatchArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
@@ -37,11 +39,11 @@ pub(crate) use terminal::TerminalArgs;
 pub(crate) use top::{SortColumn, TopArgs};
 
 const STATUS: &str = "\
-RUN is a file, @1 (the newest kept run), @2 ..., the beginning of a kept run's id, or a book (pdp-11-24, cascade-lake).
+RUN is a file, @1 (the newest kept run), @2 ..., a label, the beginning of a kept run's id, or a book (cascade-lake).
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
 130 interrupted (what was measured is printed, and written only to the file of -o).
-Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), TMPDIR scratch files, NO_COLOR no colours, \
-COLUMNS the width of pages (default: the terminal's; 100 in a pipe).";
+Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), HOWSLOW_STORE their database (docs/STORE.md), \
+TMPDIR scratch files, NO_COLOR no colours, COLUMNS the width of pages (default: the terminal's; 100 in a pipe).";
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
@@ -54,6 +56,9 @@ pub(crate) struct Command {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_enum, help_heading = "Output")]
     pub color: clap::ColorChoice,
+    /// Where runs are kept: postgres://USER@HOST/DATABASE, a FILE.sqlite, or `files` [default: SQLite in the data folder]
+    #[arg(long, global = true, value_name = "STORE", hide_short_help = true)]
+    pub store: Option<String>,
     #[command(subcommand)]
     pub verb: Option<Verb>,
 }
@@ -97,7 +102,9 @@ pub(crate) enum Verb {
     /// Repeat a paper's experiment on this machine, and test its tables and statements
     Study(StudyArgs),
     /// List the kept runs, newest first
-    History(JsonArgs),
+    History(HistoryArgs),
+    /// Say which costs of this machine changed, when, and what else changed then; exits with 5 if one did
+    Watch(WatchArgs),
     /// Show what will make measurements noisy or impossible on this machine
     Doctor(JsonArgs),
     /// Print the JSON Schema of a run, or of what a verb prints with --json

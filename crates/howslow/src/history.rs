@@ -1,14 +1,34 @@
 //! `howslow history`: the kept runs.
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
 use report::Kept;
-use store::{Head, Store};
+use store::{Filter, Head, Series, Store};
 
-use crate::cli::JsonArgs;
-use crate::output::{self, Outcome};
+use crate::cli::HistoryArgs;
+use crate::output::{self, Misuse, Outcome, say};
+use crate::resolve;
 
-pub(crate) fn history(args: &JsonArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
+    let store = resolve::store()?;
+    if !args.take_in.is_empty() {
+        take_in(&store, args)?;
+    }
+    let filter = Filter {
+        machine: args.machine.clone(),
+        since: args.since.as_deref().map(resolve::since).transpose()?,
+        label: args.label.clone(),
+        ..Filter::default()
+    };
+    // The place is that among all runs, so that @3 means the same run with every filter.
+    let all = store.runs(&Filter { newest: args.newest.filter(|_| filter == Filter::default() && args.operation.is_empty()), ..Filter::default() })?;
+    let means = with_operation(&store, &filter, &args.operation)?;
+    let chosen = all.into_iter().zip(1..).filter(|(head, _)| {
+        means.as_ref().is_none_or(|means| means.contains(&(head.ordered.clone(), head.id.clone())))
+    });
     let kept: Vec<Kept> =
-        Store::of_user()?.list()?.into_iter().zip(1..).map(|(head, place)| kept(head, place)).collect();
+        chosen.take(args.newest.unwrap_or(usize::MAX)).map(|(head, place)| kept(head, place)).collect();
     if args.json {
         output::print_json(&kept)?;
     } else {
@@ -17,11 +37,54 @@ pub(crate) fn history(args: &JsonArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// The runs that the filter means and that have a cost of these patterns, by time and id. `None` if all are meant.
+fn with_operation(
+    store: &Store,
+    filter: &Filter,
+    patterns: &[String],
+) -> anyhow::Result<Option<BTreeSet<(String, String)>>> {
+    let name = |head: &Head| (head.ordered.clone(), head.id.clone());
+    if patterns.is_empty() {
+        let means = *filter != Filter::default();
+        return Ok(if means { Some(store.runs(filter)?.iter().map(name).collect()) } else { None });
+    }
+    let patterns = resolve::patterns(patterns)?;
+    let wanted = |series: &Series| {
+        let point = resolve::point(&series.point);
+        patterns.iter().any(|pattern| pattern.means(&series.operation, &point))
+    };
+    let mut places = BTreeSet::new();
+    let table = store.costs(filter, &wanted, &mut |_, row| {
+        places.insert(row.run);
+        ControlFlow::Continue(())
+    })?;
+    Ok(Some(places.into_iter().filter_map(|place| table.runs.get(place as usize)).map(name).collect()))
+}
+
+/// Takes the files of the arguments into the store, and says what became of them.
+fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<()> {
+    if let Some(missing) = args.take_in.iter().find(|path| !path.exists()) {
+        return Err(Misuse(format!("--take-in {}: there is no such file or folder", missing.display())).into());
+    }
+    let taken = store.take_in(&args.take_in)?;
+    for (path, why) in taken.refused.iter().take(5) {
+        say(&format!("{} is not taken in: {why}", path.display()));
+    }
+    let refused = match taken.refused.len() {
+        0 => String::new(),
+        refused => format!(", {refused} refused"),
+    };
+    say(&format!("{} runs taken into {}, {} were there before{refused}", taken.new, store.place(), taken.known));
+    Ok(())
+}
+
 fn kept(head: Head, place: usize) -> Kept {
     Kept {
         name: format!("@{place}"),
         id: head.id,
         started: head.started,
+        label: head.label,
+        host: head.host,
         model: head.model,
         kernel: head.kernel,
         patterns: head.patterns,

@@ -43,6 +43,7 @@ mod syscalls;
 mod terminal;
 mod time;
 mod top;
+mod watch;
 
 use cli::Verb;
 
@@ -75,6 +76,9 @@ fn main() -> std::process::ExitCode {
         return output::finish(guard_terminal());
     }
     let command = cli::parse();
+    if let Err(error) = resolve::choose_store(command.store.as_deref()) {
+        return output::finish(Err(error));
+    }
     output::finish(match command.verb {
         None => headline::headline(&command.measure),
         Some(Verb::Run(args)) => run::run(&args),
@@ -93,6 +97,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::File(args)) => file::file(&args),
         Some(Verb::Terminal(args)) => terminal::terminal(&args),
         Some(Verb::History(args)) => history::history(&args),
+        Some(Verb::Watch(args)) => watch::watch(&args),
         Some(Verb::Bill(args)) => bill::bill(&args),
         Some(Verb::Top(args)) => top::top(&args),
         Some(Verb::Noise(args)) => noise::noise(&args),

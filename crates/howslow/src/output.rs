@@ -17,6 +17,8 @@ pub(crate) enum Outcome {
     Done,
     /// Something that was named could not be measured here.
     Skipped,
+    /// A cost is at a new level: exit status 5, which means nothing else.
+    Changed,
     /// This signal ended the measurement early.
     Interrupted(i32),
     /// All that was asked for; the command that was watched ended with this status, which is passed on.
@@ -40,6 +42,7 @@ pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Skipped) => ExitCode::from(3),
+        Ok(Outcome::Changed) => ExitCode::from(5),
         Ok(Outcome::Passed(status)) => ExitCode::from(status),
         Ok(Outcome::Interrupted(signal)) => ExitCode::from(128 + signal as u8),
         Err(error) => {

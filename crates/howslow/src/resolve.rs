@@ -1,9 +1,12 @@
 //! Resolves the names in arguments before a verb begins, by the same rules for every verb.
 
-use record::{ReadError, Run};
+use std::time::Duration;
+
+use jiff::{Timestamp, Zoned, civil};
+use record::{Point, ReadError, Run, Value};
 use store::{Store, StoreError};
 
-use crate::output::Misuse;
+use crate::output::{Misuse, say};
 use crate::pattern::Pattern;
 
 /// A run and the name it was called by.
@@ -13,20 +16,86 @@ pub(crate) struct Named<'a> {
     pub run: &'a Run,
 }
 
+/// At each start so much time may go into taking in runs that wait in files.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The user's store, with the runs taken in that wait in files for it.
+///
+/// # Errors
+/// If no folder is known, or the address of the database makes no sense.
+pub(crate) fn store() -> anyhow::Result<Store> {
+    let store = Store::of_user().map_err(misuse)?;
+    match store.take_in_waiting(PATIENCE) {
+        Ok(None) => {}
+        Ok(Some(text)) => say(&text),
+        Err(error) => say(&format!("warning: runs that wait in files are not taken in: {error}")),
+    }
+    Ok(store)
+}
+
+/// Makes this the user's store, if there is such an argument.
+///
+/// # Errors
+/// A text that is no address.
+pub(crate) fn choose_store(address: Option<&str>) -> anyhow::Result<()> {
+    if let Some(address) = address {
+        store::choose(store::Address::parse(address).map_err(misuse)?);
+    }
+    Ok(())
+}
+
+/// `3d`, `12h`, `2026-11-20`, as RFC 3339 in UTC.
+///
+/// # Errors
+/// A text that is neither.
+pub(crate) fn since(text: &str) -> Result<String, Misuse> {
+    let ago = || {
+        let span: jiff::Span = text.trim().parse().ok()?;
+        // A day has 24 hours here, and a month is taken back in the calendar.
+        let then = Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).checked_sub(span.abs()).ok()?;
+        Some(then.timestamp())
+    };
+    let date = || text.trim().parse::<civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    let exact = || text.trim().parse::<Timestamp>().ok();
+    let then = exact().or_else(ago).or_else(|| date().as_ref().map(Zoned::timestamp));
+    then.map(|then| format!("{then:.0}")).ok_or_else(|| {
+        let text = record::printable(text);
+        Misuse(format!("--since {text}: give a time back, such as 3d, 12h or 2w, or a date, such as 2026-11-20"))
+    })
+}
+
+/// The point of a series of the store, for patterns.
+pub(crate) fn point(text: &str) -> Point {
+    let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.fold(Point::default(), |point, (axis, value)| {
+        point.with(axis, value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number))
+    })
+}
+
 /// The run with this name. An unknown name is misuse; a run that cannot be read is a failure.
 ///
 /// # Errors
 /// Either of them.
 pub(crate) fn run(name: &str) -> anyhow::Result<Run> {
-    Store::open_any(name).map_err(|error| match &error {
-        StoreError::Unknown { .. } | StoreError::Ambiguous { .. } => Misuse(error.to_string()).into(),
+    match Store::without_store(name) {
+        Some(run) => run.map_err(misuse),
+        None => store()?.open(name).map_err(misuse),
+    }
+}
+
+/// What the user can mend by other arguments is misuse; anything else is a failure.
+fn misuse(error: StoreError) -> anyhow::Error {
+    match &error {
+        StoreError::Unknown { .. } | StoreError::Ambiguous { .. } | StoreError::Address => {
+            Misuse(error.to_string()).into()
+        }
         StoreError::Read { source: ReadError::Io(why), .. } | StoreError::Io { source: why, .. }
             if why.kind() == std::io::ErrorKind::NotFound =>
         {
             Misuse(error.to_string()).into()
         }
         _ => error.into(),
-    })
+    }
 }
 
 /// The runs with these names.

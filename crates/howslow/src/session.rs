@@ -188,7 +188,9 @@ pub(crate) fn print_run(
 /// run.
 pub(crate) fn keep(run: &Run, width: Width) {
     let kept = Store::of_user().and_then(|store| {
-        store.keep(run)?;
+        if let Some(warning) = store.keep(run)?.warning {
+            say(&format!("warning: {warning}"));
+        }
         // Other runs learn nothing from one beside work on purpose.
         if !run.settings.beside.is_empty() {
             return Ok(());
@@ -250,6 +252,7 @@ pub(crate) fn heading(id: &str) -> &'static str {
 
 fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {
     Settings {
+        label: args.label.clone(),
         patterns: wanted.patterns.clone(),
         full: wanted.full,
         count: args.count,

@@ -49,6 +49,7 @@ pub fn data_caches(cpu: u32) -> std::collections::BTreeMap<u32, u64> {
 
 fn describe_host(host: &Host) -> Machine {
     Machine {
+        host: host.read("proc/sys/kernel/hostname"),
         architecture: std::env::consts::ARCH.into(),
         cpu: cpu::describe(host),
         memory: memory::describe(host),

@@ -13,6 +13,9 @@ use crate::units::Bytes;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct Machine {
+    /// The system's name in its network; absent in older runs and in books.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// `x86_64` or `aarch64`.
     pub architecture: String,
     /// The processor.
@@ -172,4 +175,15 @@ pub struct Limits {
     pub locked_memory: Option<Bytes>,
     /// True if the effective user is root.
     pub root: bool,
+}
+
+impl Machine {
+    /// What machines of one class have in common, as one line: architecture, processor, CPUs online, memory to the GiB and the
+    /// hypervisor. The kernel and settings are left out, because they change while the machine stays.
+    pub fn class(&self) -> String {
+        let Machine { architecture, cpu, memory, virtualization, .. } = self;
+        let gib = (memory.total.0 as f64 / f64::from(1 << 30)).round();
+        let around = virtualization.hypervisor.as_deref().unwrap_or("bare metal");
+        format!("{architecture}, {} ({}), {} CPUs, {gib} GiB, {around}", cpu.model, cpu.signature, cpu.online)
+    }
 }

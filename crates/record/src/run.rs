@@ -91,6 +91,9 @@ pub enum CountedIn {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Settings {
+    /// The user's name for this run, by which it is found again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Patterns given; empty for the headline operations.
     pub patterns: Vec<String>,
     /// True if every operation at every point was asked for.

@@ -21,6 +21,7 @@ mod scaling;
 mod study;
 mod terminal;
 mod top;
+mod watch;
 
 pub use bill::{BillChanges, BillDocument};
 pub use compare::CompareDocument;
@@ -44,6 +45,7 @@ pub use study::{StudiesDocument, StudyDocument};
 pub use terminal::TerminalDocument;
 pub use terminal::pseudo::PseudoTerminalDocument;
 pub use top::TopDocument;
+pub use watch::{WatchChange, WatchCost, WatchDocument, WatchFact};
 
 /// The name and the JSON Schema of every document, as published in `docs/`.
 pub const DOCUMENTS: &[(&str, &str)] = &[
@@ -52,6 +54,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("list", include_str!("../../../docs/schemas/list.json")),
     ("syscalls", include_str!("../../../docs/schemas/syscalls.json")),
     ("history", include_str!("../../../docs/schemas/history.json")),
+    ("watch", include_str!("../../../docs/schemas/watch.json")),
     ("doctor", include_str!("../../../docs/schemas/doctor.json")),
     ("model", include_str!("../../../docs/schemas/model.json")),
     ("bill", include_str!("../../../docs/schemas/bill.json")),
@@ -98,6 +101,7 @@ mod tests {
             ("list", schema_for!(Vec<Listed>)),
             ("syscalls", schema_for!(Vec<ListedCall>)),
             ("history", schema_for!(Vec<Kept>)),
+            ("watch", schema_for!(WatchDocument)),
             ("doctor", schema_for!(DoctorDocument)),
             ("model", schema_for!(ModelDocument)),
             ("bill", schema_for!(BillDocument)),

@@ -41,6 +41,7 @@ mod study;
 mod tails;
 mod terminal;
 mod text;
+mod watch;
 
 pub use accounts::COMMANDS;
 pub use bill::{BillView, bill, bill_changes};
@@ -68,3 +69,4 @@ pub use tails::tail_charts;
 pub use terminal::own_terminal;
 pub use terminal::pseudo::{pseudo_terminals, terminal_charts};
 pub use text::{Colours, Detail, Style};
+pub use watch::watch;

@@ -60,6 +60,10 @@ pub struct Kept {
     pub id: String,
     /// When it started.
     pub started: String,
+    /// The user's name for it.
+    pub label: Option<String>,
+    /// Its machine's host name; empty if unknown.
+    pub host: String,
     /// The processor.
     pub model: String,
     /// The kernel's release.
@@ -68,7 +72,7 @@ pub struct Kept {
     pub patterns: Vec<String>,
     /// True if every point was asked for.
     pub full: bool,
-    /// Its file.
+    /// Its file, or the store that it is in.
     pub path: String,
 }
 

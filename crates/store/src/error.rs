@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use record::{BookError, ReadError};
 
+use crate::address::STORE_VARIABLE;
 use crate::books::all_books;
 
 /// The environment variable that replaces the XDG data directory.
@@ -54,6 +55,35 @@ pub enum StoreError {
         name: String,
         /// What is wrong with it.
         source: BookError,
+    },
+    /// What `--store` or its variable says is no address. The text may hold a password, so it is not repeated.
+    #[error(
+        "the store that --store or {STORE_VARIABLE} names is none of postgres://USER@HOST/DATABASE, a file that ends in .sqlite, \
+         and the word files"
+    )]
+    Address,
+    /// This build lacks the database.
+    #[error(
+        "{0}: this build of howslow cannot open it; build it with the feature `database`, and with glibc for SQLite"
+    )]
+    NotBuilt(String),
+    /// A database failed.
+    #[error("the store {address}: {what}")]
+    Database {
+        /// Its address, without user and password.
+        address: String,
+        /// What it said, without user and password.
+        what: String,
+    },
+    /// A database was made by a newer howslow.
+    #[error(
+        "the store {address} was made by a newer howslow (its tables have version {found}); use that one. Nothing was changed"
+    )]
+    Newer {
+        /// Its address, without user and password.
+        address: String,
+        /// The version of its tables.
+        found: i64,
     },
     /// The name matches no kept run.
     #[error("{name} names no run: {found}; `howslow history` lists the kept ones, the books are {}", all_books())]

@@ -5,9 +5,11 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use record::printable;
+use record::{Machine, printable};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+
+use crate::label::check_label;
 
 /// A head lies within this many bytes. Machine and settings are a few kilobytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -15,14 +17,27 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The head of a run for a listing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Head {
-    /// Its file.
+    /// Its file, or the store that it is in.
     pub path: PathBuf,
+    /// Its number in a database.
+    #[cfg_attr(not(feature = "database"), allow(dead_code, reason = "files have no numbers"))]
+    pub(crate) key: i64,
     /// The run's id.
     pub id: String,
     /// When it started, RFC 3339, UTC.
     pub started: String,
+    /// What runs are ordered by: when it started, or when it was kept if its machine's clock was ahead.
+    pub ordered: String,
     /// The version of howslow that measured.
     pub howslow: String,
+    /// The fingerprint of the program that measured.
+    pub build: String,
+    /// The user's name for it.
+    pub label: Option<String>,
+    /// The machine's host name; empty in older runs.
+    pub host: String,
+    /// What machines of this class have in common.
+    pub class: String,
     /// The processor's name, as it reports it.
     pub model: String,
     /// The kernel's release.
@@ -31,6 +46,8 @@ pub struct Head {
     pub patterns: Vec<String>,
     /// True if every point was asked for.
     pub full: bool,
+    /// The core cycle that prevailed in the run, in ns; 0 if unknown.
+    pub cycle_ns: f64,
 }
 
 impl Head {
@@ -52,31 +69,19 @@ impl Head {
 }
 
 #[derive(Deserialize)]
-struct MachineHead {
-    #[serde(default)]
-    cpu: CpuHead,
-    #[serde(default)]
-    kernel: KernelHead,
-}
-
-#[derive(Default, Deserialize)]
-struct CpuHead {
-    #[serde(default)]
-    model: String,
-}
-
-#[derive(Default, Deserialize)]
-struct KernelHead {
-    #[serde(default)]
-    release: String,
-}
-
-#[derive(Deserialize)]
 struct SettingsHead {
+    #[serde(default)]
+    label: Option<String>,
     #[serde(default)]
     patterns: Vec<String>,
     #[serde(default)]
     full: bool,
+}
+
+#[derive(Deserialize)]
+struct NoiseHead {
+    #[serde(default)]
+    cycle_ns: f64,
 }
 
 struct HeadSeed<'a>(&'a mut Head);
@@ -101,15 +106,23 @@ impl<'de> Visitor<'de> for HeadSeed<'_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "id" => head.id = printable(&map.next_value::<String>()?),
-                "started" => head.started = printable(&map.next_value::<String>()?),
+                "started" => {
+                    head.started = printable(&map.next_value::<String>()?);
+                    head.ordered = head.started.clone();
+                }
+                "build" => head.build = printable(&map.next_value::<String>()?),
                 "howslow" => head.howslow = printable(&map.next_value::<String>()?),
                 "machine" => {
-                    let machine: MachineHead = map.next_value()?;
+                    let machine: Machine = map.next_value()?;
+                    head.host = printable(machine.host.as_deref().unwrap_or_default());
+                    head.class = printable(&machine.class());
                     head.model = printable(&machine.cpu.model);
                     head.kernel = printable(&machine.kernel.release);
                 }
+                "noise" => head.cycle_ns = map.next_value::<NoiseHead>()?.cycle_ns,
                 "settings" => {
                     let settings: SettingsHead = map.next_value()?;
+                    head.label = settings.label.filter(|label| check_label(label).is_ok());
                     head.patterns = settings.patterns.iter().map(|pattern| printable(pattern)).collect();
                     head.full = settings.full;
                 }

@@ -1,6 +1,6 @@
-//! Keeps runs as files in the user's data folder and finds them again by name: a file, `@1` for the newest run, the
-//! beginning of an id, or a book, which comes with the program. Also remembers the best speed of each processor and the
-//! figures of earlier runs. Does not know what a run means.
+//! Keeps runs in SQLite, PostgreSQL or files, and finds them again by name: a file, `@1` for the newest run, a label, the
+//! beginning of an id, or a book, which comes with the program. Shows their costs as rows of one long table. Also remembers
+//! the best speed of each processor and the figures of earlier runs. Does not know what a run means.
 //!
 //! ```
 //! let store = store::Store::in_folder(&std::env::temp_dir().join("howslow-example"));
@@ -12,18 +12,44 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod address;
 mod books;
 mod calibration;
+#[cfg(feature = "database")]
+mod database;
+mod entry;
 mod error;
 mod figures;
+mod files;
 mod head;
+#[cfg(feature = "database")]
+mod held;
+#[cfg(not(feature = "database"))]
+#[path = "not_held.rs"]
+mod held;
+#[cfg(feature = "database")]
+mod import;
+#[cfg(feature = "database")]
+mod in_postgres;
+#[cfg(all(feature = "database", not(target_env = "musl")))]
+mod in_sqlite;
+mod label;
+mod names;
+mod rows;
 mod runs;
+#[cfg(feature = "database")]
+mod schema;
+mod waiting;
 mod write;
 
+pub use address::{Address, STORE_VARIABLE, choose};
 pub use books::book_names;
 pub use calibration::{BestSpeed, Calibration};
 pub use error::{StoreError, VARIABLE};
 pub use figures::{FigureHistory, OfRun};
 pub use head::Head;
-pub use runs::{Store, book, open_file, write_run};
-pub use write::{check_writable, write_whole};
+pub use label::check_label;
+pub use names::{book, open_file};
+pub use rows::{Filter, Row, Series, Table, serious};
+pub use runs::{Kept, Store, Taken};
+pub use write::{check_writable, write_run, write_whole};

@@ -1,40 +1,75 @@
-//! Runs kept as files in one folder, and found again.
+//! The user's store: runs are kept in a database or in files, and found again. What a database cannot take waits in files.
 
-use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
-use record::{Book, Run};
+use record::Run;
 
-use crate::books::BOOKS;
+use crate::address::Address;
 use crate::error::{StoreError, VARIABLE};
+use crate::files::{self, Files, check_id};
 use crate::head::Head;
-use crate::write::write_whole;
+use crate::held::{Held, Purpose};
+use crate::label::PREFIX;
+use crate::names::{book, is_file, open_file};
+use crate::rows::{Filter, Row, Series, Table};
+use crate::write::{document_of, write_whole};
 
-/// The folder that contains the runs.
+/// Where runs are kept.
 #[derive(Clone, Debug)]
 pub struct Store {
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
+    pub(crate) address: Address,
+}
+
+/// Where a run was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The store, or the file.
+    pub place: String,
+    /// Why it is in a file although the store is a database, and what becomes of it. One sentence.
+    pub warning: Option<String>,
+}
+
+/// What became of files that were taken in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Runs that are in the store now.
+    pub new: usize,
+    /// Runs that were in it before.
+    pub known: usize,
+    /// The files that are no runs, each with the reason. They stay.
+    pub refused: Vec<(PathBuf, String)>,
+    /// Files left for later, because the time was up.
+    pub left: usize,
 }
 
 impl Store {
-    /// The user's store: `HOWSLOW_DATA`, else `howslow` in `XDG_DATA_HOME`, else in `~/.local/share`. Nothing is
+    /// The user's store: the folder that `HOWSLOW_DATA` names, else `howslow` in `XDG_DATA_HOME`, else in
+    /// `~/.local/share`; in it SQLite, or the database that `HOWSLOW_STORE` or [`choose`](crate::choose) names. Nothing is
     /// created.
     ///
     /// # Errors
-    /// If none of these is known.
+    /// If no folder is known, or the address of the database cannot be read.
     pub fn of_user() -> Result<Store, StoreError> {
+        let address = Address::of_user()?;
         if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
-            return Ok(Store::in_folder(Path::new(&folder)));
+            return Ok(Store { folder: folder.into(), address });
         }
         let base = etcetera::base_strategy::Xdg::new().map_err(|_| StoreError::NoHome)?.data_dir();
         // An empty HOME would otherwise put runs below the current directory.
-        if base.is_absolute() { Ok(Store::in_folder(&base.join("howslow"))) } else { Err(StoreError::NoHome) }
+        if base.is_absolute() { Ok(Store { folder: base.join("howslow"), address }) } else { Err(StoreError::NoHome) }
     }
 
-    /// The store in this folder, which need not exist yet.
+    /// The store of files in this folder, which need not exist yet.
     pub fn in_folder(folder: &Path) -> Store {
-        Store { folder: folder.into() }
+        Store { folder: folder.into(), address: Address::Files }
+    }
+
+    /// The same folder with this database.
+    pub fn at(self, address: Address) -> Store {
+        Store { address, ..self }
     }
 
     /// Reads the run that `name` means. A file or a book needs no store.
@@ -42,102 +77,195 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], and if a store is needed and there is none.
     pub fn open_any(name: &str) -> Result<Run, StoreError> {
-        if is_file(name) {
-            return open_file(Path::new(name));
-        }
-        match book(name) {
-            Some(book) => Ok(book?.run()),
+        match Store::without_store(name) {
+            Some(run) => run,
             None => Store::of_user()?.open(name),
         }
     }
 
-    /// Keeps a run, completely or not at all. Returns its file.
+    /// The run that `name` means if that is a file or a book.
+    pub fn without_store(name: &str) -> Option<Result<Run, StoreError>> {
+        if is_file(name) {
+            return Some(open_file(Path::new(name)));
+        }
+        book(name).map(|book| Ok(book?.run()))
+    }
+
+    /// Keeps a run, completely or not at all. If the database cannot take it, it is kept in a file and taken in later.
     ///
     /// # Errors
-    /// If the id is no file name, the run could not be read again, or a folder or file cannot be written.
-    pub fn keep(&self, run: &Run) -> Result<PathBuf, StoreError> {
-        let path = self.runs().join(file_name(&run.id)?);
-        write_run(run, &path)?;
-        Ok(path)
+    /// If the id is no file name, the run could not be read again, or neither database nor file can be written.
+    pub fn keep(&self, run: &Run) -> Result<Kept, StoreError> {
+        check_id(&run.id)?;
+        let document = document_of(run)?;
+        let why = match Held::open(&self.address, &self.folder, Purpose::Write) {
+            Ok(Some(mut held)) => match held.keep(&document) {
+                Ok(()) => return Ok(Kept { place: held.place(), warning: None }),
+                Err(error) => Some(error),
+            },
+            Ok(None) => None,
+            Err(error) => Some(error),
+        };
+        let path = self.files().keep(&run.id, &document)?;
+        let warning = why.map(|why| {
+            format!("{why}. The run is kept in {} and is taken in when the store can be used again", path.display())
+        });
+        Ok(Kept { place: path.display().to_string(), warning })
     }
 
     /// The heads of all kept runs, newest first. A file that is not a run is left out. A missing folder is an empty
     /// list.
     ///
     /// # Errors
-    /// If the folder exists and cannot be read.
+    /// If the folder exists and cannot be read, or the database cannot.
     pub fn list(&self) -> Result<Vec<Head>, StoreError> {
-        let mut heads: Vec<Head> = self.ids()?.iter().filter_map(|id| Head::read(&self.file(id)).ok()).collect();
-        heads.sort_by(|one, other| (&other.started, &other.id).cmp(&(&one.started, &one.id)));
+        self.runs(&Filter::default())
+    }
+
+    /// The heads of the runs that a filter means, newest first.
+    ///
+    /// # Errors
+    /// Those of [`Store::list`].
+    pub fn runs(&self, filter: &Filter) -> Result<Vec<Head>, StoreError> {
+        let mut heads = match self.held()? {
+            Some(mut held) => held.heads(filter, 0)?,
+            None => Vec::new(),
+        };
+        // Runs that wait to be taken in are runs all the same.
+        let waiting = self.files().heads()?;
+        heads.extend(waiting.into_iter().filter(|head| filter.means(head)));
+        files::sort(&mut heads);
+        heads.truncate(filter.newest.unwrap_or(usize::MAX));
         Ok(heads)
     }
 
-    /// Reads the run that `name` means: a file, `@1` for the newest kept run, or a kept id's unique beginning.
+    /// Shows every cost of the runs that a filter means, if its series is wanted, until `each` breaks. The rows of one run
+    /// follow each other; the runs come in no order. Returns the lists that the places in a row refer to, which `each` gets
+    /// too.
+    ///
+    /// # Errors
+    /// Those of [`Store::list`].
+    pub fn costs(
+        &self,
+        filter: &Filter,
+        wanted: &dyn Fn(&Series) -> bool,
+        each: &mut dyn FnMut(&Table, Row) -> ControlFlow<()>,
+    ) -> Result<Table, StoreError> {
+        match self.held()? {
+            Some(mut held) => held.costs(filter, wanted, each),
+            None => Ok(files::costs(self.files().heads()?, filter, wanted, each)),
+        }
+    }
+
+    /// Reads the run that `name` means. In this order: `@1` for the newest run, `label:NAME`, a file, a whole id, the newest
+    /// run with a label, a unique beginning of an id.
     ///
     /// # Errors
     /// If the name matches no run or several, or the file is not a run.
     pub fn open(&self, name: &str) -> Result<Run, StoreError> {
-        open_file(&self.find(name)?)
-    }
-
-    fn find(&self, name: &str) -> Result<PathBuf, StoreError> {
         if let Some(place) = name.strip_prefix('@').and_then(|place| place.parse::<usize>().ok()) {
-            let heads = self.list()?;
-            let head = place.checked_sub(1).and_then(|index| heads.get(index));
-            return head.map(|head| head.path.clone()).ok_or_else(|| self.unknown(name));
+            let newest = Filter { newest: Some(place), ..Filter::default() };
+            let heads = if place > 0 { self.runs(&newest)? } else { Vec::new() };
+            return place
+                .checked_sub(1)
+                .and_then(|at| heads.get(at))
+                .map_or(Err(self.unknown(name)), |head| self.read(head));
+        }
+        if let Some(label) = name.strip_prefix(PREFIX) {
+            return self.labelled(label)?.map_or_else(|| Err(self.unknown(name)), |head| self.read(&head));
         }
         if is_file(name) {
-            return Ok(name.into());
+            return open_file(Path::new(name));
         }
-        let mut ids = self.ids()?;
-        ids.sort();
-        if ids.iter().any(|id| id == name) {
-            return Ok(self.file(name));
+        let found = self.beginning(name)?;
+        if let Some(head) = found.iter().find(|head| head.id == name).filter(|_| self.is_one(&found, name)) {
+            return self.read(head);
         }
-        let begin: Vec<&String> = ids.iter().filter(|id| !name.is_empty() && id.starts_with(name)).collect();
-        match begin.as_slice() {
+        if let Some(head) = self.labelled(name)? {
+            return self.read(&head);
+        }
+        match found.as_slice() {
             [] => Err(self.unknown(name)),
-            [id] => Ok(self.file(id)),
+            [head] => self.read(head),
             several => Err(StoreError::Ambiguous {
                 name: record::printable(name),
                 count: several.len(),
-                first: some_of(several.iter().map(|id| id.as_str())),
+                first: some_of(several.iter().map(|head| head.id.as_str())),
             }),
         }
+    }
+
+    /// True if one run has this id: two machines that begin in the same second can draw the same letters.
+    fn is_one(&self, found: &[Head], id: &str) -> bool {
+        found.iter().filter(|head| head.id == id).count() == 1
+    }
+
+    /// The run of a head.
+    ///
+    /// # Errors
+    /// If its document cannot be read.
+    pub fn read(&self, head: &Head) -> Result<Run, StoreError> {
+        if head.key == 0 {
+            return open_file(&head.path);
+        }
+        match self.held()? {
+            Some(mut held) => held.read(head),
+            None => Err(self.unknown(&head.id)),
+        }
+    }
+
+    fn labelled(&self, label: &str) -> Result<Option<Head>, StoreError> {
+        let filter = Filter { label: Some(label.into()), newest: Some(1), ..Filter::default() };
+        Ok(self.runs(&filter)?.into_iter().next())
+    }
+
+    /// The runs whose id begins like this, at least the first few.
+    fn beginning(&self, begin: &str) -> Result<Vec<Head>, StoreError> {
+        if begin.is_empty() || !begin.is_ascii() {
+            return Ok(Vec::new());
+        }
+        let mut found = match self.held()? {
+            Some(mut held) => held.beginning(begin)?,
+            None => Vec::new(),
+        };
+        let files = self.files();
+        let waiting = files.ids()?.into_iter().filter(|id| id.starts_with(begin));
+        found.extend(waiting.map(|id| Head { path: files.path(&id), id, ..Head::default() }));
+        Ok(found)
     }
 
     fn unknown(&self, name: &str) -> StoreError {
         let heads = self.list().unwrap_or_default();
         let found = match heads.len() {
-            0 => format!("no run is kept in {}", self.runs().display()),
+            0 => format!("no run is kept in {}", self.place()),
             1 => format!("one run is kept, @1 = {}", heads[0].id),
             many => format!("{many} runs are kept, the newest {}", some_of(heads.iter().map(|head| head.id.as_str()))),
         };
         StoreError::Unknown { name: record::printable(name), found }
     }
 
-    /// The ids of the files that may be runs, in no order.
-    fn ids(&self) -> Result<Vec<String>, StoreError> {
-        let folder = self.runs();
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(StoreError::Io { what: "read the folder", path: folder, source }),
+    /// Where the runs are, without user and password.
+    pub fn place(&self) -> String {
+        match Held::place_of(&self.address, &self.folder) {
+            Some(place) => place,
+            None => self.files().0.display().to_string(),
+        }
+    }
+
+    fn held(&self) -> Result<Option<Held>, StoreError> {
+        Held::open(&self.address, &self.folder, Purpose::Read)
+    }
+
+    /// The folder where runs are kept, or wait. Each database but the one in the data folder has its own, so that nothing is
+    /// taken into a database that it was not meant for.
+    pub(crate) fn files(&self) -> Files {
+        let address = match &self.address {
+            Address::Default | Address::Files => return Files(self.folder.join("runs")),
+            Address::Sqlite(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
+            Address::Postgres(_) => self.address.to_string(),
         };
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        Ok(names.filter_map(|name| Some(name.strip_suffix(".json")?.to_string())).filter(|id| is_id(id)).collect())
-    }
-
-    fn runs(&self) -> PathBuf {
-        self.folder.join("runs")
-    }
-
-    fn file(&self, id: &str) -> PathBuf {
-        self.runs().join(format!("{id}.json"))
-    }
-
-    pub(crate) fn figures_file(&self) -> PathBuf {
-        self.folder.join("figures.json")
+        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '_' };
+        Files(self.folder.join("waiting").join(address.chars().map(plain).take(200).collect::<String>()))
     }
 
     /// Keeps a text that tells what was predicted before it was measured, under this name. Returns its path.
@@ -151,65 +279,13 @@ impl Store {
         write_whole(&path, text.as_bytes()).map(|()| path)
     }
 
+    pub(crate) fn figures_file(&self) -> PathBuf {
+        self.folder.join("figures.json")
+    }
+
     pub(crate) fn calibration_file(&self) -> PathBuf {
         self.folder.join("known.json")
     }
-}
-
-/// Reads the run in a file. A file that ends in `.toml` is a book.
-///
-/// # Errors
-/// If the file is neither.
-pub fn open_file(path: &Path) -> Result<Run, StoreError> {
-    if path.extension().is_some_and(|end| end == "toml") {
-        return Ok(open_book(path)?.run());
-    }
-    record::read_run(path).map_err(|source| StoreError::Read { path: path.into(), source })
-}
-
-/// The book of this name, if there is one.
-///
-/// # Errors
-/// If the text is not a valid book.
-pub fn book(name: &str) -> Option<Result<Book, StoreError>> {
-    let (name, text) = BOOKS.iter().find(|(known, _)| *known == name)?;
-    Some(Book::from_toml(text).map_err(|source| StoreError::Book { name: (*name).into(), source }))
-}
-
-fn open_book(path: &Path) -> Result<Book, StoreError> {
-    let io = |source| StoreError::Io { what: "read", path: path.into(), source };
-    // One byte more than the longest book, so that a longer file is refused without being read completely.
-    let file = std::fs::File::open(path).map_err(io)?;
-    let mut text = String::new();
-    file.take((1 << 20) + 1).read_to_string(&mut text).map_err(io)?;
-    Book::from_toml(&text).map_err(|source| StoreError::Book { name: path.display().to_string(), source })
-}
-
-/// Writes a run's document to a file, completely or not at all. Creates the store's folder if it is missing.
-///
-/// # Errors
-/// If the run could not be read again, or a folder or file cannot be written.
-pub fn write_run(run: &Run, path: &Path) -> Result<(), StoreError> {
-    let mut text = serde_json::to_vec(run).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-    // JSON cannot represent an infinite number. It is better to refuse it now than to find it unreadable in a year.
-    record::run_from_bytes(&text).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-    text.push(b'\n');
-    write_whole(path, &text)
-}
-
-fn file_name(id: &str) -> Result<String, StoreError> {
-    if is_id(id) { Ok(format!("{id}.json")) } else { Err(StoreError::Id(record::printable(id))) }
-}
-
-/// True for letters, digits, '-', '_' and '.', not hidden, not long: harmless as a file name anywhere.
-fn is_id(id: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    !id.is_empty() && id.len() <= 100 && !id.starts_with('.') && !id.starts_with('-') && id.chars().all(allowed)
-}
-
-/// True if the text looks like a file name, so that a missing file is reported as such.
-fn is_file(name: &str) -> bool {
-    name.contains('/') || name.ends_with(".json") || name.ends_with(".toml") || Path::new(name).is_file()
 }
 
 fn some_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use record::Run;
+
 use crate::error::StoreError;
 
 /// Checks before a long measurement that [`write_whole`] can write there.
@@ -59,4 +61,24 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         Ok(())
     };
     write().map_err(|source| StoreError::Io { what: "write", path: path.into(), source })
+}
+
+/// A run's document.
+///
+/// # Errors
+/// If the run could not be read again.
+pub(crate) fn document_of(run: &Run) -> Result<Vec<u8>, StoreError> {
+    let mut text = serde_json::to_vec(run).map_err(|error| StoreError::Unwritable(error.to_string()))?;
+    // JSON cannot represent an infinite number. It is better to refuse it now than to find it unreadable in a year.
+    record::run_from_bytes(&text).map_err(|error| StoreError::Unwritable(error.to_string()))?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Writes a run's document to a file, completely or not at all. Creates the folder if it is missing.
+///
+/// # Errors
+/// If the run could not be read again, or a folder or file cannot be written.
+pub fn write_run(run: &Run, path: &Path) -> Result<(), StoreError> {
+    write_whole(path, &document_of(run)?)
 }

@@ -23,13 +23,13 @@ impl DifferingFact {
 }
 
 /// Fields that differ between any two runs and mean nothing.
-const VOLATILE: [&str; 1] = ["settings.seed"];
+const VOLATILE: [&str; 2] = ["settings.seed", "settings.label"];
 /// Measured fields, which differ a little between any two runs.
 const MEASURED: [&str; 2] = ["noise.cycle_ns", "machine.cpu.frequency.nominal_mhz"];
 /// The difference that is allowed for them.
 const MEASURED_APART: f64 = 0.01;
 /// Fields that older runs lack, which is no difference.
-const ONLY_WHERE_SAID: [&str; 1] = [BUILD];
+const ONLY_WHERE_SAID: [&str; 2] = [BUILD, "machine.host"];
 /// The fingerprint of the program that measured.
 const BUILD: &str = "build";
 /// Fields that explain most come first, then all others in the order of the document.

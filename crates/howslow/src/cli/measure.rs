@@ -10,7 +10,7 @@ use record::Arrivals;
 use report::Detail;
 
 use super::interference::load;
-use super::value::{arrivals, at_least_one, seconds, share, whole};
+use super::value::{arrivals, at_least_one, label, seconds, share, whole};
 
 /// How to measure.
 #[derive(Clone, Debug, Args)]
@@ -38,6 +38,9 @@ pub(crate) struct MeasureArgs {
     /// (`howslow interference --help` lists the kinds); may be repeated
     #[arg(long, value_name = "KIND[@DOSE][@PLACE]", value_parser = load)]
     pub beside: Vec<Load>,
+    /// Name the run: RUN then takes this name, and the newest run that has it is meant
+    #[arg(long, value_name = "NAME", value_parser = label)]
+    pub label: Option<String>,
     /// Seed of the order, the offsets and the bootstrap
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: Option<u64>,
@@ -80,6 +83,7 @@ impl Default for MeasureArgs {
             repeat: None,
             cpu: None,
             beside: Vec::new(),
+            label: None,
             seed: None,
             tails: false,
             arrivals: None,

@@ -37,6 +37,11 @@ pub(super) fn time(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "give a time from 0 up with its unit, such as 12us, 28.4ms or 10s".into())
 }
 
+/// A name for a run.
+pub(super) fn label(text: &str) -> Result<String, String> {
+    store::check_label(text).map(|()| text.to_owned())
+}
+
 /// `64MiB`, `4 GiB` as bytes.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let bytes = record::units::bytes_of(text.trim()).filter(|&bytes| bytes > 0 && bytes < 1 << 60);

@@ -1,0 +1,280 @@
+//! Finds when a cost changed in a series of runs. Each run says by its interval how far another run may land, so that the
+//! scatter is known before there are many runs; the runs' own scatter is heeded where it is larger.
+//!
+//! The level is a step function with normal scatter of known variance. Steps are chosen by optimal partitioning (Jackson and
+//! others, IEEE Signal Processing Letters 12:105, 2005): the sum of squares around the levels, in units of the variance, plus
+//! a penalty for each step is least. A step at a given run gains less than `t^2` by chance with the probability of Student's
+//! t, so `t^2` at `ALARMS / (2 x costs x runs)` as the penalty holds the alarms over all costs and runs below `ALARMS`.
+
+use crate::history::scatter;
+use crate::statistics::{Interval, student_quantile};
+
+/// With fewer runs before the newest one, nothing is told.
+pub const ENOUGH_RUNS: usize = 4;
+/// The share of watches that may tell of a change where there was none, over all costs together.
+const ALARMS: f64 = 0.05;
+/// An interval holds the figure of another run 95 times in 100, so that its reach is 1.96 times the deviation of a
+/// difference of two runs.
+const REACH: f64 = 1.96 * std::f64::consts::SQRT_2;
+/// What the intervals know of the variance is worth as much as this number of runs (the prior of Smyth, Statistical
+/// Applications in Genetics and Molecular Biology 3:3, 2004).
+const PRIOR: f64 = 10.0;
+/// A run this many deviations off, between two runs that agree, was disturbed.
+const FAR: f64 = 3.0;
+/// Steps are looked for twice: the scatter is taken without those that were found at first.
+const PASSES: usize = 2;
+
+/// A cost in one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observed {
+    /// The figure, positive, in cycles or ns.
+    pub figure: f64,
+    /// How far another run may land, on the log scale.
+    pub reach: f64,
+}
+
+/// A change of one cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The first run of the new level, as a place in the series.
+    pub begins: usize,
+    /// The first run of the level before, as a place in the series.
+    pub before: usize,
+    /// The first run after the new level: the number of runs if it is the present one.
+    pub ends: usize,
+    /// The new level over the one before, with its 95 % interval.
+    pub ratio: Interval,
+}
+
+/// How strict to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Strictness {
+    /// The number of costs that are watched together.
+    pub costs: usize,
+    /// Smaller changes are not told, as a share.
+    pub least: f64,
+}
+
+/// The changes in a series of runs, oldest first. A level of a single run is told only if that run is the newest.
+pub fn changes(series: &[Observed], strict: Strictness) -> Vec<Change> {
+    if series.len() <= ENOUGH_RUNS || series.iter().any(|it| !(it.figure > 0.0 && it.reach.is_finite())) {
+        return Vec::new();
+    }
+    let mut begins = Vec::new();
+    let mut steps = Steps::of(series, &begins, strict);
+    for _ in 0..PASSES {
+        steps = Steps::of(series, &begins, strict);
+        begins = steps.find();
+    }
+    steps.told(&begins, strict)
+}
+
+/// The figures as the search needs them.
+struct Steps {
+    /// Sums of weight, weight times value, weight times square before each place. Weights are one over the variance.
+    sums: Vec<[f64; 3]>,
+    penalty: f64,
+    /// The two-sided 95 % point for the intervals told.
+    quantile: f64,
+}
+
+impl Steps {
+    fn of(series: &[Observed], begins: &[usize], strict: Strictness) -> Steps {
+        let mut logs: Vec<f64> = series.iter().map(|it| it.figure.ln()).collect();
+        let mut own: Vec<f64> = series.iter().map(|it| (it.reach / REACH).powi(2)).collect();
+        let told = middle(&own);
+        smooth(&mut logs, told.sqrt());
+        // Within levels only: a step is no scatter.
+        let (mut squares, mut freedom) = (0.0, 0.0);
+        let ends = begins.iter().copied().chain([logs.len()]);
+        let mut begin = 0;
+        for end in ends {
+            if end - begin > 2 {
+                let count = (end - begin - 1) as f64;
+                squares += count * scatter(&logs[begin..end]).powi(2);
+                freedom += count;
+            }
+            begin = end;
+        }
+        let seen = if freedom > 0.0 { squares / freedom } else { 0.0 };
+        // Successive differences tell two thirds as much as deviations from a known level (von Neumann, 1941).
+        let freedom = freedom * 2.0 / 3.0;
+        let variance = ((PRIOR * told + freedom * seen) / (PRIOR + freedom)).max(seen).max(told);
+        // Where runs scatter more than their intervals say, the intervals know nothing of it.
+        let freedom = if seen > told { freedom.max(1.0) } else { PRIOR + freedom };
+        own.iter_mut().for_each(|own| *own = own.max(variance));
+        let mut sums = vec![[0.0; 3]];
+        for (log, own) in logs.iter().zip(&own) {
+            let [weight, first, second] = sums.last().copied().unwrap_or_default();
+            sums.push([weight + 1.0 / own, first + log / own, second + log * log / own]);
+        }
+        let freedom = freedom.round() as u32;
+        let tried = (strict.costs.max(1) * series.len()) as f64;
+        let limit = student_quantile(1.0 - ALARMS / (2.0 * tried), freedom);
+        Steps { sums, penalty: limit * limit, quantile: student_quantile(0.975, freedom) }
+    }
+
+    fn sum(&self, from: usize, to: usize) -> [f64; 3] {
+        std::array::from_fn(|place| self.sums[to][place] - self.sums[from][place])
+    }
+
+    /// The squares around the mean, in units of the variance.
+    fn squares(&self, from: usize, to: usize) -> f64 {
+        let [weight, first, second] = self.sum(from, to);
+        (second - first * first / weight).max(0.0)
+    }
+
+    /// Where new levels begin.
+    fn find(&self) -> Vec<usize> {
+        let count = self.sums.len() - 1;
+        let mut best = vec![(f64::INFINITY, 0); count + 1];
+        best[0] = (-self.penalty, 0);
+        for end in 1..=count {
+            for begin in 0..end {
+                // A single run shows a level only at the end, where the next one is not known yet.
+                if end - begin >= 2 || (end == count && begin > 0) {
+                    let cost = best[begin].0 + self.squares(begin, end) + self.penalty;
+                    if cost < best[end].0 {
+                        best[end] = (cost, begin);
+                    }
+                }
+            }
+        }
+        let mut begins = Vec::new();
+        let mut end = count;
+        while best[end].1 > 0 {
+            end = best[end].1;
+            begins.push(end);
+        }
+        begins.reverse();
+        begins
+    }
+
+    fn told(&self, begins: &[usize], strict: Strictness) -> Vec<Change> {
+        let count = self.sums.len() - 1;
+        let befores = std::iter::once(0).chain(begins.iter().copied());
+        let ends = begins.iter().skip(1).copied().chain([count]);
+        let change = |((before, begin), end): ((usize, &usize), usize)| {
+            let [old, new] = [self.sum(before, *begin), self.sum(*begin, end)];
+            let apart = new[1] / new[0] - old[1] / old[0];
+            let wide = self.quantile * (1.0 / new[0] + 1.0 / old[0]).sqrt();
+            let [value, low, high] = [apart, apart - wide, apart + wide].map(f64::exp);
+            Change { begins: *begin, before, ends: end, ratio: Interval { value, low, high } }
+        };
+        let all = befores.zip(begins).zip(ends).map(change);
+        all.filter(|change| change.ratio.value.ln().abs() >= strict.least.ln_1p()).collect()
+    }
+}
+
+/// Sets a run that lies far off, between two that agree, to their middle: a disturbed run is no change.
+fn smooth(logs: &mut [f64], deviation: f64) {
+    let given = logs.to_vec();
+    for place in 1..given.len().saturating_sub(1) {
+        let [before, here, after] = [given[place - 1], given[place], given[place + 1]];
+        let around = (before + after) / 2.0;
+        if (before - after).abs() <= FAR * deviation && (here - around).abs() > FAR * deviation {
+            logs[place] = around;
+        }
+    }
+}
+
+fn middle(values: &[f64]) -> f64 {
+    crate::statistics::median(values.iter().copied()).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(random: &mut fastrand::Rng) -> f64 {
+        let (one, two) = (random.f64().max(1e-300), random.f64());
+        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
+    }
+
+    /// Runs whose figures scatter by `deviation`, with intervals that say so; from run `from` on times `factor`.
+    fn runs(random: &mut fastrand::Rng, count: usize, deviation: f64, from: usize, factor: f64) -> Vec<Observed> {
+        let run = |place: usize| {
+            let level = if place >= from { 100.0 * factor } else { 100.0 };
+            Observed { figure: level * (deviation * normal(random)).exp(), reach: REACH * deviation }
+        };
+        (0..count).map(run).collect()
+    }
+
+    const STRICT: Strictness = Strictness { costs: 80, least: 0.03 };
+
+    #[test]
+    fn runs_that_differ_in_nothing_give_few_alarms() {
+        let mut random = fastrand::Rng::with_seed(16);
+        for count in [5, 8, 20] {
+            // Each of these watches 10 costs; at most 5 in 100 may tell of a change.
+            let strict = Strictness { costs: 10, ..STRICT };
+            let alarm = |random: &mut fastrand::Rng| {
+                (0..10).any(|_| !changes(&runs(random, count, 0.02, count, 1.0), strict).is_empty())
+            };
+            let alarms = (0..200).filter(|_| alarm(&mut random)).count();
+            assert!(alarms <= 14, "{count} runs: {alarms} of 200");
+        }
+    }
+
+    #[test]
+    fn runs_that_scatter_more_than_their_intervals_say_give_few_alarms() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let alarm = |random: &mut fastrand::Rng| {
+            let mut runs = runs(random, 20, 0.03, 20, 1.0);
+            runs.iter_mut().for_each(|run| run.reach = REACH * 0.005);
+            !changes(&runs, STRICT).is_empty()
+        };
+        let alarms = (0..500).filter(|_| alarm(&mut random)).count();
+        assert!(alarms <= 5, "{alarms} of 500 costs");
+    }
+
+    #[test]
+    fn a_change_is_found_where_it_began() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for (factor, deviation, least) in [(1.05, 0.005, 97), (1.10, 0.015, 95), (1.10, 0.02, 75), (0.9, 0.015, 95)] {
+            let found = |random: &mut fastrand::Rng| {
+                let changes = changes(&runs(random, 20, deviation, 12, factor), STRICT);
+                changes.len() == 1
+                    && changes[0].begins.abs_diff(12) <= 1
+                    && changes[0].ratio.low < factor
+                    && factor < changes[0].ratio.high
+            };
+            let found = (0..100).filter(|_| found(&mut random)).count();
+            // The interval holds the factor 95 times in 100.
+            assert!(found as f64 >= 0.93 * f64::from(least), "{factor} with {deviation}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_newest_run_alone_is_told_when_it_is_far_off() {
+        let mut random = fastrand::Rng::with_seed(9);
+        let mut series = runs(&mut random, 10, 0.005, 9, 1.1);
+        let told = changes(&series, STRICT);
+        assert_eq!((told.len(), told[0].begins, told[0].ends), (1, 9, 10), "{told:?}");
+        // The next runs show that it was disturbed.
+        series.extend(runs(&mut random, 3, 0.005, 3, 1.0));
+        assert!(changes(&series, STRICT).is_empty());
+    }
+
+    #[test]
+    fn small_changes_few_runs_and_unknown_figures_are_not_told() {
+        let mut random = fastrand::Rng::with_seed(11);
+        assert!(changes(&runs(&mut random, 20, 0.001, 10, 1.02), STRICT).is_empty());
+        assert!(changes(&runs(&mut random, 4, 0.001, 3, 2.0), STRICT).is_empty());
+        let mut series = runs(&mut random, 20, 0.001, 10, 2.0);
+        series[3].figure = 0.0;
+        assert!(changes(&series, STRICT).is_empty());
+        assert!(changes(&[], STRICT).is_empty());
+    }
+
+    #[test]
+    fn several_changes_are_told_apart() {
+        let mut random = fastrand::Rng::with_seed(13);
+        let mut series = runs(&mut random, 10, 0.005, 10, 1.0);
+        series.extend(runs(&mut random, 10, 0.005, 0, 1.1));
+        series.extend(runs(&mut random, 10, 0.005, 0, 1.0));
+        let told = changes(&series, STRICT);
+        assert_eq!(told.iter().map(|change| (change.before, change.begins, change.ends)).collect::<Vec<_>>(), [(0, 10, 20), (10, 20, 30)]);
+        assert!(told[0].ratio.low > 1.08 && told[1].ratio.high < 0.93);
+    }
+}

@@ -1,0 +1,64 @@
+//! The arguments of the verbs that look back: `history` and `watch`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::value::share;
+
+const FILTERS: &str = "\
+Examples: howslow history -n 5
+          howslow history --since 3d --operation syscall.getppid
+          howslow history --take-in results/ --store postgres://howslow@db.example/costs";
+
+#[derive(Debug, Args)]
+#[command(after_help = FILTERS)]
+pub(crate) struct HistoryArgs {
+    /// Only runs of the machine with this host name, or of machines whose class has this text in it
+    #[arg(long, value_name = "TEXT")]
+    pub machine: Option<String>,
+    /// Only runs since then: 3d, 12h, 2w, or a date such as 2026-11-20 (UTC)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only runs that have such a cost: an id, family or glob, optionally at a point; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub operation: Vec<String>,
+    /// Only runs with this label
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// At most this many, the newest ones
+    #[arg(short, long, value_name = "N")]
+    pub newest: Option<usize>,
+    /// First take these run files, or all of these folders, into the store; the files stay
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub take_in: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const WATCHED: &str = "\
+A cost changed if the runs before and after differ by more than their scatter and by --at-least.
+Exit status: 0 no cost changed; 1 the store could not be read; 2 misused: no such run, fewer than four
+earlier runs; 5 a cost is at a new level.
+Examples: howslow watch
+          howslow watch --operation 'syscall.*' --since 2w";
+
+#[derive(Debug, Args)]
+#[command(after_help = WATCHED)]
+pub(crate) struct WatchArgs {
+    /// The run that is held against earlier ones [default: the newest kept run]
+    pub run: Option<String>,
+    /// Only these costs: an id, family or glob, optionally at a point; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub operation: Vec<String>,
+    /// Tell the changes since then: 3d, 12h, 2w, or a date such as 2026-11-20 (UTC) [default: those of the last ten runs]
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// The smallest change that counts
+    #[arg(long = "at-least", value_name = "PERCENT", default_value = "3%", value_parser = share, allow_hyphen_values = true)]
+    pub least: f64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,176 @@
+//! `howslow watch`: the newest run beside the earlier ones of its machine, what changed, and when.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use analysis::compare::differences;
+use analysis::watch::{Change, ENOUGH_RUNS, Observed, Strictness, changes};
+use report::document::{WatchChange, WatchCost, WatchDocument, WatchFact};
+use store::{Filter, Head, Row, Series, Store, Table};
+
+use crate::cli::WatchArgs;
+use crate::output::{self, Misuse, Outcome};
+use crate::pattern::Pattern;
+use crate::resolve;
+
+/// Older runs say nothing of the present machine.
+const MOST_RUNS: usize = 200;
+/// Without --since, a change is told for so many runs; then its level is the usual one.
+const NEW_FOR: usize = 10;
+/// Figures with these doubts are no figures of this machine at rest.
+const UNUSABLE: [&str; 4] = ["never_quiet", "negative_net", "implausible", "round_lost"];
+
+/// One cost in the runs of a machine, by the place of the run.
+type History = BTreeMap<usize, Observed>;
+
+pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
+    let store = resolve::store()?;
+    let patterns = resolve::patterns(&args.operation)?;
+    let since = args.since.as_deref().map(resolve::since).transpose()?;
+    let newest = newest(&store, args.run.as_deref())?;
+    let (runs, among) = beside(&store, &newest)?;
+    let histories = histories(&store, &runs, &newest, &patterns)?;
+    if histories.is_empty() {
+        return Err(Misuse("no cost of that run is watched; `howslow show` lists what a run has".into()).into());
+    }
+    let strict = Strictness { costs: histories.len(), least: args.least };
+    // By the run that a change begins with.
+    let mut found: BTreeMap<usize, (usize, Vec<WatchCost>)> = BTreeMap::new();
+    for (series, history) in &histories {
+        let places: Vec<usize> = history.keys().copied().collect();
+        let observed: Vec<Observed> = history.values().copied().collect();
+        for change in changes(&observed, strict) {
+            let Change { begins, ends, ratio, .. } = change;
+            let lasts = ends == places.len();
+            let entry = found.entry(places[begins]).or_insert_with(|| (places[begins - 1], Vec::new()));
+            let cost = series.name();
+            entry.1.push(WatchCost { cost, ratio: ratio.value, low: ratio.low, high: ratio.high, lasts });
+        }
+    }
+    let is_new = |place: &usize| match &since {
+        Some(since) => runs[*place].ordered >= *since,
+        None => place + NEW_FOR >= runs.len(),
+    };
+    let told = found.into_iter().rev().filter(|(place, _)| is_new(place));
+    let told: Vec<WatchChange> =
+        told.map(|(place, (before, costs))| group(&store, &runs, place, before, costs)).collect();
+    let document = WatchDocument {
+        run: newest.id.clone(),
+        started: newest.started.clone(),
+        host: newest.host.clone(),
+        class: newest.class.clone(),
+        among,
+        others: runs.len() - 1,
+        costs: histories.len(),
+        least: args.least,
+        changed: told.iter().flat_map(|change| &change.costs).any(|cost| cost.lasts),
+        changes: told,
+    };
+    if args.json {
+        output::print_document(&document)?;
+    } else {
+        output::print(&report::watch(&document, output::style()))?;
+    }
+    Ok(if document.changed { Outcome::Changed } else { Outcome::Done })
+}
+
+/// The run that is held against the others.
+fn newest(store: &Store, name: Option<&str>) -> anyhow::Result<Head> {
+    let id = name.map(resolve::run).transpose()?.map(|run| run.id);
+    let heads = store.runs(&Filter { newest: if id.is_some() { None } else { Some(1) }, ..Filter::default() })?;
+    let found = heads.into_iter().find(|head| id.as_ref().is_none_or(|id| head.id == *id));
+    let text = match (found, name) {
+        (Some(head), _) => return Ok(head),
+        (None, Some(name)) => {
+            format!("{} is not kept in {}, so it has no history; `howslow history --take-in FILE` takes it in", record::printable(name), store.place())
+        }
+        (None, None) => format!("no run is kept in {}; `howslow` makes the first", store.place()),
+    };
+    Err(Misuse(text).into())
+}
+
+/// The runs up to this one of its machine, or of its class where those are too few, oldest first.
+fn beside(store: &Store, newest: &Head) -> anyhow::Result<(Vec<Head>, &'static str)> {
+    // Of that class, and not later than the newest one.
+    let class = store.runs(&Filter { machine: Some(newest.class.clone()), ..Filter::default() })?;
+    let earlier = |head: &&Head| head.class == newest.class && (&head.ordered, &head.id) < (&newest.ordered, &newest.id);
+    let all: Vec<Head> = class.iter().filter(earlier).take(MOST_RUNS).cloned().collect();
+    let own = class.iter().filter(earlier).filter(|head| head.host == newest.host).take(MOST_RUNS);
+    let own: Vec<Head> = own.cloned().collect();
+    let (mut runs, among) = if own.len() >= ENOUGH_RUNS { (own, "machine") } else { (all, "class") };
+    if runs.len() < ENOUGH_RUNS {
+        let text = format!(
+            "{} has {} earlier runs in {}, of its machine and its class together; a watch needs {ENOUGH_RUNS}",
+            newest.id,
+            runs.len(),
+            store.place()
+        );
+        return Err(Misuse(text).into());
+    }
+    runs.reverse();
+    runs.push(newest.clone());
+    Ok((runs, among))
+}
+
+/// The costs of the newest run that the patterns mean, each with its figures in all of these runs.
+fn histories(
+    store: &Store,
+    runs: &[Head],
+    newest: &Head,
+    patterns: &[Pattern],
+) -> anyhow::Result<Vec<(Series, History)>> {
+    let place: BTreeMap<(&str, &str), usize> =
+        runs.iter().enumerate().map(|(place, run)| ((run.ordered.as_str(), run.id.as_str()), place)).collect();
+    let wanted = |series: &Series| {
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.means(&series.operation, &resolve::point(&series.point)))
+    };
+    let mut histories: BTreeMap<u32, History> = BTreeMap::new();
+    let filter = Filter {
+        machine: Some(newest.class.clone()),
+        since: runs.first().map(|run| run.ordered.clone()),
+        ..Filter::default()
+    };
+    let mut each = |table: &Table, row: Row| {
+        let run = &table.runs[row.run as usize];
+        let place = place.get(&(run.ordered.as_str(), run.id.as_str()));
+        if let (Some(place), Some(observed)) = (place, observed(table, row)) {
+            histories.entry(row.series).or_default().insert(*place, observed);
+        }
+        ControlFlow::Continue(())
+    };
+    let table = store.costs(&filter, &wanted, &mut each)?;
+    let last = runs.len() - 1;
+    let watched = histories.into_iter().filter(|(_, history)| history.contains_key(&last));
+    Ok(watched.map(|(series, history)| (table.series[series as usize].clone(), history)).collect())
+}
+
+/// A row as the analysis wants it, if it is usable.
+fn observed(table: &Table, row: Row) -> Option<Observed> {
+    let series = &table.series[row.series as usize];
+    let doubts = &table.doubts[row.doubts as usize];
+    let figure = if series.follows_clock { row.cycles } else { row.value };
+    let reach = (row.high / row.value).ln();
+    let usable = figure.is_finite() && figure > 0.0 && row.low > 0.0 && reach.is_finite() && reach > 0.0;
+    let doubted = doubts.split(',').any(|kind| UNUSABLE.contains(&kind.rsplit(':').next().unwrap_or(kind)));
+    (usable && !doubted).then_some(Observed { figure, reach })
+}
+
+/// The costs that changed at one run, with what else changed then.
+fn group(store: &Store, runs: &[Head], place: usize, before: usize, mut costs: Vec<WatchCost>) -> WatchChange {
+    costs.sort_by(|one, other| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
+    let documents: Vec<_> = [before, place].iter().filter_map(|place| store.read(&runs[*place]).ok()).collect();
+    let facts = if documents.len() == 2 { differences(&documents) } else { Vec::new() };
+    let also = facts.into_iter().map(|fact| {
+        let mut values = fact.values.into_iter();
+        let [before, after] = [values.next(), values.next()].map(Option::unwrap_or_default);
+        WatchFact { field: fact.field, before, after }
+    });
+    WatchChange {
+        since: runs[place].id.clone(),
+        started: runs[place].started.clone(),
+        before: runs[before].id.clone(),
+        runs: runs.len() - place,
+        costs,
+        also: also.collect(),
+    }
+}

@@ -1,0 +1,87 @@
+//! A watch as a page: what changed, when, and what else changed then.
+
+use record::printable;
+use record::units::percent;
+use serde_json::Value;
+
+use crate::document::{WatchChange, WatchDocument, WatchFact};
+use crate::grid::{Grid, RowKind};
+use crate::text::{Style, in_table};
+
+/// So many facts are shown for a change; the document has all.
+const MOST_FACTS: usize = 12;
+
+/// The page of a watch.
+pub fn watch(told: &WatchDocument, style: Style) -> String {
+    let place = if told.host.is_empty() { told.class.clone() } else { format!("{}   {}", told.host, told.class) };
+    let others = match (told.among, told.others) {
+        ("class", others) => format!("{others} earlier runs of machines of its class, because this one has too few"),
+        (_, 1) => "1 earlier run of this machine".into(),
+        (_, others) => format!("{others} earlier runs of this machine"),
+    };
+    let mut page = format!("{}   {place}\n{} costs beside {others}\n", told.run, told.costs);
+    if told.changes.is_empty() {
+        return page + &format!("\nno cost changed by {} or more\n", percent(told.least));
+    }
+    for change in &told.changes {
+        page += &format!("\n{}\n", style.bold(&title(change)));
+        let mut grid = Grid::new("<>>>");
+        for cost in &change.costs {
+            let (id, point) = cost.cost.split_once('@').unwrap_or((&cost.cost, ""));
+            let kind = if cost.ratio > 1.0 { RowKind::Slower } else { RowKind::Faster };
+            let lasts = if cost.lasts { "" } else { "not any more" };
+            let cells = [
+                format!("  {} {}", in_table(id), printable(point)).trim_end().to_owned(),
+                times(cost.ratio),
+                format!("{:.3} - {:.3}", cost.low, cost.high),
+                lasts.into(),
+            ];
+            grid.add(kind, cells.into());
+        }
+        page += &grid.render(style);
+        page += &facts(&change.also, style);
+    }
+    page
+}
+
+fn title(change: &WatchChange) -> String {
+    let costs = if change.costs.len() == 1 { "1 cost".into() } else { format!("{} costs", change.costs.len()) };
+    let when = change.started.get(..16).unwrap_or(&change.started).replace('T', " ");
+    let seen = match change.runs {
+        1 => "; only this run shows it, another one confirms it or not".into(),
+        runs => format!("; {runs} runs"),
+    };
+    format!("{costs} changed at {when} with run {}{seen}", change.since)
+}
+
+/// `1.10 times slower`, `1.05 times faster`.
+fn times(ratio: f64) -> String {
+    let (times, word) = if ratio >= 1.0 { (ratio, "slower") } else { (1.0 / ratio, "faster") };
+    format!("{times:.3} times {word}")
+}
+
+fn facts(facts: &[WatchFact], style: Style) -> String {
+    if facts.is_empty() {
+        return style.dim("  nothing else that howslow knows of changed then") + "\n";
+    }
+    let mut text = String::from("  what else changed then\n");
+    for fact in facts.iter().take(MOST_FACTS) {
+        text += &format!("    {}: {} -> {}\n", fact.field, said(&fact.before), said(&fact.after));
+    }
+    if facts.len() > MOST_FACTS {
+        text += &(style.dim(&format!("    and {} more; --json has all", facts.len() - MOST_FACTS)) + "\n");
+    }
+    text
+}
+
+fn said(value: &Value) -> String {
+    /// Longer values, such as a command line, are cut.
+    const MOST: usize = 60;
+    let text = match value {
+        Value::Null => "unknown".into(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let text = printable(&text);
+    if text.chars().count() > MOST { text.chars().take(MOST).collect::<String>() + "..." } else { text }
+}

@@ -1,0 +1,150 @@
+//! Where runs are kept, as the user names it. An address can hold a password, so it is never printed as it was given.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::error::StoreError;
+
+/// The environment variable that names the store.
+pub const STORE_VARIABLE: &str = "HOWSLOW_STORE";
+
+/// Where runs are kept.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Address {
+    /// In an SQLite file in the data folder.
+    Default,
+    /// In files in the data folder.
+    Files,
+    /// In this SQLite file.
+    Sqlite(PathBuf),
+    /// In a PostgreSQL database, by its URL.
+    Postgres(String),
+}
+
+impl Address {
+    /// Reads `postgres://...`, `files`, or the name of an SQLite file.
+    ///
+    /// # Errors
+    /// If it is none of them. The sentence does not repeat the text.
+    pub fn parse(text: &str) -> Result<Address, StoreError> {
+        let text = text.trim();
+        let file = Path::new(text);
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Address::Postgres(text.into()));
+        }
+        match file.extension().and_then(|end| end.to_str()) {
+            _ if text == "files" => Ok(Address::Files),
+            Some("sqlite" | "sqlite3" | "db") if !text.contains("://") => Ok(Address::Sqlite(file.into())),
+            _ => Err(StoreError::Address),
+        }
+    }
+
+    /// The address of the user: what [`choose`] set, else the environment variable, else the default.
+    ///
+    /// # Errors
+    /// Those of [`Address::parse`].
+    pub(crate) fn of_user() -> Result<Address, StoreError> {
+        if let Some(chosen) = CHOSEN.get() {
+            return Ok(chosen.clone());
+        }
+        match std::env::var(STORE_VARIABLE) {
+            Ok(text) if !text.trim().is_empty() => Address::parse(&text),
+            Err(std::env::VarError::NotUnicode(_)) => Err(StoreError::Address),
+            _ => Ok(Address::Default),
+        }
+    }
+
+    /// A message without the user and password of this address, in case whoever wrote it repeated them.
+    pub(crate) fn redact(&self, message: &str) -> String {
+        let Address::Postgres(url) = self else { return record::printable(message) };
+        let mut message = message.replace(url.as_str(), &self.to_string());
+        let after = url.split_once("://").map_or("", |(_, after)| after);
+        let user = after.split_once('@').map_or("", |(user, _)| user);
+        let words = user.split_once(':').map(|(_, password)| password).into_iter();
+        let query = after.split_once('?').map_or("", |(_, query)| query);
+        let options = query.split('&').filter_map(|option| option.strip_prefix("password="));
+        for secret in words.chain(options).filter(|secret| !secret.is_empty()) {
+            message = message.replace(secret, "***").replace(&decoded(secret), "***");
+        }
+        record::printable(&message)
+    }
+}
+
+/// A text with its `%41` as letters.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = || std::str::from_utf8(after.get(..2)?).ok().and_then(|code| u8::from_str_radix(code, 16).ok());
+        match (first, code()) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl fmt::Display for Address {
+    /// Without user, password and options.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Default => out.write_str("SQLite in the data folder"),
+            Address::Files => out.write_str("files in the data folder"),
+            Address::Sqlite(path) => write!(out, "{}", path.display()),
+            Address::Postgres(url) => {
+                let after = url.split_once("://").map_or("", |(_, after)| after);
+                let plain = after.split('?').next().unwrap_or_default();
+                // A password can contain '@' where it should not; everything before the last one may be of it.
+                let place = plain.rsplit_once('@').map_or(plain, |(_, place)| place);
+                write!(out, "postgres://{}", record::printable(place))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// The address of the command line. It is set once, before anything else.
+static CHOSEN: OnceLock<Address> = OnceLock::new();
+
+/// Makes this the address of the user's store, for the whole process. The first call counts.
+pub fn choose(address: Address) {
+    let _ = CHOSEN.set(address);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_never_shown_with_their_password() {
+        assert_eq!(Address::parse("files").ok(), Some(Address::Files));
+        assert_eq!(Address::parse("/x/y.sqlite").ok(), Some(Address::Sqlite("/x/y.sqlite".into())));
+        for url in [
+            "postgres://ann:s3cr%65t@db.example:5432/costs?sslmode=disable",
+            "postgresql://ann:s3cr%65t@x@db.example:5432/costs",
+            "postgres://db.example:5432/costs?user=ann&password=s3cr%65t",
+        ] {
+            let address = Address::parse(url).expect("an address");
+            assert_eq!(format!("{address}"), "postgres://db.example:5432/costs");
+            assert_eq!(format!("{address:?}"), "postgres://db.example:5432/costs");
+            let told = address.redact(&format!("cannot open {url}: no s3cr%65t, no s3cret"));
+            assert!(!told.contains("s3cr%65t") && !told.contains("s3cret"), "{told}");
+        }
+        for bad in ["", "mysql://root:s3cret@h/d", "costs", "postgres:/s3cret", "http://s3cret.sqlite"] {
+            let error = Address::parse(bad).expect_err("no address").to_string();
+            assert!(!error.contains("s3cret") && error.contains("postgres://"), "{error}");
+        }
+    }
+}

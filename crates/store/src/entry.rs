@@ -1,0 +1,279 @@
+//! A run's document as the tables hold it: its facts, one line a cost, and the document itself. Samples are passed over,
+//! so that thousands of documents are taken in a minute.
+
+use std::fmt;
+
+use record::{Estimate, Figures, Machine, printable};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use crate::error::StoreError;
+use crate::rows::Series;
+
+/// One document, ready to be taken in.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub id: String,
+    /// Tells documents of one id apart: nodes that start together can draw the same letters.
+    pub digest: String,
+    pub started: String,
+    pub finished: String,
+    pub howslow: String,
+    pub build: String,
+    pub label: Option<String>,
+    pub patterns: Vec<String>,
+    pub full: bool,
+    pub cycle_ns: f64,
+    /// Batches taken while the core was undisturbed, as a share of all.
+    pub quiet: f64,
+    pub machine: Machine,
+    pub costs: Vec<EntryCost>,
+}
+
+/// One cost of a document.
+#[derive(Debug)]
+pub(crate) struct EntryCost {
+    pub series: Series,
+    pub figures: [f64; 4],
+    pub doubts: String,
+}
+
+impl Entry {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// One sentence, if it is not a whole run that this version of howslow can read.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Entry, String> {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err("the file is empty".into());
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| "not text, so not a run")?;
+        let document: Document = serde_json::from_str(text).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => format!("not a run: {}", printable(&error.to_string())),
+            _ => format!("not a whole JSON document (damaged or truncated?): {error}"),
+        })?;
+        if !["howslow-run/1", record::SCHEMA].contains(&document.schema.as_str()) {
+            return Err(format!(
+                "its schema is {}, which this version of howslow does not read",
+                printable(&document.schema)
+            ));
+        }
+        crate::files::check_id(&document.id).map_err(|error: StoreError| error.to_string())?;
+        let quiet = document.noise.quiet();
+        let mut costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
+        if !document.settings.beside.is_empty() {
+            // What was measured beside other work on purpose is never compared with what was not.
+            costs.iter_mut().for_each(|cost| cost.series.estimator += " beside work");
+        }
+        Ok(Entry {
+            digest: digest(bytes),
+            id: document.id,
+            started: printable(&document.started),
+            finished: printable(&document.finished),
+            howslow: printable(&document.howslow),
+            build: printable(&document.build),
+            label: document.settings.label.filter(|label| crate::label::check_label(label).is_ok()),
+            patterns: document.settings.patterns.iter().map(|pattern| printable(pattern)).collect(),
+            full: document.settings.full,
+            cycle_ns: document.noise.cycle_ns,
+            quiet,
+            machine: document.machine,
+            costs,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Document {
+    schema: String,
+    id: String,
+    started: String,
+    #[serde(default)]
+    finished: String,
+    #[serde(default)]
+    howslow: String,
+    #[serde(default)]
+    build: String,
+    machine: Machine,
+    settings: SettingsPart,
+    #[serde(default)]
+    noise: NoisePart,
+    costs: Vec<CostPart>,
+}
+
+#[derive(Deserialize)]
+struct SettingsPart {
+    #[serde(default)]
+    label: Option<String>,
+    #[serde(default)]
+    patterns: Vec<String>,
+    #[serde(default)]
+    full: bool,
+    #[serde(default)]
+    beside: Vec<IgnoredAny>,
+}
+
+#[derive(Default, Deserialize)]
+struct NoisePart {
+    #[serde(default)]
+    cycle_ns: f64,
+    #[serde(default)]
+    cpus: Vec<record::CpuQuiet>,
+}
+
+impl NoisePart {
+    fn quiet(&self) -> f64 {
+        let batches: f64 = self.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
+        let quiet: f64 = self.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
+        if batches > 0.0 { quiet / batches } else { 0.0 }
+    }
+}
+
+#[derive(Deserialize)]
+struct CostPart {
+    operation: String,
+    #[serde(default)]
+    version: u32,
+    at: PointText,
+    #[serde(default)]
+    follows_clock: bool,
+    headline: Estimate,
+    net_ns: Figures,
+    cycles: f64,
+    #[serde(default)]
+    doubts: Vec<DoubtPart>,
+}
+
+impl CostPart {
+    fn entry(self) -> Result<EntryCost, String> {
+        let operation = printable(&self.operation);
+        let Figures { low, high, .. } = self.net_ns;
+        if operation.is_empty() || low > high {
+            return Err(format!(
+                "breaks the format: {operation}{}",
+                if low > high { ": low is above high" } else { "" }
+            ));
+        }
+        let estimator = match self.headline {
+            Estimate::Best => "best",
+            Estimate::Quiet => "quiet",
+            Estimate::Typical => "typical",
+        };
+        let mut kinds: Vec<String> = self.doubts.iter().map(DoubtPart::kinds).collect();
+        kinds.sort();
+        kinds.dedup();
+        let series = Series {
+            operation,
+            version: self.version,
+            point: self.at.0,
+            estimator: estimator.into(),
+            unit: "ns".into(),
+            follows_clock: self.follows_clock,
+        };
+        let figures = [self.net_ns.get(self.headline).0, low.0, high.0, self.cycles];
+        Ok(EntryCost { series, figures, doubts: kinds.join(",") })
+    }
+}
+
+#[derive(Deserialize)]
+struct DoubtPart {
+    kind: String,
+    #[serde(default)]
+    doubt: Option<Box<DoubtPart>>,
+}
+
+impl DoubtPart {
+    fn kinds(&self) -> String {
+        let plain =
+            |kind: &str| -> String { kind.chars().filter(|c| c.is_ascii_lowercase() || *c == '_').take(40).collect() };
+        let own = plain(&self.kind);
+        match &self.doubt {
+            // What is inherited twice is inherited.
+            Some(doubt) => format!("{own}:{}", plain(doubt.innermost())),
+            None => own,
+        }
+    }
+
+    fn innermost(&self) -> &str {
+        self.doubt.as_deref().map_or(&self.kind, DoubtPart::innermost)
+    }
+}
+
+/// A point as its text.
+struct PointText(String);
+
+impl<'de> Deserialize<'de> for PointText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<PointText, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Vec<(String, String)>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("the axes of a point")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some((axis, AxisText(value))) = map.next_entry::<String, AxisText>()? {
+                    pairs.push((axis, value));
+                }
+                Ok(pairs)
+            }
+        }
+        let mut pairs = from.deserialize_map(Pairs)?;
+        pairs.sort();
+        let text = pairs.iter().map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(",");
+        Ok(PointText(printable(&text)))
+    }
+}
+
+/// A number or a word as text.
+struct AxisText(String);
+
+impl<'de> Deserialize<'de> for AxisText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<AxisText, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = String;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a whole number or a word")
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<String, E> {
+                Ok(number.to_string())
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<String, E> {
+                Ok(word.into())
+            }
+        }
+        from.deserialize_any(Text).map(AxisText)
+    }
+}
+
+/// A text that two different documents share by chance once in 2^64 pairs or less: FNV-1a over words of eight bytes, from two
+/// beginnings.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    const PRIME: u64 = 0x100_0000_01b3;
+    let (mut one, mut other) = (0xcbf2_9ce4_8422_2325_u64, 0x9e37_79b9_7f4a_7c15_u64);
+    let mut take = |word: u64| {
+        one = (one ^ word).wrapping_mul(PRIME);
+        other = (other.rotate_left(23) ^ word).wrapping_mul(PRIME);
+    };
+    let mut words = bytes.chunks_exact(8);
+    for word in &mut words {
+        take(word.try_into().map_or(0, u64::from_le_bytes));
+    }
+    words.remainder().iter().for_each(|byte| take(u64::from(*byte)));
+    take(bytes.len() as u64);
+    format!("{one:016x}{other:016x}")
+}
+
+/// A digest of what a machine is and how it is set, by which its rows are told apart.
+pub(crate) fn state_of(machine: &Machine) -> String {
+    let mut machine = machine.clone();
+    // Some kernels report the present clock here.
+    machine.cpu.frequency.nominal_mhz = None;
+    digest(&serde_json::to_vec(&machine).unwrap_or_default())
+}

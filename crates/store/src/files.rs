@@ -1,0 +1,140 @@
+//! Runs as files in one folder.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::entry::{Entry, digest};
+use crate::error::StoreError;
+use crate::head::Head;
+use crate::rows::{Filter, Row, Series, Table};
+use crate::write::write_whole;
+
+/// A folder with runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Files(pub PathBuf);
+
+impl Files {
+    /// Writes a document, completely or not at all. Another document of the same id stays.
+    pub(crate) fn keep(&self, id: &str, document: &[u8]) -> Result<PathBuf, StoreError> {
+        check_id(id)?;
+        let path = self.0.join(format!("{id}.json"));
+        let other = std::fs::read(&path).is_ok_and(|there| there != document);
+        let path = if other { self.0.join(format!("{id}.{}.json", &digest(document)[..8])) } else { path };
+        write_whole(&path, document)?;
+        Ok(path)
+    }
+
+    /// The files that may be runs, in no order. A missing folder is empty.
+    ///
+    /// # Errors
+    /// If the folder exists and cannot be read.
+    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let entries = match std::fs::read_dir(&self.0) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(StoreError::Io { what: "read the folder", path: self.0.clone(), source }),
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let names = names.filter(|name| name.strip_suffix(".json").is_some_and(is_id));
+        Ok(names.map(|name| self.0.join(name)).collect())
+    }
+
+    /// The heads of all runs. A file that is not a run is left out.
+    ///
+    /// # Errors
+    /// Those of [`Files::paths`].
+    pub(crate) fn heads(&self) -> Result<Vec<Head>, StoreError> {
+        Ok(self.paths()?.iter().filter_map(|path| Head::read(path).ok()).collect())
+    }
+
+    /// The ids by the names of the files, sorted, without reading them.
+    ///
+    /// # Errors
+    /// Those of [`Files::paths`].
+    pub(crate) fn ids(&self) -> Result<Vec<String>, StoreError> {
+        let stem = |path: &PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
+        let mut ids: Vec<String> = self.paths()?.iter().filter_map(stem).collect();
+        ids.sort();
+        Ok(ids)
+    }
+
+    pub(crate) fn path(&self, id: &str) -> PathBuf {
+        self.0.join(format!("{id}.json"))
+    }
+}
+
+/// The newest first.
+pub(crate) fn sort(heads: &mut [Head]) {
+    heads.sort_by(|one, other| (&other.ordered, &other.id, other.key).cmp(&(&one.ordered, &one.id, one.key)));
+}
+
+/// The rows of the documents in these files, as a database shows them. A file that cannot be read is left out.
+pub(crate) fn costs(
+    mut heads: Vec<Head>,
+    filter: &Filter,
+    wanted: &dyn Fn(&Series) -> bool,
+    each: &mut dyn FnMut(&Table, Row) -> ControlFlow<()>,
+) -> Table {
+    heads.retain(|head| filter.means(head));
+    sort(&mut heads);
+    heads.truncate(filter.newest.unwrap_or(usize::MAX));
+    // Everything is read twice, because the lists are complete before the first row is shown.
+    let costs = |head: &Head| {
+        let entry = document(&head.path).ok().and_then(|document| Entry::read(&document).ok());
+        entry.into_iter().flat_map(|entry| entry.costs).filter(|cost| wanted(&cost.series))
+    };
+    let (mut series, mut doubts) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
+    for cost in heads.iter().flat_map(&costs) {
+        series.insert(cost.series);
+        doubts.insert(cost.doubts);
+    }
+    doubts.insert(String::new());
+    let table = Table { runs: heads, series: series.into_iter().collect(), doubts: doubts.into_iter().collect() };
+    for (run, head) in (0..).zip(&table.runs) {
+        for cost in costs(head) {
+            let (Ok(series), Ok(doubts)) =
+                (table.series.binary_search(&cost.series), table.doubts.binary_search(&cost.doubts))
+            else {
+                continue;
+            };
+            let [value, low, high, cycles] = cost.figures;
+            let row = Row { run, series: series as u32, value, low, high, cycles, doubts: doubts as u32 };
+            if each(&table, row).is_break() {
+                return table;
+            }
+        }
+    }
+    table
+}
+
+/// The bytes of a document's file.
+///
+/// # Errors
+/// One sentence.
+pub(crate) fn document(path: &Path) -> Result<Vec<u8>, String> {
+    /// Larger files are no runs.
+    const MOST: u64 = 256 << 20;
+    let told = |error: std::io::Error| format!("cannot read the file: {error}");
+    let length = std::fs::metadata(path).map_err(told)?;
+    if !length.is_file() {
+        return Err("not a file".into());
+    }
+    if length.len() > MOST {
+        return Err("the file is larger than 256 MiB, so it is not a run".into());
+    }
+    std::fs::read(path).map_err(told)
+}
+
+/// Checks that an id is harmless as a file name anywhere.
+///
+/// # Errors
+/// If it is not.
+pub(crate) fn check_id(id: &str) -> Result<(), StoreError> {
+    if is_id(id) { Ok(()) } else { Err(StoreError::Id(record::printable(id))) }
+}
+
+/// True for letters, digits, '-', '_' and '.', not hidden, not long: harmless as a file name anywhere.
+pub(crate) fn is_id(id: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !id.is_empty() && id.len() <= 100 && !id.starts_with('.') && !id.starts_with('-') && id.chars().all(allowed)
+}

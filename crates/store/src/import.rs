@@ -1,0 +1,283 @@
+//! Takes documents into a database: several processors read them, one connection writes them, many at a time.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
+use std::time::Instant;
+
+use record::Machine;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::database::{Backend, Cell, CostRow, Keys, packed};
+use crate::entry::{Entry, state_of};
+use crate::rows::Series;
+
+/// Documents in one transaction: enough that the wait for the device is short beside the writing.
+const BATCH: usize = 64;
+/// Documents that may wait for the writer.
+const WAITING: usize = 24;
+
+/// A document with its bytes, compressed.
+pub(crate) struct Ready {
+    pub entry: Entry,
+    pub content: Vec<u8>,
+}
+
+impl Ready {
+    pub(crate) fn of(document: &[u8]) -> Result<Ready, String> {
+        Ok(Ready { entry: Entry::read(document)?, content: packed(document) })
+    }
+}
+
+/// What became of one document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It is in the store now, under this number.
+    New(i64),
+    /// It was there, under this number.
+    Known(i64),
+}
+
+impl Kept {
+    pub(crate) fn is_new(self) -> bool {
+        matches!(self, Kept::New(_))
+    }
+}
+
+/// Writes documents, all or none. `keys` is filled where it lacks something.
+pub(crate) fn insert(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<Vec<Kept>, String> {
+    backend.begin()?;
+    match insert_all(backend, keys, ready) {
+        Ok(kept) => backend.commit().map(|()| kept).inspect_err(|_| *keys = Keys::default()),
+        Err(error) => {
+            backend.rollback();
+            // What was numbered in this transaction has no number any more.
+            *keys = Keys::default();
+            Err(error)
+        }
+    }
+}
+
+fn insert_all(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<Vec<Kept>, String> {
+    learn(backend, keys, ready)?;
+    let (mut kept, mut costs) = (Vec::new(), Vec::new());
+    for Ready { entry, content } in ready {
+        let machine = machine_key(backend, &entry.machine)?;
+        let Some(run) = add_run(backend, entry, machine)? else {
+            let ask = "SELECT key FROM run WHERE id = $1 AND digest = $2";
+            let rows = backend.ask(ask, &[Cell::Text(entry.id.clone()), Cell::Text(entry.digest.clone())])?;
+            kept.push(Kept::Known(rows.first().map_or(0, |row| row[0].number())));
+            continue;
+        };
+        let document = [Cell::Whole(run), Cell::Bytes(content.clone())];
+        backend.ask("INSERT INTO document (run, content) VALUES ($1, $2)", &document)?;
+        add_costs(&mut costs, run, entry, keys);
+        kept.push(Kept::New(run));
+    }
+    backend.add_costs(&costs)?;
+    Ok(kept)
+}
+
+/// Gives numbers to the series and sets of doubts that have none.
+fn learn(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<(), String> {
+    let costs = || ready.iter().flat_map(|ready| &ready.entry.costs);
+    let lacks = |keys: &Keys| {
+        costs().any(|cost| !keys.series.contains_key(&cost.series) || !keys.doubts.contains_key(&cost.doubts))
+    };
+    if !lacks(keys) {
+        return Ok(());
+    }
+    *keys = Keys::read(backend)?;
+    if !lacks(keys) {
+        return Ok(());
+    }
+    backend.hold_alone()?;
+    *keys = Keys::read(backend)?;
+    for cost in costs() {
+        if !keys.series.contains_key(&cost.series) {
+            let Series { operation, version, point, estimator, unit, follows_clock } = cost.series.clone();
+            let values = [
+                Cell::Text(operation),
+                Cell::Whole(version.into()),
+                Cell::Text(point),
+                Cell::Text(estimator),
+                Cell::Text(unit),
+                Cell::Whole(follows_clock.into()),
+            ];
+            let add = "INSERT INTO series (operation, version, point, estimator, unit, follows_clock) \
+                VALUES ($1, $2, $3, $4, $5, $6) RETURNING key";
+            keys.series.insert(cost.series.clone(), first(backend.ask(add, &values)?)?);
+        }
+        if !keys.doubts.contains_key(&cost.doubts) {
+            let add = "INSERT INTO doubts (kinds) VALUES ($1) RETURNING key";
+            let key = first(backend.ask(add, &[Cell::Text(cost.doubts.clone())])?)?;
+            keys.doubts.insert(cost.doubts.clone(), key);
+        }
+    }
+    Ok(())
+}
+
+fn first(rows: Vec<Vec<Cell>>) -> Result<i64, String> {
+    rows.first().and_then(|row| row.first()).map(Cell::number).ok_or_else(|| "it gave no number to a new row".into())
+}
+
+/// The number of this state of a machine.
+fn machine_key(backend: &mut dyn Backend, machine: &Machine) -> Result<i64, String> {
+    let state = state_of(machine);
+    let find = "SELECT key FROM machine WHERE state = $1";
+    if let Some(row) = backend.ask(find, &[Cell::Text(state.clone())])?.first() {
+        return Ok(row[0].number());
+    }
+    backend.hold_alone()?;
+    let text = |text: &str| Cell::Text(record::printable(text));
+    let some = |text: Option<&str>| Cell::of(text.map(record::printable).as_deref());
+    let Machine { host, cpu, memory, kernel, virtualization, .. } = machine;
+    let mitigations: Vec<String> = kernel.mitigations.iter().map(|(what, how)| format!("{what}: {how}")).collect();
+    let values = [
+        ("state", Cell::Text(state.clone())),
+        ("host", text(host.as_deref().unwrap_or_default())),
+        ("class", text(&machine.class())),
+        ("architecture", text(&machine.architecture)),
+        ("cpu_model", text(&cpu.model)),
+        ("microarchitecture", some(cpu.microarchitecture.as_deref())),
+        ("signature", text(&cpu.signature)),
+        ("microcode", some(cpu.microcode.as_deref())),
+        ("cpus", Cell::Whole(i64::from(cpu.online.min(i32::MAX as u32)))),
+        ("memory_bytes", Cell::Whole(i64::try_from(memory.total.0).unwrap_or(i64::MAX))),
+        ("hypervisor", some(virtualization.hypervisor.as_deref())),
+        ("container", some(virtualization.container.as_deref())),
+        ("kernel", text(&kernel.release)),
+        ("kernel_version", text(&kernel.version)),
+        ("command_line", some(kernel.command_line.as_deref())),
+        ("mitigations", text(&mitigations.join("; "))),
+        ("clock_source", some(machine.clock_source.as_deref())),
+        ("governor", some(cpu.frequency.governor.as_deref())),
+        ("huge_pages", some(memory.transparent_huge_pages.as_deref())),
+        ("libc", text(&machine.libc)),
+    ];
+    let add = insertion("machine", &values, " ON CONFLICT (state) DO NOTHING");
+    backend.ask(&add, &values.map(|(_, value)| value))?;
+    first(backend.ask(find, &[Cell::Text(state)])?)
+}
+
+/// `INSERT INTO table (a, b) VALUES ($1, $2)`, and what follows.
+fn insertion(table: &str, values: &[(&str, Cell)], end: &str) -> String {
+    let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+    let places: Vec<String> = (1..=values.len()).map(|place| format!("${place}")).collect();
+    format!("INSERT INTO {table} ({}) VALUES ({}){end}", names.join(", "), places.join(", "))
+}
+
+/// Adds a run. `None` if this document is there already.
+fn add_run(backend: &mut dyn Backend, entry: &Entry, machine: i64) -> Result<Option<i64>, String> {
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let now = OffsetDateTime::now_utc().replace_nanosecond(0).unwrap_or_else(|_| OffsetDateTime::now_utc());
+    let kept = now.format(&Rfc3339).map_err(|error| error.to_string())?;
+    let values = [
+        ("id", text(&entry.id)),
+        ("digest", text(&entry.digest)),
+        ("started", text(&entry.started)),
+        ("finished", text(&entry.finished)),
+        // No run starts after it was kept: then its machine's clock is ahead.
+        ("ordered", text(entry.started.as_str().min(kept.as_str()))),
+        ("kept", Cell::Text(kept.clone())),
+        ("machine", Cell::Whole(machine)),
+        ("howslow", text(&entry.howslow)),
+        ("build", text(&entry.build)),
+        ("label", Cell::of(entry.label.as_deref())),
+        ("patterns", Cell::Text(serde_json::to_string(&entry.patterns).unwrap_or_default())),
+        ("is_full", Cell::Whole(entry.full.into())),
+        ("cycle_ns", Cell::Real(entry.cycle_ns)),
+        ("quiet", Cell::Real(entry.quiet)),
+    ];
+    let add = insertion("run", &values, " ON CONFLICT (id, digest) DO NOTHING RETURNING key");
+    let rows = backend.ask(&add, &values.map(|(_, value)| value))?;
+    Ok(rows.first().map(|row| row[0].number()))
+}
+
+fn add_costs(costs: &mut Vec<CostRow>, run: i64, entry: &Entry, keys: &Keys) {
+    let mut seen = HashSet::new();
+    let finite = |figure: f64| figure.is_finite().then_some(figure);
+    for cost in &entry.costs {
+        let (Some(&series), Some(&doubts)) = (keys.series.get(&cost.series), keys.doubts.get(&cost.doubts)) else {
+            continue;
+        };
+        let [value, low, high, cycles] = cost.figures;
+        // A document that names a cost twice keeps its first one here.
+        if seen.insert(series) {
+            let [low, high, cycles] = [low, high, cycles].map(finite);
+            costs.push(CostRow { run, series, doubts, value, low, high, cycles });
+        }
+    }
+}
+
+/// What happened to the files of [`take_in`].
+#[derive(Debug, Default)]
+pub(crate) struct Imported {
+    /// The files whose documents are in the store now, with their numbers.
+    pub kept: Vec<(PathBuf, Kept)>,
+    /// The files that are no runs, each with the reason.
+    pub refused: Vec<(PathBuf, String)>,
+    /// Files that were left for later, because the time was up.
+    pub left: usize,
+}
+
+/// Takes in the documents of these files, and stops at the deadline between two batches.
+///
+/// # Errors
+/// What the database said. What was done until then is in the store.
+pub(crate) fn take_in(
+    backend: &mut dyn Backend,
+    files: &[PathBuf],
+    deadline: Option<Instant>,
+) -> Result<Imported, String> {
+    let next = Mutex::new(files.iter());
+    let (give, take) = sync_channel::<(PathBuf, Result<Ready, String>)>(WAITING);
+    let readers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
+    std::thread::scope(|scope| {
+        for _ in 0..readers.min(files.len()) {
+            let (give, next) = (give.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let file = next.lock().ok().and_then(|mut next| next.next());
+                    let Some(file) = file.filter(|_| deadline.is_none_or(|end| Instant::now() < end)) else { break };
+                    if give.send((file.clone(), read(file))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(give);
+        let mut imported = Imported::default();
+        let mut keys = Keys::default();
+        let (mut names, mut ready) = (Vec::new(), Vec::new());
+        loop {
+            let received = take.recv().ok();
+            let end = received.is_none();
+            match received {
+                Some((file, Ok(document))) => {
+                    names.push(file);
+                    ready.push(document);
+                }
+                Some((file, Err(why))) => imported.refused.push((file, why)),
+                None => {}
+            }
+            if ready.len() >= BATCH || (end && !ready.is_empty()) {
+                let kept = insert(backend, &mut keys, &ready)?;
+                imported.kept.extend(names.drain(..).zip(kept));
+                ready.clear();
+            }
+            if end {
+                break;
+            }
+        }
+        imported.left = files.len() - imported.kept.len() - imported.refused.len();
+        Ok(imported)
+    })
+}
+
+fn read(file: &Path) -> Result<Ready, String> {
+    let bytes = crate::files::document(file)?;
+    Ready::of(&bytes)
+}

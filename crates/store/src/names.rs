@@ -1,0 +1,43 @@
+//! What a name means without a store: a file or a book.
+
+use std::io::Read;
+use std::path::Path;
+
+use record::{Book, Run};
+
+use crate::books::BOOKS;
+use crate::error::StoreError;
+
+/// Reads the run in a file. A file that ends in `.toml` is a book.
+///
+/// # Errors
+/// If the file is neither.
+pub fn open_file(path: &Path) -> Result<Run, StoreError> {
+    if path.extension().is_some_and(|end| end == "toml") {
+        return Ok(open_book(path)?.run());
+    }
+    record::read_run(path).map_err(|source| StoreError::Read { path: path.into(), source })
+}
+
+/// The book of this name, if there is one.
+///
+/// # Errors
+/// If the text is not a valid book.
+pub fn book(name: &str) -> Option<Result<Book, StoreError>> {
+    let (name, text) = BOOKS.iter().find(|(known, _)| *known == name)?;
+    Some(Book::from_toml(text).map_err(|source| StoreError::Book { name: (*name).into(), source }))
+}
+
+fn open_book(path: &Path) -> Result<Book, StoreError> {
+    let io = |source| StoreError::Io { what: "read", path: path.into(), source };
+    // One byte more than the longest book, so that a longer file is refused without being read completely.
+    let file = std::fs::File::open(path).map_err(io)?;
+    let mut text = String::new();
+    file.take((1 << 20) + 1).read_to_string(&mut text).map_err(io)?;
+    Book::from_toml(&text).map_err(|source| StoreError::Book { name: path.display().to_string(), source })
+}
+
+/// True if the text looks like a file name, so that a missing file is reported as such.
+pub(crate) fn is_file(name: &str) -> bool {
+    name.contains('/') || name.ends_with(".json") || name.ends_with(".toml") || Path::new(name).is_file()
+}

@@ -1,0 +1,91 @@
+//! What a store can be asked: which runs, and the costs of them as rows of one long table.
+
+use crate::head::Head;
+
+/// Which runs are meant. An empty filter means all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// On the machine with this host name, or of a class whose description has this text.
+    pub machine: Option<String>,
+    /// Started at this time or later, RFC 3339, UTC.
+    pub since: Option<String>,
+    /// Started before this time, RFC 3339, UTC.
+    pub until: Option<String>,
+    /// With this label.
+    pub label: Option<String>,
+    /// At most this many, the newest ones.
+    pub newest: Option<usize>,
+}
+
+impl Filter {
+    /// True if the run is meant, apart from how many are.
+    pub(crate) fn means(&self, head: &Head) -> bool {
+        let of_machine = |text: &String| head.host == *text || head.class.contains(text.as_str());
+        self.machine.as_ref().is_none_or(of_machine)
+            && self.since.as_ref().is_none_or(|since| head.ordered >= *since)
+            && self.until.as_ref().is_none_or(|until| head.ordered < *until)
+            && self.label.as_ref().is_none_or(|label| head.label.as_ref() == Some(label))
+    }
+}
+
+/// What the rows of one cost in many runs have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Series {
+    /// The operation's id.
+    pub operation: String,
+    /// Its version.
+    pub version: u32,
+    /// The point: `distance=other,size=64`; empty for an operation without axes.
+    pub point: String,
+    /// The figure that the cost is quoted by: `best`, `quiet` or `typical`; followed by ` beside work` if other work ran on
+    /// purpose.
+    pub estimator: String,
+    /// The unit of value, low and high: `ns`.
+    pub unit: String,
+    /// True if its time scales with the core clock, so that runs are compared in cycles.
+    pub follows_clock: bool,
+}
+
+impl Series {
+    /// Id and point as typed on the command line.
+    pub fn name(&self) -> String {
+        if self.point.is_empty() { self.operation.clone() } else { format!("{}@{}", self.operation, self.point) }
+    }
+}
+
+/// One cost of one run. `run` and `series` are places in the lists of the [`Table`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The run, as a place in the table's list of runs.
+    pub run: u32,
+    /// The operation and point, as a place in the table's list of series.
+    pub series: u32,
+    /// The headline figure, net, in the series' unit.
+    pub value: f64,
+    /// Lower end of its 95 % interval; minus infinity if there is none.
+    pub low: f64,
+    /// Upper end of its 95 % interval; infinity if there is none.
+    pub high: f64,
+    /// The headline figure in core cycles; not a number if unknown.
+    pub cycles: f64,
+    /// Its doubts, as a place in the table's list of doubts, whose first is empty.
+    pub doubts: u32,
+}
+
+/// What the places in a [`Row`] mean. Complete before the first row is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// The runs of the filter, newest first.
+    pub runs: Vec<Head>,
+    /// The series. Some may have no row.
+    pub series: Vec<Series>,
+    /// Sets of doubts, each as its kinds with commas between them: `few_quiet,wide`. A doubt inherited from another cost
+    /// is `inherited:wide`.
+    pub doubts: Vec<String>,
+}
+
+/// True if one of these kinds of doubts, with commas between them, is a reason not to trust the figure.
+pub fn serious(doubts: &str) -> bool {
+    let kinds = doubts.split(',').filter(|kind| !kind.is_empty());
+    kinds.map(|kind| kind.rsplit(':').next().unwrap_or(kind)).any(|kind| !matches!(kind, "at_most" | "own_clock"))
+}

@@ -1,0 +1,203 @@
+//! Runs in SQLite and PostgreSQL: found again, of any machine, with hostile names, beside files.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use record::{Run, run_from_bytes};
+use store::{Address, Filter, Store, StoreError};
+
+use crate::server::{PASSWORD, Server};
+
+const EXAMPLE: &[u8] = include_bytes!("../../../record/tests/data/example-run.json");
+const LONG: Duration = Duration::from_secs(600);
+
+pub fn example(id: &str, started: &str) -> Run {
+    let mut run = run_from_bytes(EXAMPLE).expect("a run");
+    (run.id, run.started) = (id.into(), started.into());
+    run
+}
+
+fn sqlite(folder: &Path) -> Store {
+    Store::in_folder(folder).at(Address::Default)
+}
+
+/// The number of rows that the store shows for a filter.
+pub fn rows(store: &Store, filter: &Filter) -> usize {
+    let mut count = 0;
+    let each = &mut |_: &store::Table, _: store::Row| {
+        count += 1;
+        ControlFlow::Continue(())
+    };
+    store.costs(filter, &|_| true, each).expect("rows");
+    count
+}
+
+/// What every store does alike.
+fn keeps_and_finds(store: &Store) {
+    assert!(store.list().expect("a list").is_empty());
+    let mut first = example("20260101-000000-aaaa", "2026-01-01T00:00:00Z");
+    first.settings.label = Some("before".into());
+    first.machine.host = Some("'; DROP TABLE run; --".into());
+    let mut second = example("20260102-000000-bbbb", "2026-01-02T00:00:00Z");
+    second.settings.label = Some("before".into());
+    second.machine.host = Some("50% \"node\"_7\\".into());
+    let mut third = example("20260102-000001-cccc", "2026-01-02T00:00:01Z");
+    (third.machine.architecture, third.machine.cpu.model) = ("aarch64".into(), "Neoverse\0-N1".into());
+    // The clock of its machine is ahead.
+    let mut ahead = example("20990101-000000-dddd", "2099-01-01T00:00:00Z");
+    ahead.machine.host = Some("ahead".into());
+    for run in [&third, &first, &ahead, &second, &first] {
+        assert_eq!(store.keep(run).expect("kept").warning, None);
+    }
+    let heads = store.list().expect("a list");
+    assert_eq!(heads.len(), 4, "the first one was kept twice: {heads:?}");
+    assert!(heads[0].ordered.as_str() < "2099" && heads[0].started.starts_with("2099"), "{:?}", heads[0]);
+    let open = |name: &str| store.open(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!((open("@2").id, open("@4")), (third.id.clone(), first.clone()));
+    assert_eq!((open("before"), open("label:before")), (second.clone(), second.clone()));
+    assert_eq!((open("20260101"), open("20260102-000001-cccc").machine.architecture), (first.clone(), "aarch64".into()));
+    assert!(matches!(store.open("20260102"), Err(StoreError::Ambiguous { count: 2, .. })));
+    assert!(matches!(store.open("@9"), Err(StoreError::Unknown { .. })));
+    let named = |name: &str| Filter { machine: Some(name.into()), ..Filter::default() };
+    let costs = first.costs.len();
+    for (filter, found) in [
+        (Filter::default(), 4),
+        (named("'; DROP TABLE run; --"), 1),
+        (named("50% \"node\"_7\\"), 1),
+        (named("50%"), 0),
+        (named("aarch64"), 1),
+        (Filter { since: Some("2026-01-02T".into()), ..Filter::default() }, 3),
+        (Filter { until: Some("2026-01-02T".into()), ..Filter::default() }, 1),
+        (Filter { label: Some("before".into()), newest: Some(1), ..Filter::default() }, 1),
+        (Filter { label: Some("x' OR '1'='1".into()), ..Filter::default() }, 0),
+    ] {
+        assert_eq!((store.runs(&filter).expect("runs").len(), rows(store, &filter)), (found, found * costs), "{filter:?}");
+    }
+    let mut shown = Vec::new();
+    let each = &mut |table: &store::Table, row: store::Row| {
+        shown.push((table.runs[row.run as usize].id.clone(), row, table.doubts[row.doubts as usize].clone()));
+        ControlFlow::Continue(())
+    };
+    store.costs(&Filter::default(), &|series| series.operation == "syscall.getppid", each).expect("rows");
+    let cost = first.cost("syscall.getppid", &[]).expect("a cost");
+    let (_, row, doubts) = shown.iter().find(|(id, ..)| *id == first.id).expect("a row");
+    assert_eq!((row.value, row.low, row.cycles), (cost.quoted().0, cost.net_ns.low.0, cost.cycles));
+    assert_eq!((shown.len(), store::serious(doubts)), (4, cost.doubts.iter().any(record::Doubt::is_serious)));
+    // Nodes that begin together can draw the same letters.
+    let mut twin = first.clone();
+    twin.machine.host = Some("twin".into());
+    store.keep(&twin).expect("kept");
+    assert!(matches!(store.open(&first.id), Err(StoreError::Ambiguous { count: 2, .. })));
+}
+
+#[test]
+fn sqlite_keeps_runs_and_finds_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    keeps_and_finds(&sqlite(folder.path()));
+    assert!(folder.path().join("runs.sqlite").is_file());
+}
+
+#[test]
+fn files_show_the_same_rows_as_a_database() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [files, base] = [Store::in_folder(folder.path()), sqlite(&folder.path().join("base"))];
+    for run in [example("a", "2026-01-01T00:00:00Z"), example("b", "2026-01-02T00:00:00Z")] {
+        files.keep(&run).expect("kept");
+        base.keep(&run).expect("kept");
+    }
+    let rows = |store: &Store| {
+        let mut rows = Vec::new();
+        let table = store.costs(&Filter::default(), &|_| true, &mut |table, row| {
+            rows.push(format!("{row:?} {}", table.doubts[row.doubts as usize]));
+            ControlFlow::Continue(())
+        });
+        rows.sort();
+        (rows, table.expect("rows").series)
+    };
+    assert_eq!(rows(&files), rows(&base));
+}
+
+#[test]
+fn files_of_before_are_taken_in_once_and_put_away() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = Store::in_folder(folder.path());
+    for day in 1..=9 {
+        files.keep(&example(&format!("2026010{day}"), &format!("2026-01-0{day}T00:00:00Z"))).expect("kept");
+    }
+    let runs = folder.path().join("runs");
+    let cut = &EXAMPLE[..EXAMPLE.len() / 2];
+    fs::write(runs.join("cut.json"), cut).expect("written");
+    let store = sqlite(folder.path());
+    assert_eq!(store.list().expect("a list").len(), 10, "a run is found before it is taken in, the damaged one by its head");
+    let said = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
+    assert!(said.contains("9 runs of files went into") && said.contains("cut.json is no run and stays"), "{said}");
+    assert_eq!(fs::read(runs.join("cut.json")).expect("there"), cut);
+    assert_eq!(fs::read_dir(runs.join("taken")).expect("a folder").count(), 9);
+    assert_eq!(store.open("20260105").expect("a run"), example("20260105", "2026-01-05T00:00:00Z"));
+    let again = store.take_in_waiting(LONG).expect("nothing").expect("the damaged one");
+    assert!(!again.contains("went into"), "{again}");
+}
+
+#[test]
+fn a_database_of_a_newer_howslow_is_refused_and_untouched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = sqlite(folder.path());
+    store.keep(&example("old", "2026-01-01T00:00:00Z")).expect("kept");
+    let file = folder.path().join("runs.sqlite");
+    let newer = "INSERT INTO refinery_schema_history VALUES (99, 'later', '2030-01-01T00:00:00Z', '1')";
+    rusqlite::Connection::open(&file).expect("opened").execute_batch(newer).expect("done");
+    let before = fs::read(&file).expect("read");
+    assert!(matches!(store.list(), Err(StoreError::Newer { found: 99, .. })));
+    let kept = store.keep(&example("new", "2026-01-02T00:00:00Z")).expect("kept in a file");
+    assert!(kept.warning.is_some_and(|why| why.contains("newer howslow") && why.contains("new.json")));
+    assert!(folder.path().join("runs/new.json").is_file());
+    assert_eq!(fs::read(&file).expect("read"), before);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_one_clear_error_and_loses_no_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("runs.sqlite"), "no database ".repeat(1000)).expect("written");
+    let store = sqlite(folder.path());
+    let error = store.list().expect_err("damaged").to_string();
+    assert!(error.contains("runs.sqlite") && error.contains("not a database"), "{error}");
+    assert!(store.keep(&example("a", "2026")).expect("kept").warning.is_some());
+}
+
+#[test]
+fn postgres_keeps_runs_and_finds_them_and_tells_no_password() {
+    let Some(mut server) = Server::start() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = server.store("costs", folder.path());
+    keeps_and_finds(&store);
+    let shown = server.client("costs").query_one("SELECT count(*), count(DISTINCT host) FROM howslow.costs", &[]);
+    let shown = shown.expect("rows");
+    assert_eq!((shown.get::<_, i64>(0) > 0, shown.get::<_, i64>(1)), (true, 5));
+
+    // A wrong password, a database that is not there, a server that is gone: said without the password, and nothing is lost.
+    let at = |url: &str| Store::in_folder(folder.path()).at(Address::parse(url).expect("an address"));
+    let mut told = vec![format!("{store:?}"), store.place()];
+    for url in [server.url("costs").replace("s3cr3t", "wr0ng"), server.url("nowhere"), "postgres://a:wr0ng@127.0.0.1:1/x".into()] {
+        let kept = at(&url).keep(&example("lost", "2026-01-03T00:00:00Z")).expect("kept in a file");
+        told.extend([at(&url).list().expect_err("no store").to_string(), kept.warning.expect("why"), kept.place]);
+    }
+    server.kill();
+    let waits = example("20260104", "2026-01-04T00:00:00Z");
+    let kept = store.keep(&waits).expect("kept in a file");
+    told.push(kept.warning.expect("why"));
+    let words = ["s3cr3t", "wr0ng", PASSWORD];
+    assert!(told.iter().all(|told| words.iter().all(|word| !told.contains(word))), "{told:#?}");
+    assert!(Path::new(&kept.place).is_file());
+    server.run();
+    let said = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
+    assert!(said.contains("2 runs of files went into") && !said.contains(PASSWORD), "{said}");
+    assert_eq!(store.open("20260104").expect("a run"), waits);
+    assert!(!Path::new(&kept.place).exists());
+
+    let newer = "INSERT INTO howslow.refinery_schema_history VALUES (99, 'later', '2030-01-01T00:00:00Z', '1')";
+    server.client("costs").batch_execute(newer).expect("done");
+    assert!(matches!(store.list(), Err(StoreError::Newer { found: 99, .. })));
+    drop(server);
+}
