@@ -3,11 +3,11 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy;
 use record::{Book, Run};
 
 use crate::books::BOOKS;
-use crate::error::{StoreError, VARIABLE};
+use crate::error::StoreError;
+use crate::folder::data_folder;
 use crate::head::Head;
 use crate::write::write_whole;
 
@@ -24,12 +24,7 @@ impl Store {
     /// # Errors
     /// If none of these is known.
     pub fn of_user() -> Result<Store, StoreError> {
-        if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
-            return Ok(Store::in_folder(Path::new(&folder)));
-        }
-        let base = etcetera::base_strategy::Xdg::new().map_err(|_| StoreError::NoHome)?.data_dir();
-        // An empty HOME would otherwise put runs below the current directory.
-        if base.is_absolute() { Ok(Store::in_folder(&base.join("howslow"))) } else { Err(StoreError::NoHome) }
+        Ok(Store::in_folder(&data_folder()?))
     }
 
     /// The store in this folder, which need not exist yet.
