@@ -3,6 +3,7 @@
 mod bill;
 mod compare;
 mod crossover;
+mod exchange;
 mod file;
 mod interference;
 mod load;
@@ -24,6 +25,7 @@ use report::document::DOCUMENTS;
 pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
+pub(crate) use exchange::{ExportArgs, HistoryArgs, ImportArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
@@ -81,6 +83,10 @@ pub(crate) enum Verb {
     List(ListArgs),
     /// Print a run
     Show(ShowArgs),
+    /// Write runs in the format of another program: CSV, Parquet, metrics, benchstat, lmbench ...
+    Export(ExportArgs),
+    /// Read what another tool measured as a run: lmbench, hyperfine, google-benchmark, criterion
+    Import(ImportArgs),
     /// Compare runs cost by cost, as ratios, and say which differences exceed the noise
     Compare(CompareArgs),
     /// Explain costs: derived costs, their parts, and what the parts leave unexplained
@@ -92,7 +98,7 @@ pub(crate) enum Verb {
     /// Repeat a paper's experiment on this machine, and test its tables and statements
     Study(StudyArgs),
     /// List the kept runs, newest first
-    History(JsonArgs),
+    History(HistoryArgs),
     /// Show what will make measurements noisy or impossible on this machine
     Doctor(JsonArgs),
     /// Print the JSON Schema of a run, or of what a verb prints with --json

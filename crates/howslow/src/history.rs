@@ -1,20 +1,34 @@
 //! `howslow history`: the kept runs.
 
+use exchange::{Cell, Table};
 use report::Kept;
 use store::{Head, Store};
 
-use crate::cli::JsonArgs;
+use crate::cli::HistoryArgs;
 use crate::output::{self, Outcome};
 
-pub(crate) fn history(args: &JsonArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     let kept: Vec<Kept> =
         Store::of_user()?.list()?.into_iter().zip(1..).map(|(head, place)| kept(head, place)).collect();
-    if args.json {
+    if args.csv {
+        crate::export::print_table(&table(&kept))?;
+    } else if args.json {
         output::print_json(&kept)?;
     } else {
         output::print(&report::history(&kept, output::style()))?;
     }
     Ok(Outcome::Done)
+}
+
+/// The list as a table, with one row a run.
+fn table(kept: &[Kept]) -> Table {
+    let mut table = Table::new(["run", "id", "started", "cpu_model", "kernel", "patterns", "full", "path"]);
+    for it in kept {
+        let texts = [&it.name, &it.id, &it.started, &it.model, &it.kernel, &it.patterns.join(" ")];
+        let full = [Cell::Flag(it.full), Cell::text(&it.path)];
+        table.rows.push(texts.into_iter().map(Cell::text).chain(full).collect());
+    }
+    table
 }
 
 fn kept(head: Head, place: usize) -> Kept {

@@ -1,8 +1,9 @@
-//! What a bill is written and printed as: the page, the document, the mix, folded stacks, OpenMetrics.
+//! What a bill is written and printed as: the page, the document, the mix, folded stacks, metrics.
 
 use std::io::Write;
 use std::path::Path;
 
+use exchange::{BillMetrics, bill_metrics};
 use record::{MixLine, Observation, printable};
 use report::document::BillDocument;
 use report::{BillView, Weight};
@@ -37,7 +38,7 @@ pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
             let shown = printable(&path.display().to_string());
             Err(Misuse(format!(
                 "-o {shown}: say FILE.toml for the mix, FILE.json for the document, FILE.folded for stacks of a flame graph, \
-                 or FILE.prom for OpenMetrics"
+                 or FILE.prom for metrics"
             )))
         }
         None => Ok(()),
@@ -62,7 +63,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
             Written::Mix => mix::text(told.view.seen, told.lines),
             Written::Document => document(told.view)?,
             Written::Folded => folded(told.view, args),
-            Written::Metrics => report::openmetrics(told.whole.seen, told.whole.bill),
+            Written::Metrics => bill_metrics(told.whole.seen, told.whole.bill, BillMetrics::Prometheus),
         };
         let shown = printable(&path.display().to_string());
         replace(path, &text).map_err(|error| anyhow::anyhow!("cannot write {shown}: {error}"))?;
@@ -71,7 +72,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
         _ if args.json => output::print(&document(told.view)?),
         Some(BillFormat::Json) => output::print(&document(told.view)?),
         Some(BillFormat::Folded) => output::print(&folded(told.view, args)),
-        Some(BillFormat::Openmetrics) => output::print(&report::openmetrics(told.whole.seen, told.whole.bill)),
+        Some(BillFormat::Openmetrics) => output::print(&metrics(told)),
         None if args.words.is_empty() => output::print(&report::bill(told.view, output::style())),
         None => {
             // The command's output is its own.
@@ -89,6 +90,11 @@ pub(super) fn is_page(args: &BillArgs) -> bool {
 
 fn document(view: &BillView) -> anyhow::Result<String> {
     Ok(serde_json::to_string(&serde_json::to_value(BillDocument::of(view))?)? + "\n")
+}
+
+/// For a scraper that reads the output itself.
+fn metrics(told: &Told) -> String {
+    bill_metrics(told.whole.seen, told.whole.bill, BillMetrics::OpenMetrics)
 }
 
 fn folded(view: &BillView, args: &BillArgs) -> String {

@@ -56,6 +56,12 @@ pub(crate) struct MeasureArgs {
     /// Print JSON instead of the page
     #[arg(long)]
     pub json: bool,
+    /// With --json: without the samples
+    #[arg(long, requires = "json")]
+    pub summary: bool,
+    /// Print CSV instead of the page: one row a cost, one column an axis
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
 }
 
 impl Default for MeasureArgs {
@@ -75,6 +81,8 @@ impl Default for MeasureArgs {
             svg: None,
             output: None,
             json: false,
+            summary: false,
+            csv: false,
         }
     }
 }
