@@ -31,7 +31,7 @@ const BEHIND: [&str; 28] = [
     "tool",
     "cpu_model",
     "microarchitecture",
-    "cpus",
+    "online_cpus",
     "kernel",
     "hypervisor",
     "microcode",

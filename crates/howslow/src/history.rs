@@ -22,11 +22,12 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
 
 /// The list as a table, with one row a run.
 fn table(kept: &[Kept]) -> Table {
-    let mut table = Table::new(["run", "id", "started", "cpu_model", "kernel", "patterns", "full", "path"]);
-    for it in kept {
-        let texts = [&it.name, &it.id, &it.started, &it.model, &it.kernel, &it.patterns.join(" ")];
+    let mut table = Table::new(["place", "id", "started", "cpu_model", "kernel", "patterns", "full", "path"]);
+    for (it, place) in kept.iter().zip(1..) {
+        let texts = [&it.id, &it.started, &it.model, &it.kernel, &it.patterns.join(" ")];
         let full = [Cell::Flag(it.full), Cell::text(&it.path)];
-        table.rows.push(texts.into_iter().map(Cell::text).chain(full).collect());
+        let row = [Cell::Count(place)].into_iter().chain(texts.into_iter().map(Cell::text));
+        table.rows.push(row.chain(full).collect());
     }
     table
 }

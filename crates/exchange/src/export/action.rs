@@ -47,13 +47,15 @@ impl Entry {
     fn of(cost: &Cost) -> Entry {
         let half = (cost.net_ns.high.0 - cost.net_ns.low.0) / 2.0;
         let doubts = cost.doubts.iter().filter(|doubt| doubt.is_serious()).map(Doubt::short);
-        let lines = std::iter::once(format!("per {}", cost.per)).chain(doubts.map(String::from));
+        let mut lines: Vec<String> =
+            std::iter::once(format!("per {}", cost.per)).chain(doubts.map(String::from)).collect();
+        lines.dedup();
         Entry {
             name: cost.name(),
             unit: "ns",
             value: cost.quoted().0,
             range: half.is_finite().then(|| format!("± {half}")),
-            extra: lines.collect::<Vec<_>>().join("\n"),
+            extra: lines.join("\n"),
         }
     }
 }

@@ -169,7 +169,9 @@ mod tests {
         table.rows.push(word("a", Cell::Count(4096), 1.5));
         table.rows.push(word("b\"=,", Cell::text("most-l2"), f64::NAN));
         let bytes = file(&table).expect("a file");
-        let reader = SerializedFileReader::new(Bytes::from(bytes)).expect("a reader");
+        let mut on_disk = tempfile::tempfile().expect("a file");
+        on_disk.write_all(&bytes).expect("a file can be written");
+        let reader = SerializedFileReader::new(on_disk).expect("a reader");
         let rows: Vec<_> = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
         assert_eq!(rows.len(), 2);
         assert_eq!(

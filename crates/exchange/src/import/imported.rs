@@ -128,7 +128,7 @@ struct Figured {
 
 /// The figure with its interval, by the rules for rounds: where another run would land. `None` if there is no figure.
 fn figures(told: &Told) -> Option<Figured> {
-    let good = |values: &[f64]| values.iter().all(|value| value.is_finite() && *value >= 0.0);
+    let good = |values: &[f64]| values.iter().all(|value| value.is_finite() && *value > 0.0);
     match told {
         Told::Processes(values) | Told::Process(values) if !good(values) || values.is_empty() => None,
         Told::Processes(values) | Told::Process(values) if values.len() == 1 => Some(alone(values[0])),
@@ -146,13 +146,13 @@ fn figures(told: &Told) -> Option<Figured> {
             Some(of(&told.figures, vec![round(0, values.clone())], doubts))
         }
         Told::Interval { value, low, high, samples } => {
-            let whole = good(&[*value, *low, *high]) && low <= value && value <= high && good(samples);
+            let whole = good(&[*value, *high]) && *low >= 0.0 && low <= value && value <= high && good(samples);
             let best = samples.iter().copied().fold(*value, f64::min);
             let rounds = if samples.is_empty() { Vec::new() } else { vec![round(0, samples.clone())] };
             let doubts = vec![Doubt::OneProcess { samples: samples.len() as u32 }];
             whole.then_some(Figured { value: *value, best, low: *low, high: *high, rounds, doubts })
         }
-        Told::Summary { median, deviation, count } if good(&[*median, *deviation]) && *count >= 2 => {
+        Told::Summary { median, deviation, count } if good(&[*median]) && *deviation >= 0.0 && *count >= 2 => {
             // The rule of `landing` for few rounds: t x 1.2533 x s x sqrt(2 / n) on the log scale.
             const MEDIAN_OVER_MEAN: f64 = 1.2533;
             let t = student_quantile(0.975, count - 1);
