@@ -7,7 +7,7 @@ use crate::table::{Cell, Table, axis_columns};
 /// The columns before the axes.
 const BEFORE: [&str; 2] = ["id", "group"];
 /// The columns behind the axes.
-const BEHIND: [&str; 28] = [
+const BEHIND: [&str; 30] = [
     "ns",
     "low",
     "high",
@@ -27,6 +27,8 @@ const BEHIND: [&str; 28] = [
     "doubts",
     "run",
     "started",
+    "label",
+    "host",
     "origin",
     "tool",
     "cpu_model",
@@ -82,12 +84,14 @@ fn cost_cells(cost: &Cost) -> [Cell; 17] {
     ]
 }
 
-fn run_cells(run: &Run) -> [Cell; 11] {
+fn run_cells(run: &Run) -> [Cell; 13] {
     let machine = &run.machine;
     let told = |text: &Option<String>| text.as_ref().map_or(Cell::Missing, Cell::text);
     [
         Cell::text(&run.id),
         Cell::text(&run.started),
+        told(&run.settings.label),
+        told(&machine.host),
         Cell::text(origin(run.origin)),
         Cell::text(&run.tool),
         Cell::text(&machine.cpu.model),

@@ -128,7 +128,9 @@ impl Kept {
 
 /// The newest kept run, and the ids of older ones of its kernel and processor.
 fn newest() -> (Option<Run>, VecDeque<String>) {
-    let heads = Store::of_user().and_then(|store| store.list()).unwrap_or_default();
+    let mut heads = Store::of_user().and_then(|store| store.list()).unwrap_or_default();
+    // What was imported from another tool has no prices of this machine, and names neither its program nor a processor.
+    heads.retain(|head| !head.build.is_empty() || !head.model.is_empty());
     let Some(first) = heads.first() else { return (None, VecDeque::new()) };
     let same = heads.iter().skip(1).filter(|it| it.kernel == first.kernel && it.model == first.model);
     let older = same.take(OLDER).map(|head| head.id.clone()).collect();
