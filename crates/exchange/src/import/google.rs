@@ -131,7 +131,9 @@ fn cost(name: String, entries: &[Entry]) -> Option<Found> {
         let times = single.iter().map(|entry| entry.ns(entry.real_time).unwrap_or(f64::NAN));
         (single[0], Told::Process(times.collect()))
     };
-    let time = shown.ns(shown.real_time).unwrap_or(0.0);
+    // Rates are those of the processor time, unless the benchmark asked for another clock, which its name then says.
+    let other_clock = ["/real_time", "/manual_time"].iter().any(|clock| name.contains(clock));
+    let time = shown.ns(if other_clock { shown.real_time } else { shown.cpu_time }).unwrap_or(0.0);
     let bytes = shown.bytes_per_second.map_or(0.0, |rate| rate * time / 1e9);
     Some(Found {
         cpu: shown.ns(shown.cpu_time).map(|cpu| (cpu, 0.0)),

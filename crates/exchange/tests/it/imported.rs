@@ -119,7 +119,7 @@ fn a_folder_of_criterion_is_read() {
         std::fs::write(new.join(format!("{part}.json")), line[part].to_string()).expect("a file");
     }
     let run = read(&exchange::gather(folder.path()).expect("a benchmark"));
-    assert_eq!(run.costs[0].operation, "imported.criterion.copy/clone/64");
+    assert_eq!(run.costs[0].operation, "imported.criterion.copy/clone/4096");
     std::fs::write(new.join("estimates.json"), "{\"mean\":").expect("a file");
     assert!(matches!(exchange::gather(folder.path()), Err(ImportError::Damaged { .. })));
 }
