@@ -99,10 +99,11 @@ impl Steps {
         let seen = if freedom > 0.0 { squares / freedom } else { 0.0 };
         // Successive differences tell two thirds as much as deviations from a known level (von Neumann, 1941).
         let freedom = freedom * 2.0 / 3.0;
-        let variance = ((PRIOR * told + freedom * seen) / (PRIOR + freedom)).max(seen).max(told);
+        let variance = ((PRIOR * told + freedom * seen) / (PRIOR + freedom)).max(seen);
         // Where runs scatter more than their intervals say, the intervals know nothing of it.
         let freedom = if seen > told { freedom.max(1.0) } else { PRIOR + freedom };
-        own.iter_mut().for_each(|own| *own = own.max(variance));
+        // A run with a wide interval tells less than the others.
+        own.iter_mut().for_each(|own| *own = (*own / told).max(1.0) * variance);
         let mut sums = vec![[0.0; 3]];
         for (log, own) in logs.iter().zip(&own) {
             let [weight, first, second] = sums.last().copied().unwrap_or_default();

@@ -46,8 +46,9 @@ const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., a label, the beginning of a kept run's id, or a book (cascade-lake).
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but an operation asked for by name was skipped;
 130 interrupted (what was measured is printed, and written only to the file of -o).
-Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), HOWSLOW_STORE their database (docs/STORE.md), \
-TMPDIR scratch files, NO_COLOR no colours, COLUMNS the width of pages (default: the terminal's; 100 in a pipe).";
+Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), HOWSLOW_STORE or --store their database \
+(postgres://USER@HOST/DATABASE, FILE.sqlite or files; default: SQLite in that folder), TMPDIR scratch files, \
+NO_COLOR no colours, COLUMNS the width of pages (default: the terminal's; 100 in a pipe).";
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
@@ -61,7 +62,8 @@ pub(crate) struct Command {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_enum, help_heading = "Output")]
     pub color: clap::ColorChoice,
     /// Where runs are kept: postgres://USER@HOST/DATABASE, a FILE.sqlite, or `files` [default: SQLite in the data folder]
-    #[arg(long, global = true, value_name = "STORE", hide_short_help = true)]
+    // Hidden, because it would stand in the help of every verb; the text below the help of howslow names it.
+    #[arg(long, global = true, value_name = "STORE", hide = true)]
     pub store: Option<String>,
     #[command(subcommand)]
     pub verb: Option<Verb>,
@@ -153,15 +155,19 @@ pub(crate) fn command() -> clap::Command {
     flowing(Command::command())
 }
 
-/// The words with a leading `--color WHEN` moved behind the verb: options before a verb are those of `howslow` alone.
-fn colour_after_verb(mut words: Vec<OsString>) -> Vec<OsString> {
-    let count = match words.get(1).and_then(|word| word.to_str()) {
-        Some("--color") => 2,
-        Some(word) if word.starts_with("--color=") => 1,
-        _ => return words,
-    };
+/// The words with a leading `--color WHEN` or `--store STORE` moved behind the verb: options before a verb are those of
+/// `howslow` alone.
+fn after_verb(mut words: Vec<OsString>) -> Vec<OsString> {
+    let mut count = 0;
+    while let Some(word) = words.get(1 + count).and_then(|word| word.to_str()) {
+        count += match word {
+            "--color" | "--store" => 2,
+            word if word.starts_with("--color=") || word.starts_with("--store=") => 1,
+            _ => break,
+        };
+    }
     let is_verb = words.get(1 + count).and_then(|word| word.to_str()).is_some_and(|word| !word.starts_with('-'));
-    if is_verb {
+    if count > 0 && is_verb {
         words[1..2 + count].rotate_right(1);
     }
     words
@@ -194,7 +200,7 @@ fn joined(text: &str) -> String {
 
 /// Parses the command line. Help, version and misuse end the program here, with status 0 or 2.
 pub(crate) fn parse() -> Command {
-    let matches = command().get_matches_from(colour_after_verb(std::env::args_os().collect()));
+    let matches = command().get_matches_from(after_verb(std::env::args_os().collect()));
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match command.color {
         clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
@@ -210,10 +216,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_colour_may_be_said_before_the_verb() {
-        let moved = |words: &[&str]| colour_after_verb(words.iter().map(OsString::from).collect());
+    fn the_colour_and_the_store_may_be_said_before_the_verb() {
+        let moved = |words: &[&str]| after_verb(words.iter().map(OsString::from).collect());
         assert_eq!(moved(&["howslow", "--color", "never", "list", "x"]), ["howslow", "list", "--color", "never", "x"]);
         assert_eq!(moved(&["howslow", "--color=never", "list"]), ["howslow", "list", "--color=never"]);
+        let both = moved(&["howslow", "--store", "files", "--color=never", "history"]);
+        assert_eq!(both, ["howslow", "history", "--store", "files", "--color=never"]);
         for words in [&["howslow", "--color", "never"][..], &["howslow", "--color", "never", "--json"], &["howslow"]] {
             assert_eq!(moved(words), words);
         }

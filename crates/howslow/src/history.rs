@@ -33,6 +33,9 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     });
     let kept: Vec<Kept> =
         chosen.take(args.newest.unwrap_or(usize::MAX)).map(|(head, place)| kept(head, place)).collect();
+    if kept.is_empty() && (args.since.is_some() || filter != Filter::default() || !args.operation.is_empty()) {
+        say(&format!("no run in {} is meant by this; omit an option", store.place()));
+    }
     if args.csv {
         crate::export::print_table(&table(&kept))?;
     } else if args.json {

@@ -4,10 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::error::StoreError;
-
-/// The environment variable that names the store.
-pub const STORE_VARIABLE: &str = "HOWSLOW_STORE";
+use crate::error::{STORE_VARIABLE, StoreError};
 
 /// Where runs are kept.
 #[derive(Clone, PartialEq, Eq)]

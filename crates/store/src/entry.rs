@@ -7,7 +7,7 @@ use record::{Estimate, Figures, Machine, printable};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use crate::error::StoreError;
+use crate::id::check_id;
 use crate::rows::Series;
 
 /// One document, ready to be taken in.
@@ -58,7 +58,7 @@ impl Entry {
                 printable(&document.schema)
             ));
         }
-        crate::files::check_id(&document.id).map_err(|error: StoreError| error.to_string())?;
+        check_id(&document.id).map_err(|error| error.to_string())?;
         let quiet = document.noise.quiet();
         let mut costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
         if !document.settings.beside.is_empty() {

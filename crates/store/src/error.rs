@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use record::{BookError, ReadError};
 
-use crate::address::STORE_VARIABLE;
 use crate::books::all_books;
 
 /// The environment variable that replaces the XDG data directory.
 pub const VARIABLE: &str = "HOWSLOW_DATA";
+/// The environment variable that names the store.
+pub const STORE_VARIABLE: &str = "HOWSLOW_STORE";
 
 /// The reasons why a run could not be kept or found.
 #[derive(Debug, thiserror::Error)]

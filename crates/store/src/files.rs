@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::entry::{Entry, digest};
 use crate::error::StoreError;
 use crate::head::Head;
+use crate::id::{check_id, is_id};
 use crate::rows::{Filter, Row, Series, Table};
 use crate::write::write_whole;
 
@@ -123,18 +124,4 @@ pub(crate) fn document(path: &Path) -> Result<Vec<u8>, String> {
         return Err("the file is larger than 256 MiB, so it is not a run".into());
     }
     std::fs::read(path).map_err(told)
-}
-
-/// Checks that an id is harmless as a file name anywhere.
-///
-/// # Errors
-/// If it is not.
-pub(crate) fn check_id(id: &str) -> Result<(), StoreError> {
-    if is_id(id) { Ok(()) } else { Err(StoreError::Id(record::printable(id))) }
-}
-
-/// True for letters, digits, '-', '_' and '.', not hidden, not long: harmless as a file name anywhere.
-pub(crate) fn is_id(id: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    !id.is_empty() && id.len() <= 100 && !id.starts_with('.') && !id.starts_with('-') && id.chars().all(allowed)
 }

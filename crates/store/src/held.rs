@@ -7,7 +7,8 @@ use std::time::Instant;
 use record::Run;
 
 use crate::address::Address;
-use crate::database::{self, Backend, Keys, Opened};
+use crate::backend::Backend;
+use crate::database::{self, Keys, Opened};
 use crate::error::StoreError;
 use crate::head::Head;
 pub(crate) use crate::import::Imported;

@@ -10,7 +10,8 @@ use record::Machine;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::database::{Backend, Cell, CostRow, Keys, packed};
+use crate::backend::{Backend, Cell, CostRow};
+use crate::database::{Keys, packed};
 use crate::entry::{Entry, state_of};
 use crate::rows::Series;
 

@@ -10,7 +10,7 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{IsNull, ToSql, Type};
 use postgres::{Client, Config, NoTls, Statement};
 
-use crate::database::{Backend, Cell, CostRow, Dialect};
+use crate::backend::{Backend, Cell, CostRow, Dialect};
 
 /// The tables' schema, so that they never meet tables of others.
 const SCHEMA: &str = "howslow";

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use crate::database::{Backend, Cell, CostRow, Dialect};
+use crate::backend::{Backend, Cell, CostRow, Dialect};
 
 /// How long a writer waits for others: twenty that write one after another need a few seconds on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -12,11 +12,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg_attr(not(feature = "database"), allow(dead_code, reason = "only a database needs all of it"))]
 mod address;
+#[cfg(feature = "database")]
+mod backend;
 mod books;
 mod calibration;
 #[cfg(feature = "database")]
 mod database;
+#[cfg_attr(not(feature = "database"), allow(dead_code, reason = "only a database needs all of it"))]
 mod entry;
 mod error;
 mod figures;
@@ -28,6 +32,7 @@ mod held;
 #[cfg(not(feature = "database"))]
 #[path = "not_held.rs"]
 mod held;
+mod id;
 #[cfg(feature = "database")]
 mod import;
 #[cfg(feature = "database")]
@@ -43,10 +48,10 @@ mod schema;
 mod waiting;
 mod write;
 
-pub use address::{Address, STORE_VARIABLE, choose};
+pub use address::{Address, choose};
 pub use books::book_names;
 pub use calibration::{BestSpeed, Calibration};
-pub use error::{StoreError, VARIABLE};
+pub use error::{STORE_VARIABLE, StoreError, VARIABLE};
 pub use figures::{FigureHistory, OfRun};
 pub use folder::data_folder;
 pub use head::Head;

@@ -7,10 +7,11 @@ use record::Run;
 
 use crate::address::Address;
 use crate::error::StoreError;
-use crate::files::{self, Files, check_id};
+use crate::files::{self, Files};
 use crate::folder::data_folder;
 use crate::head::Head;
 use crate::held::{Held, Purpose};
+use crate::id::check_id;
 use crate::label::PREFIX;
 use crate::names::{book, is_file, open_file};
 use crate::rows::{Filter, Row, Series, Table};

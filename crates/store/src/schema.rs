@@ -8,7 +8,7 @@ use refinery_core::{Migration, Runner};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::database::{Backend, Cell, Dialect};
+use crate::backend::{Backend, Cell, Dialect};
 
 /// The steps so far. A step that was released never changes; a new one is added below.
 const STEPS: &[(&str, &str)] = &[("V1__tables", include_str!("schema/v1.sql"))];

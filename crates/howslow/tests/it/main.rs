@@ -15,6 +15,7 @@ mod fleet;
 mod help;
 mod hidden;
 mod load;
+mod looking_back;
 mod measuring;
 mod misuse;
 mod model;

@@ -21,6 +21,7 @@ pub fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");
     command
         .env("HOWSLOW_DATA", data.path())
+        .env("HOWSLOW_STORE", "files")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .env("COLUMNS", "118")

@@ -1,0 +1,151 @@
+//! `history` and `watch` over kept runs: labels, filters, changes, the default store.
+
+use std::fs;
+
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+use record::{Nanoseconds, Run};
+use tempfile::TempDir;
+
+use crate::support::{EXAMPLE, QUICK, folder, howslow};
+
+/// Nine runs a day apart that scatter by 0.2 %. From `from` on, a system call takes 1.1 times as long under another kernel.
+fn nights(data: &TempDir, from: usize) -> std::path::PathBuf {
+    let folder = data.path().join("nights");
+    fs::create_dir_all(&folder).expect("a folder");
+    for night in 1..10 {
+        let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
+        (run.id, run.started) = (format!("2026010{night}-000000-aaaa"), format!("2026-01-0{night}T00:00:00Z"));
+        run.machine.host = Some("ci".into());
+        let changed = night >= from;
+        if changed {
+            run.machine.kernel.release = "6.19.0".into();
+        }
+        for (place, cost) in run.costs.iter_mut().enumerate() {
+            let scatter = 1.0 + 0.001 * ((night * 7 + place * 3) % 5) as f64 - 0.002;
+            let factor = if changed && cost.operation == "syscall.getppid" { 1.1 * scatter } else { scatter };
+            let net = &mut cost.net_ns;
+            for figure in [&mut net.quiet, &mut net.typical, &mut net.low, &mut net.high] {
+                *figure = Nanoseconds(figure.0 * factor);
+            }
+            cost.cycles *= factor;
+        }
+        let text = serde_json::to_vec(&run).expect("JSON");
+        fs::write(folder.join(format!("{night}.json")), text).expect("written");
+    }
+    folder
+}
+
+#[test]
+fn a_watch_names_what_changed_when_and_what_else_did() {
+    let data = folder();
+    let nights = nights(&data, 7);
+    let taken = howslow(&data).args(["history", "--take-in"]).arg(&nights).assert().success();
+    taken.stderr(contains("9 runs taken into"));
+    let watch = howslow(&data).args(["watch", "--json"]).assert().code(5);
+    let told: serde_json::Value = serde_json::from_slice(&watch.get_output().stdout).expect("JSON");
+    assert_eq!((&told["changed"], &told["others"], &told["among"]), (&true.into(), &8.into(), &"machine".into()));
+    assert_eq!(told["changes"].as_array().map(Vec::len), Some(1), "{told}");
+    let change = &told["changes"][0];
+    assert_eq!((&change["since"], &change["before"]), (&"20260107-000000-aaaa".into(), &"20260106-000000-aaaa".into()));
+    assert_eq!(
+        (&change["costs"].as_array().map(Vec::len), &change["costs"][0]["cost"]),
+        (&Some(1), &"syscall.getppid".into())
+    );
+    let ratio = change["costs"][0]["ratio"].as_f64().expect("a ratio");
+    assert!((ratio - 1.1).abs() < 0.005, "{ratio}");
+    assert_eq!(change["also"][0]["field"], "machine.kernel.release");
+    let page = howslow(&data).arg("watch").assert().code(5);
+    page.stdout(contains("1.100 times slower").and(contains("machine.kernel.release: 6.18.44 -> 6.19.0")));
+
+    howslow(&data).args(["watch", "--operation", "pipe"]).assert().success().stdout(contains("no cost changed"));
+    howslow(&data).args(["watch", "--at-least", "20%"]).assert().success();
+    howslow(&data).args(["watch", "--since", "2026-01-08"]).assert().success();
+    howslow(&data)
+        .args(["watch", "20260106"])
+        .assert()
+        .success()
+        .stdout(contains("beside 5 earlier runs of this machine"));
+    howslow(&data).args(["watch", "20260103"]).assert().code(2).stderr(contains("needs 4"));
+    howslow(&data).args(["watch", "zen-4"]).assert().code(2).stderr(contains("not kept"));
+    howslow(&data).args(["watch", "--operation", "nothing"]).assert().code(2);
+    howslow(&data).args(["watch", "--since", "yesterday"]).assert().code(2).stderr(contains("such as 3d"));
+
+    // Another machine of the class, with runs of its own that are too few.
+    let text = fs::read_to_string(nights.join("9.json")).expect("read");
+    let text = text.replace("20260109-000000-aaaa", "20260110-000000-bbbb").replace("2026-01-09T", "2026-01-10T");
+    fs::write(data.path().join("other.json"), text.replace(r#""host":"ci""#, r#""host":"ci2""#)).expect("written");
+    howslow(&data).args(["history", "--take-in"]).arg(data.path().join("other.json")).assert().success();
+    howslow(&data).arg("watch").assert().code(5).stdout(contains("of machines of its class"));
+    let own = howslow(&data).args(["history", "--machine", "ci2"]).assert().success();
+    own.stdout(contains("20260110").and(contains("20260109").not()));
+}
+
+#[test]
+fn history_filters_and_names_stay() {
+    let data = folder();
+    howslow(&data).args(["history", "--take-in"]).arg(nights(&data, 99)).assert().success();
+    let shown = |arguments: &[&str]| {
+        let done = howslow(&data).arg("history").args(arguments).arg("--json").assert().success();
+        let runs: serde_json::Value = serde_json::from_slice(&done.get_output().stdout).expect("JSON");
+        let names = runs.as_array().expect("runs").iter().map(|run| run["name"].as_str().expect("a name").to_owned());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(shown(&["-n", "2"]), "@1 @2");
+    assert_eq!(shown(&["--since", "2026-01-08"]), "@1 @2");
+    assert_eq!(shown(&["--since", "3d"]), "");
+    assert_eq!(shown(&["--operation", "syscall.getppid", "-n", "1"]), "@1");
+    assert_eq!(shown(&["--operation", "pipe.roundtrip@size=65"]), "");
+    assert_eq!(shown(&["--label", "before"]), "");
+    howslow(&data).args(["history", "--take-in", "/nowhere"]).assert().code(2).stderr(contains("no such file"));
+}
+
+#[test]
+fn a_label_names_the_newest_run_that_has_it_in_the_default_store() {
+    let data = folder();
+    let run = |label: &str| {
+        let mut command = howslow(&data);
+        command.env_remove("HOWSLOW_STORE").args(["run", "loop.empty", "--label", label]).args(QUICK);
+        command
+    };
+    run("before").assert().success();
+    run("before").assert().success();
+    run("after").assert().success();
+    assert!(data.path().join("runs.sqlite").is_file() && !data.path().join("runs").exists());
+    let show = |name: &str| {
+        let mut command = howslow(&data);
+        command.env_remove("HOWSLOW_STORE").args(["show", name, "--json"]);
+        let shown = command.assert().success();
+        record::run_from_bytes(&shown.get_output().stdout).expect("a run")
+    };
+    let [before, second]: [Run; 2] = [show("before"), show("@2")];
+    assert_eq!((before.id.as_str(), before.settings.label.as_deref()), (second.id.as_str(), Some("before")));
+    assert_eq!(show("label:after").id, show("@1").id);
+    for bad in ["a b", "a/b", "-x", "@1", "zen-4", "x.json", ""] {
+        run(bad).assert().code(2);
+    }
+    let mut compare = howslow(&data);
+    compare.env_remove("HOWSLOW_STORE").args(["compare", "before", "after"]).assert().success();
+}
+
+#[test]
+fn an_address_that_is_none_and_one_of_no_server_are_told_without_their_password() {
+    let data = folder();
+    for (address, status) in [("mysql://ann:s3cr3t@h/d", 2), ("postgres://ann:s3cr3t@127.0.0.1:1/d", 1)] {
+        let told = howslow(&data).args(["history", "--store", address]).assert().code(status);
+        let output = told.get_output();
+        let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(!text.contains("s3cr3t") && text.contains("store"), "{text}");
+    }
+    // A run is kept in a file, and says nothing of the password either.
+    let mut run = howslow(&data);
+    run.env("HOWSLOW_STORE", "postgres://ann:s3cr3t@127.0.0.1:1/d").args(["run", "loop.empty", "--json"]).args(QUICK);
+    let done = run
+        .assert()
+        .success()
+        .stderr(contains("taken in when the store can be used again").and(contains("s3cr3t").not()));
+    assert!(!String::from_utf8_lossy(&done.get_output().stdout).contains("s3cr3t"));
+    let waiting = fs::read_dir(data.path().join("waiting")).expect("a folder").flatten().next().expect("a store");
+    let file = fs::read_dir(waiting.path()).expect("a folder").flatten().next().expect("a run");
+    assert!(!fs::read_to_string(file.path()).expect("text").contains("s3cr3t"));
+}
