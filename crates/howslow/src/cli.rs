@@ -5,6 +5,7 @@ mod compare;
 mod crossover;
 mod file;
 mod history;
+mod fleet;
 mod interference;
 mod load;
 mod measure;
@@ -28,6 +29,7 @@ pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use history::{HistoryArgs, WatchArgs};
+pub(crate) use fleet::{FleetArgs, FleetVerb};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
@@ -87,6 +89,8 @@ pub(crate) enum Verb {
     Terminal(TerminalArgs),
     /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
     File(FileArgs),
+    /// Measure on every node of a cluster: through Slurm, SSH or Kubernetes
+    Fleet(FleetArgs),
     /// List the operations
     List(ListArgs),
     /// Print a run

@@ -19,6 +19,7 @@ mod doctor;
 mod explain;
 mod factors;
 mod file;
+mod fleet;
 mod generate;
 mod headline;
 mod history;
@@ -95,6 +96,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Scaling(args)) => scaling::scaling(&args),
         Some(Verb::Load(args)) => load::load(&args),
         Some(Verb::File(args)) => file::file(&args),
+        Some(Verb::Fleet(args)) => fleet::fleet(&args),
         Some(Verb::Terminal(args)) => terminal::terminal(&args),
         Some(Verb::History(args)) => history::history(&args),
         Some(Verb::Watch(args)) => watch::watch(&args),

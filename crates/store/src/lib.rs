@@ -21,6 +21,7 @@ mod entry;
 mod error;
 mod figures;
 mod files;
+mod folder;
 mod head;
 #[cfg(feature = "database")]
 mod held;
@@ -47,6 +48,7 @@ pub use books::book_names;
 pub use calibration::{BestSpeed, Calibration};
 pub use error::{StoreError, VARIABLE};
 pub use figures::{FigureHistory, OfRun};
+pub use folder::data_folder;
 pub use head::Head;
 pub use label::check_label;
 pub use names::{book, open_file};

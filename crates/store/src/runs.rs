@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy;
 use record::Run;
 
 use crate::address::Address;
-use crate::error::{StoreError, VARIABLE};
+use crate::error::StoreError;
 use crate::files::{self, Files, check_id};
+use crate::folder::data_folder;
 use crate::head::Head;
 use crate::held::{Held, Purpose};
 use crate::label::PREFIX;
@@ -53,13 +53,7 @@ impl Store {
     /// # Errors
     /// If no folder is known, or the address of the database cannot be read.
     pub fn of_user() -> Result<Store, StoreError> {
-        let address = Address::of_user()?;
-        if let Some(folder) = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()) {
-            return Ok(Store { folder: folder.into(), address });
-        }
-        let base = etcetera::base_strategy::Xdg::new().map_err(|_| StoreError::NoHome)?.data_dir();
-        // An empty HOME would otherwise put runs below the current directory.
-        if base.is_absolute() { Ok(Store { folder: base.join("howslow"), address }) } else { Err(StoreError::NoHome) }
+        Ok(Store { folder: data_folder()?, address: Address::of_user()? })
     }
 
     /// The store of files in this folder, which need not exist yet.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up: each crate may use only those before it.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "testing",
     "record",
     "guard",
@@ -21,6 +21,7 @@ const LAYERS: [&str; 18] = [
     "observe",
     "load",
     "store",
+    "fleet",
     "report",
     "top",
     "howslow",

@@ -1,0 +1,51 @@
+//! The reasons why a fleet could not be started, followed or read.
+
+use std::path::PathBuf;
+
+use store::StoreError;
+
+/// The reasons why a fleet could not be started, followed or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Misuse(String),
+    /// A file or folder cannot be read or written.
+    #[error("cannot {what} {}: {source}", path.display())]
+    Io {
+        /// `read`, `write`, `create the folder`.
+        what: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The data folder is unknown, or the state could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The state cannot be read.
+    #[error("{}: {why}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Another program follows this fleet.
+    #[error("another howslow follows the fleet {0}; end it first, or look with `howslow fleet status {0}`")]
+    Followed(String),
+    /// The scheduler or a tool does not answer as it should.
+    #[error("{0}")]
+    Trouble(String),
+}
+
+impl FleetError {
+    /// True if the user asked for something that makes no sense.
+    pub fn is_misuse(&self) -> bool {
+        matches!(self, FleetError::Misuse(_))
+    }
+
+    pub(crate) fn io(what: &'static str, path: &std::path::Path, source: std::io::Error) -> FleetError {
+        FleetError::Io { what, path: path.into(), source }
+    }
+}

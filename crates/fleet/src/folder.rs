@@ -1,0 +1,162 @@
+//! Where fleets are kept: one folder each below the data folder, with the state in one file that is replaced as a whole.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::error::FleetError;
+use crate::state::{Fleet, SCHEMA};
+
+/// The name of the state's file.
+const STATE: &str = "fleet.json";
+/// No state is longer: 100,000 nodes with some attempts each.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The folder below the data folder that holds all fleets.
+///
+/// # Errors
+/// If there is no data folder.
+pub fn data_folder() -> Result<PathBuf, FleetError> {
+    Ok(store::data_folder()?.join("fleet"))
+}
+
+/// All fleets of a user.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    all: PathBuf,
+}
+
+/// Held while a fleet is followed. Given up when it is dropped, or its process dies.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "the lock is held while the file is open")] File);
+
+impl Folder {
+    /// The user's fleets.
+    ///
+    /// # Errors
+    /// If there is no data folder.
+    pub fn of_user() -> Result<Folder, FleetError> {
+        Ok(Folder { all: data_folder()? })
+    }
+
+    /// The fleets in this folder, which need not exist yet.
+    pub fn at(all: &Path) -> Folder {
+        Folder { all: all.into() }
+    }
+
+    /// The folder of one fleet.
+    pub fn of(&self, id: &str) -> PathBuf {
+        self.all.join(id)
+    }
+
+    /// The ids of all fleets, newest first.
+    ///
+    /// # Errors
+    /// If the folder exists and cannot be read.
+    pub fn list(&self) -> Result<Vec<String>, FleetError> {
+        let entries = match std::fs::read_dir(&self.all) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(FleetError::io("read the folder", &self.all, source)),
+        };
+        let ids = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let created = |id: String| {
+            let since = std::fs::metadata(self.of(&id).join("lock")).and_then(|found| found.created());
+            let state = self.of(&id).join(STATE);
+            state.is_file().then_some((since.or_else(|_| std::fs::metadata(&state)?.modified()).ok(), id))
+        };
+        let mut found: Vec<_> = ids.filter(|id| is_id(id)).filter_map(created).collect();
+        found.sort_by(|one, other| other.cmp(one));
+        Ok(found.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// The id that a name means: itself, its unique beginning, or without a name the newest.
+    ///
+    /// # Errors
+    /// If there is no such fleet, or several.
+    pub fn find(&self, name: Option<&str>) -> Result<String, FleetError> {
+        let ids = self.list()?;
+        let newest = ids.first().cloned();
+        let none = || {
+            FleetError::Misuse(format!("no fleet is kept in {}; `howslow fleet run` begins one", self.all.display()))
+        };
+        let Some(name) = name else { return newest.ok_or_else(none) };
+        if ids.iter().any(|id| id == name) {
+            return Ok(name.into());
+        }
+        let mut begin: Vec<String> = ids.into_iter().filter(|id| !name.is_empty() && id.starts_with(name)).collect();
+        let shown = record::printable(name);
+        match (begin.len(), newest) {
+            (1, _) => Ok(begin.remove(0)),
+            (_, None) => Err(none()),
+            (0, Some(newest)) => Err(FleetError::Misuse(format!("{shown} names no fleet; the newest is {newest}"))),
+            (many, _) => Err(FleetError::Misuse(format!("{shown} is the beginning of {many} fleets; type more of it"))),
+        }
+    }
+
+    /// True if a fleet of this name is kept.
+    pub fn holds(&self, id: &str) -> bool {
+        is_id(id) && self.of(id).join(STATE).is_file()
+    }
+
+    /// Reads a fleet's state.
+    ///
+    /// # Errors
+    /// If it cannot be read, is damaged, or was written by another version's format.
+    pub fn read(&self, id: &str) -> Result<Fleet, FleetError> {
+        let path = self.of(id).join(STATE);
+        let wrong = |why: String| FleetError::State { path: path.clone(), why };
+        let size = std::fs::metadata(&path).map_err(|source| FleetError::io("read", &path, source))?.len();
+        if size > MOST_BYTES {
+            return Err(wrong(format!("{size} bytes are too many for the state of a fleet")));
+        }
+        let text = std::fs::read(&path).map_err(|source| FleetError::io("read", &path, source))?;
+        let fleet: Fleet = serde_json::from_slice(&text).map_err(|error| wrong(format!("not a fleet: {error}")))?;
+        if fleet.schema != SCHEMA || fleet.id != id {
+            let (schema, named) = (record::printable(&fleet.schema), record::printable(&fleet.id));
+            return Err(wrong(format!("this is the fleet {named} in the format {schema}, not {id} in {SCHEMA}")));
+        }
+        Ok(fleet)
+    }
+
+    /// Writes a fleet's state, completely or not at all.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, fleet: &Fleet) -> Result<(), FleetError> {
+        let mut text = serde_json::to_vec(fleet).map_err(|error| FleetError::Trouble(error.to_string()))?;
+        text.push(b'\n');
+        Ok(store::write_whole(&self.of(&fleet.id).join(STATE), &text)?)
+    }
+
+    /// Makes this program the only one that follows a fleet.
+    ///
+    /// # Errors
+    /// If another one does, or the folder cannot be written.
+    pub fn lock(&self, id: &str) -> Result<Lock, FleetError> {
+        let folder = self.of(id);
+        std::fs::create_dir_all(&folder).map_err(|source| FleetError::io("create the folder", &folder, source))?;
+        let path = folder.join("lock");
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|source| FleetError::io("write", &path, source))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock(file)),
+            Err(TryLockError::WouldBlock) => Err(FleetError::Followed(id.into())),
+            Err(TryLockError::Error(source)) => Err(FleetError::io("lock", &path, source)),
+        }
+    }
+}
+
+/// A new fleet's name: the time and four letters.
+pub fn new_id() -> String {
+    let letters: String = (0..4).map(|_| fastrand::lowercase()).collect();
+    format!("{}-{letters}", Timestamp::now().strftime("%Y%m%d-%H%M%S"))
+}
+
+/// True for letters, digits, `-`, `_` and `.`, at most 60, beginning with a letter or digit: harmless as a file's and a job's
+/// name.
+pub fn is_id(id: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    id.len() <= 60 && id.starts_with(|c: char| c.is_ascii_alphanumeric()) && id.chars().all(allowed)
+}

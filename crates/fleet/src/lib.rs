@@ -1,0 +1,22 @@
+//! One run on each of many nodes: submitted through the scheduler or the hosts that are there, followed, gathered, and
+//! finished later if this program ends before. Keeps its state in one file. Does not know what a run means, and prints
+//! nothing.
+//!
+//! ```
+//! let plan = fleet::Plan { suite: fleet::Suite::of(&["loop.empty".into()])?, budget_s: Some(2.0), ..fleet::Plan::default() };
+//! assert_eq!(plan.arguments(), ["run", "--budget", "2000ms", "--", "loop.empty"]);
+//! # Ok::<(), fleet::FleetError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod error;
+mod folder;
+mod plan;
+mod program;
+mod state;
+
+pub use error::FleetError;
+pub use folder::{Folder, Lock, data_folder, is_id, new_id};
+pub use plan::{Plan, Suite};
+pub use program::{Architecture, Program};
+pub use state::{Attempt, Fleet, Means, Node, SCHEMA, SlurmOptions, Stage};
