@@ -9,14 +9,24 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod begin;
+mod command;
 mod error;
 mod folder;
+mod follow;
+mod gather;
 mod plan;
 mod program;
+mod scheduler;
+mod slurm;
+mod ssh;
 mod state;
+mod verdict;
 
+pub use begin::{NODE_SCRIPT, Nodes, Request, begin, send};
 pub use error::FleetError;
 pub use folder::{Folder, Lock, data_folder, is_id, new_id};
+pub use follow::{Event, Follower};
 pub use plan::{Plan, Suite};
 pub use program::{Architecture, Program};
-pub use state::{Attempt, Fleet, Means, Node, SCHEMA, SlurmOptions, Stage};
+pub use state::{Attempt, Fleet, Gathered, Means, Node, SCHEMA, SlurmOptions, Stage};

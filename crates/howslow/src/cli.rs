@@ -30,6 +30,7 @@ pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use history::{HistoryArgs, WatchArgs};
 pub(crate) use fleet::{FleetArgs, FleetVerb};
+pub(crate) use fleet::{EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};

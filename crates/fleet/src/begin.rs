@@ -1,0 +1,161 @@
+//! Begins a fleet: checks what was asked for, and puts the program where the nodes find it.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::error::FleetError;
+use crate::folder::{Folder, is_id, new_id};
+use crate::gather::program_file;
+use crate::plan::Plan;
+use crate::program::Program;
+use crate::slurm::Slurm;
+use crate::state::{Fleet, Means, Node, SCHEMA};
+
+/// The script that runs on every node.
+pub const NODE_SCRIPT: &str = include_str!("node.sh");
+
+/// What a new fleet is.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// Its name, if the user gives one.
+    pub id: Option<&'a str>,
+    /// How its nodes are reached.
+    pub means: Means,
+    /// The nodes: a list in Slurm's notation, or hosts.
+    pub nodes: Nodes<'a>,
+    /// What each node does.
+    pub plan: Plan,
+    /// The programs to send, one for each architecture; empty if the nodes have howslow.
+    pub programs: Vec<Program>,
+    /// A folder that all nodes share with this host, if not the data folder.
+    pub shared: Option<&'a Path>,
+    /// The folder of the documents, if not below the data folder.
+    pub documents: Option<&'a Path>,
+    /// The version of howslow.
+    pub howslow: &'a str,
+}
+
+/// Which nodes.
+#[derive(Clone, Copy, Debug)]
+pub enum Nodes<'a> {
+    /// As the scheduler writes them; without a list, all of the partition.
+    List(Option<&'a str>),
+    /// These hosts.
+    Hosts(&'a [String]),
+}
+
+/// Creates a fleet and writes its state. Returns it, and what the user should know.
+///
+/// # Errors
+/// If what was asked for makes no sense, the scheduler does not answer, or something cannot be written.
+pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>), FleetError> {
+    let id = match request.id {
+        Some(id) if !is_id(id) => {
+            let shown = record::printable(id);
+            let text = format!("--id: {shown:?} is no name of a fleet: letters, digits, '-', '_' and '.', at most 60");
+            return Err(FleetError::Misuse(text));
+        }
+        Some(id) => id.to_owned(),
+        None => new_id(),
+    };
+    let mut notes = Vec::new();
+    let nodes = once(&named(request)?, &mut notes);
+    if nodes.is_empty() {
+        return Err(FleetError::Misuse("there is no node to measure; name some with --nodes, or a --partition".into()));
+    }
+    let own = folder.of(&id);
+    let shared = match request.shared {
+        Some(shared) => absolute(shared)?.join(format!("howslow-fleet-{id}")),
+        None => absolute(&own)?.join("shared"),
+    };
+    let documents = match request.documents {
+        Some(documents) => absolute(documents)?,
+        None => absolute(&own)?.join("documents"),
+    };
+    let fleet = Fleet {
+        schema: SCHEMA.into(),
+        id,
+        created: format!("{:.0}", Timestamp::now()),
+        howslow: request.howslow.into(),
+        means: request.means.clone(),
+        plan: request.plan.clone(),
+        installed: request.programs.is_empty(),
+        shared,
+        documents,
+        nodes: nodes.iter().map(|name| Node::new(name)).collect(),
+    };
+    for folder in [&own, &fleet.shared, &fleet.documents] {
+        std::fs::create_dir_all(folder).map_err(|source| FleetError::io("create the folder", folder, source))?;
+    }
+    send(&fleet, &request.programs)?;
+    folder.write(&fleet)?;
+    Ok((fleet, notes))
+}
+
+fn named(request: &Request) -> Result<Vec<String>, FleetError> {
+    match (&request.means, request.nodes) {
+        (Means::Slurm(options), Nodes::List(list)) => {
+            crate::slurm::check_further(&options.further)?;
+            Slurm { script: PathBuf::new(), options: options.clone() }.nodes(list)
+        }
+        (Means::Ssh, Nodes::Hosts(hosts)) => {
+            for host in hosts {
+                crate::ssh::check_host(host)?;
+            }
+            Ok(hosts.into())
+        }
+        _ => Err(FleetError::Misuse("--nodes is for Slurm and Kubernetes; --ssh takes the hosts itself".into())),
+    }
+}
+
+/// Each name once, in order.
+fn once(names: &[String], notes: &mut Vec<String>) -> Vec<String> {
+    let mut nodes: Vec<String> = Vec::new();
+    let mut known = std::collections::BTreeSet::new();
+    for name in names {
+        if known.insert(name) {
+            nodes.push(name.clone());
+        } else {
+            notes.push(format!("{} is named twice and measured once", record::printable(name)));
+        }
+    }
+    nodes
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, FleetError> {
+    std::path::absolute(path).map_err(|source| FleetError::io("find", path, source))
+}
+
+/// Puts the programs into the shared folder, each under its architecture's name, completely or not at all.
+///
+/// # Errors
+/// If two are for the same architecture, or one cannot be copied.
+pub fn send(fleet: &Fleet, programs: &[Program]) -> Result<(), FleetError> {
+    for (number, program) in programs.iter().enumerate() {
+        let architecture = program.architecture.name();
+        if programs[..number].iter().any(|other| other.architecture == program.architecture) {
+            return Err(FleetError::Misuse(format!("--binary: two programs are for {architecture}; give one")));
+        }
+        std::fs::create_dir_all(&fleet.shared)
+            .map_err(|source| FleetError::io("create the folder", &fleet.shared, source))?;
+        let place = program_file(&fleet.shared, architecture);
+        let part = place.with_extension("part");
+        let copied = std::fs::copy(&program.file, &part).and_then(|_| {
+            std::fs::set_permissions(&part, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+            std::fs::rename(&part, &place)
+        });
+        copied.map_err(|source| FleetError::io("copy the program to", &place, source))?;
+    }
+    Ok(())
+}
+
+/// Writes the node's script into the fleet's folder. Returns its file.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn script(folder: &Folder, fleet: &Fleet) -> Result<PathBuf, FleetError> {
+    let path = folder.of(&fleet.id).join("node.sh");
+    store::write_whole(&path, NODE_SCRIPT.as_bytes())?;
+    Ok(path)
+}

@@ -1,0 +1,273 @@
+//! Follows a fleet: submits what is missing, looks at the jobs, gathers, and decides what became of each attempt.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use store::Store;
+
+use crate::error::FleetError;
+use crate::folder::Folder;
+use crate::gather::{collect, left};
+use crate::scheduler::{Scheduler, Task};
+use crate::state::{Attempt, Fleet, Means, Stage};
+use crate::verdict::{Facts, Mark, Verdict, decide};
+
+/// What happened while a fleet was followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An attempt ended on this node.
+    Ended {
+        /// The node.
+        node: String,
+        /// How.
+        stage: Stage,
+        /// Why, in words.
+        reason: String,
+    },
+    /// Something that the user should know, which ends nothing.
+    Note(String),
+}
+
+/// Follows one fleet.
+pub struct Follower<'a> {
+    folder: &'a Folder,
+    scheduler: Box<dyn Scheduler>,
+    /// Where the runs are kept besides the folder of documents.
+    store: Option<Store>,
+    /// How long files may take to appear after their job has ended: a file system of a network shows them late.
+    patience: Duration,
+    marks: BTreeMap<usize, Mark>,
+    last_trouble: String,
+}
+
+impl<'a> Follower<'a> {
+    /// Prepares to follow this fleet, looking at intervals of `every`.
+    ///
+    /// # Errors
+    /// If what reaches the nodes cannot be prepared.
+    pub fn new(fleet: &Fleet, folder: &'a Folder, every: Duration) -> Result<Follower<'a>, FleetError> {
+        const LOOKS: u32 = 12;
+        let scheduler: Box<dyn Scheduler> = match &fleet.means {
+            Means::Slurm(options) => {
+                Box::new(crate::slurm::Slurm { script: crate::begin::script(folder, fleet)?, options: options.clone() })
+            }
+            Means::Ssh => Box::new(crate::ssh::Ssh::new()?),
+        };
+        let patience = every * LOOKS;
+        let (marks, last_trouble) = (BTreeMap::new(), String::new());
+        Ok(Follower { folder, scheduler, store: None, patience, marks, last_trouble })
+    }
+
+    /// Also keeps every gathered run in this store.
+    pub fn keep_in(&mut self, store: Store) {
+        self.store = Some(store);
+    }
+
+    /// Begins an attempt on every node that lacks a document and has none open. Stops early if `go_on` says so.
+    /// Returns what happened, and the number of jobs submitted.
+    ///
+    /// # Errors
+    /// If there is no scheduler, or the state cannot be written.
+    pub fn submit(
+        &mut self,
+        fleet: &mut Fleet,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<(Vec<Event>, usize), FleetError> {
+        let mut events = Vec::new();
+        let refusing = self.scheduler.refusing()?;
+        for place in fleet.unfinished() {
+            let node = &mut fleet.nodes[place];
+            let missing = node.missing(&fleet.plan);
+            let reason = refusing.get(&node.name).cloned().unwrap_or_default();
+            let stage = if reason.is_empty() { Stage::Submitting } else { Stage::Refused };
+            if stage == Stage::Refused {
+                events.push(Event::Ended { node: node.name.clone(), stage, reason: reason.clone() });
+            }
+            let number = node.attempts.len() as u32 + 1;
+            let submitted = format!("{:.0}", Timestamp::now());
+            node.attempts.push(Attempt { number, job: None, submitted, repetitions: missing, stage, reason });
+            self.marks.remove(&place);
+        }
+        self.folder.write(fleet)?;
+        let count = self.send(fleet, go_on, &mut events)?;
+        self.folder.write(fleet)?;
+        Ok((events, count))
+    }
+
+    fn send(
+        &self,
+        fleet: &mut Fleet,
+        go_on: &mut dyn FnMut(usize) -> bool,
+        events: &mut Vec<Event>,
+    ) -> Result<usize, FleetError> {
+        const SAVE: Duration = Duration::from_secs(1);
+        let fixed = fleet.clone();
+        let tasks: Vec<Task> = tasks(&fixed).into_iter().filter(|task| is_unsent(&fixed, task.place)).collect();
+        let (mut told, mut sent) = (BTreeSet::new(), 0);
+        let mut saved = Instant::now();
+        let mut note = |task: &Task, result: Result<Option<String>, String>| {
+            told.insert(task.place);
+            let node = fleet.nodes[task.place].name.clone();
+            let Some(attempt) = fleet.nodes[task.place].open_mut() else { return ControlFlow::Continue(()) };
+            match result {
+                Ok(job) => {
+                    sent += 1;
+                    attempt.stage = if job.is_some() { Stage::Waiting } else { Stage::Submitting };
+                    attempt.job = job;
+                }
+                Err(reason) => {
+                    (attempt.stage, attempt.reason) = (Stage::Refused, reason.clone());
+                    events.push(Event::Ended { node, stage: Stage::Refused, reason });
+                }
+            }
+            if saved.elapsed() > SAVE {
+                saved = Instant::now();
+                // Saved again at the end. Jobs that are not noted are found by their names.
+                let _ = self.folder.write(fleet);
+            }
+            if go_on(sent) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let result = self.scheduler.submit(&fixed, &tasks, &mut note);
+        for task in tasks.iter().filter(|task| !told.contains(&task.place)) {
+            fleet.nodes[task.place].attempts.pop();
+        }
+        if result.is_err() {
+            self.folder.write(fleet)?;
+        }
+        result.map(|()| sent)
+    }
+
+    /// Looks at the open attempts once, gathers what arrived, and writes the state.
+    ///
+    /// # Errors
+    /// If a document or the state cannot be written here. Trouble with the scheduler is an event.
+    pub fn step(&mut self, fleet: &mut Fleet) -> Result<Vec<Event>, FleetError> {
+        let before = fleet.clone();
+        let tasks = tasks(fleet);
+        let mut events = Vec::new();
+        let (seen, refusing) = match self.look(fleet, &tasks) {
+            Ok(found) => found,
+            Err(error) => {
+                let text = error.to_string();
+                if text != self.last_trouble {
+                    events.push(Event::Note(format!("{text}; asking again")));
+                }
+                self.last_trouble = text;
+                return Ok(events);
+            }
+        };
+        self.last_trouble.clear();
+        let mut cancel = Vec::new();
+        for task in tasks {
+            let (runs, damaged) = collect(fleet, task.place)?;
+            self.keep(&runs, &mut events);
+            let facts = Facts {
+                sight: seen.get(&task.place).map(|seen| &seen.sight),
+                refusing: refusing.get(&task.node).map(String::as_str),
+                left: left(&fleet.shared, &task.name),
+                complete: fleet.nodes[task.place].missing(&fleet.plan).is_empty(),
+                damaged: damaged.first().map(String::as_str),
+                limit_s: fleet.plan.job_limit_s(task.repetitions.len()),
+                has_job: task.job.is_some(),
+                shared: &fleet.shared,
+                patience: self.patience,
+            };
+            let verdict = decide(&facts, self.marks.entry(task.place).or_default());
+            let node = &mut fleet.nodes[task.place];
+            let Some(attempt) = node.attempts.last_mut() else { continue };
+            if let Some(seen) = seen.get(&task.place) {
+                attempt.job = Some(seen.job.clone());
+            }
+            match verdict {
+                Verdict::Still(stage, reason) => (attempt.stage, attempt.reason) = (stage, reason),
+                Verdict::Over { stage, reason, cancel: must_cancel } => {
+                    (attempt.stage, attempt.reason) = (stage, reason.clone());
+                    events.push(Event::Ended { node: node.name.clone(), stage, reason });
+                    cancel.extend(must_cancel.then_some(task));
+                }
+            }
+        }
+        if let Err(error) = self.scheduler.cancel(fleet, &cancel) {
+            events.push(Event::Note(error.to_string()));
+        }
+        if *fleet != before {
+            self.folder.write(fleet)?;
+        }
+        Ok(events)
+    }
+
+    #[expect(clippy::type_complexity, reason = "two maps of one question")]
+    fn look(
+        &self,
+        fleet: &Fleet,
+        tasks: &[Task],
+    ) -> Result<(BTreeMap<usize, crate::scheduler::Seen>, BTreeMap<String, String>), FleetError> {
+        let seen = self.scheduler.look(fleet, tasks)?;
+        let at_ease = |task: &Task| matches!(seen.get(&task.place), Some(seen) if matches!(seen.sight, crate::scheduler::Sight::Running(_)));
+        // Asked only if it can explain why a job does not run.
+        let refusing = if tasks.iter().all(at_ease) { BTreeMap::new() } else { self.scheduler.refusing()? };
+        Ok((seen, refusing))
+    }
+
+    fn keep(&self, runs: &[record::Run], events: &mut Vec<Event>) {
+        for run in runs {
+            if let Some(Err(error)) = self.store.as_ref().map(|store| store.keep(run)) {
+                events.push(Event::Note(format!("the run {} is not kept in the store: {error}", run.id)));
+            }
+        }
+    }
+
+    /// Cancels all open attempts. Documents that have arrived are gathered before. Returns the nodes.
+    ///
+    /// # Errors
+    /// If the scheduler refuses, or the state cannot be written.
+    pub fn cancel(&mut self, fleet: &mut Fleet) -> Result<Vec<String>, FleetError> {
+        let tasks = tasks(fleet);
+        self.scheduler.cancel(fleet, &tasks)?;
+        let mut cancelled = Vec::new();
+        for task in tasks {
+            let (runs, _) = collect(fleet, task.place)?;
+            self.keep(&runs, &mut Vec::new());
+            let complete = fleet.nodes[task.place].missing(&fleet.plan).is_empty();
+            if let Some(attempt) = fleet.nodes[task.place].open_mut() {
+                attempt.stage = if complete { Stage::Done } else { Stage::Cancelled };
+                if !complete {
+                    attempt.reason = "cancelled by `howslow fleet cancel`".into();
+                    cancelled.push(task.node);
+                }
+            }
+        }
+        self.folder.write(fleet)?;
+        Ok(cancelled)
+    }
+
+    /// Removes what nodes no longer need, if every node is complete: the programs, and what attempts left.
+    pub fn clean(&self, fleet: &Fleet) {
+        if fleet.complete() == fleet.nodes.len() {
+            self.scheduler.clean(fleet);
+            let _ = std::fs::remove_dir_all(&fleet.shared);
+        }
+    }
+}
+
+fn is_unsent(fleet: &Fleet, place: usize) -> bool {
+    fleet.nodes[place].open().is_some_and(|attempt| attempt.stage == Stage::Submitting && attempt.job.is_none())
+}
+
+/// The open attempts.
+fn tasks(fleet: &Fleet) -> Vec<Task> {
+    let task = |place: usize| {
+        let node = &fleet.nodes[place];
+        let attempt = node.open()?;
+        Some(Task {
+            place,
+            node: node.name.clone(),
+            name: fleet.prefix(place, attempt.number),
+            repetitions: attempt.repetitions.clone(),
+            job: attempt.job.clone(),
+        })
+    };
+    fleet.open().into_iter().filter_map(task).collect()
+}

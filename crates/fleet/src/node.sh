@@ -1,0 +1,66 @@
+#!/bin/sh
+# Runs howslow on one node, some times, and leaves its documents in a folder. It is given words only, no text to evaluate:
+#   FOLDER MARK NAME LIMIT REPETITIONS PROGRAM ARGUMENTS...
+# FOLDER receives NAME.started, NAME.rN.json, NAME.log and at last NAME.exit: a status and the reason. MARK begins the name
+# of the private folder on the node. LIMIT is the seconds that one run may take. REPETITIONS are numbers: 1,2,3.
+# PROGRAM is `sent` (FOLDER/howslow-ARCHITECTURE) or a command. Statuses of its own: 71 to 76.
+folder=$1 mark=$2 name=$3 limit=$4 repetitions=$5 program=$6
+shift 6
+umask 077
+[ -d "$folder" ] && [ -w "$folder" ] || exit 71
+cd / || exit 71
+
+place() {
+    printf '%s\n' "$2" >"$folder/.$name.$1.part" && mv -f "$folder/.$name.$1.part" "$folder/$name.$1"
+}
+private='' child=''
+finish() {
+    trap '' TERM INT HUP
+    [ -z "$child" ] || { kill -TERM "$child" 2>/dev/null; wait "$child" 2>/dev/null; }
+    [ -z "$private" ] || rm -rf "$private"
+    place exit "$1 $2" || exit 71
+    exit "$1"
+}
+trap 'finish 143 "ended by a signal"' TERM INT HUP
+
+architecture=$(uname -m)
+# What an attempt left that was killed. No other attempt of this fleet runs on this node.
+for old in "${TMPDIR:-/tmp}/$mark".*; do [ ! -d "$old" ] || [ ! -O "$old" ] || rm -rf "$old"; done
+private=$(mktemp -d "${TMPDIR:-/tmp}/$mark.XXXXXX") || finish 75 "no private folder in ${TMPDIR:-/tmp}"
+if [ "$program" = sent ]; then
+    [ -f "$folder/howslow-$architecture" ] || finish 72 "no program for $architecture was sent"
+    cp "$folder/howslow-$architecture" "$private/howslow" && chmod 700 "$private/howslow" ||
+        finish 75 "the program does not fit into $private"
+    program=$private/howslow
+    # A folder on which nothing may be executed.
+    "$program" --version >/dev/null 2>&1 || program=$folder/howslow-$architecture
+fi
+version=$("$program" --version 2>&1) || finish 73 "howslow cannot run here: $version"
+boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
+place started "$(uname -n) $architecture ${boot:--} $version" || exit 71
+HOWSLOW_DATA=$private/data
+export HOWSLOW_DATA
+# The store of who submitted is filled there.
+unset HOWSLOW_STORE
+guard=
+timeout -k 5 5 true 2>/dev/null && guard="timeout -k 5 $limit"
+
+IFS=,
+for number in $repetitions; do
+    IFS=' '
+    $guard "$program" "$@" -o "$private/run.json" >/dev/null 2>>"$folder/$name.log" &
+    child=$!
+    wait "$child"
+    status=$?
+    child=''
+    case $status in
+    # 3: something that was named is skipped here. The document says so.
+    0 | 3) ;;
+    124 | 137) finish 74 "run $number took longer than $limit s" ;;
+    *) finish 76 "howslow ended with status $status" ;;
+    esac
+    cp "$private/run.json" "$folder/.$name.r$number.part" && mv -f "$folder/.$name.r$number.part" "$folder/$name.r$number.json" ||
+        finish 75 "the document cannot be written to $folder"
+    rm -f "$private/run.json"
+done
+finish 0 done

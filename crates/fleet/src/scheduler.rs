@@ -1,0 +1,90 @@
+//! What every means of reaching nodes must do: take tasks, tell about them, cancel them.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use crate::error::FleetError;
+use crate::state::Fleet;
+
+/// One attempt on one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Task {
+    /// The node's place in the fleet.
+    pub place: usize,
+    /// The node.
+    pub node: String,
+    /// How its files begin.
+    pub name: String,
+    /// The repetitions to measure.
+    pub repetitions: Vec<u32>,
+    /// The scheduler's job, if it is known.
+    pub job: Option<String>,
+}
+
+/// What is known of a task's job.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Sight {
+    /// It waits, for this reason.
+    Waiting(String),
+    /// It has been running for this time, by the scheduler's clock.
+    Running(f64),
+    /// It ended so.
+    Ended(End, String),
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// By itself.
+    Finished,
+    /// By itself, with an error.
+    Failed,
+    /// It took longer than the scheduler allows.
+    TimedOut,
+    /// Somebody cancelled it.
+    Cancelled,
+    /// The node or the job died.
+    Killed,
+}
+
+/// A job as it was seen, with its id.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    /// The job's id.
+    pub job: String,
+    /// What is known.
+    pub sight: Sight,
+}
+
+/// Told after every submission: the task, and its job or why it was refused. A job of `None` may exist. Breaks off if told so.
+pub(crate) type Told<'a> = &'a mut dyn FnMut(&Task, Result<Option<String>, String>) -> ControlFlow<()>;
+
+/// A way to reach nodes.
+pub(crate) trait Scheduler {
+    /// The nodes that take no job now, with the reason.
+    ///
+    /// # Errors
+    /// If the scheduler does not answer.
+    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError>;
+
+    /// Submits the tasks.
+    ///
+    /// # Errors
+    /// If there is no scheduler at all.
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], told: Told<'_>) -> Result<(), FleetError>;
+
+    /// What is known of the tasks, by place. A task that is unknown is absent.
+    ///
+    /// # Errors
+    /// If the scheduler does not answer, or not as it should.
+    fn look(&self, fleet: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError>;
+
+    /// Cancels these tasks' jobs.
+    ///
+    /// # Errors
+    /// If the scheduler refuses.
+    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(), FleetError>;
+
+    /// Removes what the fleet has left on its nodes, once all is gathered.
+    fn clean(&self, fleet: &Fleet);
+}

@@ -1,0 +1,293 @@
+//! Slurm: one exclusive job per node, through its commands.
+
+mod answers;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::command::{Answer, ask};
+use crate::error::FleetError;
+use crate::scheduler::{End, Scheduler, Seen, Sight, Task, Told};
+use crate::state::{Fleet, SlurmOptions};
+
+/// The patience with one command of Slurm. A busy controller may take half a minute.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Options of sbatch that this crate sets. A user's would break what it relies on.
+const OWN: [&str; 20] = [
+    "--array",
+    "--chdir",
+    "--error",
+    "--export",
+    "--help",
+    "--input",
+    "--job-name",
+    "--nodefile",
+    "--nodelist",
+    "--nodes",
+    "--ntasks",
+    "--output",
+    "--parsable",
+    "--requeue",
+    "--test-only",
+    "--time",
+    "--usage",
+    "--version",
+    "--wait",
+    "--wrap",
+];
+
+/// The variables that the jobs get. All others, such as passwords, stay here.
+const VARIABLES: [&str; 7] = ["HOME", "LANG", "LD_LIBRARY_PATH", "LOGNAME", "PATH", "SHELL", "USER"];
+
+/// Slurm on this host.
+pub(crate) struct Slurm {
+    /// The file of the script that runs on nodes.
+    pub script: PathBuf,
+    /// Which node takes what.
+    pub options: SlurmOptions,
+}
+
+impl Slurm {
+    /// The nodes that a list such as `n[1-8],m3` names; without a list, all of the partition.
+    ///
+    /// # Errors
+    /// If Slurm does not answer, or the list is not one.
+    pub(crate) fn nodes(&self, list: Option<&str>) -> Result<Vec<String>, FleetError> {
+        let Some(list) = list else {
+            return Ok(answers::partition_nodes(&self.sinfo()?, self.options.partition.is_some()));
+        };
+        if list.starts_with('-') || list.contains(char::is_whitespace) {
+            let shown = record::printable(list);
+            return Err(FleetError::Misuse(format!("--nodes: {shown:?} is no list of nodes, such as n[001-128],m3")));
+        }
+        let answer = succeed("scontrol", &["show", "hostnames", list])?;
+        let nodes: Vec<String> = answer.text().lines().map(str::to_owned).collect();
+        match nodes.iter().find(|node| !is_node(node)) {
+            Some(odd) => Err(FleetError::Misuse(format!(
+                "--nodes: {:?} is no name of a node: letters, digits, '-', '_' and '.' are allowed",
+                record::printable(odd)
+            ))),
+            None => Ok(nodes),
+        }
+    }
+
+    fn sinfo(&self) -> Result<Vec<answers::NodeLine>, FleetError> {
+        let mut arguments = vec!["--noheader", "--all", "--Node", "--format=%N|%T|%P|%E"];
+        let partition = self.options.partition.as_ref().map(|name| format!("--partition={name}"));
+        arguments.extend(partition.as_deref());
+        let text = succeed("sinfo", &arguments)?.text();
+        answers::nodes(&text).map_err(|line| malformed("sinfo", "a list of nodes", &line))
+    }
+
+    fn submission(&self, fleet: &Fleet, task: &Task) -> Command {
+        let Slurm { script, options } = self;
+        let minutes = (fleet.plan.job_limit_s(task.repetitions.len()) / 60.0).ceil() as u64 + 1;
+        let mut command = slurm("sbatch");
+        command.args(["--parsable", "--nodes=1", "--ntasks=1", "--exclusive", "--no-requeue", "--chdir=/"]);
+        command.args(["--output=/dev/null", "--error=/dev/null"]);
+        command.arg(format!("--job-name={}", job_name(fleet, task))).arg(format!("--nodelist={}", task.node));
+        command.arg(format!("--time={}", options.time.clone().unwrap_or_else(|| minutes.to_string())));
+        let named =
+            [("partition", &options.partition), ("account", &options.account), ("constraint", &options.constraint)];
+        command.args(named.iter().filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?))));
+        command.args(&options.further).arg(script);
+        command.arg(&fleet.shared).args(node_arguments(fleet, task));
+        command
+    }
+
+    /// What accounting or the controller knows of a job that ended badly or is no longer in the queue.
+    fn record_of(&self, jobs: &[&str]) -> BTreeMap<String, (End, String)> {
+        let list = format!("--jobs={}", jobs.join(","));
+        let format = "--format=JobIDRaw,State%60,ExitCode,NodeList%100";
+        let accounting =
+            ask(slurm("sacct").args(["--noheader", "--parsable2", "--allocations", &list, format]), b"", PATIENCE);
+        let mut known = accounting.map(|answer| answers::accounting(&answer.text())).unwrap_or_default();
+        for job in jobs {
+            if !known.contains_key(*job) {
+                let answer = ask(slurm("scontrol").args(["--oneliner", "show", "job", job]), b"", PATIENCE);
+                let told = answer.ok().and_then(|answer| answers::job(&answer.text()));
+                known.extend(told.map(|told| ((*job).to_owned(), told)));
+            }
+        }
+        known
+    }
+}
+
+impl Scheduler for Slurm {
+    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
+        Ok(answers::refusing(&self.sinfo()?))
+    }
+
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], told: Told<'_>) -> Result<(), FleetError> {
+        for task in tasks {
+            let result = match ask(&mut self.submission(fleet, task), b"", PATIENCE) {
+                // The job may exist. It is found by its name.
+                Ok(answer) if answer.ok => Ok(answers::submitted(&answer.text())),
+                Ok(answer) => Err(complaint("sbatch", &answer)),
+                Err(why) if why.starts_with("there is no command") => return Err(FleetError::Trouble(missing(&why))),
+                Err(_) => Ok(None),
+            };
+            if told(task, result).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&self, fleet: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
+        let user = format!("--user={}", rustix::process::getuid().as_raw());
+        let format = "--format=%i|%T|%M|%j|%r";
+        let text = succeed("squeue", &["--noheader", "--all", "--states=all", &user, format])?.text();
+        let lines = answers::queue(&text).map_err(|line| malformed("squeue", "a list of jobs", &line))?;
+        let by_name: BTreeMap<&str, &answers::JobLine> = lines.iter().map(|line| (line.name.as_str(), line)).collect();
+        let mut seen = BTreeMap::new();
+        for task in tasks {
+            if let Some(line) = by_name.get(job_name(fleet, task).as_str()) {
+                seen.insert(task.place, Seen { job: line.job.clone(), sight: line.sight.clone() });
+            }
+        }
+        let unclear = |task: &&Task| match seen.get(&task.place) {
+            None => task.job.is_some(),
+            Some(seen) => matches!(&seen.sight, Sight::Ended(end, _) if *end != End::Finished),
+        };
+        let unclear: Vec<(usize, String)> = tasks
+            .iter()
+            .filter(unclear)
+            .filter_map(|task| {
+                Some((task.place, task.job.clone().or_else(|| Some(seen.get(&task.place)?.job.clone()))?))
+            })
+            .collect();
+        if !unclear.is_empty() {
+            let jobs: Vec<&str> = unclear.iter().map(|(_, job)| job.as_str()).collect();
+            let mut known = self.record_of(&jobs);
+            for (place, job) in unclear {
+                if let Some((end, detail)) = known.remove(&job) {
+                    seen.insert(place, Seen { job, sight: Sight::Ended(end, detail) });
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(), FleetError> {
+        let user = format!("--user={}", rustix::process::getuid().as_raw());
+        // By id and name, so that a job of somebody else who got the same number is left alone.
+        for task in tasks {
+            let name = format!("--name={}", job_name(fleet, task));
+            let answer = ask(slurm("scancel").args([&user, &name]), b"", PATIENCE).map_err(FleetError::Trouble)?;
+            if !answer.ok {
+                return Err(FleetError::Trouble(complaint("scancel", &answer)));
+            }
+        }
+        Ok(())
+    }
+
+    fn clean(&self, _: &Fleet) {}
+}
+
+/// The arguments of the script after the folder.
+pub(crate) fn node_arguments(fleet: &Fleet, task: &Task) -> Vec<String> {
+    let numbers: Vec<String> = task.repetitions.iter().map(u32::to_string).collect();
+    let program = if fleet.installed { "howslow" } else { "sent" };
+    let limit = format!("{:.0}", fleet.plan.limit_s().ceil());
+    let mark = format!("howslow-fleet-{}-n{}", fleet.id, task.place);
+    let mut arguments = vec![mark, task.name.clone(), limit, numbers.join(","), program.into()];
+    arguments.extend(fleet.plan.arguments());
+    arguments
+}
+
+/// Checks further options of sbatch.
+///
+/// # Errors
+/// If one is no option, or one that the fleet sets itself.
+pub(crate) fn check_further(options: &[String]) -> Result<(), FleetError> {
+    for option in options {
+        let shown = record::printable(option);
+        let name = option.split('=').next().unwrap_or_default();
+        if !option.starts_with("--") || option.len() < 4 {
+            let text = format!("{shown:?} is not passed on to sbatch: write each option as one word, --NAME=VALUE");
+            return Err(FleetError::Misuse(text));
+        }
+        // sbatch takes abbreviations of its options.
+        if let Some(own) = OWN.iter().find(|own| own.starts_with(name)) {
+            return Err(FleetError::Misuse(format!(
+                "{shown:?} is not passed on to sbatch: the fleet sets {own} itself"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn job_name(fleet: &Fleet, task: &Task) -> String {
+    format!("howslow.{}.{}", fleet.id, task.name)
+}
+
+/// True for what Slurm allows as a node's name.
+fn is_node(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.len() <= 255 && name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(allowed)
+}
+
+/// A command of Slurm, with the variables that it and the jobs need.
+fn slurm(name: &str) -> Command {
+    let passed = std::env::vars_os().filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        VARIABLES.contains(&&*name) || ["SLURM_", "SBATCH_", "LC_"].iter().any(|begin| name.starts_with(begin))
+    });
+    let mut command = Command::new(name);
+    command.env_clear().envs(passed);
+    command
+}
+
+fn succeed(name: &str, arguments: &[&str]) -> Result<Answer, FleetError> {
+    let answer = ask(slurm(name).args(arguments), b"", PATIENCE).map_err(|why| FleetError::Trouble(missing(&why)))?;
+    if answer.ok { Ok(answer) } else { Err(FleetError::Trouble(complaint(name, &answer))) }
+}
+
+fn missing(why: &str) -> String {
+    match why.starts_with("there is no command") {
+        true => format!("{why}: --slurm needs a host from which jobs are submitted; --ssh HOSTS needs no scheduler"),
+        false => why.into(),
+    }
+}
+
+fn complaint(name: &str, answer: &Answer) -> String {
+    match (answer.complaint.as_str(), answer.status) {
+        ("", Some(status)) => format!("{name} ended with status {status} and said nothing"),
+        ("", None) => format!("{name} was killed"),
+        (text, _) => format!("{name} says: {text}"),
+    }
+}
+
+fn malformed(name: &str, wanted: &str, line: &str) -> FleetError {
+    FleetError::Trouble(format!("{name} did not answer with {wanted}: {:?}", record::printable(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_break_the_fleet_are_not_passed_on() {
+        let check = |option: &str| check_further(&[option.to_owned()]);
+        for fine in ["--qos=low", "--reservation=test", "--mem=0", "--comment=a b"] {
+            assert!(check(fine).is_ok(), "{fine}");
+        }
+        for odd in
+            ["low", "-p", "", "--", "--array=1-3", "--arr=1-3", "--wrap=ls", "--output=x", "--nodel=n1", "/etc/passwd"]
+        {
+            assert!(check(odd).is_err_and(|error| error.is_misuse()), "{odd}");
+        }
+    }
+
+    #[test]
+    fn names_of_nodes_are_plain() {
+        assert!(is_node("n-001.cluster_a"));
+        for odd in ["", "-x", ".", "a b", "a;b", "a,b", "n[1-3]", "$(id)", "a\nb", "ä"] {
+            assert!(!is_node(odd), "{odd}");
+        }
+    }
+}

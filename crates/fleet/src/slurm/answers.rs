@@ -1,0 +1,204 @@
+//! Reads what Slurm's commands answer. A line that is not as expected is returned as the error.
+
+use std::collections::BTreeMap;
+
+use crate::scheduler::{End, Sight};
+
+/// A node as `sinfo` tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NodeLine {
+    name: String,
+    state: String,
+    partition: String,
+    reason: String,
+}
+
+/// A job as `squeue` tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct JobLine {
+    pub job: String,
+    pub name: String,
+    pub sight: Sight,
+}
+
+/// Reads `%N|%T|%P|%E`. The reason may hold anything, so it is last.
+pub(super) fn nodes(text: &str) -> Result<Vec<NodeLine>, String> {
+    let line = |line: &str| {
+        let mut fields = line.splitn(4, '|').map(|field| record::printable(field.trim()));
+        let mut next = || fields.next().ok_or_else(|| line.to_owned());
+        Ok(NodeLine { name: next()?, state: next()?, partition: next()?, reason: next()? })
+    };
+    text.lines().filter(|line| !line.trim().is_empty()).map(line).collect()
+}
+
+/// The nodes of the default partition, or with `named` of all that were answered, each once.
+pub(super) fn partition_nodes(lines: &[NodeLine], named: bool) -> Vec<String> {
+    let mut nodes: Vec<String> = Vec::new();
+    for line in lines.iter().filter(|line| named || line.partition.ends_with('*')) {
+        if nodes.last() != Some(&line.name) && !nodes.contains(&line.name) {
+            nodes.push(line.name.clone());
+        }
+    }
+    nodes
+}
+
+/// The nodes that take no job now, with the reason. The marks behind a state are explained in `man sinfo`: `*` does not
+/// answer.
+pub(super) fn refusing(lines: &[NodeLine]) -> BTreeMap<String, String> {
+    const REFUSE: [&str; 8] = ["down", "drained", "draining", "error", "fail", "failing", "inval", "unknown"];
+    let mut refusing = BTreeMap::new();
+    for line in lines {
+        let state = line.state.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let silent = line.state.contains('*');
+        if REFUSE.contains(&state) || silent {
+            let mut text = format!("Slurm has the node {state}");
+            if silent && !line.reason.eq_ignore_ascii_case("not responding") {
+                text += ", not responding";
+            }
+            if !matches!(line.reason.as_str(), "" | "none") {
+                text += &format!(": {}", line.reason);
+            }
+            refusing.insert(line.name.clone(), text);
+        }
+    }
+    refusing
+}
+
+/// Reads the id that `sbatch --parsable` prints: `12` or `12;cluster`. Anything else is unknown.
+pub(super) fn submitted(text: &str) -> Option<String> {
+    let id = text.lines().last()?.split(';').next()?.trim();
+    (!id.is_empty() && id.len() < 20 && id.chars().all(|c| c.is_ascii_digit())).then(|| id.into())
+}
+
+/// Reads `%i|%T|%M|%j|%r`.
+pub(super) fn queue(text: &str) -> Result<Vec<JobLine>, String> {
+    let line = |line: &str| {
+        let mut fields = line.splitn(5, '|').map(str::trim);
+        let mut next = || fields.next().ok_or_else(|| line.to_owned());
+        let (job, state, elapsed, name, reason) = (next()?, next()?, next()?, next()?, next()?);
+        let sight = sight(state, elapsed, reason).ok_or_else(|| line.to_owned())?;
+        Ok(JobLine { job: job.into(), name: name.into(), sight })
+    };
+    text.lines().filter(|line| !line.trim().is_empty()).map(line).collect()
+}
+
+fn sight(state: &str, elapsed: &str, reason: &str) -> Option<Sight> {
+    let reason = record::printable(reason);
+    Some(match state {
+        "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
+            Sight::Waiting(reason)
+        }
+        "RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
+            Sight::Running(seconds(elapsed).unwrap_or(0.0))
+        }
+        ended => Sight::Ended(end(ended)?, told(ended, &reason)),
+    })
+}
+
+/// What a state of a job that ended means.
+fn end(state: &str) -> Option<End> {
+    // Accounting adds who cancelled: `CANCELLED by 1000`, and marks what was cut off: `CANCELLED+`.
+    let word = state.split([' ', '+']).next().unwrap_or_default();
+    Some(match word {
+        "COMPLETED" => End::Finished,
+        "FAILED" => End::Failed,
+        "TIMEOUT" | "DEADLINE" => End::TimedOut,
+        "CANCELLED" | "REVOKED" => End::Cancelled,
+        "NODE_FAIL" | "BOOT_FAIL" | "LAUNCH_FAILED" | "OUT_OF_MEMORY" | "PREEMPTED" => End::Killed,
+        _ => return None,
+    })
+}
+
+fn told(state: &str, reason: &str) -> String {
+    match reason {
+        "" | "None" => state.into(),
+        reason => format!("{state}, {reason}"),
+    }
+}
+
+/// `MM:SS`, `HH:MM:SS`, `D-HH:MM:SS` in seconds.
+fn seconds(elapsed: &str) -> Option<f64> {
+    let (days, clock) = elapsed.split_once('-').unwrap_or(("0", elapsed));
+    let mut seconds = 0;
+    for part in clock.split(':') {
+        seconds = seconds * 60 + part.parse::<u32>().ok()?;
+    }
+    Some(f64::from(days.parse::<u32>().ok()?) * 86_400.0 + f64::from(seconds))
+}
+
+/// Reads `JobIDRaw|State|ExitCode|NodeList` of sacct. Jobs that have not ended are left out.
+pub(super) fn accounting(text: &str) -> BTreeMap<String, (End, String)> {
+    let line = |line: &str| {
+        let mut fields = line.split('|').map(str::trim);
+        let (job, state, exit) = (fields.next()?, fields.next()?, fields.next()?);
+        let detail = if exit == "0:0" { String::new() } else { format!("exit {exit}") };
+        Some((job.to_owned(), (end(state)?, record::printable(&told(state, &detail)))))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// Reads `scontrol --oneliner show job`. `None` if the job has not ended, or nothing is known.
+pub(super) fn job(text: &str) -> Option<(End, String)> {
+    let field = |name: &str| text.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let (state, reason, exit) = (field("JobState")?, field("Reason").unwrap_or("None"), field("ExitCode"));
+    let exit = exit.filter(|exit| *exit != "0:0").map(|exit| format!(", exit {exit}")).unwrap_or_default();
+    Some((end(state)?, record::printable(&format!("{}{exit}", told(state, reason)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_that_take_no_job_are_told_with_their_reason() {
+        let text = "n1|idle|all*|none\nn1|idle|big|none\nn2|drained|all*|bad | DIMM\nn3|down*|all*|Not responding\nn4|mixed*|big|none\n";
+        let lines = nodes(text).expect("lines");
+        assert_eq!(partition_nodes(&lines, false), ["n1", "n2", "n3"]);
+        assert_eq!(partition_nodes(&lines, true), ["n1", "n2", "n3", "n4"]);
+        let refusing = refusing(&lines);
+        assert_eq!(refusing.keys().collect::<Vec<_>>(), ["n2", "n3", "n4"]);
+        assert_eq!(refusing["n2"], "Slurm has the node drained: bad | DIMM");
+        assert_eq!(refusing["n3"], "Slurm has the node down: Not responding");
+        assert_eq!(refusing["n4"], "Slurm has the node mixed, not responding");
+        assert_eq!(nodes("what is this?"), Err("what is this?".into()));
+    }
+
+    #[test]
+    fn jobs_wait_run_and_end() {
+        let text = "1|PENDING|0:00|a|ReqNodeNotAvail, UnavailableNodes:n7\n2|RUNNING|1-02:03:04|b|None\n3|NODE_FAIL|0:26|c|NodeDown\n4|COMPLETED|0:03|d|None\n";
+        let sights: Vec<Sight> = queue(text).expect("jobs").into_iter().map(|line| line.sight).collect();
+        assert_eq!(
+            sights,
+            [
+                Sight::Waiting("ReqNodeNotAvail, UnavailableNodes:n7".into()),
+                Sight::Running(93_784.0),
+                Sight::Ended(End::Killed, "NODE_FAIL, NodeDown".into()),
+                Sight::Ended(End::Finished, "COMPLETED".into()),
+            ]
+        );
+        for odd in ["slurm_load_jobs error", "1|PENDING|0:00|a", "1|DANCING|0:00|a|None"] {
+            assert_eq!(queue(odd), Err(odd.into()));
+        }
+    }
+
+    #[test]
+    fn ids_are_numbers() {
+        assert_eq!(submitted("12\n"), Some("12".into()));
+        assert_eq!(submitted("warning\n12;east\n"), Some("12".into()));
+        for odd in ["", "\n", "ok", "-1", "Submitted batch job 12", "99999999999999999999999"] {
+            assert_eq!(submitted(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn ended_jobs_are_explained_by_accounting_or_by_the_controller() {
+        let known = accounting("7|CANCELLED by 1000|0:15|n1\n8|RUNNING|0:0|n2\n9|FAILED|71:0|n3\nnonsense\n");
+        assert_eq!(known.keys().collect::<Vec<_>>(), ["7", "9"]);
+        assert_eq!(known["7"], (End::Cancelled, "CANCELLED by 1000, exit 0:15".into()));
+        let line =
+            "JobId=9 JobName=x JobState=FAILED Reason=NonZeroExitCode Dependency=(null) ExitCode=71:0 NodeList=n3";
+        assert_eq!(job(line), Some((End::Failed, "FAILED, NonZeroExitCode, exit 71:0".into())));
+        assert_eq!(job("JobId=9 JobState=RUNNING Reason=None ExitCode=0:0"), None);
+        assert_eq!(job("slurm_load_jobs error: Invalid job id specified"), None);
+    }
+}

@@ -1,0 +1,327 @@
+//! A few hosts through the OpenSSH client: no daemon, no password, connections of its own. What runs on a host goes on
+//! when the connection ends.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::command::{Answer, ask};
+use crate::error::FleetError;
+use crate::gather::program_file;
+use crate::scheduler::{End, Scheduler, Seen, Sight, Task, Told};
+use crate::slurm::node_arguments;
+use crate::state::Fleet;
+
+/// The patience with one command on a host, and with one that carries a program there.
+const PATIENCE: Duration = Duration::from_secs(60);
+const CARRY: Duration = Duration::from_secs(600);
+/// Hosts that are asked at the same time.
+const AT_ONCE: usize = 16;
+
+/// Makes the fleet's folder and says the architecture. Its argument is the folder's name.
+const PREPARE: &str =
+    r#"umask 077; mkdir -p "$HOME/$1" && [ -O "$HOME/$1" ] && cd "$HOME/$1" && rm -f .part && uname -m && ls"#;
+/// Receives a file. Arguments: the folder, the file's name.
+const RECEIVE: &str = r#"umask 077; cd "$HOME/$1" && cat >".part.$2" && chmod 700 ".part.$2" && mv -f ".part.$2" "$2""#;
+/// Starts the node's script, which outlives the connection. Arguments: the folder, the attempt's name, and the script's.
+const START: &str = r#"umask 077; cd "$HOME/$1" || exit 71; name=$2; shift 2
+if command -v setsid >/dev/null; then setsid sh ./node.sh "$PWD" "$@" </dev/null >/dev/null 2>&1 &
+else nohup sh ./node.sh "$PWD" "$@" </dev/null >/dev/null 2>&1 &
+fi
+echo $! >"$name.pid"; cat "$name.pid""#;
+/// Tells whether the script runs, for how long, and which files there are. Arguments: the folder, the attempt's name.
+const LOOK: &str = r#"cd "$HOME/$1" 2>/dev/null || { echo gone; exit 0; }
+pid=$(cat "$2.pid" 2>/dev/null) || { echo gone; exit 0; }
+if grep -q "$2" "/proc/$pid/cmdline" 2>/dev/null; then echo running $(( $(date +%s) - $(stat -c %Y "$2.pid") )); else echo ended; fi
+ls | grep "^$2\." "#;
+/// Prints a file. Arguments: the folder, the file's name.
+const FETCH: &str = r#"cd "$HOME/$1" && cat "$2""#;
+/// Ends the script if it is still ours. Arguments: the folder, the attempt's name.
+const END: &str = r#"cd "$HOME/$1" 2>/dev/null || exit 0
+pid=$(cat "$2.pid" 2>/dev/null) || exit 0
+grep -q "$2" "/proc/$pid/cmdline" 2>/dev/null || exit 0
+kill -TERM "$pid""#;
+/// Removes the fleet's folder. Argument: the folder.
+const CLEAN: &str = r#"[ -O "$HOME/$1" ] && rm -rf "$HOME/$1""#;
+
+/// The OpenSSH client, with connections that end with this value.
+pub(crate) struct Ssh {
+    /// The folder of the connections' sockets, private to this user.
+    sockets: TempDir,
+    /// Hosts that were connected to.
+    connected: Mutex<Vec<String>>,
+}
+
+impl Ssh {
+    pub(crate) fn new() -> Result<Ssh, FleetError> {
+        // A socket's path has at most 108 bytes, so it is not below a long TMPDIR.
+        let sockets = tempfile::Builder::new().prefix("howslow-ssh-").tempdir_in("/tmp");
+        let sockets = sockets.map_err(|source| FleetError::io("create a folder in", Path::new("/tmp"), source))?;
+        Ok(Ssh { sockets, connected: Mutex::new(Vec::new()) })
+    }
+
+    /// The client with its options, up to the host.
+    fn client(&self, host: &str) -> Command {
+        let mut command = Command::new("ssh");
+        let control = format!("ControlPath={}/%C", self.sockets.path().display());
+        let options = ["BatchMode=yes", "ConnectTimeout=10", "ControlMaster=auto", "ControlPersist=120", &control];
+        let alive = ["ServerAliveInterval=10", "ServerAliveCountMax=3", "ForwardAgent=no", "ForwardX11=no"];
+        command.args(options.iter().chain(&alive).flat_map(|option| ["-o", option]));
+        let (name, port) = split(host);
+        command.args(port.into_iter().flat_map(|port| ["-p", port])).args(["-T", "--", name]);
+        command
+    }
+
+    /// Runs a script on a host with these arguments.
+    fn on(&self, host: &str, script: &str, arguments: &[&str], input: &[u8]) -> Result<Answer, String> {
+        if let Ok(mut connected) = self.connected.lock() {
+            connected.push(host.into());
+        }
+        // The host's login shell reads one line of words, each quoted.
+        let words = ["sh", "-c", script, "howslow"].into_iter().chain(arguments.iter().copied());
+        let mut command = self.client(host);
+        command.arg(shell_words::join(words));
+        let answer = ask(&mut command, input, if input.is_empty() { PATIENCE } else { CARRY })?;
+        match answer.ok {
+            true => Ok(answer),
+            false if answer.complaint.is_empty() => Err(format!("{host}: status {:?}", answer.status)),
+            false => Err(format!("{host}: {}", answer.complaint)),
+        }
+    }
+
+    fn start(&self, fleet: &Fleet, task: &Task) -> Result<Option<String>, String> {
+        let folder = remote(fleet);
+        let prepared = self.on(&task.node, PREPARE, &[&folder], b"")?.text();
+        let mut lines = prepared.lines();
+        let architecture = record::printable(lines.next().unwrap_or_default().trim());
+        if !fleet.installed {
+            let file = program_file(&fleet.shared, &architecture);
+            let name = format!("howslow-{architecture}");
+            if !matches!(architecture.as_str(), "x86_64" | "aarch64") || !file.is_file() {
+                return Err(format!(
+                    "it is an {architecture}, and no program for that was given; add one with --binary"
+                ));
+            }
+            if !lines.any(|present| present == name) {
+                let program = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+                self.on(&task.node, RECEIVE, &[&folder, &name], &program)?;
+            }
+        }
+        self.on(&task.node, RECEIVE, &[&folder, "node.sh"], crate::begin::NODE_SCRIPT.as_bytes())?;
+        let arguments = node_arguments(fleet, task);
+        let words: Vec<&str> = [&folder, &task.name].into_iter().chain(&arguments).map(String::as_str).collect();
+        let pid = self.on(&task.node, START, &words, b"")?.text();
+        let pid = pid.trim();
+        Ok(pid.parse::<u32>().ok().map(|pid| pid.to_string()))
+    }
+
+    /// Looks at a task, and copies its new files to the shared folder here.
+    fn see(&self, fleet: &Fleet, task: &Task) -> Result<Option<Seen>, String> {
+        let folder = remote(fleet);
+        let answer = self.on(&task.node, LOOK, &[&folder, &task.name], b"")?.text();
+        let mut lines = answer.lines();
+        let state = lines.next().unwrap_or_default();
+        let mut files: Vec<&str> = lines.filter(|file| is_file_of(file, &task.name)).collect();
+        // The exit status is the last word, so it is taken last.
+        files.sort_by_key(|file| file.ends_with(".exit"));
+        for file in files {
+            let place = fleet.shared.join(file);
+            if !place.exists() || file.ends_with(".log") {
+                let fetched = self.on(&task.node, FETCH, &[&folder, file], b"")?;
+                store::write_whole(&place, &fetched.out).map_err(|error| error.to_string())?;
+            }
+        }
+        let job = task.job.clone().unwrap_or_default();
+        Ok(match state.split_once(' ') {
+            Some(("running", seconds)) => {
+                Some(Seen { job, sight: Sight::Running(seconds.parse().unwrap_or_default()) })
+            }
+            _ if state == "ended" => {
+                let sight =
+                    Sight::Ended(End::Killed, "its process is gone: it was killed, or the host restarted".into());
+                Some(Seen { job, sight })
+            }
+            _ => None,
+        })
+    }
+
+    /// Does something for all tasks, some at a time.
+    fn all<T: Send>(&self, tasks: &[Task], work: impl Fn(&Task) -> T + Sync) -> Vec<T> {
+        let mut results = Vec::new();
+        for some in tasks.chunks(AT_ONCE) {
+            std::thread::scope(|scope| {
+                let running: Vec<_> = some.iter().map(|task| scope.spawn(|| work(task))).collect();
+                results.extend(running.into_iter().filter_map(|thread| thread.join().ok()));
+            });
+        }
+        results
+    }
+}
+
+impl Scheduler for Ssh {
+    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
+        Ok(BTreeMap::new())
+    }
+
+    fn submit(&self, fleet: &Fleet, tasks: &[Task], told: Told<'_>) -> Result<(), FleetError> {
+        for some in tasks.chunks(AT_ONCE) {
+            for (task, result) in some.iter().zip(self.all(some, |task| self.start(fleet, task))) {
+                if told(task, result).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&self, fleet: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
+        let found = self.all(tasks, |task| match self.see(fleet, task) {
+            Ok(seen) => seen,
+            // A host that does not answer now may do so later; its job counts as hung once its time is over.
+            Err(why) => {
+                let job = task.job.clone().unwrap_or_default();
+                let elapsed =
+                    elapsed_s(fleet, task).filter(|seconds| *seconds > fleet.plan.job_limit_s(task.repetitions.len()));
+                let sight = match elapsed {
+                    Some(_) => Sight::Ended(End::TimedOut, format!("the host does not answer: {why}")),
+                    None => Sight::Running(0.0),
+                };
+                Some(Seen { job, sight })
+            }
+        });
+        Ok(tasks.iter().zip(found).filter_map(|(task, seen)| Some((task.place, seen?))).collect())
+    }
+
+    fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(), FleetError> {
+        let folder = remote(fleet);
+        let failed = self.all(tasks, |task| self.on(&task.node, END, &[&folder, &task.name], b"").err());
+        let failed: Vec<String> = failed.into_iter().flatten().collect();
+        if failed.is_empty() { Ok(()) } else { Err(FleetError::Trouble(failed.join("; "))) }
+    }
+
+    fn clean(&self, fleet: &Fleet) {
+        let folder = remote(fleet);
+        let hosts = fleet.nodes.iter().map(|node| node.name.clone());
+        let tasks: Vec<Task> = hosts
+            .map(|node| Task { place: 0, node, name: String::new(), repetitions: Vec::new(), job: None })
+            .collect();
+        self.all(&tasks, |task| self.on(&task.node, CLEAN, &[&folder], b"").is_ok());
+    }
+}
+
+impl Drop for Ssh {
+    /// Ends the connections.
+    fn drop(&mut self) {
+        let Ok(mut connected) = self.connected.lock().map(|mut hosts| std::mem::take(&mut *hosts)) else { return };
+        connected.sort();
+        connected.dedup();
+        for host in connected {
+            let mut command = self.client(&host);
+            let mut words: Vec<_> = command.get_args().map(|word| word.to_os_string()).collect();
+            let host = words.pop().unwrap_or_default();
+            words.truncate(words.len().saturating_sub(2));
+            command = Command::new("ssh");
+            command.args(words).args(["-O", "exit", "--"]).arg(host);
+            let _ = ask(&mut command, b"", Duration::from_secs(5));
+        }
+    }
+}
+
+/// Seconds since the task was submitted, by the clock here.
+fn elapsed_s(fleet: &Fleet, task: &Task) -> Option<f64> {
+    let submitted = &fleet.nodes.get(task.place)?.attempts.last()?.submitted;
+    let since = submitted.parse::<jiff::Timestamp>().ok()?;
+    Some((jiff::Timestamp::now().as_second() - since.as_second()) as f64)
+}
+
+/// The fleet's folder on a host, below the home folder.
+fn remote(fleet: &Fleet) -> String {
+    format!(".howslow-fleet-{}", fleet.id)
+}
+
+/// True for a name that the node's script gives to the files of this attempt.
+fn is_file_of(file: &str, name: &str) -> bool {
+    let kind = file.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+    kind.is_some_and(|kind| {
+        let document = kind.strip_prefix('r').and_then(|rest| rest.strip_suffix(".json"));
+        matches!(kind, "started" | "exit" | "log") || document.is_some_and(|number| number.parse::<u32>().is_ok())
+    })
+}
+
+/// `user@host` and the port, if there is one. The colons of an IPv6 address are no port.
+fn split(host: &str) -> (&str, Option<&str>) {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') => (name, Some(port)),
+        _ => (host, None),
+    }
+}
+
+/// Checks a host as given by the user.
+///
+/// # Errors
+/// If it could be read as an option, as several words, or is no name.
+pub(crate) fn check_host(host: &str) -> Result<(), FleetError> {
+    let (name, port) = split(host);
+    let (user, name) = name.split_once('@').map_or((None, name), |(user, name)| (Some(user), name));
+    let is_word = |text: &str, further: &str| {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') || further.contains(c);
+        !text.is_empty() && text.len() <= 255 && !text.starts_with('-') && text.chars().all(allowed)
+    };
+    let port_fits = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
+    if is_word(name, ":") && user.is_none_or(|user| is_word(user, "")) && port_fits {
+        return Ok(());
+    }
+    Err(FleetError::Misuse(format!(
+        "--ssh: {:?} is no host: give HOST, USER@HOST or HOST:PORT; an alias in ~/.ssh/config can stand for anything else",
+        record::printable(host)
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_hosts_are_refused() {
+        for fine in ["n1", "me@n1.example.org", "n1:2222", "me@10.0.0.1:22", "fe80::1", "a_b"] {
+            assert!(check_host(fine).is_ok(), "{fine}");
+        }
+        for odd in [
+            "",
+            "-oProxyCommand=id",
+            "a b",
+            "a;id",
+            "$(id)",
+            "`id`",
+            "a\nb",
+            "@n1",
+            "me@",
+            "me@-x",
+            "n1:0",
+            "n1:x",
+            "n1:99999",
+            "-l@n1",
+            "n1'",
+            "ä",
+        ] {
+            assert!(check_host(odd).is_err_and(|error| error.is_misuse()), "{odd}");
+        }
+        assert_eq!(split("me@n1:22"), ("me@n1", Some("22")));
+        assert_eq!(split("fe80::1"), ("fe80::1", None));
+    }
+
+    #[test]
+    fn only_the_files_of_an_attempt_are_fetched() {
+        for fine in ["n1.a1.started", "n1.a1.exit", "n1.a1.log", "n1.a1.r12.json"] {
+            assert!(is_file_of(fine, "n1.a1"), "{fine}");
+        }
+        for odd in ["n1.a10.exit", "n1.a1./../x", "n1.a1.r1.json/../x", "n1.a1.rx.json", "n1.a1.pid", "howslow-x86_64"]
+        {
+            assert!(!is_file_of(odd, "n1.a1"), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Follows a fleet until no job is open, and says what happens meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ::fleet::{Event, Fleet, Folder, Follower, Stage};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use store::Store;
+
+use super::{show, told};
+use crate::cli::{EveryArgs, FleetArg, FollowArgs};
+use crate::output::{Outcome, say};
+
+/// Follows a fleet whose jobs go on.
+pub(super) fn attach(args: &FollowArgs) -> anyhow::Result<Outcome> {
+    let folder = told(Folder::of_user())?;
+    let id = told(folder.find(args.fleet.id.as_deref()))?;
+    let _lock = told(folder.lock(&id))?;
+    follow(&folder, told(folder.read(&id))?, &args.every, Begin::Nothing)
+}
+
+/// Measures again on the nodes that lack documents.
+pub(super) fn retry(args: &FollowArgs) -> anyhow::Result<Outcome> {
+    let folder = told(Folder::of_user())?;
+    let id = told(folder.find(args.fleet.id.as_deref()))?;
+    let _lock = told(folder.lock(&id))?;
+    follow(&folder, told(folder.read(&id))?, &args.every, Begin::Missing)
+}
+
+/// Cancels the jobs of a fleet.
+pub(super) fn cancel(args: &FleetArg) -> anyhow::Result<Outcome> {
+    let folder = told(Folder::of_user())?;
+    let id = told(folder.find(args.id.as_deref()))?;
+    let _lock = told(folder.lock(&id))?;
+    let mut fleet = told(folder.read(&id))?;
+    if fleet.open().is_empty() {
+        say(&format!("the fleet {id} has no open job"));
+        return Ok(Outcome::Done);
+    }
+    let mut follower = follower(&fleet, &folder, Duration::from_secs(1))?;
+    let nodes = told(follower.cancel(&mut fleet))?;
+    say(&format!("cancelled on {} nodes; `howslow fleet retry {id}` measures there again", nodes.len()));
+    Ok(Outcome::Done)
+}
+
+/// What is submitted before a fleet is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// Nothing.
+    Nothing,
+    /// An attempt on every node that lacks a document.
+    Missing,
+    /// The same; then this program ends.
+    MissingAndEnd,
+}
+
+/// The signals that ask this program to end, noted from now on.
+struct Ending(Vec<(i32, Arc<AtomicBool>)>);
+
+impl Ending {
+    fn watch() -> std::io::Result<Ending> {
+        let watch = |signal: i32| {
+            let came = Arc::new(AtomicBool::new(false));
+            // The second one ends the program as it would without this.
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&came))?;
+            signal_hook::flag::register(signal, Arc::clone(&came))?;
+            Ok((signal, came))
+        };
+        Ok(Ending([SIGINT, SIGTERM, SIGHUP].into_iter().map(watch).collect::<std::io::Result<_>>()?))
+    }
+
+    fn came(&self) -> Option<i32> {
+        self.0.iter().find(|(_, came)| came.load(Ordering::Relaxed)).map(|(signal, _)| *signal)
+    }
+}
+
+fn follower<'a>(fleet: &Fleet, folder: &'a Folder, every: Duration) -> anyhow::Result<Follower<'a>> {
+    let mut follower = told(Follower::new(fleet, folder, every))?;
+    match Store::of_user() {
+        Ok(store) => follower.keep_in(store),
+        Err(error) => say(&format!("the runs are only in {}: {error}", fleet.documents.display())),
+    }
+    Ok(follower)
+}
+
+/// Submits what is wanted, follows the fleet until no job is open, and prints what became of it.
+pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin: Begin) -> anyhow::Result<Outcome> {
+    let every = Duration::from_secs_f64(args.every);
+    let ending = Ending::watch()?;
+    let mut follower = follower(&fleet, folder, every)?;
+    let mut telling = Telling::new(&fleet);
+    if begin != Begin::Nothing {
+        let (events, sent) = told(follower.submit(&mut fleet, &mut |sent| {
+            telling.submitted(sent);
+            ending.came().is_none()
+        }))?;
+        telling.tell(&events);
+        telling.say(&format!("{sent} jobs submitted; `howslow fleet attach {}` follows them if this ends", fleet.id));
+    }
+    while begin != Begin::MissingAndEnd && !fleet.open().is_empty() {
+        let events = told(follower.step(&mut fleet))?;
+        telling.tell(&events);
+        telling.show(&fleet);
+        let since = Instant::now();
+        while since.elapsed() < every && !fleet.open().is_empty() && ending.came().is_none() {
+            std::thread::sleep(SLICE.min(every));
+        }
+        if ending.came().is_some() {
+            break;
+        }
+    }
+    telling.end();
+    if let Some(signal) = ending.came() {
+        let open = fleet.open().len();
+        say(&format!(
+            "interrupted: {open} jobs go on; `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` cancels them",
+            id = fleet.id
+        ));
+        return Ok(Outcome::Interrupted(signal));
+    }
+    follower.clean(&fleet);
+    show(&fleet, args.json)
+}
+
+/// How soon a signal is noticed.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Tells how far a fleet is: a bar on a terminal, else a line whenever something has changed.
+struct Telling {
+    bar: ProgressBar,
+    last: String,
+}
+
+impl Telling {
+    fn new(fleet: &Fleet) -> Telling {
+        let bar = ProgressBar::with_draw_target(Some(fleet.nodes.len() as u64), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} nodes  {msg}");
+        Telling { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())), last: String::new() }
+    }
+
+    fn say(&self, text: &str) {
+        self.bar.suspend(|| say(text));
+    }
+
+    fn submitted(&self, sent: usize) {
+        self.bar.set_message(format!("{sent} submitted"));
+    }
+
+    fn tell(&self, events: &[Event]) {
+        for event in events {
+            match event {
+                Event::Ended { stage: Stage::Done, .. } => {}
+                Event::Ended { node, stage, reason } => {
+                    self.say(&record::printable(&format!("{node}: {}: {reason}", stage.word())));
+                }
+                Event::Note(text) => self.say(&record::printable(text)),
+            }
+        }
+    }
+
+    fn show(&mut self, fleet: &Fleet) {
+        let summary = report::fleet_summary(fleet);
+        self.bar.set_position(fleet.complete() as u64);
+        self.bar.set_message(summary.clone());
+        if self.bar.is_hidden() && summary != self.last {
+            say(&summary);
+        }
+        self.last = summary;
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}

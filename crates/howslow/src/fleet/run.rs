@@ -1,0 +1,109 @@
+//! `howslow fleet run`: begins a fleet, or finishes one that is kept under the same name.
+
+use std::path::Path;
+
+use ::fleet::{Fleet, Folder, Means, Nodes, Plan, Program, Request, SlurmOptions, Suite};
+
+use super::follow::{Begin, follow};
+use super::told;
+use crate::cli::{FleetRunArgs, PlanArgs};
+use crate::output::{Misuse, Outcome, say};
+use crate::resolve;
+
+/// This program, even if its file has been replaced meanwhile.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
+pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
+    let folder = told(Folder::of_user())?;
+    let plan = plan(&args.plan)?;
+    let begin = if args.follow.detach { Begin::MissingAndEnd } else { Begin::Missing };
+    if let Some(id) = args.id.as_deref().filter(|id| folder.holds(id)) {
+        let _lock = told(folder.lock(id))?;
+        let fleet = told(folder.read(id))?;
+        same(&fleet, &plan, args)?;
+        say(&format!("the fleet {id} is kept: {} of {} nodes are complete", fleet.complete(), fleet.nodes.len()));
+        return follow(&folder, fleet, &args.follow.every, begin);
+    }
+    let request = Request {
+        id: args.id.as_deref(),
+        means: means(args),
+        nodes: if args.slurm { Nodes::List(args.slurm_options.nodes.as_deref()) } else { Nodes::Hosts(&args.ssh) },
+        plan,
+        programs: programs(&args.plan)?,
+        shared: args.slurm_options.shared.as_deref(),
+        documents: args.follow.output.as_deref(),
+        howslow: env!("CARGO_PKG_VERSION"),
+    };
+    if !args.slurm && args.slurm_options.nodes.is_some() {
+        return Err(Misuse("--nodes is for Slurm and Kubernetes; --ssh takes the hosts itself".into()).into());
+    }
+    let (fleet, notes) = told(::fleet::begin(&folder, &request))?;
+    let _lock = told(folder.lock(&fleet.id))?;
+    notes.iter().for_each(|note| say(note));
+    say(&format!("fleet {}: {} nodes", fleet.id, fleet.nodes.len()));
+    follow(&folder, fleet, &args.follow.every, begin)
+}
+
+fn means(args: &FleetRunArgs) -> Means {
+    let options = &args.slurm_options;
+    if !args.slurm {
+        return Means::Ssh;
+    }
+    Means::Slurm(SlurmOptions {
+        partition: options.partition.clone(),
+        account: options.account.clone(),
+        constraint: options.constraint.clone(),
+        time: options.time.clone(),
+        further: options.sbatch.clone(),
+    })
+}
+
+/// What each node does. Patterns are checked here, not on a thousand nodes.
+pub(super) fn plan(args: &PlanArgs) -> anyhow::Result<Plan> {
+    let suite = told(Suite::of(&args.suite))?;
+    if let Suite::Patterns(patterns) = &suite {
+        crate::pattern::choose(&resolve::patterns(patterns)?, false)?;
+    }
+    let PlanArgs { repeat, budget, rounds, precision, limit, .. } = *args;
+    Ok(Plan { suite, repeat, budget_s: budget, rounds, precision, limit_s: limit })
+}
+
+/// The programs to send.
+fn programs(args: &PlanArgs) -> anyhow::Result<Vec<Program>> {
+    if args.installed {
+        return Ok(Vec::new());
+    }
+    if args.binary.is_empty() {
+        let own = told(Program::read(Path::new(OWN_PROGRAM)))?;
+        if !own.is_static {
+            let text = "this howslow needs the C library of this host, and may not run on others: give a static one with \
+                        --binary FILE (docs/SYSTEMS.md says how to build it), or use those of the nodes with --installed";
+            return Err(Misuse(text.into()).into());
+        }
+        return Ok(vec![own]);
+    }
+    let programs: Vec<Program> = args.binary.iter().map(|file| told(Program::read(file))).collect::<Result<_, _>>()?;
+    for program in programs.iter().filter(|program| !program.is_static) {
+        say(&format!("{} is not static: it runs only where its libraries are", program.file.display()));
+    }
+    Ok(programs)
+}
+
+/// Checks that a kept fleet is the one that is asked for.
+fn same(fleet: &Fleet, plan: &Plan, args: &FleetRunArgs) -> anyhow::Result<()> {
+    let means = means(args);
+    let same_means = match (&fleet.means, &means) {
+        (Means::Slurm(_), Means::Slurm(_)) => true,
+        (Means::Ssh, Means::Ssh) => args.ssh.iter().all(|host| fleet.nodes.iter().any(|node| node.name == *host)),
+        _ => false,
+    };
+    if fleet.plan == *plan && same_means {
+        return Ok(());
+    }
+    let text = format!(
+        "the fleet {id} measures something else or elsewhere; give the options that it was begun with, or another --id. \
+         `howslow fleet retry {id}` finishes it as it is",
+        id = fleet.id
+    );
+    Err(Misuse(text).into())
+}

@@ -1,0 +1,110 @@
+//! The page of a fleet: what became of each node.
+
+use std::collections::BTreeMap;
+
+use ::fleet::{Fleet, Means, Node, Stage};
+
+use crate::grid::{Grid, RowKind};
+use crate::text::{Style, paragraph};
+
+/// A node's line of this many documents is not explained further.
+const MOST_FINE: usize = 12;
+
+/// The state of a fleet: a summary, the nodes that need attention with the reasons, then the others.
+pub fn fleet_status(fleet: &Fleet, style: Style) -> String {
+    let means = match fleet.means {
+        Means::Slurm(_) => "Slurm",
+        Means::Ssh => "SSH",
+    };
+    let head = format!("fleet {}   {} nodes through {means}   {}", fleet.id, fleet.nodes.len(), fleet_summary(fleet));
+    let mut page = style.bold(&head) + "\n";
+    let (fine, odd): (Vec<&Node>, Vec<&Node>) =
+        fleet.nodes.iter().partition(|node| node.missing(&fleet.plan).is_empty());
+    if !odd.is_empty() {
+        page += &grid(fleet, &odd, style);
+    }
+    if !fine.is_empty() && fine.len() <= MOST_FINE {
+        page += &grid(fleet, &fine, style);
+    }
+    for note in notes(fleet) {
+        page += &paragraph("  ", &note);
+    }
+    page += &paragraph("", &format!("documents: {}", fleet.documents.display()));
+    page + &next(fleet)
+}
+
+/// `5 done, 1 refused, 2 running`.
+pub fn fleet_summary(fleet: &Fleet) -> String {
+    let mut counts: BTreeMap<Stage, usize> = BTreeMap::new();
+    let mut untouched = 0;
+    for node in &fleet.nodes {
+        match node.stage() {
+            _ if node.missing(&fleet.plan).is_empty() => *counts.entry(Stage::Done).or_default() += 1,
+            Some(stage) => *counts.entry(stage).or_default() += 1,
+            None => untouched += 1,
+        }
+    }
+    let mut parts: Vec<String> = counts.into_iter().map(|(stage, count)| format!("{count} {}", stage.word())).collect();
+    if untouched > 0 {
+        parts.push(format!("{untouched} never started"));
+    }
+    parts.join(", ")
+}
+
+fn grid(fleet: &Fleet, nodes: &[&Node], style: Style) -> String {
+    let mut grid = Grid::new("<<><<");
+    grid.add(RowKind::Heading, ["node", "state", "documents", "job", "reason"].map(String::from).to_vec());
+    for node in nodes {
+        let attempt = node.attempts.last();
+        let complete = node.missing(&fleet.plan).is_empty();
+        let state = match attempt {
+            _ if complete => Stage::Done.word(),
+            Some(attempt) => attempt.stage.word(),
+            None => "never started",
+        };
+        let reason = attempt.filter(|_| !complete).map(|attempt| attempt.reason.clone()).unwrap_or_default();
+        grid.add(
+            if complete { RowKind::Row } else { RowKind::Aside },
+            vec![
+                node.name.clone(),
+                state.into(),
+                format!("{} of {}", node.gathered.len(), fleet.plan.repeat),
+                attempt.and_then(|attempt| attempt.job.clone()).unwrap_or_default(),
+                reason,
+            ],
+        );
+    }
+    grid.render(style)
+}
+
+/// What the reader of the figures must know.
+fn notes(fleet: &Fleet) -> Vec<String> {
+    let mut notes = Vec::new();
+    let versions = fleet.mixed_versions();
+    if !versions.is_empty() {
+        notes.push(format!(
+            "The nodes measured with different programs: {}. Compare only nodes of the same one.",
+            versions.join(", ")
+        ));
+    }
+    for node in &fleet.nodes {
+        if let Some(ahead) = node.gathered.iter().find_map(|document| document.clock_ahead_s) {
+            let way = if ahead > 0 { "ahead of" } else { "behind" };
+            notes.push(format!("The clock of {} is at least {} s {way} the clock here.", node.name, ahead.abs()));
+        }
+    }
+    notes
+}
+
+fn next(fleet: &Fleet) -> String {
+    let id = &fleet.id;
+    let unfinished = fleet.unfinished().len();
+    let text = match (fleet.open().len(), unfinished) {
+        (0, 0) => return String::new(),
+        (0, _) => format!("`howslow fleet retry {id}` measures on the {unfinished} nodes that lack documents"),
+        (open, _) => format!(
+            "{open} jobs go on: `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` ends them"
+        ),
+    };
+    paragraph("", &text)
+}
