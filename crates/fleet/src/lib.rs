@@ -4,7 +4,7 @@
 //!
 //! ```
 //! let plan = fleet::Plan { suite: fleet::Suite::of(&["loop.empty".into()])?, budget_s: Some(2.0), ..fleet::Plan::default() };
-//! assert_eq!(plan.arguments(), ["run", "--budget", "2000ms", "--", "loop.empty"]);
+//! assert_eq!(plan.arguments(), ["run", "--budget", "2000ms", "loop.empty"]);
 //! # Ok::<(), fleet::FleetError>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ mod error;
 mod folder;
 mod follow;
 mod gather;
+mod kubernetes;
 mod plan;
 mod program;
 mod scheduler;
@@ -27,6 +28,7 @@ pub use begin::{NODE_SCRIPT, Nodes, Request, begin, send};
 pub use error::FleetError;
 pub use folder::{Folder, Lock, data_folder, is_id, new_id};
 pub use follow::{Event, Follower};
+pub use kubernetes::{Collector, Manifests, Written};
 pub use plan::{Plan, Suite};
 pub use program::{Architecture, Program};
 pub use state::{Attempt, Fleet, Gathered, Means, Node, SCHEMA, SlurmOptions, Stage};

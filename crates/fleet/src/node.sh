@@ -40,8 +40,6 @@ boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
 place started "$(uname -n) $architecture ${boot:--} $version" || exit 71
 HOWSLOW_DATA=$private/data
 export HOWSLOW_DATA
-# The store of who submitted is filled there.
-unset HOWSLOW_STORE
 guard=
 timeout -k 5 5 true 2>/dev/null && guard="timeout -k 5 $limit"
 

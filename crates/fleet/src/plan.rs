@@ -86,7 +86,7 @@ impl Plan {
         match &self.suite {
             Suite::Headline => {}
             Suite::Full => arguments.push("--full".into()),
-            Suite::Patterns(patterns) => arguments.extend(["--".into()].into_iter().chain(patterns.iter().cloned())),
+            Suite::Patterns(patterns) => arguments.extend(patterns.iter().cloned()),
         }
         arguments
     }

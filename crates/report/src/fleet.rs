@@ -27,9 +27,9 @@ pub fn fleet_status(fleet: &Fleet, style: Style) -> String {
         page += &grid(fleet, &fine, style);
     }
     for note in notes(fleet) {
-        page += &paragraph("  ", &note);
+        page += &(paragraph("  ", &note) + "\n");
     }
-    page += &paragraph("", &format!("documents: {}", fleet.documents.display()));
+    page += &format!("documents: {}\n", fleet.documents.display());
     page + &next(fleet)
 }
 
@@ -106,5 +106,5 @@ fn next(fleet: &Fleet) -> String {
             "{open} jobs go on: `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` ends them"
         ),
     };
-    paragraph("", &text)
+    paragraph("", &text) + "\n"
 }

@@ -94,7 +94,7 @@ pub(crate) struct PlanArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Slurm")]
 pub(crate) struct SlurmArgs {
-    /// The nodes, as Slurm writes them: n[001-128],m3 [default: all of the partition]
+    /// The nodes, as Slurm writes them: n[001-128],m3 [default: all of the partition]; for Kubernetes: their names
     #[arg(long, value_name = "LIST")]
     pub nodes: Option<String>,
     /// Partition
@@ -124,7 +124,7 @@ pub(crate) struct KubernetesArgs {
     /// An image with howslow and a shell
     #[arg(long, value_name = "IMAGE", requires = "kubernetes")]
     pub image: Option<String>,
-    /// Number of nodes to measure, if --nodes does not name them
+    /// Number of nodes that the Job measures, if --nodes does not name them
     #[arg(long, value_name = "N", requires = "kubernetes", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub count: Option<u32>,
     /// Whole CPUs for each pod
@@ -133,6 +133,9 @@ pub(crate) struct KubernetesArgs {
     /// Where the documents go: pvc:CLAIM, or postgres:SECRET/KEY, a Secret that holds the store's address
     #[arg(long, value_name = "PLACE", default_value = "pvc:howslow")]
     pub collector: String,
+    /// Print the DaemonSet, which measures on every node, instead of the Job
+    #[arg(long, requires = "kubernetes", conflicts_with = "output")]
+    pub daemon_set: bool,
     /// Namespace
     #[arg(long, value_name = "NAME", requires = "kubernetes")]
     pub namespace: Option<String>,

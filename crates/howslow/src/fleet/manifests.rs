@@ -1,9 +1,38 @@
 //! `howslow fleet run --kubernetes`: writes manifests, and starts nothing.
 
-use crate::cli::FleetRunArgs;
-use crate::output::Outcome;
+use ::fleet::{Collector, Manifests, Written, new_id};
 
+use super::told;
+use crate::cli::FleetRunArgs;
+use crate::output::{self, Outcome, say};
+
+/// Writes the manifests to the folder of `-o`, or those of one kind to stdout.
 pub(super) fn write(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
-    let _ = super::run::plan(&args.plan)?;
-    anyhow::bail!("manifests are not written yet")
+    let options = &args.kubernetes_options;
+    let listed = args.slurm_options.nodes.as_deref().unwrap_or_default();
+    let mut nodes: Vec<String> = listed.split(',').filter(|node| !node.is_empty()).map(str::to_owned).collect();
+    nodes.sort();
+    nodes.dedup();
+    let manifests = Manifests {
+        id: args.id.clone().unwrap_or_else(new_id),
+        plan: super::run::plan(&args.plan)?,
+        image: options.image.clone().unwrap_or_default(),
+        count: options.count.unwrap_or(nodes.len() as u32),
+        nodes,
+        cpus: options.cpus,
+        collector: told(Collector::parse(&options.collector))?,
+        namespace: options.namespace.clone(),
+    };
+    let Written { config_map, job, daemon_set } = told(manifests.write())?;
+    let Some(folder) = &args.follow.output else {
+        let what = if options.daemon_set { daemon_set } else { job };
+        output::print(&format!("{config_map}---\n{what}"))?;
+        return Ok(Outcome::Done);
+    };
+    for (name, text) in [("configmap", config_map), ("job", job), ("daemonset", daemon_set)] {
+        let path = folder.join(format!("{name}.yaml"));
+        store::write_whole(&path, text.as_bytes())?;
+        say(&format!("wrote {}", path.display()));
+    }
+    Ok(Outcome::Done)
 }
