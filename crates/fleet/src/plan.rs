@@ -104,7 +104,7 @@ impl Plan {
     /// Seconds that a job with this many repetitions may take by its own limits, before the node or the scheduler must
     /// be what hangs.
     pub fn job_limit_s(&self, repetitions: usize) -> f64 {
-        const GRACE_S: f64 = 10.0;
+        const GRACE_S: f64 = 5.0;
         self.limit_s() * repetitions as f64 * 1.1 + GRACE_S
     }
 }

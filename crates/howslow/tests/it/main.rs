@@ -10,6 +10,7 @@ mod crossover;
 mod faults;
 mod file;
 mod filter;
+mod fleet;
 mod help;
 mod hidden;
 mod load;

@@ -1,0 +1,48 @@
+//! `howslow fleet`: over a real Slurm and a real sshd on this host, and over a scheduler that misbehaves.
+
+mod cluster;
+mod fake;
+mod manifests;
+mod slurm;
+mod ssh;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use assert_cmd::cargo::cargo_bin;
+use fleet::{Fleet, Folder, Node, Stage};
+use tempfile::TempDir;
+
+/// What a node measures in the tests.
+const TINY: [&str; 4] = ["--suite", "loop.empty", "--every", "300ms"];
+
+/// The program without debug information: an eighth of the bytes to copy to each node.
+fn small_program() -> PathBuf {
+    static MADE: OnceLock<TempDir> = OnceLock::new();
+    let folder = MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let copied = folder.path().join("howslow");
+        let stripped = Command::new("strip").arg("-o").arg(&copied).arg(cargo_bin!("howslow")).status();
+        if !stripped.is_ok_and(|status| status.success()) {
+            std::fs::copy(cargo_bin!("howslow"), &copied).expect("a copy");
+        }
+        folder
+    });
+    folder.path().join("howslow")
+}
+
+/// The state of a fleet below a data folder.
+fn state(data: &Path, id: &str) -> Fleet {
+    Folder::at(&data.join("fleet")).read(id).expect("the state of a fleet")
+}
+
+fn node<'a>(fleet: &'a Fleet, name: &str) -> &'a Node {
+    fleet.nodes.iter().find(|node| node.name == name).unwrap_or_else(|| panic!("{name} is no node of {fleet:?}"))
+}
+
+/// Checks how the newest attempt on a node ended, and that the reason says this.
+fn ended(fleet: &Fleet, name: &str, stage: Stage, says: &str) {
+    let last = node(fleet, name).attempts.last().unwrap_or_else(|| panic!("nothing was tried on {name}"));
+    assert!(last.stage == stage && last.reason.contains(says), "{name}: {last:?}, not {stage:?} because of {says:?}");
+}

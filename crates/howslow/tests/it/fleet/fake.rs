@@ -1,0 +1,242 @@
+//! A scheduler that is missing, refuses, loses jobs or answers nonsense; nodes with other clocks, programs and architectures.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::cargo_bin;
+use fleet::Stage;
+use tempfile::TempDir;
+
+use super::{TINY, ended, node, small_program, state};
+use crate::support::{EXAMPLE, folder};
+
+/// `sbatch`: runs the script at once for most nodes. The node's name says what goes wrong. `@` stands for the test's folder.
+const SBATCH: &str = r#"
+for word; do
+    case $word in
+    --nodelist=*) node=${word#*=} ;;
+    --job-name=*) name=${word#*=} ;;
+    esac
+done
+[ -z "${HOWSLOW_TEST_SECRET-}" ] || echo "a secret came through" >>@/secrets
+while case $1 in *node.sh) false ;; *) true ;; esac; do shift; done
+[ "$node" != refused ] || { echo "sbatch: error: Batch job submission failed: Access denied" >&2; exit 1; }
+id=$(($(ls @/jobs | wc -l) + 100))
+echo "$name" >@/jobs/$id
+[ -d "@/bin-$node" ] && PATH=@/bin-$node:$PATH
+[ "$node" = lost ] && { rm -f @/jobs/$id; : >@/jobs/.$id; echo $id; exit 0; }
+if [ "$node" = apart ]; then
+    # This node does not see the folder.
+    script=$1; shift 2
+    sh "$script" /nowhere "$@"
+    echo "FAILED $?:0" >@/ended-$id
+elif [ "$node" != waits ]; then
+    sh "$@" </dev/null >/dev/null 2>&1
+    echo "COMPLETED 0:0" >@/ended-$id
+fi
+[ "$node" = mute ] && { echo "Submitted, I think."; exit 0; }
+echo $id
+"#;
+
+const SQUEUE: &str = r#"
+if [ -e @/nonsense ]; then rm @/nonsense; echo "Unable to contact slurm controller"; exit 0; fi
+for job in @/jobs/*; do
+    [ -f "$job" ] || continue
+    id=${job##*/} state=PENDING reason=Priority
+    [ -e @/ended-$id ] && read -r state _ <@/ended-$id && reason=None
+    echo "$id|$state|0:01|$(cat $job)|$reason"
+done
+"#;
+
+const SCONTROL: &str = r#"
+case "$2" in
+hostnames) cat @/hostnames ;;
+job) [ -e @/ended-$3 ] && read -r state exit <@/ended-$3 && echo "JobId=$3 JobState=$state Reason=NonZeroExitCode ExitCode=$exit" ;;
+esac
+"#;
+
+/// A howslow that writes a document of another version and clock.
+const OTHER_HOWSLOW: &str = r#"
+[ "$1" = --version ] && { echo "howslow 0.0.9"; exit 0; }
+while [ "$1" != -o ]; do shift; done
+cp @/document-$NAME.json "$2"
+"#;
+
+struct Fake(TempDir);
+
+impl Fake {
+    /// A scheduler whose cluster has these nodes.
+    fn new(hostnames: &str) -> Fake {
+        let fake = Fake(folder());
+        let at = fake.0.path();
+        for name in ["jobs", "bin"] {
+            std::fs::create_dir(at.join(name)).expect("a folder");
+        }
+        std::fs::write(at.join("hostnames"), hostnames).expect("names");
+        for (name, text) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scontrol", SCONTROL)] {
+            fake.program("bin", name, text);
+        }
+        fake.program("bin", "sinfo", "sed 's/$/|idle|all*|none/' @/hostnames");
+        fake.program("bin", "scancel", "echo \"$@\" >>@/cancelled");
+        fake.program("bin", "sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1");
+        fake
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn program(&self, folder: &str, name: &str, text: &str) {
+        let at = self.path().join(folder);
+        std::fs::create_dir_all(&at).expect("a folder");
+        let text = text.replace('@', &self.path().display().to_string()).replace("$NAME", folder);
+        // Of `all*` and `"$@"`, only the second is a word of the shell.
+        let text = text.replace(&format!("\"${}\"", self.path().display()), "\"$@\"");
+        std::fs::write(at.join(name), format!("#!/bin/sh\n{text}")).expect("a script");
+        std::fs::set_permissions(at.join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a script");
+    }
+
+    /// A node that has a howslow of its own, which gives the example with these changes.
+    fn other(&self, node: &str, changes: &[(&str, &str)]) {
+        let folder = format!("bin-{node}");
+        self.program(&folder, "howslow", OTHER_HOWSLOW);
+        let text = changes.iter().fold(EXAMPLE.to_owned(), |text, (from, to)| {
+            assert!(text.contains(from), "the example lacks {from}");
+            text.replacen(from, to, 1)
+        });
+        std::fs::write(self.path().join(format!("document-{folder}.json")), text).expect("a document");
+    }
+
+    fn fleet(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(cargo_bin!("howslow"));
+        let path = format!("{}:{}", self.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
+        command.env("PATH", path).env("HOWSLOW_TEST_SECRET", "secret").env("HOWSLOW_DATA", self.path().join("data"));
+        command.args(["fleet"]).args(words).output().expect("it starts")
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.fleet(&[&["run", "--slurm", "--id", "f", "--nodes", "list"], words, &TINY].concat())
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concerned() {
+    let fake = Fake::new("good\nrefused\nlost\nmute\nforeign\napart\ngood\n");
+    std::fs::write(fake.path().join("nonsense"), "").expect("a file");
+    fake.program("bin-foreign", "uname", "case $1 in -m) echo riscv64 ;; *) echo foreign ;; esac");
+    let program = small_program();
+    let program = program.to_str().expect("a plain path");
+    let result = fake.run(&["--binary", program, "--budget", "1s", "--rounds", "1"]);
+    let said = said(&result);
+    assert_eq!(result.status.code(), Some(3), "{said}");
+    for text in ["good is named twice", "squeue did not answer with a list of jobs"] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    let fleet = state(&fake.path().join("data"), "f");
+    assert_eq!(fleet.nodes.len(), 6);
+    ended(&fleet, "good", Stage::Done, "");
+    // Its job is found by its name.
+    ended(&fleet, "mute", Stage::Done, "");
+    ended(&fleet, "refused", Stage::Refused, "Access denied");
+    ended(&fleet, "lost", Stage::Lost, "no longer knows its job");
+    ended(&fleet, "foreign", Stage::Failed, "no program for riscv64 was sent");
+    ended(&fleet, "apart", Stage::Failed, "--shared DIR");
+    assert!(!fake.path().join("secrets").exists(), "the environment reached the jobs");
+    let again = fake.fleet(&["status", "f", "--json"]);
+    assert_eq!(again.status.code(), Some(3));
+    assert_eq!(serde_json::from_slice::<fleet::Fleet>(&again.stdout).expect("a fleet"), fleet);
+}
+
+#[test]
+fn nodes_with_other_clocks_and_programs_are_told() {
+    let fake = Fake::new("now\nahead\nold\nhalf\n");
+    let now = jiff::Timestamp::now();
+    let later = format!("{:.0}", now + jiff::SignedDuration::from_hours(5));
+    let now = format!("{now:.0}");
+    let run: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
+    let [started, finished, version] =
+        ["started", "finished", "howslow"].map(|key| run[key].as_str().expect("a text").to_owned());
+    let clock = |time: &str| [(started.clone(), time.to_owned()), (finished.clone(), time.to_owned())];
+    let changes = |node: &str, pairs: Vec<(String, String)>| {
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+        fake.other(node, &pairs);
+    };
+    changes("now", clock(&now).to_vec());
+    changes("ahead", clock(&later).to_vec());
+    let old = (format!("\"howslow\": \"{version}\""), "\"howslow\": \"0.0.9\"".to_owned());
+    changes("old", clock(&now).into_iter().chain([old]).collect());
+    changes("half", Vec::new());
+    std::fs::write(fake.path().join("document-bin-half.json"), &EXAMPLE[..EXAMPLE.len() / 2]).expect("half a document");
+    let result = fake.run(&["--installed"]);
+    assert_eq!(result.status.code(), Some(3), "{}", said(&result));
+    let page = String::from_utf8_lossy(&result.stdout).replace('\n', " ");
+    for text in ["The clock of ahead is at least", "different programs: 0.0.9 (build", "cannot be read"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let fleet = state(&fake.path().join("data"), "f");
+    assert_eq!(node(&fleet, "now").gathered[0].clock_ahead_s, None);
+    assert!(node(&fleet, "ahead").gathered[0].clock_ahead_s.is_some_and(|ahead| ahead > 17_000));
+    ended(&fleet, "half", Stage::Failed, "its document n3.a1.r1.json cannot be read");
+}
+
+#[test]
+fn jobs_that_wait_go_on_without_us_and_are_cancelled_when_told() {
+    let fake = Fake::new("waits\n");
+    let begun = fake.run(&["--installed", "--detach"]);
+    assert!(said(&begun).contains("1 jobs submitted"), "{}", said(&begun));
+    assert!(!fake.path().join("cancelled").exists());
+    let fleet = state(&fake.path().join("data"), "f");
+    assert_eq!(fleet.nodes[0].attempts[0].stage, Stage::Waiting);
+    let mut other = Command::new(cargo_bin!("howslow"));
+    let path = format!("{}:{}", fake.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    other.env("PATH", path).env("HOWSLOW_DATA", fake.path().join("data")).args(["fleet", "attach", "--every", "200ms"]);
+    let mut attached = other.stderr(std::process::Stdio::null()).spawn().expect("it starts");
+    let folder = fleet::Folder::at(&fake.path().join("data/fleet"));
+    super::cluster::wait("the lock", || folder.lock("f").is_err());
+    let second = fake.fleet(&["attach", "f"]);
+    assert!(second.status.code() == Some(1) && said(&second).contains("another howslow follows"), "{}", said(&second));
+    // Ctrl-C asks nothing of the jobs.
+    let pid = rustix::process::Pid::from_child(&attached);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("a signal");
+    assert_eq!(attached.wait().expect("it ends").code(), Some(130));
+    assert!(!fake.path().join("cancelled").exists(), "Ctrl-C cancelled jobs");
+    let cancelled = fake.fleet(&["cancel"]);
+    assert!(cancelled.status.success(), "{}", said(&cancelled));
+    let words = std::fs::read_to_string(fake.path().join("cancelled")).expect("scancel was called");
+    assert!(words.contains("--name=howslow.f.n0.a1"), "{words}");
+    ended(&state(&fake.path().join("data"), "f"), "waits", Stage::Cancelled, "howslow fleet cancel");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_submitted() {
+    let fake = Fake::new("n1;touch owned\n");
+    let misuse: [&[&str]; 10] = [
+        &["run", "--slurm", "--installed", "--nodes", "n1;touch owned"],
+        &["run", "--slurm", "--installed", "--nodes", "--help"],
+        &["run", "--slurm", "--installed", "--nodes", "n1 n2"],
+        &["run", "--slurm", "--installed", "--nodes", "n1", "--", "--wrap=touch owned"],
+        &["run", "--slurm", "--installed", "--nodes", "n1", "--", "touch"],
+        &["run", "--slurm", "--installed", "--id", "../x"],
+        &["run", "--slurm", "--installed", "--suite", "no.such.operation"],
+        &["run", "--slurm", "--installed", "--suite", "full", "pipe.self"],
+        &["run", "--slurm", "--binary", "/etc/passwd"],
+        &["attach", "no-such-fleet"],
+    ];
+    for words in misuse {
+        let result = fake.fleet(words);
+        assert_eq!(result.status.code(), Some(2), "{words:?}: {}", said(&result));
+    }
+    assert_eq!(std::fs::read_dir(fake.path().join("jobs")).expect("jobs").count(), 0, "something was submitted");
+    let nobody = Command::new(cargo_bin!("howslow"))
+        .args(["fleet", "run", "--slurm", "--installed"])
+        .env("HOWSLOW_DATA", fake.path().join("data"))
+        .env("PATH", "/nonexistent")
+        .output()
+        .expect("it starts");
+    assert_eq!(nobody.status.code(), Some(1));
+    assert!(said(&nobody).contains("there is no command sinfo here: --slurm needs"), "{}", said(&nobody));
+}

@@ -1,0 +1,66 @@
+//! The manifests for Kubernetes, read by PyYAML and checked against the schemas of Kubernetes.
+
+use std::process::Command;
+
+use crate::support::{folder, howslow};
+
+/// Reads all manifests with PyYAML, checks each strictly, and prints them as JSON.
+const VALIDATE: &str = "\
+import json, sys, yaml, kubernetes_validate
+read = [document for path in sys.argv[1:] for document in yaml.safe_load_all(open(path))]
+for document in read:
+    kubernetes_validate.validate(document, '1.33', strict=True)
+print(json.dumps(read))
+";
+
+const RUN: [&str; 8] =
+    ["fleet", "run", "--kubernetes", "--id", "f1", "--image", "registry.example/howslow:1", "--suite"];
+
+#[test]
+fn manifests_are_what_kubernetes_expects() {
+    let data = folder();
+    let words = ["loop.empty", "pipe.*@size=1", "--repeat", "2", "--nodes", "n2,n1.example,n2", "--cpus", "4"];
+    let to = data.path().join("manifests");
+    howslow(&data).args(RUN).args(words).arg("-o").arg(&to).assert().success();
+    let store = data.path().join("store.yaml");
+    let words = ["headline", "--count", "7", "--daemon-set", "--collector", "postgres:db/URL", "--namespace", "perf"];
+    let printed = howslow(&data).args(RUN).args(words).assert().success();
+    std::fs::write(&store, &printed.get_output().stdout).expect("a file");
+    let files = ["configmap", "job", "daemonset"].map(|name| to.join(format!("{name}.yaml")));
+    let read = Command::new("python3").args(["-c", VALIDATE]).args(&files).arg(&store).output();
+    let Some(read) = read.ok().filter(|read| !String::from_utf8_lossy(&read.stderr).contains("ModuleNotFound")) else {
+        testing::not_tested!("Python cannot validate manifests; pip install kubernetes-validate PyYAML");
+        return;
+    };
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    let documents: serde_json::Value = serde_json::from_slice(&read.stdout).expect("JSON");
+    let kinds: Vec<&str> = (0..5).filter_map(|place| documents[place]["kind"].as_str()).collect();
+    assert_eq!(kinds, ["ConfigMap", "Job", "DaemonSet", "ConfigMap", "DaemonSet"]);
+    let [map, job] = [&documents[0], &documents[1]];
+    assert_eq!(map["data"]["node.sh"].as_str(), Some(fleet::NODE_SCRIPT), "the script is changed by YAML");
+    let plan: fleet::Plan = serde_json::from_str(map["data"]["plan.json"].as_str().expect("a plan")).expect("a plan");
+    assert_eq!(plan.repeat, 2);
+    assert_eq!((&job["spec"]["completions"], &job["spec"]["completionMode"]), (&2.into(), &"Indexed".into()));
+    let container = &job["spec"]["template"]["spec"]["containers"][0];
+    assert_eq!(container["resources"]["requests"], container["resources"]["limits"]);
+    assert_eq!(container["args"][2], "$(NODE_NAME)");
+    assert_eq!(container["args"][7], "loop.empty");
+    let stored = &documents[4]["spec"]["template"]["spec"]["containers"][0]["env"][1];
+    assert_eq!(stored["valueFrom"]["secretKeyRef"]["key"], "URL");
+    assert_eq!(documents[4]["metadata"]["namespace"], "perf");
+}
+
+#[test]
+fn names_that_are_more_than_names_are_misuse() {
+    let data = folder();
+    let odd: [&[&str]; 5] = [
+        &["headline"],
+        &["headline", "--nodes", "n1,a: b"],
+        &["headline", "--count", "1", "--namespace", "A"],
+        &["headline", "--count", "1", "--collector", "file:/x"],
+        &["headline", "--count", "1", "--binary", "x", "--installed"],
+    ];
+    for words in odd {
+        howslow(&data).args(RUN).args(words).assert().code(2);
+    }
+}
