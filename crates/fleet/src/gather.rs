@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use record::Run;
 
 use crate::error::FleetError;
-use crate::state::{Fleet, Gathered};
+use crate::state::{Attempt, Fleet, Gathered};
 
 /// Clocks that differ by no more than this many seconds are not worth a word.
 const CLOCKS_AGREE_S: i64 = 5;
@@ -89,13 +89,15 @@ fn take(fleet: &mut Fleet, place: usize, of: (usize, u32), mut run: Run) -> Resu
     run.id = format!("{}-{plain}", run.id).chars().take(100).collect();
     let file = format!("{plain}.r{repetition}.json");
     store::write_run(&run, &fleet.documents.join(&file))?;
-    let submitted = &node.attempts[attempt].submitted;
+    let Attempt { submitted, number, .. } = &node.attempts[attempt];
+    let started = tail(&fleet.shared.join(format!("{}.started", fleet.prefix(place, *number)))).unwrap_or_default();
     let gathered = Gathered {
         repetition,
         file,
         run: run.id.clone(),
         howslow: record::printable(&run.howslow),
         build: record::printable(&run.build),
+        boot: started.split_whitespace().nth(2).filter(|boot| *boot != "-").map(record::printable),
         clock_ahead_s: clock_ahead(&run, submitted, Timestamp::now()),
     };
     fleet.nodes[place].gathered.push(gathered);
@@ -133,7 +135,7 @@ pub(crate) fn program_file(shared: &Path, architecture: &str) -> PathBuf {
 mod tests {
     use super::*;
     use crate::plan::Plan;
-    use crate::state::{Attempt, Means, Node, SCHEMA, Stage};
+    use crate::state::{Means, Node, SCHEMA, Stage};
 
     const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
 

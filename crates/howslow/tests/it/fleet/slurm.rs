@@ -56,6 +56,8 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     let said = String::from_utf8_lossy(&attached.stderr);
     assert_eq!(attached.status.code(), Some(3), "{said}");
     let fleet = state(data.path(), "eight");
+    let one = fleet.same_machines().first().map_or(0, Vec::len);
+    assert_eq!(one, 4, "that all nodes are this host is not noticed");
     for (name, stage, reason) in ODD {
         ended(&fleet, name, stage, reason);
         assert!(said.contains(name) || name == "node1", "{name} is not named: {said}");
