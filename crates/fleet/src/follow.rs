@@ -213,8 +213,12 @@ impl<'a> Follower<'a> {
 
     fn keep(&self, runs: &[record::Run], events: &mut Vec<Event>) {
         for run in runs {
-            if let Some(Err(error)) = self.store.as_ref().map(|store| store.keep(run)) {
-                events.push(Event::Note(format!("the run {} is not kept in the store: {error}", run.id)));
+            match self.store.as_ref().map(|store| store.keep(run)) {
+                Some(Err(error)) => {
+                    events.push(Event::Note(format!("the run {} is not kept in the store: {error}", run.id)));
+                }
+                Some(Ok(kept)) => events.extend(kept.warning.map(Event::Note)),
+                None => {}
             }
         }
     }

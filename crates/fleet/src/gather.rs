@@ -87,6 +87,10 @@ fn take(fleet: &mut Fleet, place: usize, of: (usize, u32), mut run: Run) -> Resu
     let plain = plain(&node.name, place);
     // A thousand nodes that begin in the same second draw the same four letters about once.
     run.id = format!("{}-{plain}", run.id).chars().take(100).collect();
+    if store::check_label(&fleet.id).is_ok() {
+        run.settings.label.get_or_insert_with(|| fleet.id.clone());
+    }
+    run.machine.host.get_or_insert_with(|| node.name.clone());
     let file = format!("{plain}.r{repetition}.json");
     store::write_run(&run, &fleet.documents.join(&file))?;
     let Attempt { submitted, number, .. } = &node.attempts[attempt];

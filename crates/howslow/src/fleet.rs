@@ -31,7 +31,7 @@ fn status(args: &StatusArgs) -> anyhow::Result<Outcome> {
 fn show(fleet: &Fleet, json: bool) -> anyhow::Result<Outcome> {
     match json {
         true => output::print_document(fleet)?,
-        false => output::print(&report::fleet_status(fleet, output::style()))?,
+        false => output::print_page(&report::fleet_status(fleet, output::style()))?,
     }
     Ok(if fleet.unfinished().is_empty() { Outcome::Done } else { Outcome::Skipped })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ::fleet::{Fleet, Means, Node, Stage};
 
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// A node's line of this many documents is not explained further.
 const MOST_FINE: usize = 12;
@@ -27,10 +27,10 @@ pub fn fleet_status(fleet: &Fleet, style: Style) -> String {
         page += &grid(fleet, &fine, style);
     }
     for note in notes(fleet) {
-        page += &(paragraph("  ", &note) + "\n");
+        page += &(style.paragraph("  ", &note) + "\n");
     }
     page += &format!("documents: {}\n", fleet.documents.display());
-    page + &next(fleet)
+    page + &next(fleet, style)
 }
 
 /// `5 done, 1 refused, 2 running`.
@@ -102,7 +102,7 @@ fn notes(fleet: &Fleet) -> Vec<String> {
     notes
 }
 
-fn next(fleet: &Fleet) -> String {
+fn next(fleet: &Fleet, style: Style) -> String {
     let id = &fleet.id;
     let unfinished = fleet.unfinished().len();
     let text = match (fleet.open().len(), unfinished) {
@@ -112,5 +112,5 @@ fn next(fleet: &Fleet) -> String {
             "{open} jobs go on: `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` ends them"
         ),
     };
-    paragraph("", &text) + "\n"
+    style.paragraph("", &text) + "\n"
 }
