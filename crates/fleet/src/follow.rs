@@ -50,9 +50,10 @@ impl<'a> Follower<'a> {
     pub fn new(fleet: &Fleet, folder: &'a Folder, every: Duration) -> Result<Follower<'a>, FleetError> {
         const LOOKS: u32 = 12;
         let scheduler: Box<dyn Scheduler> = match &fleet.means {
-            Means::Slurm(options) => {
-                Box::new(crate::slurm::Slurm { script: crate::begin::script(folder, fleet)?, options: options.clone() })
-            }
+            Means::Slurm(options) => Box::new(crate::slurm::Slurm {
+                script: crate::script::script(folder, fleet)?,
+                options: options.clone(),
+            }),
             Means::Ssh => Box::new(crate::ssh::Ssh::new()?),
         };
         let patience = every * LOOKS;

@@ -13,7 +13,7 @@ use crate::command::{Answer, ask};
 use crate::error::FleetError;
 use crate::gather::program_file;
 use crate::scheduler::{End, Scheduler, Seen, Sight, Task, Told};
-use crate::slurm::node_arguments;
+use crate::script::{NODE_SCRIPT, node_arguments};
 use crate::state::Fleet;
 
 /// The patience with one command on a host, and with one that carries a program there.
@@ -111,7 +111,7 @@ impl Ssh {
                 self.on(&task.node, RECEIVE, &[&folder, &name], &program)?;
             }
         }
-        self.on(&task.node, RECEIVE, &[&folder, "node.sh"], crate::begin::NODE_SCRIPT.as_bytes())?;
+        self.on(&task.node, RECEIVE, &[&folder, "node.sh"], NODE_SCRIPT.as_bytes())?;
         let arguments = node_arguments(fleet, task);
         let words: Vec<&str> = [&folder, &task.name].into_iter().chain(&arguments).map(String::as_str).collect();
         let pid = self.on(&task.node, START, &words, b"")?.text();
