@@ -144,7 +144,7 @@ const SIGINT: i32 = 2;
 fn tell(stretch: &Observation, whole: &Observation, args: &BillArgs, prices: &mut Prices) -> anyhow::Result<()> {
     prices.complete(whole);
     let priced = prices.priced(stretch);
-    let metrics = || report::openmetrics(whole, &prices.priced(whole).bill);
+    let metrics = |form| exchange::bill_metrics(whole, &prices.priced(whole).bill, form);
     outputs::tell(
         &outputs::Told { view: &priced.view(stretch, prices), lines: &priced.lines, metrics: &metrics },
         args,

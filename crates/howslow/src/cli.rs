@@ -3,6 +3,7 @@
 mod bill;
 mod compare;
 mod crossover;
+mod exchange;
 mod file;
 mod fleet;
 mod history;
@@ -27,6 +28,7 @@ use report::document::DOCUMENTS;
 pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
+pub(crate) use exchange::{ExportArgs, ImportArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use fleet::{EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs};
 pub(crate) use history::{HistoryArgs, WatchArgs};
@@ -95,6 +97,10 @@ pub(crate) enum Verb {
     List(ListArgs),
     /// Print a run
     Show(ShowArgs),
+    /// Write runs in the format of another program: CSV, Parquet, metrics, benchstat, lmbench ...
+    Export(ExportArgs),
+    /// Read what another tool measured as a run: lmbench, hyperfine, google-benchmark, criterion
+    Import(ImportArgs),
     /// Compare runs cost by cost, as ratios, and say which differences exceed the noise
     Compare(CompareArgs),
     /// Explain costs: derived costs, their parts, and what the parts leave unexplained

@@ -30,7 +30,9 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
         comparison.retain(|cost| patterns.iter().any(|pattern| pattern.means(&cost.operation, &cost.at)));
     }
     let splits = mix.map(|mix| split_from_first(&mix, &named, &measured)).transpose()?;
-    if args.json {
+    if args.csv {
+        crate::export::print_table(&crate::tables::comparison(&comparison, &args.runs, shown(args)))?;
+    } else if args.json {
         let splits = splits.map(|splits| splits.into_iter().map(|split| split.document).collect());
         output::print_document(&CompareDocument::of(&comparison, &args.runs, shown(args), splits))?;
     } else {

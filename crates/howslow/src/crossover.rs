@@ -20,6 +20,7 @@ use crate::session::{self, Measured, Wanted};
 const BUDGET: f64 = 20.0;
 
 pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
+    session::has_no_csv(&args.measure, "`howslow crossover`")?;
     pictures::check(args.measure.svg.as_deref())?;
     let asked = request(args)?;
     let mut all: Option<Measured> = None;

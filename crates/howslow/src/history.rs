@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use exchange::{Cell, Table};
 use report::Kept;
 use store::{Filter, Head, Series, Store};
 
@@ -22,14 +23,19 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
         ..Filter::default()
     };
     // The place is that among all runs, so that @3 means the same run with every filter.
-    let all = store.runs(&Filter { newest: args.newest.filter(|_| filter == Filter::default() && args.operation.is_empty()), ..Filter::default() })?;
+    let all = store.runs(&Filter {
+        newest: args.newest.filter(|_| filter == Filter::default() && args.operation.is_empty()),
+        ..Filter::default()
+    })?;
     let means = with_operation(&store, &filter, &args.operation)?;
     let chosen = all.into_iter().zip(1..).filter(|(head, _)| {
         means.as_ref().is_none_or(|means| means.contains(&(head.ordered.clone(), head.id.clone())))
     });
     let kept: Vec<Kept> =
         chosen.take(args.newest.unwrap_or(usize::MAX)).map(|(head, place)| kept(head, place)).collect();
-    if args.json {
+    if args.csv {
+        crate::export::print_table(&table(&kept))?;
+    } else if args.json {
         output::print_json(&kept)?;
     } else {
         output::print_page(&report::history(&kept, output::style()))?;
@@ -76,6 +82,18 @@ fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<()> {
     };
     say(&format!("{} runs taken into {}, {} were there before{refused}", taken.new, store.place(), taken.known));
     Ok(())
+}
+
+/// The list as a table, with one row a run.
+fn table(kept: &[Kept]) -> Table {
+    let mut table = Table::new(["place", "id", "started", "cpu_model", "kernel", "patterns", "full", "path"]);
+    for (it, place) in kept.iter().zip(1..) {
+        let texts = [&it.id, &it.started, &it.model, &it.kernel, &it.patterns.join(" ")];
+        let full = [Cell::Flag(it.full), Cell::text(&it.path)];
+        let row = [Cell::Count(place)].into_iter().chain(texts.into_iter().map(Cell::text));
+        table.rows.push(row.chain(full).collect());
+    }
+    table
 }
 
 fn kept(head: Head, place: usize) -> Kept {

@@ -17,12 +17,14 @@ mod compare;
 mod crossover;
 mod doctor;
 mod explain;
+mod export;
 mod factors;
 mod file;
 mod fleet;
 mod generate;
 mod headline;
 mod history;
+mod import;
 mod interference;
 mod list;
 mod load;
@@ -41,6 +43,7 @@ mod session;
 mod show;
 mod study;
 mod syscalls;
+mod tables;
 mod terminal;
 mod time;
 mod top;
@@ -86,6 +89,8 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Time(args)) => time::time(&args),
         Some(Verb::List(args)) => list::list(&args),
         Some(Verb::Show(args)) => show::show(&args),
+        Some(Verb::Export(args)) => export::export(&args),
+        Some(Verb::Import(args)) => import::import(&args),
         Some(Verb::Compare(args)) => compare::compare(&args),
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),

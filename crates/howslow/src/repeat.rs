@@ -38,7 +38,9 @@ pub(crate) fn repeat(
     }
     if runs.len() >= 2 {
         let rows = repeated(&runs, args.precision);
-        if args.json {
+        if args.csv {
+            crate::export::print_costs(&runs)?;
+        } else if args.json {
             output::print_document(&RepeatDocument::of(&runs, &rows, args.precision))?;
         } else {
             output::print_page(&report::repeated(&runs, &rows, args.precision, output::style()))?;

@@ -15,6 +15,7 @@ use crate::session::{self, SessionEnd, Wanted};
 const EACH: f64 = 1.5;
 
 pub(crate) fn scaling(args: &ScalingArgs) -> anyhow::Result<Outcome> {
+    session::has_no_csv(&args.measure, "`howslow scaling`")?;
     pictures::check(args.measure.svg.as_deref())?;
     let (run, ending) = match &args.run {
         Some(name) => (resolve::run(name)?, None),

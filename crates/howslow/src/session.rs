@@ -16,6 +16,7 @@ use crate::cli::MeasureArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
 use crate::scratch;
+use crate::show::Samples;
 
 /// The smallest number of rounds whose smallest and largest median enclose the true one with 95 %: 1 - 2 / 2^6 = 0.97.
 const ROUNDS: u32 = 6;
@@ -97,6 +98,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
         started: format!("{started:.3}"),
         finished: format!("{:.3}", Timestamp::now()),
         origin: Origin::Measured,
+        tool: String::new(),
         howslow: env!("CARGO_PKG_VERSION").into(),
         build,
         counted_in: CountedIn::Nanoseconds,
@@ -149,6 +151,20 @@ pub(crate) fn has_chart(args: &MeasureArgs) -> Result<(), Misuse> {
     Ok(())
 }
 
+/// Checks that a verb without a CSV was not asked for one.
+///
+/// # Errors
+/// A misuse if `--csv` or `--summary` is given.
+pub(crate) fn has_no_csv(args: &MeasureArgs, verb: &str) -> Result<(), Misuse> {
+    if args.csv || args.summary {
+        let what = if args.csv { "--csv" } else { "--summary" };
+        return Err(Misuse(format!(
+            "{what}: {verb} prints a page or --json; `howslow export` writes its kept run as CSV"
+        )));
+    }
+    Ok(())
+}
+
 /// Keeps a complete run, and writes any run to the file of `-o`.
 pub(crate) fn finish(measured: Measured, args: &MeasureArgs) -> (Run, SessionEnd) {
     let Measured { run, interrupted, width } = measured;
@@ -168,8 +184,11 @@ pub(crate) fn print_run(
     by_name: &dyn Fn(&Skip) -> bool,
 ) -> anyhow::Result<Outcome> {
     let (run, ending) = finish(measured, args);
-    if args.json {
-        output::print_json(&run)?;
+    if args.csv {
+        crate::export::print_costs(std::slice::from_ref(&run))?;
+    } else if args.json {
+        let samples = if args.summary { Samples::Omitted } else { Samples::Kept };
+        crate::show::print_run(run.clone(), samples)?;
     } else {
         output::print_page(&report::page(&run, output::style_in(args.detail())))?;
     }
@@ -288,7 +307,7 @@ fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
 }
 
 /// Start time and four random letters.
-fn id(started: Timestamp) -> String {
+pub(crate) fn id(started: Timestamp) -> String {
     let letters: String = (0..4).map(|_| fastrand::lowercase()).collect();
     format!("{}-{letters}", started.strftime("%Y%m%d-%H%M%S"))
 }

@@ -1,15 +1,44 @@
 //! `howslow show`: prints a kept run or a book.
 
-use crate::cli::ShowArgs;
+use record::Run;
+
+use crate::cli::{ExportArgs, ShowArgs};
+use crate::export;
 use crate::output::{self, Outcome};
 use crate::resolve;
 
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
+    if let Some(format) = &args.format {
+        let (runs, format) = (vec![args.run.clone()], Some(format.clone()));
+        return export::export(&ExportArgs { runs, format, output: None });
+    }
     let run = resolve::run(&args.run)?;
-    if args.json {
-        output::print_json(&run)?;
+    if args.csv {
+        export::print_costs(std::slice::from_ref(&run))?;
+    } else if args.json {
+        print_run(run, if args.summary { Samples::Omitted } else { Samples::Kept })?;
     } else {
         output::print_page(&report::page(&run, output::style_in(args.detail())))?;
     }
     Ok(Outcome::Done)
+}
+
+/// Whether a document holds the samples, which are most of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Samples {
+    /// As the run has them.
+    Kept,
+    /// Without the rounds of its costs.
+    Omitted,
+}
+
+/// Prints a run's document.
+///
+/// # Errors
+/// If stdout cannot be written.
+pub(crate) fn print_run(mut run: Run, samples: Samples) -> anyhow::Result<()> {
+    if samples == Samples::Omitted {
+        run.costs.iter_mut().for_each(|cost| cost.rounds.clear());
+    }
+    output::print_json(&run)
 }

@@ -14,7 +14,11 @@ use crate::resolve;
 use crate::session::{self, SessionEnd, Wanted};
 
 pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
+    if args.measure.summary {
+        return Err(Misuse("--summary: a study's document holds no samples; omit it".into()).into());
+    }
     if let Some(path) = &args.prefetch {
+        session::has_no_csv(&args.measure, "`howslow study --prefetch`")?;
         if args.paper != "mpe" {
             return Err(Misuse(format!("--prefetch: the paper {} does not prefetch; only mpe does", args.paper)).into());
         }
@@ -37,7 +41,9 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     };
     let answers = studies.iter().map(|study| answer(study, &run)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut each = studies.iter().zip(&answers);
-    if !args.measure.json {
+    if args.measure.csv {
+        crate::export::print_table(&crate::tables::studies(studies.iter().zip(&answers)))?;
+    } else if !args.measure.json {
         let pages: Vec<String> =
             answers.iter().map(|it| page(it, &run, output::style_in(args.measure.detail()))).collect();
         output::print_page(&pages.join("\n"))?;

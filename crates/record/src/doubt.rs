@@ -97,6 +97,13 @@ pub enum Doubt {
         /// The clock that prevailed in the run, in GHz.
         run_ghz: f64,
     },
+    /// The imported file has one figure and does not say how it scatters, so there is no interval.
+    NoScatter,
+    /// All samples come from one process of another tool. The interval lacks what differs between processes.
+    OneProcess {
+        /// Samples behind the interval.
+        samples: u32,
+    },
     /// A cost that this one was computed from is doubtful.
     Inherited {
         /// That cost's name.
@@ -131,6 +138,8 @@ impl Doubt {
             Doubt::CoarseClock { .. } => "a batch is short for the clock",
             Doubt::Drift { .. } => "it drifted from the first rounds to the last",
             Doubt::OwnClock { .. } => "its batches ran at a clock of their own",
+            Doubt::NoScatter => "one figure without scatter: there is no interval",
+            Doubt::OneProcess { .. } => "all samples come from one process",
             Doubt::Inherited { doubt, .. } => doubt.short(),
             Doubt::Implausible { .. } => "contradicts another cost of its run",
         }
@@ -147,6 +156,10 @@ impl fmt::Display for Doubt {
         const FEW_ROUNDS: &str =
             "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget";
         const NEGATIVE_NET: &str = "its baseline cost more than the whole; the two cannot be told apart here";
+        const NO_SCATTER: &str =
+            "the imported file has one figure and no scatter, so there is no interval; import a file with repetitions";
+        const ONE_PROCESS: &str =
+            "all samples come from one process: another process may differ by more than the interval says";
         const INTERRUPTED: &str = "other tasks ran on its CPUs in most batches; stop them or choose --cpu";
         match self {
             Doubt::NeverQuiet => out.write_str(NEVER_QUIET),
@@ -187,6 +200,8 @@ impl fmt::Display for Doubt {
                 let clocks = format!("{ghz:.2} GHz, not at the run's {run_ghz:.2} GHz");
                 write!(out, "its batches ran at {clocks}: that is part of its price")
             }
+            Doubt::NoScatter => out.write_str(NO_SCATTER),
+            Doubt::OneProcess { .. } => out.write_str(ONE_PROCESS),
             Doubt::Inherited { from, doubt } => write!(out, "inherited from {from}: {doubt}"),
         }
     }

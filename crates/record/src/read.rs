@@ -89,7 +89,7 @@ pub fn run_from_bytes(bytes: &[u8]) -> Result<Run, ReadError> {
     make_printable(&mut run);
     run.apply_units();
     // Before runs said so, books were known by their lack of a version.
-    if run.howslow.is_empty() {
+    if run.howslow.is_empty() && run.origin == Origin::Measured {
         run.origin = Origin::Published;
     }
     Ok(run)

@@ -35,10 +35,13 @@ pub struct Run {
     pub started: String,
     /// When it finished, RFC 3339, UTC.
     pub finished: String,
-    /// Whether it was measured or published.
+    /// Whether it was measured, published or imported.
     #[serde(default)]
     pub origin: Origin,
-    /// The version of howslow that measured; empty for a book.
+    /// The tool whose results were imported, with its version where its file says it; empty for other runs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// The version of howslow that measured, or that imported; empty for a book.
     pub howslow: String,
     /// A fingerprint of the program that measured: runs of one build can be expected to agree. Empty for a book and in older runs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -73,6 +76,8 @@ pub enum Origin {
     Measured,
     /// A paper or manual printed them.
     Published,
+    /// Another tool measured them. `tool` names it.
+    Imported,
 }
 
 /// What the figures of a run are exact in. Every cost has both where the clock is known.
@@ -231,9 +236,14 @@ pub struct Skip {
 }
 
 impl Run {
-    /// Whether its figures were published, not measured by howslow.
+    /// Whether its figures come from elsewhere: a paper printed them, or another tool measured them.
     pub fn is_published(&self) -> bool {
-        self.origin == Origin::Published
+        self.origin != Origin::Measured
+    }
+
+    /// Whether another tool measured it.
+    pub fn is_imported(&self) -> bool {
+        self.origin == Origin::Imported
     }
 
     /// Notes the unit of each axis whose numbers are not counts.

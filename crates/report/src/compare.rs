@@ -7,6 +7,7 @@ mod rows;
 mod view;
 
 use analysis::compare::{Comparison, DifferingFact, ELSEWHERE, Joint, Verdict};
+use record::Origin;
 use record::units::percent;
 
 use crate::head::{conditions, head_line};
@@ -46,7 +47,10 @@ fn heads(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String
         let label = view.label(place);
         let gap = " ".repeat(width - label.chars().count() + 3);
         text += &format!("{}{gap}{}\n", style.bold(&label), head_line(run));
-        let when = if run.is_published() { format!("published, {}", run.started) } else { run.started.clone() };
+        let when = match run.origin {
+            Origin::Published => format!("published, {}", run.started),
+            Origin::Measured | Origin::Imported => run.started.clone(),
+        };
         let more = [when, conditions(&run.noise)].into_iter().filter(|part| !part.is_empty());
         text += &format!("{}{}\n", " ".repeat(width + 3), style.dim(&more.collect::<Vec<_>>().join("   ")));
     }

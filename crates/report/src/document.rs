@@ -41,7 +41,7 @@ pub use predict::{PredictDocument, Predictions};
 pub use prefetch::{AdviceDocument, PrefetchStudy, TuningDocument};
 pub use repeat::RepeatDocument;
 pub use scaling::ScalingDocument;
-pub use study::{StudiesDocument, StudyDocument};
+pub use study::{StudiesDocument, StudyCell, StudyDocument};
 pub use terminal::TerminalDocument;
 pub use terminal::pseudo::PseudoTerminalDocument;
 pub use top::TopDocument;

@@ -43,7 +43,9 @@ fn worst(doubt: &Doubt) -> Option<(f64, String)> {
         Doubt::OwnClock { ghz, run_ghz } => {
             Some(((ghz / run_ghz).ln().abs(), format!("farthest {ghz:.2} GHz beside {run_ghz:.2} GHz")))
         }
-        Doubt::NeverQuiet
+        Doubt::OneProcess { samples } => Some((-f64::from(*samples), format!("fewest samples {samples}"))),
+        Doubt::NoScatter
+        | Doubt::NeverQuiet
         | Doubt::NegativeNet
         | Doubt::RoundLost { .. }
         | Doubt::Implausible { .. }

@@ -1,8 +1,9 @@
-//! What a bill is written and printed as: the page, the document, the mix, folded stacks, OpenMetrics.
+//! What a bill is written and printed as: the page, the document, the mix, folded stacks, metrics.
 
 use std::io::Write;
 use std::path::Path;
 
+use exchange::BillMetrics;
 use record::{MixLine, Observation, printable};
 use report::document::BillDocument;
 use report::{BillView, Weight};
@@ -37,7 +38,7 @@ pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
             let shown = printable(&path.display().to_string());
             Err(Misuse(format!(
                 "-o {shown}: say FILE.toml for the mix, FILE.json for the document, FILE.folded for stacks of a flame graph, \
-                 or FILE.prom for OpenMetrics"
+                 or FILE.prom for metrics"
             )))
         }
         None => Ok(()),
@@ -50,8 +51,8 @@ pub(super) struct Told<'a> {
     pub view: &'a BillView<'a>,
     /// The mix of the stretch.
     pub lines: &'a [MixLine],
-    /// OpenMetrics of all the time until now, which are priced only if they are wanted.
-    pub metrics: &'a dyn Fn() -> String,
+    /// Metrics of all the time until now, which are priced only if they are wanted.
+    pub metrics: &'a dyn Fn(BillMetrics) -> String,
 }
 
 /// Writes the files, and prints.
@@ -62,7 +63,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
             Written::Mix => mix::text(told.view.seen, told.lines),
             Written::Document => output::document_text(&BillDocument::of(told.view))?,
             Written::Folded => folded(told.view, args),
-            Written::Metrics => (told.metrics)(),
+            Written::Metrics => (told.metrics)(BillMetrics::Prometheus),
         };
         write(path, &text)?;
     }
@@ -70,7 +71,7 @@ pub(super) fn tell(told: &Told, args: &BillArgs) -> anyhow::Result<()> {
         _ if args.json => output::print_document(&BillDocument::of(told.view)),
         Some(BillFormat::Json) => output::print_document(&BillDocument::of(told.view)),
         Some(BillFormat::Folded) => output::print(&folded(told.view, args)),
-        Some(BillFormat::Openmetrics) => output::print(&(told.metrics)()),
+        Some(BillFormat::Openmetrics) => output::print(&(told.metrics)(BillMetrics::OpenMetrics)),
         None if args.words.is_empty() => output::print_page(&report::bill(told.view, output::style())),
         None => {
             // The command's output is its own.

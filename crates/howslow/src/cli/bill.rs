@@ -89,7 +89,7 @@ pub(crate) struct BillArgs {
     #[arg(long)]
     pub counts_only: bool,
     /// Write a file; may be repeated. The mix for `howslow predict` (.toml), the document (.json), stacks for a flame graph
-    /// (.folded), or OpenMetrics for a scraper (.prom), which is replaced in one step
+    /// (.folded), or metrics for the node exporter (.prom), replaced in one step
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     /// Print JSON instead of the page

@@ -53,6 +53,9 @@ pub(crate) struct CompareArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Print CSV: one row for each cost of each run but the base
+    #[arg(long, conflicts_with_all = ["json", "mix"])]
+    pub csv: bool,
 }
 
 /// Order of a comparison's rows.

@@ -35,6 +35,9 @@ pub(crate) struct HistoryArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Print CSV, one row a run
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
 }
 
 const WATCHED: &str = "\

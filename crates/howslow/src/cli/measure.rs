@@ -63,6 +63,12 @@ pub(crate) struct MeasureArgs {
     /// Print JSON instead of the page
     #[arg(long)]
     pub json: bool,
+    /// With --json: without the samples
+    #[arg(long, requires = "json")]
+    pub summary: bool,
+    /// Print CSV instead of the page: one row a cost, one column an axis
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
 }
 
 impl MeasureArgs {
@@ -91,6 +97,8 @@ impl Default for MeasureArgs {
             output: None,
             all: false,
             json: false,
+            summary: false,
+            csv: false,
         }
     }
 }

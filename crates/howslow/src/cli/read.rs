@@ -1,6 +1,7 @@
 //! The arguments of the verbs that list and read: `list`, `show` and `explain`.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use report::Detail;
 
 #[derive(Debug, Args)]
@@ -26,6 +27,20 @@ pub(crate) struct ShowArgs {
     /// Print the run document
     #[arg(long)]
     pub json: bool,
+    /// With --json: without the samples
+    #[arg(long, requires = "json")]
+    pub summary: bool,
+    /// Print CSV: one row a cost, one column an axis
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Print the run in this format of `howslow export`
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "csv"], value_parser = exporters())]
+    pub format: Option<String>,
+}
+
+/// The names of the formats.
+fn exporters() -> PossibleValuesParser {
+    PossibleValuesParser::new(exchange::EXPORTERS.iter().map(|format| format.name()))
 }
 
 impl ShowArgs {

@@ -106,7 +106,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
             let _ = write!(text, "\n  {}{why}", line.name());
         }
         if named.run.is_published() {
-            text += "\nit is a book, so nothing more can be measured there";
+            text += "\nit is a book or imported, so nothing more can be measured there";
         } else {
             text += &to_measure(prediction);
         }

@@ -7,6 +7,7 @@ mod bill;
 mod commands;
 mod comparing;
 mod crossover;
+mod exchange;
 mod faults;
 mod file;
 mod filter;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the bottom up: each crate may use only those before it.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 20] = [
     "testing",
     "record",
     "guard",
@@ -22,6 +22,7 @@ const LAYERS: [&str; 19] = [
     "load",
     "store",
     "fleet",
+    "exchange",
     "report",
     "top",
     "howslow",

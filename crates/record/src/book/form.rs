@@ -22,6 +22,7 @@ impl Book {
             started: self.measured.clone(),
             finished: self.measured.clone(),
             origin: Origin::Published,
+            tool: String::new(),
             howslow: String::new(),
             build: String::new(),
             counted_in: self.counted_in,

@@ -1,142 +1,133 @@
-//! A bill as OpenMetrics (version 1.0.0), which scrapers such as Prometheus read. All counters count from the beginning of the
-//! watching.
-
-use std::fmt::Write;
+//! A bill as metrics, which scrapers such as Prometheus read. All counters count from the beginning of the watching.
 
 use analysis::bill::Bill;
 use record::{Observation, Requests};
 
-/// A family of counters.
-struct Family<'a> {
-    text: &'a mut String,
-    name: &'static str,
+use super::exposition::{Dialect, Exposition, Kind, labels};
+
+/// The dialect of a bill's exposition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BillMetrics {
+    /// OpenMetrics 1.0.0, for scrapers.
+    OpenMetrics,
+    /// The Prometheus text format, for the node exporter's textfile collector, which cannot read OpenMetrics.
+    Prometheus,
 }
 
-/// The labels of a sample: names and values.
-type Labels<'a> = &'a [(&'static str, &'a str)];
+/// A family of counters.
+struct Family<'a> {
+    text: &'a mut Exposition,
+}
 
 impl<'a> Family<'a> {
     /// Begins a family. `unit` is the end of its name, if it has one.
-    fn new(text: &'a mut String, name: &'static str, help: &str) -> Family<'a> {
-        let _ = writeln!(text, "# TYPE {name} counter");
-        let unit =
-            ["seconds", "bytes"].into_iter().find(|unit| name.strip_suffix(unit).is_some_and(|it| it.ends_with('_')));
-        if let Some(unit) = unit {
-            let _ = writeln!(text, "# UNIT {name} {unit}");
-        }
-        let _ = writeln!(text, "# HELP {name} {help}");
-        Family { text, name }
+    fn new(text: &'a mut Exposition, name: &'static str, help: &str) -> Family<'a> {
+        text.family(name, Kind::Counter, help);
+        Family { text }
     }
 
-    fn sample(&mut self, labels: Labels, value: f64) {
-        let name = self.name;
-        let told: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
-        let told = if told.is_empty() { String::new() } else { format!("{{{}}}", told.join(",")) };
-        let _ = writeln!(self.text, "{name}_total{told} {value}");
+    fn sample<const N: usize>(&mut self, pairs: [(&'static str, &str); N], value: f64) {
+        self.text.sample(&labels(pairs), value);
     }
 }
 
 /// The exposition of what was seen until now, and of its prices.
-pub fn openmetrics(seen: &Observation, bill: &Bill) -> String {
-    let mut text = String::new();
-    let watched = [("what", seen.what.as_str()), ("source", seen.source.as_str())];
-    let watched = watched.map(|(label, value)| format!("{label}=\"{}\"", escaped(value)));
-    let _ = writeln!(text, "# TYPE howslow_watch info\n# HELP howslow_watch What is watched, and how it is counted.");
-    let _ = writeln!(text, "howslow_watch_info{{{}}} 1", watched.join(","));
+pub fn bill_metrics(seen: &Observation, bill: &Bill, form: BillMetrics) -> String {
+    let mut text = Exposition::new(match form {
+        BillMetrics::OpenMetrics => Dialect::OpenMetrics,
+        BillMetrics::Prometheus => Dialect::Prometheus,
+    });
+    text.family("howslow_watch", Kind::Info, "What is watched, and how it is counted.");
+    text.sample(&labels([("what", seen.what.as_str()), ("source", seen.source.as_str())]), 1.0);
     let mut time = Family::new(&mut text, "howslow_watched_seconds", "How long it was watched.");
-    time.sample(&[], seen.elapsed_ns / 1e9);
+    time.sample([], seen.elapsed_ns / 1e9);
     calls(&mut text, &seen.together);
     processes(&mut text, seen);
     charged(&mut text, seen);
     priced(&mut text, seen, bill);
-    text + "# EOF\n"
+    text.finish()
 }
 
-fn calls(text: &mut String, together: &Requests) {
+fn calls(text: &mut Exposition, together: &Requests) {
     let mut calls = Family::new(text, "howslow_calls", "System calls.");
     for call in &together.calls {
-        calls.sample(&[("call", &call.call)], call.count as f64);
+        calls.sample([("call", &call.call)], call.count as f64);
     }
     let mut errors = Family::new(text, "howslow_call_errors", "System calls that failed.");
     for call in &together.calls {
         for error in &call.errors {
-            errors.sample(&[("call", &call.call), ("error", &error.name)], error.count as f64);
+            errors.sample([("call", &call.call), ("error", &error.name)], error.count as f64);
         }
     }
     let mut moved = Family::new(text, "howslow_moved_bytes", "Bytes that system calls moved.");
     for call in &together.calls {
         if let Some(bytes) = call.bytes {
-            moved.sample(&[("call", &call.call)], bytes as f64);
+            moved.sample([("call", &call.call)], bytes as f64);
         }
     }
     let mut signals = Family::new(text, "howslow_signals", "Signals that were delivered.");
     for signal in &together.signals {
-        signals.sample(&[("signal", &signal.name)], signal.count as f64);
+        signals.sample([("signal", &signal.name)], signal.count as f64);
     }
     let mut requests = Family::new(text, "howslow_io_uring_requests", "Requests to io_urings.");
     for request in &together.io_uring {
-        requests.sample(&[("operation", &request.name)], request.count as f64);
+        requests.sample([("operation", &request.name)], request.count as f64);
     }
     Family::new(text, "howslow_created_tasks", "Processes and threads that were created.")
-        .sample(&[], together.forks as f64);
-    Family::new(text, "howslow_executed_programs", "Programs that were executed.").sample(&[], together.execs as f64);
+        .sample([], together.forks as f64);
+    Family::new(text, "howslow_executed_programs", "Programs that were executed.").sample([], together.execs as f64);
 }
 
 /// The calls of processes by name: their ids would make new series for ever.
-fn processes(text: &mut String, seen: &Observation) {
+fn processes(text: &mut Exposition, seen: &Observation) {
     let mut by_name = std::collections::BTreeMap::<&str, u64>::new();
     for process in &seen.processes {
         *by_name.entry(&process.name).or_default() += process.requests.total();
     }
     let mut family = Family::new(text, "howslow_process_calls", "System calls of all processes of a name.");
     for (name, count) in by_name {
-        family.sample(&[("process", name)], count as f64);
+        family.sample([("process", name)], count as f64);
     }
 }
 
-fn charged(text: &mut String, seen: &Observation) {
+fn charged(text: &mut Exposition, seen: &Observation) {
     let usage = &seen.usage;
     let mut cpu = Family::new(text, "howslow_cpu_seconds", "Processor time that the kernel charged.");
     for (mode, time) in [("user", usage.user_ns), ("system", usage.system_ns)] {
         if let Some(time) = time {
-            cpu.sample(&[("mode", mode)], time / 1e9);
+            cpu.sample([("mode", mode)], time / 1e9);
         }
     }
     let mut faults = Family::new(text, "howslow_page_faults", "Page faults.");
     for (kind, count) in [("minor", usage.minor_faults), ("major", usage.major_faults)] {
         if let Some(count) = count {
-            faults.sample(&[("kind", kind)], count as f64);
+            faults.sample([("kind", kind)], count as f64);
         }
     }
     let mut switches = Family::new(text, "howslow_switches", "Times that a task left its CPU.");
     for (kind, count) in [("voluntary", usage.voluntary_switches), ("involuntary", usage.involuntary_switches)] {
         if let Some(count) = count {
-            switches.sample(&[("kind", kind)], count as f64);
+            switches.sample([("kind", kind)], count as f64);
         }
     }
 }
 
-fn priced(text: &mut String, seen: &Observation, bill: &Bill) {
+fn priced(text: &mut Exposition, seen: &Observation, bill: &Bill) {
     let mut priced = Family::new(text, "howslow_priced_cpu_seconds", "Processor time by the prices of a run.");
     for row in &bill.rows {
         if let Some(cpu) = row.cpu_ns {
-            priced.sample(&[("row", &row.what)], cpu / 1e9);
+            priced.sample([("row", &row.what)], cpu / 1e9);
         }
     }
     if let Some(counting) = &seen.counting {
         Family::new(text, "howslow_counting_seconds", "What counting cost the program.")
-            .sample(&[], counting.together_ns / 1e9);
+            .sample([], counting.together_ns / 1e9);
     }
     let mut lost = Family::new(text, "howslow_lost", "What could not be counted.");
     for loss in &seen.losses {
         // Where it is not known how many were lost, it is known that some were.
-        lost.sample(&[("what", &loss.what)], loss.count.unwrap_or(1) as f64);
+        lost.sample([("what", &loss.what)], loss.count.unwrap_or(1) as f64);
     }
-}
-
-/// The value of a label: a backslash, a quote and a line end are escaped.
-fn escaped(text: &str) -> String {
-    record::printable(text).replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 #[cfg(test)]
@@ -157,7 +148,7 @@ mod tests {
             together: Requests { calls: vec![call], ..Requests::default() },
             ..Observation::default()
         };
-        let text = openmetrics(&seen, &analysis::bill::bill(&seen, None));
+        let text = bill_metrics(&seen, &analysis::bill::bill(&seen, None), BillMetrics::OpenMetrics);
         for line in [
             "howslow_watch_info{what=\"sh -c \\\"a\\\\b\\\"\",source=\"eBPF\"} 1",
             "# UNIT howslow_watched_seconds seconds",

@@ -1,0 +1,61 @@
+//! JSON for github-action-benchmark, tool `customSmallerIsBetter`.
+
+use std::io::Write;
+
+use record::{Cost, Doubt, Run};
+use serde::Serialize;
+
+use super::{ExportError, Exporter, json, only};
+
+const NAME: &str = "github-action";
+
+/// The format.
+pub(super) struct GithubAction;
+
+impl Exporter for GithubAction {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "JSON for github-action-benchmark, tool customSmallerIsBetter"
+    }
+
+    fn ending(&self) -> &'static str {
+        ""
+    }
+
+    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+        let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
+        let document: Vec<Entry> = costs.filter(|cost| cost.quoted().0.is_finite()).map(Entry::of).collect();
+        json::document(&document, out)?;
+        Ok(Vec::new())
+    }
+}
+
+#[derive(Serialize)]
+struct Entry {
+    name: String,
+    unit: &'static str,
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<String>,
+    extra: String,
+}
+
+impl Entry {
+    fn of(cost: &Cost) -> Entry {
+        let half = (cost.net_ns.high.0 - cost.net_ns.low.0) / 2.0;
+        let doubts = cost.doubts.iter().filter(|doubt| doubt.is_serious()).map(Doubt::short);
+        let mut lines: Vec<String> =
+            std::iter::once(format!("per {}", cost.per)).chain(doubts.map(String::from)).collect();
+        lines.dedup();
+        Entry {
+            name: cost.name(),
+            unit: "ns",
+            value: cost.quoted().0,
+            range: half.is_finite().then(|| format!("± {half}")),
+            extra: lines.join("\n"),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Bencher Metric Format, version 0: each cost with its interval.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use record::{Cost, Run};
+use serde::Serialize;
+
+use super::{ExportError, Exporter, json, only};
+
+const NAME: &str = "bencher";
+
+/// The format.
+pub(super) struct Bencher;
+
+impl Exporter for Bencher {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "Bencher Metric Format v0: bencher run --adapter json"
+    }
+
+    fn ending(&self) -> &'static str {
+        ""
+    }
+
+    fn write(&self, runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+        let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
+        let told = costs.filter(|cost| cost.quoted().0.is_finite());
+        let document: BTreeMap<String, Measures> = told.map(|cost| (cost.name(), Measures::of(cost))).collect();
+        json::document(&document, out)?;
+        Ok(Vec::new())
+    }
+}
+
+#[derive(Serialize)]
+struct Measures {
+    /// In ns, as Bencher's own measure of this name.
+    latency: Metric,
+}
+
+#[derive(Serialize)]
+struct Metric {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_value: Option<f64>,
+}
+
+impl Measures {
+    fn of(cost: &Cost) -> Measures {
+        let known = |end: f64| cost.has_interval().then_some(end);
+        let (lower_value, upper_value) = (known(cost.net_ns.low.0), known(cost.net_ns.high.0));
+        Measures { latency: Metric { value: cost.quoted().0, lower_value, upper_value } }
+    }
+}

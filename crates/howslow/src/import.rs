@@ -1,0 +1,91 @@
+//! `howslow import`: what other tools measured, as runs that are kept.
+
+use std::io::Read;
+use std::path::Path;
+use std::time::SystemTime;
+
+use anyhow::Context;
+use exchange::{ImportError, MOST_BYTES};
+use jiff::Timestamp;
+use record::{Run, printable};
+use store::Store;
+
+use crate::cli::ImportArgs;
+use crate::output::{self, Misuse, Outcome, say};
+use crate::session;
+
+pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
+    if args.output.is_some() && args.files.len() > 1 {
+        return Err(Misuse("-o: every file becomes a run of its own; import one file at a time".into()).into());
+    }
+    if let Some(path) = &args.output {
+        store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
+    }
+    // All are read before one is kept, so that a damaged file leaves nothing half done.
+    let runs = args.files.iter().map(|path| read(path, args)).collect::<anyhow::Result<Vec<Run>>>()?;
+    for run in &runs {
+        match &args.output {
+            Some(path) => store::write_run(run, path)?,
+            None => drop(Store::of_user()?.keep(run)?),
+        }
+        for skip in &run.skipped {
+            say(&format!("{} is left out: {}", skip.operation, skip.reason));
+        }
+        let (count, plural) = (run.costs.len(), if run.costs.len() == 1 { "" } else { "s" });
+        output::print(&format!("{}   {count} cost{plural} from {}\n", run.id, run.tool))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn read(path: &Path, args: &ImportArgs) -> anyhow::Result<Run> {
+    let shown = printable(&path.display().to_string());
+    let format = args.format.as_deref().and_then(exchange::importer);
+    let (text, taken) = text(path).map_err(|error| of_missing(error, &shown))?;
+    let mut run = exchange::import(&text, format).with_context(|| shown.clone())?;
+    // A file that does not say when it was taken was written then.
+    let started = run.started.parse::<Timestamp>().unwrap_or(taken);
+    run.id = session::id(started);
+    run.started = format!("{started:.3}");
+    run.finished.clone_from(&run.started);
+    run.settings.patterns = vec![shown];
+    run.note_units();
+    Ok(run)
+}
+
+/// The text of a file or of criterion's folder, and when it was written.
+fn text(path: &Path) -> Result<(String, Timestamp), ImportError> {
+    let failed = |why| ImportError::Io { path: printable(&path.display().to_string()), why };
+    if path == Path::new("-") {
+        return Ok((whole(std::io::stdin().lock()).map_err(failed)?, Timestamp::now()));
+    }
+    let about = std::fs::metadata(path).map_err(failed)?;
+    let taken = about.modified().unwrap_or_else(|_| SystemTime::now());
+    let taken = Timestamp::try_from(taken).unwrap_or_else(|_| Timestamp::now());
+    if about.is_dir() {
+        return Ok((exchange::gather(path)?, taken));
+    }
+    if about.len() > MOST_BYTES {
+        return Err(ImportError::TooLarge);
+    }
+    let file = std::fs::File::open(path).map_err(failed)?;
+    Ok((whole(file).map_err(failed)?, taken))
+}
+
+/// All text, at most one byte more than is read as a result.
+fn whole(from: impl Read) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    // lmbench's files hold what other programs print, in any encoding.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A file that is not there is misuse.
+fn of_missing(error: ImportError, shown: &str) -> anyhow::Error {
+    match error {
+        ImportError::Io { ref why, .. } if why.kind() == std::io::ErrorKind::NotFound => {
+            Misuse(error.to_string()).into()
+        }
+        ImportError::Io { .. } => error.into(),
+        other => anyhow::Error::from(other).context(shown.to_string()),
+    }
+}

@@ -1,0 +1,131 @@
+//! Comparisons and studies as long tables, for `--csv`.
+
+use analysis::compare::{Comparison, RatioToBase, figure};
+use analysis::study::{Study, StudyAnswer};
+use exchange::{Cell, Table, axis_columns};
+use record::{Cost, CountedIn, Run};
+use report::Shown;
+use report::document::{StudyCell, StudyDocument};
+
+/// The columns of a comparison before and behind its axes.
+const COMPARED: [&str; 2] = ["id", "group"];
+const RATIOS: [&str; 17] = [
+    "run",
+    "base",
+    "unit",
+    "value",
+    "low",
+    "high",
+    "base_value",
+    "base_low",
+    "base_high",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "verdict",
+    "chance",
+    "other_id",
+    "version",
+    "base_version",
+];
+
+/// A row for each cost of each run but the first, beside that of the first.
+pub(crate) fn comparison(it: &Comparison<'_>, names: &[String], shown: Shown) -> Table {
+    let rows: Vec<_> = it.rows.iter().filter(|row| shown == Shown::All || row.changed()).collect();
+    let axes = axis_columns(rows.iter().map(|row| &row.base.at));
+    let taken: Vec<&str> = COMPARED.into_iter().chain(RATIOS).collect();
+    let mut table = Table::new(COMPARED);
+    table.columns.extend(axes.names(&taken));
+    table.columns.extend(RATIOS.map(String::from));
+    for row in rows {
+        for (place, (cost, against)) in
+            row.others.iter().enumerate().filter_map(|(at, it)| Some((at + 1, it.as_ref()?)))
+        {
+            let mut cells = vec![Cell::text(&row.base.operation), Cell::text(row.family())];
+            cells.extend(axes.cells(&row.base.at));
+            let name = |place: usize| names.get(place).map_or(Cell::Missing, Cell::text);
+            cells.extend([name(place), name(0), Cell::text(unit(row.unit))]);
+            cells.extend(ends(&it.runs[place], cost, row.unit));
+            cells.extend(ends(&it.runs[0], row.base, row.unit));
+            cells.extend(ratio(&against.ratio));
+            cells.extend([
+                Cell::text(against.verdict.word()),
+                against.chance.map_or(Cell::Missing, Cell::number),
+                if cost.operation == row.base.operation { Cell::Missing } else { Cell::text(&cost.operation) },
+                Cell::Count(cost.version.into()),
+                Cell::Count(row.base.version.into()),
+            ]);
+            table.rows.push(cells);
+        }
+    }
+    table
+}
+
+fn unit(unit: CountedIn) -> &'static str {
+    match unit {
+        CountedIn::Nanoseconds => "ns",
+        CountedIn::Cycles => "cycles",
+    }
+}
+
+/// The figure of a cost and the ends of its interval.
+fn ends(run: &Run, cost: &Cost, unit: CountedIn) -> [Cell; 3] {
+    let figure = figure(run, cost, unit);
+    figure.interval().map_or([const { Cell::Missing }; 3], |it| [it.value, it.low, it.high].map(Cell::number))
+}
+
+/// A ratio and the ends of its interval. A bound has the end that is known.
+fn ratio(ratio: &RatioToBase) -> [Cell; 3] {
+    match ratio {
+        RatioToBase::Times(it) => [it.value, it.low, it.high].map(Cell::number),
+        RatioToBase::AtMost(most) => [Cell::Missing, Cell::Missing, Cell::number(*most)],
+        RatioToBase::AtLeast(least) => [Cell::Missing, Cell::number(*least), Cell::Missing],
+        RatioToBase::Unknown(_) => [const { Cell::Missing }; 3],
+    }
+}
+
+/// A row for each cell of the tables of studies, and for each sentence tested.
+pub(crate) fn studies<'a>(answers: impl Iterator<Item = (&'a &'static Study, &'a StudyAnswer)>) -> Table {
+    let mut table = Table::new(["study", "table", "row", "name", "column", "value", "low", "high", "text"]);
+    for (study, answer) in answers {
+        let document = StudyDocument::of(study, answer);
+        for of in &document.tables {
+            for (row, number) in of.rows.iter().zip(1..) {
+                let named = row.iter().flatten().find_map(|cell| match cell {
+                    StudyCell::Text(text) => Some(*text),
+                    _ => None,
+                });
+                for (cell, column) in row.iter().zip(&of.columns) {
+                    let Some(cell) = cell else { continue };
+                    let start = [study.name, of.title].map(Cell::text);
+                    let place = [Cell::Count(number), Cell::text(named.unwrap_or_default()), Cell::text(*column)];
+                    table.rows.push(start.into_iter().chain(place).chain(value(cell)).collect());
+                }
+            }
+        }
+        for (finding, number) in document.findings.iter().zip(1..) {
+            for (column, answer) in [("here", finding.answer), ("in_the_paper", finding.answer_in_the_paper)] {
+                let start = [Cell::text(study.name), Cell::text("findings"), Cell::Count(number)];
+                let end = [Cell::text(finding.claim), Cell::text(column), Cell::Missing, Cell::Missing, Cell::Missing];
+                table.rows.push(start.into_iter().chain(end).chain([Cell::text(answer)]).collect());
+            }
+        }
+    }
+    table
+}
+
+/// A cell of a study: its value, its interval, its words.
+fn value(cell: &StudyCell<'_>) -> [Cell; 4] {
+    let number = |value: Option<f64>| value.map_or(Cell::Missing, Cell::number);
+    match cell {
+        StudyCell::Text(text) => [Cell::Missing, Cell::Missing, Cell::Missing, Cell::text(*text)],
+        StudyCell::Number(value) => [Cell::number(*value), Cell::Missing, Cell::Missing, Cell::Missing],
+        StudyCell::Count(count) => [Cell::Count(*count), Cell::Missing, Cell::Missing, Cell::Missing],
+        StudyCell::Cost(it) => [number(it.ns), number(it.low_ns), number(it.high_ns), Cell::Missing],
+        StudyCell::Ratio(it) => [number(it.value), number(it.low), number(it.high), Cell::Missing],
+        StudyCell::Doubts(doubts) => {
+            let texts: Vec<&str> = doubts.iter().map(record::Doubt::short).collect();
+            [Cell::Missing, Cell::Missing, Cell::Missing, Cell::text(texts.join("; "))]
+        }
+    }
+}

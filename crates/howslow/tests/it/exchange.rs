@@ -1,0 +1,142 @@
+//! `export`, `import`, `--csv` and `--summary`, with the real binary. The formats themselves are tested in `exchange`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use record::Origin;
+use tempfile::TempDir;
+use testing::not_tested;
+
+use crate::support::{EXAMPLE, QUICK, folder, howslow, run_of};
+
+const HYPERFINE: &str = include_str!("../../../exchange/tests/data/hyperfine.json");
+
+/// The example run in a file of the folder.
+fn example(place: &TempDir) -> String {
+    let path = place.path().join("run.json");
+    fs::write(&path, EXAMPLE).expect("a file");
+    path.display().to_string()
+}
+
+fn printed(data: &TempDir, words: &[&str]) -> String {
+    let assert = howslow(data).args(words).assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
+}
+
+fn refused(data: &TempDir, words: &[&str], status: i32, why: &str) {
+    let assert = howslow(data).args(words).assert().code(status).stdout("");
+    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(told.contains(why), "{words:?}: {told}");
+}
+
+#[test]
+fn a_run_is_exported_by_the_name_of_the_file_or_of_the_format() {
+    let (data, place) = (folder(), folder());
+    let run = example(&place);
+    let csv = printed(&data, &["export", &run]);
+    assert!(csv.starts_with("id,group,") && csv.contains("\nsyscall.getppid,"), "{csv}");
+    let file = place.path().join("costs.parquet").display().to_string();
+    howslow(&data).args(["export", &run, "pdp-11-24", "-o", &file]).assert().success().stdout("");
+    let bytes = fs::read(&file).expect("the file");
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    assert_eq!(printed(&data, &["show", &run, "--csv"]), csv);
+    assert_eq!(
+        printed(&data, &["show", &run, "--format", "lmbench"]),
+        printed(&data, &["export", &run, "-f", "lmbench"])
+    );
+    refused(&data, &["export", &run, "-o", "x.foo"], 2, "says no format");
+    refused(&data, &["export", &run, "pdp-11-24", "--format", "bencher"], 2, "holds one run");
+    refused(&data, &["export", "nothing"], 2, "names no run");
+    refused(&data, &["export", &run, "-o", &place.path().join("a/b.csv").display().to_string()], 2, "-o");
+    assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 2, "nothing half-written is left");
+}
+
+#[test]
+fn an_imported_run_is_kept_shown_compared_and_exported() {
+    let (data, place) = (folder(), folder());
+    let file = place.path().join("before.json").display().to_string();
+    fs::write(&file, HYPERFINE).expect("a file");
+    let told = printed(&data, &["import", &file]);
+    let id = told.split_whitespace().next().expect("an id");
+    assert!(told.ends_with("2 costs from hyperfine\n"), "{told}");
+    let run = run_of(howslow(&data).args(["show", id, "--json"]).assert().get_output());
+    assert_eq!((run.origin, run.tool.as_str(), run.costs.len()), (Origin::Imported, "hyperfine", 2));
+    let page = printed(&data, &["show", id]);
+    assert!(page.starts_with("imported from hyperfine") && page.contains("imported.hyperfine.sleep 0.001"), "{page}");
+    let other = place.path().join("after.json").display().to_string();
+    howslow(&data).args(["import", &file, "-o", &other]).assert().success();
+    let rows = printed(&data, &["compare", id, &other, "--csv"]);
+    let verdicts =
+        rows.lines().skip(1).filter(|line| line.contains(",same,") || line.contains(",inconclusive,")).count();
+    assert_eq!(verdicts, 2, "{rows}");
+    assert!(printed(&data, &["export", id, "-f", "go"]).contains("BenchmarkImported.hyperfine.sleep_0.001/n=1-1 "));
+    let listed = printed(&data, &["history", "--csv"]);
+    assert!(listed.starts_with("place,id,") && listed.lines().count() == 2, "{listed}");
+}
+
+#[test]
+fn what_is_no_result_is_not_imported() {
+    let (data, place) = (folder(), folder());
+    let good = place.path().join("good.json").display().to_string();
+    fs::write(&good, HYPERFINE).expect("a file");
+    let cut = place.path().join("cut.json").display().to_string();
+    fs::write(&cut, &HYPERFINE[..700]).expect("a file");
+    refused(&data, &["import", &good, &cut], 1, "not a whole hyperfine result");
+    assert!(!data.path().join("runs").exists(), "nothing is kept");
+    refused(&data, &["import", &example(&place)], 1, "in no format that howslow imports");
+    refused(&data, &["import", "/nowhere/x"], 2, "No such file");
+    refused(&data, &["import", &good, &good, "-o", "x.json"], 2, "one file at a time");
+    refused(&data, &["import", &place.path().display().to_string()], 1, "holds no cost");
+    // A sparse file costs nothing to make, and nothing to refuse.
+    let large = place.path().join("large");
+    fs::File::create(&large).and_then(|file| file.set_len(100 << 20)).expect("a file");
+    refused(&data, &["import", &large.display().to_string()], 1, "larger than 64 MiB");
+}
+
+#[test]
+fn tables_and_documents_without_samples_are_printed() {
+    let (data, place) = (folder(), folder());
+    let run = example(&place);
+    let whole = run_of(howslow(&data).args(["show", &run, "--json"]).assert().get_output());
+    let short = printed(&data, &["show", &run, "--json", "--summary"]);
+    let summary = record::run_from_bytes(short.as_bytes()).expect("a run");
+    assert!(summary.costs.iter().all(|cost| cost.rounds.is_empty()));
+    assert!(summary.costs.iter().zip(&whole.costs).all(|(one, other)| one.net_ns == other.net_ns));
+    let rows = printed(&data, &["compare", "multics-645", "multics-6180", "--csv"]);
+    assert!(rows.lines().count() > 5 && rows.contains(",faster,"), "{rows}");
+    let cells = printed(&data, &["study", "rsx", "--run", &run, "--csv"]);
+    assert!(cells.starts_with("study,table,row,") && cells.contains("rsx,findings,1,"), "{cells}");
+    let measured = [&["run", "syscall.getppid", "--csv"], &QUICK[..]].concat();
+    assert!(printed(&data, &measured).contains("\nsyscall.getppid,"));
+    for words in [
+        &["run", "syscall.getppid", "--csv", "--json"][..],
+        &["show", &run, "--csv", "--json"],
+        &["show", &run, "--summary"],
+    ] {
+        refused(&data, words, 2, "--json");
+    }
+    refused(&data, &["scaling", "--csv"], 2, "--csv");
+}
+
+#[test]
+fn the_task_with_pandas_is_done_in_three_commands() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let packages = root.join("target/readers/python");
+    if !packages.join("pandas").is_dir() {
+        not_tested!("pandas is missing; python3 -m pip install --target target/readers/python {}", "pandas");
+        return;
+    }
+    let (data, place) = (folder(), folder());
+    let output = Command::new(root.join("docs/tasks/pandas.sh"))
+        .args(QUICK)
+        .current_dir(place.path())
+        .env("HOWSLOW", assert_cmd::cargo::cargo_bin("howslow"))
+        .env("HOWSLOW_DATA", data.path())
+        .env("PYTHONPATH", packages)
+        .output()
+        .expect("the script runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("syscall.getppid") && told.contains("pipe.self") && told.contains("half"), "{told}");
+}
