@@ -12,9 +12,6 @@ use crate::program::Program;
 use crate::slurm::Slurm;
 use crate::state::{Fleet, Means, Node, SCHEMA};
 
-/// The script that runs on every node.
-pub const NODE_SCRIPT: &str = include_str!("node.sh");
-
 /// What a new fleet is.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -148,14 +145,4 @@ pub fn send(fleet: &Fleet, programs: &[Program]) -> Result<(), FleetError> {
         copied.map_err(|source| FleetError::io("copy the program to", &place, source))?;
     }
     Ok(())
-}
-
-/// Writes the node's script into the fleet's folder. Returns its file.
-///
-/// # Errors
-/// If it cannot be written.
-pub(crate) fn script(folder: &Folder, fleet: &Fleet) -> Result<PathBuf, FleetError> {
-    let path = folder.of(&fleet.id).join("node.sh");
-    store::write_whole(&path, NODE_SCRIPT.as_bytes())?;
-    Ok(path)
 }

@@ -50,9 +50,10 @@ impl<'a> Follower<'a> {
     pub fn new(fleet: &Fleet, folder: &'a Folder, every: Duration) -> Result<Follower<'a>, FleetError> {
         const LOOKS: u32 = 12;
         let scheduler: Box<dyn Scheduler> = match &fleet.means {
-            Means::Slurm(options) => {
-                Box::new(crate::slurm::Slurm { script: crate::begin::script(folder, fleet)?, options: options.clone() })
-            }
+            Means::Slurm(options) => Box::new(crate::slurm::Slurm {
+                script: crate::script::script(folder, fleet)?,
+                options: options.clone(),
+            }),
             Means::Ssh => Box::new(crate::ssh::Ssh::new()?),
         };
         let patience = every * LOOKS;
@@ -213,8 +214,12 @@ impl<'a> Follower<'a> {
 
     fn keep(&self, runs: &[record::Run], events: &mut Vec<Event>) {
         for run in runs {
-            if let Some(Err(error)) = self.store.as_ref().map(|store| store.keep(run)) {
-                events.push(Event::Note(format!("the run {} is not kept in the store: {error}", run.id)));
+            match self.store.as_ref().map(|store| store.keep(run)) {
+                Some(Err(error)) => {
+                    events.push(Event::Note(format!("the run {} is not kept in the store: {error}", run.id)));
+                }
+                Some(Ok(kept)) => events.extend(kept.warning.map(Event::Note)),
+                None => {}
             }
         }
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use record::Run;
 
 use crate::error::FleetError;
-use crate::state::{Fleet, Gathered};
+use crate::state::{Attempt, Fleet, Gathered};
 
 /// Clocks that differ by no more than this many seconds are not worth a word.
 const CLOCKS_AGREE_S: i64 = 5;
@@ -87,15 +87,21 @@ fn take(fleet: &mut Fleet, place: usize, of: (usize, u32), mut run: Run) -> Resu
     let plain = plain(&node.name, place);
     // A thousand nodes that begin in the same second draw the same four letters about once.
     run.id = format!("{}-{plain}", run.id).chars().take(100).collect();
+    if store::check_label(&fleet.id).is_ok() {
+        run.settings.label.get_or_insert_with(|| fleet.id.clone());
+    }
+    run.machine.host.get_or_insert_with(|| node.name.clone());
     let file = format!("{plain}.r{repetition}.json");
     store::write_run(&run, &fleet.documents.join(&file))?;
-    let submitted = &node.attempts[attempt].submitted;
+    let Attempt { submitted, number, .. } = &node.attempts[attempt];
+    let started = tail(&fleet.shared.join(format!("{}.started", fleet.prefix(place, *number)))).unwrap_or_default();
     let gathered = Gathered {
         repetition,
         file,
         run: run.id.clone(),
         howslow: record::printable(&run.howslow),
         build: record::printable(&run.build),
+        boot: started.split_whitespace().nth(2).filter(|boot| *boot != "-").map(record::printable),
         clock_ahead_s: clock_ahead(&run, submitted, Timestamp::now()),
     };
     fleet.nodes[place].gathered.push(gathered);
@@ -133,7 +139,7 @@ pub(crate) fn program_file(shared: &Path, architecture: &str) -> PathBuf {
 mod tests {
     use super::*;
     use crate::plan::Plan;
-    use crate::state::{Attempt, Means, Node, SCHEMA, Stage};
+    use crate::state::{Means, Node, SCHEMA, Stage};
 
     const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
 

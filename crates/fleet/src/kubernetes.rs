@@ -15,9 +15,9 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use serde::Serialize;
 
-use crate::begin::NODE_SCRIPT;
 use crate::error::FleetError;
 use crate::plan::Plan;
+use crate::script::NODE_SCRIPT;
 
 /// Where the documents go.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -39,7 +39,9 @@ version=$("$program" --version 2>&1) || finish 73 "howslow cannot run here: $ver
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
 place started "$(uname -n) $architecture ${boot:--} $version" || exit 71
 HOWSLOW_DATA=$private/data
-export HOWSLOW_DATA
+# In a container, the address of a store may be given.
+HOWSLOW_STORE=${HOWSLOW_STORE:-files}
+export HOWSLOW_DATA HOWSLOW_STORE
 guard=
 timeout -k 5 5 true 2>/dev/null && guard="timeout -k 5 $limit"
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::command::{Answer, ask};
 use crate::error::FleetError;
 use crate::scheduler::{End, Scheduler, Seen, Sight, Task, Told};
+use crate::script::node_arguments;
 use crate::state::{Fleet, SlurmOptions};
 
 /// The patience with one command of Slurm. A busy controller may take half a minute.
@@ -186,17 +187,6 @@ impl Scheduler for Slurm {
     }
 
     fn clean(&self, _: &Fleet) {}
-}
-
-/// The arguments of the script after the folder.
-pub(crate) fn node_arguments(fleet: &Fleet, task: &Task) -> Vec<String> {
-    let numbers: Vec<String> = task.repetitions.iter().map(u32::to_string).collect();
-    let program = if fleet.installed { "howslow" } else { "sent" };
-    let limit = format!("{:.0}", fleet.plan.limit_s().ceil());
-    let mark = format!("howslow-fleet-{}-n{}", fleet.id, task.place);
-    let mut arguments = vec![mark, task.name.clone(), limit, numbers.join(","), program.into()];
-    arguments.extend(fleet.plan.arguments());
-    arguments
 }
 
 /// Checks further options of sbatch.

@@ -13,7 +13,7 @@ use crate::command::{Answer, ask};
 use crate::error::FleetError;
 use crate::gather::program_file;
 use crate::scheduler::{End, Scheduler, Seen, Sight, Task, Told};
-use crate::slurm::node_arguments;
+use crate::script::{NODE_SCRIPT, node_arguments};
 use crate::state::Fleet;
 
 /// The patience with one command on a host, and with one that carries a program there.
@@ -94,7 +94,7 @@ impl Ssh {
     }
 
     fn start(&self, fleet: &Fleet, task: &Task) -> Result<Option<String>, String> {
-        let folder = remote(fleet);
+        let folder = remote(fleet, task);
         let prepared = self.on(&task.node, PREPARE, &[&folder], b"")?.text();
         let mut lines = prepared.lines();
         let architecture = record::printable(lines.next().unwrap_or_default().trim());
@@ -111,7 +111,7 @@ impl Ssh {
                 self.on(&task.node, RECEIVE, &[&folder, &name], &program)?;
             }
         }
-        self.on(&task.node, RECEIVE, &[&folder, "node.sh"], crate::begin::NODE_SCRIPT.as_bytes())?;
+        self.on(&task.node, RECEIVE, &[&folder, "node.sh"], NODE_SCRIPT.as_bytes())?;
         let arguments = node_arguments(fleet, task);
         let words: Vec<&str> = [&folder, &task.name].into_iter().chain(&arguments).map(String::as_str).collect();
         let pid = self.on(&task.node, START, &words, b"")?.text();
@@ -121,7 +121,7 @@ impl Ssh {
 
     /// Looks at a task, and copies its new files to the shared folder here.
     fn see(&self, fleet: &Fleet, task: &Task) -> Result<Option<Seen>, String> {
-        let folder = remote(fleet);
+        let folder = remote(fleet, task);
         let answer = self.on(&task.node, LOOK, &[&folder, &task.name], b"")?.text();
         let mut lines = answer.lines();
         let state = lines.next().unwrap_or_default();
@@ -197,19 +197,18 @@ impl Scheduler for Ssh {
     }
 
     fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(), FleetError> {
-        let folder = remote(fleet);
-        let failed = self.all(tasks, |task| self.on(&task.node, END, &[&folder, &task.name], b"").err());
+        let failed = self.all(tasks, |task| self.on(&task.node, END, &[&remote(fleet, task), &task.name], b"").err());
         let failed: Vec<String> = failed.into_iter().flatten().collect();
         if failed.is_empty() { Ok(()) } else { Err(FleetError::Trouble(failed.join("; "))) }
     }
 
     fn clean(&self, fleet: &Fleet) {
-        let folder = remote(fleet);
-        let hosts = fleet.nodes.iter().map(|node| node.name.clone());
-        let tasks: Vec<Task> = hosts
-            .map(|node| Task { place: 0, node, name: String::new(), repetitions: Vec::new(), job: None })
-            .collect();
-        self.all(&tasks, |task| self.on(&task.node, CLEAN, &[&folder], b"").is_ok());
+        let task = |(place, node): (usize, &crate::state::Node)| {
+            let (node, name) = (node.name.clone(), String::new());
+            Task { place, node, name, repetitions: Vec::new(), job: None }
+        };
+        let tasks: Vec<Task> = fleet.nodes.iter().enumerate().map(task).collect();
+        self.all(&tasks, |task| self.on(&task.node, CLEAN, &[&remote(fleet, task)], b"").is_ok());
     }
 }
 
@@ -238,9 +237,9 @@ fn elapsed_s(fleet: &Fleet, task: &Task) -> Option<f64> {
     Some((jiff::Timestamp::now().as_second() - since.as_second()) as f64)
 }
 
-/// The fleet's folder on a host, below the home folder.
-fn remote(fleet: &Fleet) -> String {
-    format!(".howslow-fleet-{}", fleet.id)
+/// The folder on a host, below the home folder. One for each node, because hosts may share home folders.
+fn remote(fleet: &Fleet, task: &Task) -> String {
+    format!(".howslow-fleet-{}-n{}", fleet.id, task.place)
 }
 
 /// True for a name that the node's script gives to the files of this attempt.

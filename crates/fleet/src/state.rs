@@ -1,5 +1,6 @@
 //! What is known of a fleet: its plan, its nodes, and what became of each attempt. One JSON document.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 #[cfg(feature = "schema")]
@@ -92,6 +93,9 @@ pub struct Gathered {
     pub howslow: String,
     /// The fingerprint of the program that measured.
     pub build: String,
+    /// The boot id of the system that measured, if it has one: nodes that share it are one machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
     /// Seconds that the node's clock is at least ahead of the clock here; negative if it is behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_ahead_s: Option<i64>,
@@ -213,6 +217,17 @@ impl Fleet {
     /// How an attempt's files on the nodes begin. Names of nodes may hold anything, so their place is used.
     pub fn prefix(&self, place: usize, attempt: u32) -> String {
         format!("n{place}.a{attempt}")
+    }
+
+    /// The nodes that are one machine under several names, machine by machine.
+    pub fn same_machines(&self) -> Vec<Vec<&str>> {
+        let mut machines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for node in &self.nodes {
+            if let Some(boot) = node.gathered.iter().find_map(|document| document.boot.as_deref()) {
+                machines.entry(boot).or_default().push(&node.name);
+            }
+        }
+        machines.into_values().filter(|names| names.len() > 1).collect()
     }
 
     /// The versions and builds of howslow that measured, if there are several: their runs are not quite comparable.

@@ -175,7 +175,7 @@ fn ended(facts: &Facts, mark: &mut Mark, end: End, detail: &str) -> Verdict {
             format!("its job ended ({detail}), and nothing appeared in {shared}; is this folder shared with the node?"),
         ),
         End::Failed => over(Stage::Failed, with_complaint(&format!("its job failed ({detail})"), facts)),
-        End::TimedOut => over(Stage::Hung, format!("the scheduler ended its job at its time limit ({detail})")),
+        End::TimedOut => over(Stage::Hung, format!("it took longer than it may: {detail}")),
         End::Killed => over(Stage::Killed, facts.refusing.map_or(detail.into(), |node| format!("{detail}; {node}"))),
         End::Cancelled => match facts.refusing.filter(|_| !facts.left.started) {
             Some(node) => over(Stage::Refused, format!("its job did not begin; {node}")),

@@ -3,11 +3,12 @@
 mod follow;
 mod manifests;
 mod run;
+mod shown;
 
-use ::fleet::{Fleet, FleetError, Folder};
+use ::fleet::Folder;
 
 use crate::cli::{FleetArgs, FleetVerb, StatusArgs};
-use crate::output::{self, Misuse, Outcome};
+use crate::output::Outcome;
 
 pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Outcome> {
     match &args.verb {
@@ -22,21 +23,7 @@ pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Outcome> {
 
 /// Prints what is known of a fleet, without asking anybody.
 fn status(args: &StatusArgs) -> anyhow::Result<Outcome> {
-    let folder = told(Folder::of_user())?;
-    let fleet = told(folder.read(&told(folder.find(args.fleet.id.as_deref()))?))?;
-    show(&fleet, args.json)
-}
-
-/// Prints a fleet. The outcome says whether every node has given its documents.
-fn show(fleet: &Fleet, json: bool) -> anyhow::Result<Outcome> {
-    match json {
-        true => output::print_document(fleet)?,
-        false => output::print(&report::fleet_status(fleet, output::style()))?,
-    }
-    Ok(if fleet.unfinished().is_empty() { Outcome::Done } else { Outcome::Skipped })
-}
-
-/// A misuse keeps its exit status.
-fn told<T>(result: Result<T, FleetError>) -> anyhow::Result<T> {
-    result.map_err(|error| if error.is_misuse() { Misuse(error.to_string()).into() } else { error.into() })
+    let folder = shown::told(Folder::of_user())?;
+    let fleet = shown::told(folder.read(&shown::told(folder.find(args.fleet.id.as_deref()))?))?;
+    shown::show(&fleet, args.json)
 }

@@ -87,6 +87,12 @@ fn notes(fleet: &Fleet) -> Vec<String> {
             versions.join(", ")
         ));
     }
+    for names in fleet.same_machines() {
+        let names = names.join(", ");
+        notes.push(format!(
+            "One machine under several names, whose measurements may have disturbed each other: {names}."
+        ));
+    }
     for node in &fleet.nodes {
         if let Some(ahead) = node.gathered.iter().find_map(|document| document.clock_ahead_s) {
             let way = if ahead > 0 { "ahead of" } else { "behind" };

@@ -49,6 +49,7 @@ done
 "#;
 
 const SCONTROL: &str = r#"
+[ "$1" = --oneliner ] && shift
 case "$2" in
 hostnames) cat @/hostnames ;;
 job) [ -e @/ended-$3 ] && read -r state exit <@/ended-$3 && echo "JobId=$3 JobState=$state Reason=NonZeroExitCode ExitCode=$exit" ;;
@@ -173,7 +174,7 @@ fn nodes_with_other_clocks_and_programs_are_told() {
     std::fs::write(fake.path().join("document-bin-half.json"), &EXAMPLE[..EXAMPLE.len() / 2]).expect("half a document");
     let result = fake.run(&["--installed"]);
     assert_eq!(result.status.code(), Some(3), "{}", said(&result));
-    let page = String::from_utf8_lossy(&result.stdout).replace('\n', " ");
+    let page = String::from_utf8_lossy(&result.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     for text in ["The clock of ahead is at least", "different programs: 0.0.9 (build", "cannot be read"] {
         assert!(page.contains(text), "{text}: {page}");
     }

@@ -27,6 +27,11 @@ fn howslow(cluster: &Cluster, data: &Path, words: &[&str]) -> Command {
     command
 }
 
+fn howslow_history(data: &Path) -> serde_json::Value {
+    let listed = Command::new(cargo_bin!("howslow")).args(["history", "--json"]).env("HOWSLOW_DATA", data).output();
+    serde_json::from_slice(&listed.expect("it starts").stdout).expect("JSON")
+}
+
 fn run(program: &str) -> Vec<&str> {
     let begin =
         ["run", "--slurm", "--id", "eight", "--binary", program, "--budget", "3s", "--limit", "8s", "--rounds", "900"];
@@ -56,6 +61,8 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     let said = String::from_utf8_lossy(&attached.stderr);
     assert_eq!(attached.status.code(), Some(3), "{said}");
     let fleet = state(data.path(), "eight");
+    let one = fleet.same_machines().first().map_or(0, Vec::len);
+    assert_eq!(one, 4, "that all nodes are this host is not noticed");
     for (name, stage, reason) in ODD {
         ended(&fleet, name, stage, reason);
         assert!(said.contains(name) || name == "node1", "{name} is not named: {said}");
@@ -86,6 +93,6 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
         assert_eq!(node(&finished, name), node(&fleet, name), "{name} was measured again");
     }
     assert!(!shared.exists(), "the program was left behind");
-    let kept = store::Store::in_folder(data.path()).list().expect("a store");
-    assert_eq!(kept.len(), 8, "runs in the store");
+    let history = howslow_history(data.path());
+    assert_eq!(history.as_array().map(Vec::len), Some(8), "runs in the store: {history}");
 }

@@ -116,7 +116,7 @@ fn hosts_are_measured_over_ssh_and_left_as_they_were() {
     assert!(String::from_utf8_lossy(&begun.stderr).contains("1 jobs submitted"), "{begun:?}");
     let attempt = state(data.path(), "long").nodes[0].attempts[0].clone();
     let pid = attempt.job.expect("a process");
-    wait("the node to measure", || server.home.path().join(".howslow-fleet-long/n0.a1.started").exists());
+    wait("the node to measure", || server.home.path().join(".howslow-fleet-long-n0/n0.a1.started").exists());
     let cancelled = server.fleet(data.path(), &["cancel", "long"]).output().expect("it starts");
     assert!(cancelled.status.success(), "{cancelled:?}");
     wait("the process to end", || !Path::new("/proc").join(&pid).exists());
