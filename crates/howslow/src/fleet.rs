@@ -2,7 +2,9 @@
 
 mod follow;
 mod manifests;
+mod rows;
 mod run;
+mod show;
 
 use ::fleet::{Fleet, FleetError, Folder};
 
@@ -17,6 +19,7 @@ pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Outcome> {
         FleetVerb::Retry(args) => follow::retry(args),
         FleetVerb::Cancel(args) => follow::cancel(args),
         FleetVerb::Status(args) => status(args),
+        FleetVerb::Show(args) => show::show(args),
     }
 }
 

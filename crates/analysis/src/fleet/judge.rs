@@ -105,7 +105,7 @@ impl<'a> Judged<'a> {
         if self.class.nodes.len() < ENOUGH_NODES {
             return Vec::new();
         }
-        let enough = |family: &&(usize, &Family<'_>)| !family.1.two && family.1.whole.spread.nodes >= ENOUGH_NODES;
+        let enough = |family: &(usize, &Family<'_>)| !family.1.two && family.1.whole.spread.nodes >= ENOUGH_NODES;
         let families: Vec<(usize, &Family<'_>)> = self.families.iter().enumerate().filter(enough).collect();
         let of_node = |node: usize| {
             let with = families.iter().filter(move |(_, family)| family.effect(node).is_some());

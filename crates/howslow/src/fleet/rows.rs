@@ -1,0 +1,145 @@
+//! Reads the runs of many nodes into a table: documents in folders, those of a fleet, kept runs.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use ::fleet::Folder;
+use analysis::fleet::Table;
+use record::Run;
+
+use super::told;
+use crate::cli::FleetShowArgs;
+use crate::output::{Misuse, say};
+use crate::resolve;
+
+/// The runs that the arguments name; without any, those of the newest fleet.
+///
+/// # Errors
+/// A name that means nothing, a folder that cannot be read, or if there is no run.
+pub(super) fn table(args: &FleetShowArgs) -> anyhow::Result<Table> {
+    let mut reading = Reading::default();
+    if args.runs.is_empty() {
+        reading.fleet(None)?;
+    }
+    for name in &args.runs {
+        if Path::new(name).is_dir() {
+            reading.folder(Path::new(name))?;
+        } else if told(Folder::of_user())?.holds(name) {
+            reading.fleet(Some(name))?;
+        } else {
+            let run = resolve::run(name)?;
+            reading.run(run, Path::new(name));
+        }
+    }
+    reading.done()
+}
+
+/// What has been read.
+#[derive(Default)]
+struct Reading {
+    table: Table,
+    /// The nodes of documents that a fleet has gathered, by the run's id.
+    nodes: HashMap<String, String>,
+    /// Files that are no runs: their number, and why the first is none.
+    bad: (usize, String),
+    again: usize,
+}
+
+impl Reading {
+    /// The documents that a fleet has gathered.
+    fn fleet(&mut self, name: Option<&str>) -> anyhow::Result<()> {
+        let folder = told(Folder::of_user())?;
+        let fleet = told(folder.read(&told(folder.find(name))?))?;
+        for node in &fleet.nodes {
+            self.nodes.extend(node.gathered.iter().map(|it| (it.run.clone(), node.name.clone())));
+        }
+        self.folder(&fleet.documents)
+    }
+
+    /// The documents in a folder and in the folders in it. One file is held in memory at a time.
+    fn folder(&mut self, folder: &Path) -> anyhow::Result<()> {
+        const DEEPEST: usize = 3;
+        let mut open = vec![(folder.to_path_buf(), 0)];
+        while let Some((folder, depth)) = open.pop() {
+            let name = || record::printable(&folder.display().to_string());
+            let entries = std::fs::read_dir(&folder)
+                .map_err(|why| Misuse(format!("cannot read the folder {}: {why}; name another", name())))?;
+            let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            // The same order on every file system.
+            paths.sort_unstable();
+            for path in paths {
+                let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
+                if is_folder && depth < DEEPEST {
+                    open.push((path, depth + 1));
+                } else if !is_folder && path.extension().is_some_and(|end| end == "json") {
+                    self.file(&path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path) {
+        match record::read_run(path) {
+            Ok(run) => self.run(run, path),
+            Err(why) => {
+                self.bad.0 += 1;
+                if self.bad.1.is_empty() {
+                    self.bad.1 = format!("{}: {why}", record::printable(&path.display().to_string()));
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, run: Run, path: &Path) {
+        let known = self.nodes.get(&run.id).cloned();
+        let node = known.or_else(|| of_fleet(path)).unwrap_or_else(|| stem(path));
+        if !self.table.document(&run, node) {
+            self.again += 1;
+        }
+    }
+
+    fn done(self) -> anyhow::Result<Table> {
+        if self.bad.0 > 0 {
+            let files = if self.bad.0 == 1 { "1 file is".into() } else { format!("{} files are", self.bad.0) };
+            say(&format!("{files} left out, not runs; the first: {}", self.bad.1));
+        }
+        if self.again > 0 {
+            say(&format!("{} left out: given more than once", self.again));
+        }
+        match self.table.counts() {
+            (_, 0, _) => {
+                Err(Misuse("no run was found; name a folder of run documents, a fleet, or runs".into()).into())
+            }
+            _ => Ok(self.table),
+        }
+    }
+}
+
+/// The node of a document that a fleet gathered: `n17` of `n17.r3.json`.
+fn of_fleet(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
+    let (node, repetition) = name.rsplit_once(".r")?;
+    let whole = !node.is_empty() && !repetition.is_empty() && repetition.chars().all(|c| c.is_ascii_digit());
+    whole.then(|| record::printable(node))
+}
+
+fn stem(path: &Path) -> String {
+    record::printable(&path.file_stem().unwrap_or_default().to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_those_of_the_file_names_that_a_fleet_gives() {
+        let node = |name: &str| of_fleet(Path::new(name));
+        assert_eq!(node("x/n17.r3.json").as_deref(), Some("n17"));
+        assert_eq!(node("a.rack.r12.json").as_deref(), Some("a.rack"));
+        for other in ["n17.json", "n17.rx.json", ".r1.json", "n17.r.json", "n17.r1.damaged"] {
+            assert_eq!(node(other), None, "{other}");
+        }
+        assert_eq!(stem(Path::new("/x/n3.json")), "n3");
+    }
+}
