@@ -99,17 +99,19 @@ fn main() {
     println!(
         "noise scatter | called wrong | pairs wrong fast | found of slow nodes by 3 % 5 % 10 % | pairs by 3 % 5 % 10 % | held | s"
     );
-    for noise in [Noise::Normal, Noise::Heavy] {
-        for node_scatter in [0.0025, 0.005, 0.01, 0.02] {
+    let noises = [(Noise::Normal, Noise::Normal), (Noise::Heavy, Noise::Normal), (Noise::Heavy, Noise::Heavy)];
+    for (noise, node_noise) in noises {
+        for node_scatter in [0.005, 0.01, 0.02] {
             let mut sums = Sums::default();
             for seed in 0..seeds as u64 {
-                let mut fleet = Fleet { noise, node_scatter, ..Fleet::new(nodes, costs, runs, 1000 + seed) };
+                let mut fleet =
+                    Fleet { noise, node_noise, node_scatter, ..Fleet::new(nodes, costs, runs, 1000 + seed) };
                 fleet.plant(planted, &SHARES);
                 one(&fleet, &mut sums);
             }
             let of = |place: usize| sums.shares.map(|it| format!("{}/{}", it[place], it[place + 1])).join(" ");
             println!(
-                "{noise:?} {:.2} % | {} {} | {} {} {} | {} | {} | {}/{} | {:.2}",
+                "{noise:?}/{node_noise:?} {:.2} % | {} {} | {} {} {} | {} | {} | {}/{} | {:.2}",
                 node_scatter * 100.0,
                 sums.called,
                 sums.wrong,

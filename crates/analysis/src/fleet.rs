@@ -24,7 +24,7 @@ pub use effects::{Effect, Spread};
 pub use found::{ClassFound, CostSpread, FamilySpread, Found, found};
 pub use judge::{Doubted, SlowCost, SlowFamily, SlowNode};
 pub use population::Population;
-pub use table::{CostKey, Figure, RunFacts, RunKey, Table, weakening};
+pub use table::{CostKey, Figure, RunFacts, RunKey, Table, weakening, weakening_kind};
 
 /// The family of a run's own clock: not a cost, but tested as one.
 pub const CLOCK: &str = "clock speed";

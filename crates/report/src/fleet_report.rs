@@ -9,7 +9,7 @@ use analysis::statistics::Interval;
 use record::units::percent;
 
 use crate::grid::{Grid, RowKind};
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 pub use drain::drain_list;
 pub use map::fleet_pictures;
@@ -21,8 +21,6 @@ pub struct FleetView<'a> {
     pub class: Option<&'a str>,
     /// Every node, cost and class, however little it tells.
     pub all: bool,
-    /// Columns of the terminal.
-    pub width: usize,
 }
 
 impl FleetView<'_> {
@@ -44,7 +42,7 @@ pub fn fleet_report(found: &Found, view: &FleetView<'_>, style: Style) -> String
     page += &populations(found, view, style);
     page += &classes(found, view, style);
     for class in found.classes.iter().filter(|class| view.has(&class.class.name) && class.nodes.len() > 1) {
-        page += &map::heat_map(found, class, view);
+        page += &map::heat_map(found, class, view, style.width());
         page += &spreads::spreads(class, view, style);
     }
     page
@@ -78,7 +76,7 @@ fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     if found.older_runs > 0 {
         how += &format!("; {} not counted, taken before their node changed", count(found.older_runs, "run"));
     }
-    page += &(style.dim(&paragraph("", &how)) + "\n");
+    page += &(style.dim(&style.paragraph("", &how)) + "\n");
     page
 }
 
@@ -116,7 +114,7 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
             );
         }
         let causes: Vec<String> = node.causes.iter().map(|it| format!("{} ({})", it.kind.word(), it.because)).collect();
-        rest.push(paragraph(&format!("  {}: ", shown(&node.node)), &causes.join("; ")));
+        rest.push(style.paragraph(&format!("  {}: ", shown(&node.node)), &causes.join("; ")));
     }
     let mut page = format!("\n{}", grid.render(style));
     if nodes.len() > most {
@@ -186,7 +184,7 @@ fn populations(found: &Found, view: &FleetView<'_>, style: Style) -> String {
             percent(it.ratio - 1.0),
             names.join(", ")
         );
-        page += &(paragraph("  ", &text) + "\n");
+        page += &(style.paragraph("  ", &text) + "\n");
     }
     page
 }
@@ -194,15 +192,15 @@ fn populations(found: &Found, view: &FleetView<'_>, style: Style) -> String {
 fn classes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     let mut page = format!("\n{}\n", style.bold("classes"));
     for class in found.classes.iter().filter(|class| view.has(&class.class.name)) {
-        page += &(paragraph("  ", &class_told(class)) + "\n");
-        page += &differing(class, view);
+        page += &(style.paragraph("  ", &class_told(class)) + "\n");
+        page += &differing(class, view, style);
         if let [(name, lacks, of), ..] = class.lacking.as_slice() {
             let text = format!(
                 "{} lack costs that most have, {} {lacks} of {of}",
                 count(class.lacking.len(), "node"),
                 shown(name)
             );
-            page += &(paragraph("     ", &text) + "\n");
+            page += &(style.paragraph("     ", &text) + "\n");
         }
     }
     page
@@ -237,7 +235,7 @@ fn class_told(class: &ClassFound) -> String {
 }
 
 /// The parts in which nodes of the class differ.
-fn differing(class: &ClassFound, view: &FleetView<'_>) -> String {
+fn differing(class: &ClassFound, view: &FleetView<'_>, style: Style) -> String {
     let mut page = String::new();
     for part in Part::ALL {
         let here: Vec<&(u32, Part, String)> = class.class.differing.iter().filter(|(_, of, _)| *of == part).collect();
@@ -250,7 +248,7 @@ fn differing(class: &ClassFound, view: &FleetView<'_>) -> String {
         let some: Vec<String> = here.iter().take(view.most(3)).map(told).collect();
         let more = if here.len() > some.len() { ", ..." } else { "" };
         let text = format!("{} differs on {}: {}{more}", part.word(), count(here.len(), "node"), some.join(", "));
-        page += &(paragraph("     ", &text) + "\n");
+        page += &(style.paragraph("     ", &text) + "\n");
     }
     page
 }

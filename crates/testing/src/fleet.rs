@@ -128,8 +128,10 @@ pub struct Fleet {
     pub runs: usize,
     /// The standard deviation of the logarithm of a cost between nodes.
     pub node_scatter: f64,
-    /// How all scatter is distributed.
+    /// How scatter within and between runs is distributed.
     pub noise: Noise,
+    /// How scatter between nodes is distributed.
+    pub node_noise: Noise,
     /// The share of rows that are missing.
     pub missing: f64,
     /// The slow nodes.
@@ -155,7 +157,8 @@ impl Fleet {
     /// A fleet without slow nodes, with normal scatter, of which nodes contribute 1 %.
     pub fn new(nodes: usize, costs: usize, runs: usize, seed: u64) -> Fleet {
         let node_scatter = 0.01;
-        Fleet { nodes, costs, runs, node_scatter, noise: Noise::Normal, missing: 0.0, planted: Vec::new(), seed }
+        let noise = Noise::Normal;
+        Fleet { nodes, costs, runs, node_scatter, noise, node_noise: noise, missing: 0.0, planted: Vec::new(), seed }
     }
 
     /// Makes this many nodes slow in two to four families each, by these shares in turn.
@@ -197,11 +200,11 @@ impl Fleet {
         let mut random = Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(node as u64));
         let families: Vec<&str> = self.families().into_iter().collect();
         let planted = self.planted.iter().find(|it| it.node == node);
-        let of_family: Vec<f64> = families.iter().map(|_| COMMON.sqrt() * self.noise.draw(&mut random)).collect();
+        let of_family: Vec<f64> = families.iter().map(|_| COMMON.sqrt() * self.node_noise.draw(&mut random)).collect();
         let place = |cost: usize| families.iter().position(|name| *name == family(cost)).unwrap_or(0);
         let own = |cost: usize, random: &mut Rng| {
             let slow = planted.filter(|it| it.families.contains(family(cost))).map_or(0.0, |it| it.share.ln_1p());
-            let scatter = of_family[place(cost)] + (1.0 - COMMON).sqrt() * self.noise.draw(random);
+            let scatter = of_family[place(cost)] + (1.0 - COMMON).sqrt() * self.node_noise.draw(random);
             slow + self.node_scatter * scatter
         };
         let own: Vec<f64> = (0..self.costs).map(|cost| own(cost, &mut random)).collect();

@@ -107,6 +107,11 @@ impl Parts {
         Parts { told: told.into(), memory: memory.total.0 }
     }
 
+    /// Parts that are known as text only.
+    pub fn told(parts: &[(Part, &str)]) -> Parts {
+        Parts { told: parts.iter().map(|(part, told)| (*part, (*told).to_string())).collect(), memory: 0 }
+    }
+
     /// One part, as text; empty if nothing is known of it.
     pub fn get(&self, part: Part) -> &str {
         self.told.get(&part).map_or("", String::as_str)
@@ -150,7 +155,9 @@ pub(super) fn classes(table: &Table, options: &Options) -> (Vec<Class>, Vec<bool
         let size = memories.get(&parts.memory).map_or("", String::as_str);
         let nodes = told.get(&Part::Memory).map_or("", String::as_str);
         let memory = format!("{size} {nodes}").trim().to_string();
-        told.insert(Part::Memory, memory);
+        if !memory.is_empty() {
+            told.insert(Part::Memory, memory);
+        }
         told
     };
     let all: Vec<BTreeMap<Part, String>> = table.runs.iter().map(|(_, facts)| told(&facts.parts)).collect();

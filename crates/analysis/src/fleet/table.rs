@@ -186,3 +186,47 @@ pub fn weakening(doubt: &Doubt) -> bool {
         _ => true,
     }
 }
+
+/// The first weakening doubt of a list of kinds as the store writes it (`few_quiet,wide`, `inherited:drift`), as one word.
+pub fn weakening_kind(kinds: &str) -> Option<&str> {
+    let scatter = ["wide", "few_rounds", "round_lost", "at_most", "own_clock"];
+    let bare = |kind: &str| kind.rsplit(':').next().is_some_and(|kind| !scatter.contains(&kind));
+    kinds.split(',').filter(|kind| !kind.is_empty()).find(|kind| bare(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_doubts_weaken_as_doubts_do() {
+        for doubt in [
+            Doubt::NeverQuiet,
+            Doubt::FewRounds { rounds: 2 },
+            Doubt::Wide { half_width: 0.1, wanted: 0.01 },
+            Doubt::Drift { ratio: 1.1 },
+            Doubt::Interrupted { share: 0.6 },
+        ] {
+            let kind = serde_json::to_value(&doubt).expect("JSON")["kind"].as_str().expect("a kind").to_string();
+            assert_eq!(weakening_kind(&kind).is_some(), weakening(&doubt), "{kind}");
+            assert_eq!(weakening_kind(&format!("wide,inherited:{kind}")).is_some(), weakening(&doubt), "{kind}");
+        }
+        assert_eq!(weakening_kind(""), None);
+        assert_eq!(weakening_kind("wide,few_quiet,bimodal"), Some("few_quiet"));
+    }
+
+    #[test]
+    fn what_has_no_logarithm_does_not_count() {
+        let mut table = Table::default();
+        let run = table.run(RunFacts::default()).expect("a run");
+        let cost = table.cost("a.b", "", 1);
+        let figure = |value| Figure { value, low: 1.0, high: 2.0, doubt: None };
+        assert_eq!(
+            [1.5, 0.0, -1.0, f64::NAN].map(|value| table.figure(run, cost, figure(value))),
+            [true, false, false, false]
+        );
+        assert_eq!(table.counts(), (1, 1, 1));
+        table.cost("a.b", "", 2);
+        assert_eq!(table.costs[1].name, "a.b (version 2)");
+    }
+}

@@ -14,16 +14,18 @@ pub(super) struct Tail {
 const MOST_FREEDOM: u32 = 200;
 
 impl Tail {
-    /// The fit of greatest likelihood. Of scores nearer to the median than the farthest fifth only their number counts: families
-    /// differ in their tails, and what matters is how far the farthest of all of them lie. Scores are deviations from a
+    /// The fit of greatest likelihood. Of scores nearer to the median than the farthest few in a hundred only their number counts:
+    /// families differ in their tails, and what matters is how far the farthest of all of them lie. Scores are deviations from a
     /// median, positive for slow nodes; `most` is the number of degrees of freedom of the scale that they were divided by.
     pub fn fitted(scores: impl Iterator<Item = f64>, most: u32) -> Tail {
         const FREEDOMS: [u32; 12] = [2, 3, 4, 5, 6, 8, 10, 15, 25, 50, 100, MOST_FREEDOM];
         const ENOUGH: usize = 100;
-        const NEAR: f64 = 0.8;
+        // The farthest 2 %, but not so few that they tell nothing.
+        const FAR: (f64, f64) = (0.02, 60.0);
         let most = most.clamp(1, MOST_FREEDOM);
         let fast = sorted(scores.filter(|score| *score < 0.0 && score.is_finite()).map(|score| -score));
-        let beyond = quantile(&fast, NEAR).unwrap_or(0.0);
+        let share = FAR.0.max(FAR.1 / fast.len() as f64).min(0.5);
+        let beyond = quantile(&fast, 1.0 - share).unwrap_or(0.0);
         let far = fast.partition_point(|score| *score <= beyond);
         if fast.len() < ENOUGH || beyond <= 0.0 {
             return Tail { freedom: most, scale: 1.0 };

@@ -207,8 +207,8 @@ Exit status: 0 done; 1 failed; 2 misused.";
 #[derive(Debug, Args)]
 #[command(after_help = SHOWN)]
 pub(crate) struct FleetShowArgs {
-    /// Folders of run documents, fleets by their id, or runs
-    #[arg(value_name = "FOLDER|ID|RUN")]
+    /// Folders of run documents, fleets by their id, runs, or the word store for all kept runs
+    #[arg(value_name = "FOLDER|ID|RUN|store")]
     pub runs: Vec<String>,
     /// Only this class of nodes: A, B, ...
     #[arg(long, value_name = "NAME")]

@@ -1,16 +1,21 @@
-//! Reads the runs of many nodes into a table: documents in folders, those of a fleet, kept runs.
+//! Reads the runs of many nodes into a table: documents in folders, those of a fleet, runs by name, the whole store.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ::fleet::Folder;
-use analysis::fleet::Table;
+use analysis::fleet::{Figure, Part, Parts, RunFacts, Table, weakening_kind};
 use record::Run;
+use store::{Filter, Head, Series, Store};
 
 use super::told;
 use crate::cli::FleetShowArgs;
 use crate::output::{Misuse, say};
 use crate::resolve;
+
+/// The word for all kept runs.
+const STORE: &str = "store";
 
 /// The runs that the arguments name; without any, those of the newest fleet.
 ///
@@ -22,7 +27,9 @@ pub(super) fn table(args: &FleetShowArgs) -> anyhow::Result<Table> {
         reading.fleet(None)?;
     }
     for name in &args.runs {
-        if Path::new(name).is_dir() {
+        if name == STORE {
+            reading.kept()?;
+        } else if Path::new(name).is_dir() {
             reading.folder(Path::new(name))?;
         } else if told(Folder::of_user())?.holds(name) {
             reading.fleet(Some(name))?;
@@ -93,10 +100,35 @@ impl Reading {
 
     fn run(&mut self, run: Run, path: &Path) {
         let known = self.nodes.get(&run.id).cloned();
-        let node = known.or_else(|| of_fleet(path)).unwrap_or_else(|| stem(path));
+        let host = || run.machine.host.as_deref().filter(|host| !host.is_empty()).map(record::printable);
+        let node = known.or_else(|| of_fleet(path)).or_else(host).unwrap_or_else(|| stem(path));
         if !self.table.document(&run, node) {
             self.again += 1;
         }
+    }
+
+    /// The kept runs of howslow's store, row by row.
+    fn kept(&mut self) -> anyhow::Result<()> {
+        let (mut runs, mut costs, mut doubts) = (Vec::new(), Vec::new(), Vec::new());
+        let table = &mut self.table;
+        Store::of_user()?.costs(&Filter::default(), &|series| series.unit == "ns", &mut |lists, row| {
+            if runs.is_empty() {
+                runs = lists.runs.iter().map(|head| table.run(facts(head))).collect();
+                let cost = |it: &Series| table.cost(&it.operation, &at(&it.point), it.version);
+                costs = lists.series.iter().map(cost).collect();
+                doubts = lists.doubts.iter().map(|kinds| weakening_kind(kinds)).collect();
+            }
+            let place = |place: u32| place as usize;
+            if let (Some(Some(run)), Some(cost)) = (runs.get(place(row.run)), costs.get(place(row.series))) {
+                let doubt = doubts.get(place(row.doubts)).copied().flatten();
+                // What cannot be told from zero has no logarithm worth comparing.
+                if row.low > 0.0 {
+                    table.figure(*run, *cost, Figure { value: row.value, low: row.low, high: row.high, doubt });
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
     }
 
     fn done(self) -> anyhow::Result<Table> {
@@ -114,6 +146,23 @@ impl Reading {
             _ => Ok(self.table),
         }
     }
+}
+
+/// What the store tells of a run. It tells less of the machine than a document does.
+fn facts(head: &Head) -> RunFacts {
+    RunFacts {
+        node: if head.host.is_empty() { head.id.clone() } else { head.host.clone() },
+        id: head.id.clone(),
+        started: head.ordered.clone(),
+        parts: Parts::told(&[(Part::Cpu, &head.class), (Part::Kernel, &head.kernel)]),
+        clock_ghz: (head.cycle_ns > 0.0).then(|| 1.0 / head.cycle_ns),
+        undisturbed: None,
+    }
+}
+
+/// A point as the operation's name ends in it.
+fn at(point: &str) -> String {
+    if point.is_empty() { String::new() } else { format!("@{point}") }
 }
 
 /// The node of a document that a fleet gathered: `n17` of `n17.r3.json`.

@@ -15,7 +15,7 @@ pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
     let options = Options { false_share: args.false_share, at_least: args.at_least, by: args.by.clone() };
     let found = found(&table, &options);
     let class = class(args, &found)?;
-    let view = FleetView { class: class.as_deref(), all: args.all, width: output::width() };
+    let view = FleetView { class: class.as_deref(), all: args.all };
     if args.drain_list {
         let list = report::drain_list(&found, &view);
         if list.is_empty() {

@@ -8,12 +8,12 @@ use super::FleetView;
 use crate::chart::{Heat, Unit};
 
 /// The map as text: the slow nodes, those in doubt, and the slowest of the others; with `all` every node.
-pub(super) fn heat_map(found: &Found, class: &ClassFound, view: &FleetView<'_>) -> String {
+pub(super) fn heat_map(found: &Found, class: &ClassFound, view: &FleetView<'_>, width: usize) -> String {
     const FEW: usize = 12;
     if class.families.is_empty() {
         return String::new();
     }
-    format!("\n{}", heat(found, class, view.most(FEW)).text(view.width))
+    format!("\n{}", heat(found, class, view.most(FEW)).text(width))
 }
 
 /// The pictures of the page: the map of every class that has two nodes, with all nodes that are named and the slowest others.

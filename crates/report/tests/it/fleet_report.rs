@@ -66,12 +66,12 @@ fn fleet() -> Found {
 }
 
 fn view(all: bool) -> FleetView<'static> {
-    FleetView { class: None, all, width: 100 }
+    FleetView { class: None, all }
 }
 
 #[test]
 fn a_fleet_with_slow_nodes() {
-    insta::assert_snapshot!(report::fleet_report(&fleet(), &view(false), Style::Plain));
+    insta::assert_snapshot!(report::fleet_report(&fleet(), &view(false), Style::PLAIN));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_map_is_drawn_for_each_class_and_one_class_is_chosen() {
         roxmltree::Document::parse(svg).expect("XML");
     }
     let one = FleetView { class: Some("B"), ..view(true) };
-    let page = report::fleet_report(&found, &one, Style::Plain);
+    let page = report::fleet_report(&found, &one, Style::PLAIN);
     assert!(page.contains("0 nodes slow") && page.contains("Example 7000") && !page.contains("n3 "), "{page}");
     assert_eq!(report::drain_list(&found, &one), "");
 }
