@@ -53,7 +53,6 @@ struct Sums {
     wrong_pairs: usize,
     fast: usize,
     shares: [[usize; 4]; 3],
-    held: [usize; 2],
     seconds: f64,
 }
 
@@ -66,14 +65,6 @@ fn one(fleet: &Fleet, sums: &mut Sums) {
     sums.seconds = sums.seconds.max(start.elapsed().as_secs_f64());
     let mut called = Vec::new();
     for slow in &found.slow {
-        let planted = fleet.planted.iter().find(|it| fleet.node(it.node) == slow.node);
-        for family in slow.families.iter().filter(|family| family.whole) {
-            if let Some(planted) = planted.filter(|it| it.families.contains(family.family.as_str())) {
-                let truth = 1.0 + planted.share;
-                sums.held[0] += usize::from(family.ratio.low <= truth && truth <= family.ratio.high);
-                sums.held[1] += 1;
-            }
-        }
         let names = slow.families.iter().map(|family| family.family.clone()).filter(|family| family != CLOCK);
         called.push((slow.node.clone(), names.collect::<Vec<_>>()));
     }
@@ -97,7 +88,7 @@ fn main() {
     let planted = (nodes / 50).max(3);
     println!("{nodes} nodes, {costs} costs, {runs} runs, {planted} slow by 3, 5 and 10 %, {seeds} seeds");
     println!(
-        "noise scatter | called wrong | pairs wrong fast | found of slow nodes by 3 % 5 % 10 % | pairs by 3 % 5 % 10 % | held | s"
+        "noise scatter | called wrong | pairs wrong fast | found of slow nodes by 3 % 5 % 10 % | pairs by 3 % 5 % 10 % | s"
     );
     let noises = [(Noise::Normal, Noise::Normal), (Noise::Heavy, Noise::Normal), (Noise::Heavy, Noise::Heavy)];
     for (noise, node_noise) in noises {
@@ -111,7 +102,7 @@ fn main() {
             }
             let of = |place: usize| sums.shares.map(|it| format!("{}/{}", it[place], it[place + 1])).join(" ");
             println!(
-                "{noise:?}/{node_noise:?} {:.2} % | {} {} | {} {} {} | {} | {} | {}/{} | {:.2}",
+                "{noise:?}/{node_noise:?} {:.2} % | {} {} | {} {} {} | {} | {} | {:.2}",
                 node_scatter * 100.0,
                 sums.called,
                 sums.wrong,
@@ -120,8 +111,6 @@ fn main() {
                 sums.fast,
                 of(0),
                 of(2),
-                sums.held[0],
-                sums.held[1],
                 sums.seconds
             );
         }

@@ -206,13 +206,18 @@ fn classes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     page
 }
 
+/// False for a part of which nothing was learnt.
+fn is_known(told: &str) -> bool {
+    !matches!(told, "" | "unknown")
+}
+
 fn class_told(class: &ClassFound) -> String {
     let part =
         |wanted: Part| class.class.parts.iter().find(|(part, _)| *part == wanted).map_or("", |(_, told)| told.as_str());
     let cpus = part(Part::Cpus);
     let cpus = if cpus.is_empty() { String::new() } else { format!("{cpus} CPUs") };
-    let microcode = Some(part(Part::Microcode)).filter(|it| !it.is_empty()).map(|it| format!("microcode {it}"));
-    let huge = Some(part(Part::HugePages)).filter(|it| !it.is_empty()).map(|it| format!("huge pages {it}"));
+    let microcode = Some(part(Part::Microcode)).filter(|it| is_known(it)).map(|it| format!("microcode {it}"));
+    let huge = Some(part(Part::HugePages)).filter(|it| is_known(it)).map(|it| format!("huge pages {it}"));
     let parts = [
         part(Part::Cpu).to_string(),
         cpus,

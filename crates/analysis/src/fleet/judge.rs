@@ -91,12 +91,8 @@ impl<'a> Judged<'a> {
         let one = families.iter().filter(|family| !family.two);
         let scores = one.clone().flat_map(|family| family.whole.nodes.iter().flatten()).map(|it| f64::from(it.score));
         let whole = Tail::fitted(scores, most);
-        let costs =
-            || one.clone().flat_map(|family| &family.costs).flat_map(|cost| cost.effects.nodes.iter().flatten());
-        // More than this add nothing to the fit.
-        const ENOUGH: usize = 40_000;
-        let every = costs().count().div_ceil(ENOUGH).max(1);
-        let single = Tail::fitted(costs().step_by(every).map(|it| f64::from(it.score)), most);
+        let costs = one.flat_map(|family| &family.costs).flat_map(|cost| cost.effects.nodes.iter().flatten());
+        let single = Tail::fitted(costs.map(|it| f64::from(it.score)), most);
         Judged { class, families, runs, whole, single, at_least: (1.0 + options.at_least).ln() }
     }
 

@@ -14,35 +14,42 @@ pub(super) struct Tail {
 const MOST_FREEDOM: u32 = 200;
 
 impl Tail {
-    /// The fit of greatest likelihood. Of scores nearer to the median than the farthest few in a hundred only their number counts:
-    /// families differ in their tails, and what matters is how far the farthest of all of them lie. Scores are deviations from a
-    /// median, positive for slow nodes; `most` is the number of degrees of freedom of the scale that they were divided by.
+    /// The fit by likelihood. Of scores nearer to the median than the farthest few in a hundred only their number counts: families
+    /// differ in their tails, and what matters is how far the farthest of all of them lie. Of the fits that are about as
+    /// likely as the best one, it is the one with the heaviest tail. Scores are deviations from a median, positive for slow
+    /// nodes; `most` is the number of degrees of freedom of the scale that they were divided by.
     pub fn fitted(scores: impl Iterator<Item = f64>, most: u32) -> Tail {
         const FREEDOMS: [u32; 12] = [2, 3, 4, 5, 6, 8, 10, 15, 25, 50, 100, MOST_FREEDOM];
         const ENOUGH: usize = 100;
-        // The farthest 2 %, but not so few that they tell nothing.
-        const FAR: (f64, f64) = (0.02, 60.0);
+        /// How many of n scores are far: n to this power, but not so few that they tell nothing. A fixed share of many scores
+        /// would tell of scores that are far less rare than those that matter.
+        const FAR: (f64, f64) = (0.6, 60.0);
+        /// Fits whose logarithm of the likelihood is less by this, as one standard error is, are about as likely.
+        const ABOUT: f64 = 0.5;
+        /// Tails are compared at this multiple of where the far scores begin.
+        const AT: f64 = 2.0;
         let most = most.clamp(1, MOST_FREEDOM);
         let fast = sorted(scores.filter(|score| *score < 0.0 && score.is_finite()).map(|score| -score));
-        let share = FAR.0.max(FAR.1 / fast.len() as f64).min(0.5);
-        let beyond = quantile(&fast, 1.0 - share).unwrap_or(0.0);
-        let far = fast.partition_point(|score| *score <= beyond);
+        let count = fast.len() as f64;
+        let beyond = quantile(&fast, 1.0 - (FAR.1.max(count.powf(FAR.0)) / count).min(0.5)).unwrap_or(0.0);
         if fast.len() < ENOUGH || beyond <= 0.0 {
             return Tail { freedom: most, scale: 1.0 };
         }
-        let (near, far) = fast.split_at(far);
-        let mut best = (f64::NEG_INFINITY, Tail { freedom: most, scale: 1.0 });
-        for freedom in FREEDOMS {
-            for step in 0..=40 {
-                let tail = Tail { freedom, scale: 0.4 + 0.03 * f64::from(step) };
-                let inside = (1.0 - 2.0 * tail.p(beyond)).max(1e-300).ln();
-                let likelihood = near.len() as f64 * inside + tail.likelihood(far);
-                if likelihood > best.0 {
-                    best = (likelihood, tail);
-                }
-            }
-        }
-        Tail { freedom: best.1.freedom.min(most), ..best.1 }
+        let (near, far) = fast.split_at(fast.partition_point(|score| *score <= beyond));
+        let fit = |freedom: u32, step: u32| {
+            let tail = Tail { freedom: freedom.min(most), scale: 0.3 + 0.03 * f64::from(step) };
+            let inside = (1.0 - 2.0 * tail.p(beyond)).max(1e-300).ln();
+            (near.len() as f64 * inside + tail.likelihood(far), tail)
+        };
+        let fits: Vec<(f64, Tail)> = FREEDOMS
+            .into_iter()
+            .flat_map(|freedom| (0..=45).map(move |step| (freedom, step)))
+            .map(|(freedom, step)| fit(freedom, step))
+            .collect();
+        let best = fits.iter().map(|fit| fit.0).fold(f64::NEG_INFINITY, f64::max);
+        let about = fits.into_iter().filter(|fit| fit.0 >= best - ABOUT).map(|fit| fit.1);
+        let heaviest = about.max_by(|one, other| one.p(AT * beyond).total_cmp(&other.p(AT * beyond)));
+        heaviest.unwrap_or(Tail { freedom: most, scale: 1.0 })
     }
 
     /// The probability of a score at least as large.

@@ -40,8 +40,8 @@ fn heat(found: &Found, class: &ClassFound, most: usize) -> Heat {
     });
     let left_out = order.len().saturating_sub(most);
     order.truncate(most);
-    // Tenths of a per cent: less can seldom be told.
-    let added = |ratio: &Option<f64>| ratio.map(|ratio| ((ratio - 1.0) * 1000.0).round() / 10.0 + 0.0);
+    // In whole points: less can seldom be told, and there are many families.
+    let added = |ratio: &Option<f64>| ratio.map(|ratio| ((ratio - 1.0) * 100.0).round() + 0.0);
     let rest = if left_out > 0 { format!(", without {left_out} nodes nearer to the median") } else { String::new() };
     Heat {
         title: format!("class {}: per cent slower than the median of the class{rest}", class.class.name),
