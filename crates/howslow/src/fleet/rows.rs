@@ -49,7 +49,10 @@ struct Reading {
     nodes: HashMap<String, String>,
     /// Files that are no runs: their number, and why the first is none.
     bad: (usize, String),
+    /// Runs that are there already.
     again: usize,
+    /// Runs beside other work, and books.
+    other: usize,
 }
 
 impl Reading {
@@ -99,6 +102,11 @@ impl Reading {
     }
 
     fn run(&mut self, run: Run, path: &Path) {
+        // Runs beside other work, and books, are no figures of a node by itself.
+        if !run.settings.beside.is_empty() || run.is_published() {
+            self.other += 1;
+            return;
+        }
         let known = self.nodes.get(&run.id).cloned();
         let host = || run.machine.host.as_deref().filter(|host| !host.is_empty()).map(record::printable);
         let node = known.or_else(|| of_fleet(path)).or_else(host).unwrap_or_else(|| stem(path));
@@ -111,7 +119,7 @@ impl Reading {
     fn kept(&mut self) -> anyhow::Result<()> {
         let (mut runs, mut costs, mut doubts) = (Vec::new(), Vec::new(), Vec::new());
         let table = &mut self.table;
-        Store::of_user()?.costs(&Filter::default(), &|series| series.unit == "ns", &mut |lists, row| {
+        Store::of_user()?.costs(&Filter::default(), &wanted, &mut |lists, row| {
             if runs.is_empty() {
                 runs = lists.runs.iter().map(|head| table.run(facts(head))).collect();
                 let cost = |it: &Series| table.cost(&it.operation, &at(&it.point), it.version);
@@ -139,6 +147,9 @@ impl Reading {
         if self.again > 0 {
             say(&format!("{} left out: given more than once", self.again));
         }
+        if self.other > 0 {
+            say(&format!("{} left out: beside other work, or a book", self.other));
+        }
         match self.table.counts() {
             (_, 0, _) => {
                 Err(Misuse("no run was found; name a folder of run documents, a fleet, or runs".into()).into())
@@ -146,6 +157,11 @@ impl Reading {
             _ => Ok(self.table),
         }
     }
+}
+
+/// Figures in ns that were taken while nothing else ran on purpose.
+fn wanted(series: &Series) -> bool {
+    series.unit == "ns" && !series.estimator.ends_with("beside work")
 }
 
 /// What the store tells of a run. It tells less of the machine than a document does.
