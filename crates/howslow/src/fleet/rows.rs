@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use ::fleet::Folder;
+use ::fleet::{FleetError, Folder};
 use analysis::fleet::{Figure, Part, Parts, RunFacts, Table, weakening_kind};
 use record::Run;
 use store::{Filter, Head, Series, Store};
 
-use super::told;
 use crate::cli::FleetShowArgs;
 use crate::output::{Misuse, say};
 use crate::resolve;
@@ -31,7 +30,7 @@ pub(super) fn table(args: &FleetShowArgs) -> anyhow::Result<Table> {
             reading.kept()?;
         } else if Path::new(name).is_dir() {
             reading.folder(Path::new(name))?;
-        } else if told(Folder::of_user())?.holds(name) {
+        } else if refused(Folder::of_user())?.holds(name) {
             reading.fleet(Some(name))?;
         } else {
             let run = resolve::run(name)?;
@@ -58,8 +57,8 @@ struct Reading {
 impl Reading {
     /// The documents that a fleet has gathered.
     fn fleet(&mut self, name: Option<&str>) -> anyhow::Result<()> {
-        let folder = told(Folder::of_user())?;
-        let fleet = told(folder.read(&told(folder.find(name))?))?;
+        let folder = refused(Folder::of_user())?;
+        let fleet = refused(folder.read(&refused(folder.find(name))?))?;
         for node in &fleet.nodes {
             self.nodes.extend(node.gathered.iter().map(|it| (it.run.clone(), node.name.clone())));
         }
@@ -117,18 +116,19 @@ impl Reading {
 
     /// The kept runs of howslow's store, row by row.
     fn kept(&mut self) -> anyhow::Result<()> {
-        let (mut runs, mut costs, mut doubts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut runs, mut costs) = (Vec::new(), Vec::new());
+        let mut doubts: Vec<Option<String>> = Vec::new();
         let table = &mut self.table;
         Store::of_user()?.costs(&Filter::default(), &wanted, &mut |lists, row| {
             if runs.is_empty() {
                 runs = lists.runs.iter().map(|head| table.run(facts(head))).collect();
                 let cost = |it: &Series| table.cost(&it.operation, &at(&it.point), it.version);
                 costs = lists.series.iter().map(cost).collect();
-                doubts = lists.doubts.iter().map(|kinds| weakening_kind(kinds)).collect();
+                doubts = lists.doubts.iter().map(|kinds| weakening_kind(kinds).map(str::to_owned)).collect();
             }
             let place = |place: u32| place as usize;
             if let (Some(Some(run)), Some(cost)) = (runs.get(place(row.run)), costs.get(place(row.series))) {
-                let doubt = doubts.get(place(row.doubts)).copied().flatten();
+                let doubt = doubts.get(place(row.doubts)).and_then(Option::as_deref);
                 // What cannot be told from zero has no logarithm worth comparing.
                 if row.low > 0.0 {
                     table.figure(*run, *cost, Figure { value: row.value, low: row.low, high: row.high, doubt });
@@ -157,6 +157,11 @@ impl Reading {
             _ => Ok(self.table),
         }
     }
+}
+
+/// A misuse keeps its exit status.
+fn refused<T>(result: Result<T, FleetError>) -> anyhow::Result<T> {
+    result.map_err(|error| if error.is_misuse() { Misuse(error.to_string()).into() } else { error.into() })
 }
 
 /// Figures in ns that were taken while nothing else ran on purpose.
