@@ -3,6 +3,7 @@
 mod drain;
 mod map;
 mod spreads;
+mod view;
 
 use analysis::fleet::{ClassFound, Found, Part, Population, SlowFamily, SlowNode};
 use analysis::statistics::Interval;
@@ -13,26 +14,9 @@ use crate::text::Style;
 
 pub use drain::drain_list;
 pub use map::fleet_pictures;
+pub use view::FleetView;
 
-/// What of a fleet is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FleetView<'a> {
-    /// Only the class of this name.
-    pub class: Option<&'a str>,
-    /// Every node, cost and class, however little it tells.
-    pub all: bool,
-}
-
-impl FleetView<'_> {
-    fn has(&self, class: &str) -> bool {
-        self.class.is_none_or(|wanted| wanted == class)
-    }
-
-    /// How many of a list are shown.
-    fn most(&self, few: usize) -> usize {
-        if self.all { usize::MAX } else { few }
-    }
-}
+use view::shown;
 
 /// The page.
 pub fn fleet_report(found: &Found, view: &FleetView<'_>, style: Style) -> String {
@@ -81,7 +65,7 @@ fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
 }
 
 /// `+5.1 % (4.2 to 6.0)`.
-pub(super) fn added(ratio: &Interval) -> String {
+fn added(ratio: &Interval) -> String {
     let value = (ratio.value - 1.0) * 100.0;
     match ratio.low.is_finite() && ratio.high.is_finite() {
         true => format!("{value:+.1} % ({:.1} to {:.1})", (ratio.low - 1.0) * 100.0, (ratio.high - 1.0) * 100.0),
@@ -121,11 +105,6 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
         page += &format!("  ... and {} more: --all\n", nodes.len() - most);
     }
     page + &format!("\n{}\n{}\n", style.bold("likely causes"), rest.join("\n"))
-}
-
-/// A name, without what a terminal would take for a command.
-pub(super) fn shown(name: &str) -> String {
-    record::printable(name)
 }
 
 fn family_told(family: &SlowFamily) -> String {

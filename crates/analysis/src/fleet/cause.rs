@@ -1,58 +1,8 @@
 //! The likely cause of a slow node: which families move together, and what its record says otherwise than its class's.
 
-use super::class::Part;
-use super::{CLOCK, SlowFamily};
-
-/// A kind of cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CauseKind {
-    /// The core runs slower: power, heat, a governor.
-    Clock,
-    /// Memory: a channel, a module, its speed.
-    Memory,
-    /// Huge pages.
-    HugePages,
-    /// A mitigation, or something else on the way into the kernel.
-    Mitigation,
-    /// Somebody else on the same hardware.
-    Neighbour,
-    /// The disk or its file system.
-    Disk,
-    /// The network's code in the kernel.
-    Network,
-    /// What the machine is differs in another part.
-    Difference,
-    /// Nothing known fits.
-    Unknown,
-}
-
-impl CauseKind {
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        match self {
-            CauseKind::Clock => "clock",
-            CauseKind::Memory => "memory",
-            CauseKind::HugePages => "huge pages",
-            CauseKind::Mitigation => "mitigation",
-            CauseKind::Neighbour => "neighbour",
-            CauseKind::Disk => "disk",
-            CauseKind::Network => "network",
-            CauseKind::Difference => "difference",
-            CauseKind::Unknown => "unknown",
-        }
-    }
-}
-
-/// A likely cause.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cause {
-    /// Its kind.
-    pub kind: CauseKind,
-    /// Why it is likely, in one sentence.
-    pub because: String,
-    /// True if the node's record differs from its class in it. False if only the families that move together point to it.
-    pub recorded: bool,
-}
+use super::options::CLOCK;
+use super::parts::Part;
+use super::slow::{Cause, CauseKind, SlowFamily};
 
 /// What is known of a slow node beside what it is slow in.
 #[derive(Clone, Debug, Default)]

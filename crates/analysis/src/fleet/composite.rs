@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::CLOCK;
 use super::class::Class;
 use super::effects::{Effect, Effects, Sample, effects};
-use super::table::{CostRows, Entry, Table};
+use super::options::CLOCK;
+use super::table::{CostRows, Entry, RunFacts, Table};
 
 /// The least scatter that a cost's weight in its family is made from, so that one exact cost does not stand for all.
 const LEAST_SCATTER: f64 = 0.003;
@@ -106,7 +106,7 @@ impl Family<'_> {
 
 /// The clocks of all runs as the rows of a cost: the time of a cycle in ns.
 pub(super) fn clock_rows(table: &Table) -> CostRows {
-    let entry = |(run, (_, facts)): (usize, &(u32, super::RunFacts))| {
+    let entry = |(run, (_, facts)): (usize, &(u32, RunFacts))| {
         let ghz = facts.clock_ghz.filter(|ghz| ghz.is_finite() && *ghz > 0.0)?;
         Some(Entry { run: run as u32, log: -ghz.ln() as f32, error: CLOCK_ERROR, doubt: 0 })
     };

@@ -4,10 +4,11 @@ use super::cause::{Known, causes};
 use super::class::{Class, classes};
 use super::composite::{ClassRuns, Family, clock_rows, families};
 use super::effects::Spread;
-use super::judge::{Chosen, Doubted, Judged, Side, SlowFamily, SlowNode, by_node, chosen, node_p};
+use super::judge::{Chosen, Judged, Side, by_node, chosen, node_p};
+use super::options::{CLOCK, ENOUGH_NODES, Options};
 use super::population::{Population, split};
-use super::table::Table;
-use super::{CLOCK, ENOUGH_NODES, Options};
+use super::slow::{Doubted, SlowFamily, SlowNode};
+use super::table::{RunFacts, Table};
 use crate::statistics::median;
 
 /// What a table tells.
@@ -177,7 +178,7 @@ fn named(table: &Table, judged: &[Judged<'_>], chosen: &Chosen) -> (Vec<SlowNode
 }
 
 fn known<'a>(table: &Table, of: &'a Judged<'_>, node: usize) -> Known<'a> {
-    let here = |fact: fn(&super::RunFacts) -> Option<f64>| {
+    let here = |fact: fn(&RunFacts) -> Option<f64>| {
         let runs = table
             .runs
             .iter()

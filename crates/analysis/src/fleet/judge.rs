@@ -5,64 +5,10 @@
 
 use super::class::Class;
 use super::composite::{ClassRuns, Family, FamilyCost};
+use super::effects::Effect;
+use super::options::{ENOUGH_NODES, Options};
+use super::slow::{SlowCost, SlowFamily};
 use super::tail::{Tail, accepted, together};
-use super::{ENOUGH_NODES, Options};
-use crate::statistics::Interval;
-
-/// A node that is slow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SlowNode {
-    /// Its name.
-    pub node: String,
-    /// The name of its class.
-    pub class: String,
-    /// What it is slow in, the slowest first.
-    pub families: Vec<SlowFamily>,
-    /// What is likely to be the cause, the likeliest first.
-    pub causes: Vec<super::Cause>,
-}
-
-/// A family that a node is slow in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SlowFamily {
-    /// Its name.
-    pub family: String,
-    /// The node over its class's median, with an interval that holds what its runs scatter by: of the whole family, or of the
-    /// cost that is told best if only single costs are told.
-    pub ratio: Interval,
-    /// True if the family as a whole is slow.
-    pub whole: bool,
-    /// The probability of at least this by chance.
-    pub p: f64,
-    /// The costs that are slow by themselves, the slowest first.
-    pub costs: Vec<SlowCost>,
-}
-
-/// A cost that a node is slow in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SlowCost {
-    /// The operation and its point.
-    pub name: String,
-    /// The node over its class's median.
-    pub ratio: Interval,
-}
-
-/// A node that would be called slow, if its figures carried no doubts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Doubted {
-    /// Its name.
-    pub node: String,
-    /// The name of its class.
-    pub class: String,
-    /// What it would be slow in.
-    pub family: String,
-    /// By how much.
-    pub ratio: Interval,
-    /// The share of its figures there that carry a doubt.
-    pub share: f64,
-    /// The most frequent doubt, in words.
-    pub doubt: String,
-}
 
 /// A node in a family.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +76,7 @@ impl<'a> Judged<'a> {
     }
 
     /// The p value of an effect; 1 for one that is small, or whose interval holds 1.
-    fn one(&self, effect: &super::Effect, tail: &Tail, side: Side) -> f64 {
+    fn one(&self, effect: &Effect, tail: &Tail, side: Side) -> f64 {
         /// Lower scores are never told among so many tests, and their p values would only take time.
         const LEAST: f64 = 2.0;
         let turned = match side {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use record::{Doubt, Run};
 
-use super::class::Parts;
+use super::parts::Parts;
 
 /// The reach of a run's interval over the standard error of its figure: the difference of two runs, times the t of about ten
 /// rounds, as in [`crate::history`].

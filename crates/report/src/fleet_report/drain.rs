@@ -2,7 +2,7 @@
 
 use analysis::fleet::Found;
 
-use super::FleetView;
+use super::view::FleetView;
 
 /// One `scontrol update` for each slow node, with what it is slow in. A name that Slurm could not have is left out, and told in a
 /// comment: it would be a command of the shell.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use analysis::fleet::{ClassFound, Found};
 
-use super::FleetView;
+use super::view::{FleetView, shown};
 use crate::chart::{Heat, Unit};
 
 /// The map as text: the slow nodes, those in doubt, and the slowest of the others; with `all` every node.
@@ -45,7 +45,7 @@ fn heat(found: &Found, class: &ClassFound, most: usize) -> Heat {
     let rest = if left_out > 0 { format!(", without {left_out} nodes nearer to the median") } else { String::new() };
     Heat {
         title: format!("class {}: per cent slower than the median of the class{rest}", class.class.name),
-        rows: order.iter().map(|node| super::shown(&class.nodes[*node])).collect(),
+        rows: order.iter().map(|node| shown(&class.nodes[*node])).collect(),
         columns: class.families.iter().map(|family| family.family.clone()).collect(),
         cells: order.iter().map(|node| class.ratios[*node].iter().map(added).collect()).collect(),
         unit: Unit::Count,

@@ -3,7 +3,7 @@
 use analysis::fleet::{ClassFound, Spread};
 use record::units::percent;
 
-use super::FleetView;
+use super::view::{FleetView, shown};
 use crate::grid::{Grid, RowKind};
 use crate::text::Style;
 
@@ -36,7 +36,7 @@ fn row(name: &str, spread: &Spread) -> Vec<String> {
     let deviation = |variance: f64| if variance > 0.0 { percent(variance.sqrt()) } else { "0 %".into() };
     let told = |variance: Option<f64>| variance.map_or("-".into(), deviation);
     vec![
-        format!("  {}", super::shown(name)),
+        format!("  {}", shown(name)),
         told(spread.within_run),
         told(spread.between_run),
         deviation(spread.between_node),
