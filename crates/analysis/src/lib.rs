@@ -24,6 +24,7 @@ pub mod estimate;
 pub mod explain;
 pub mod factors;
 mod findings;
+pub mod fleet;
 pub mod history;
 pub mod interference;
 pub mod landing;

@@ -30,7 +30,9 @@ pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use exchange::{ExportArgs, ImportArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
-pub(crate) use fleet::{EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs};
+pub(crate) use fleet::{
+    EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetShowArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs,
+};
 pub(crate) use history::{HistoryArgs, WatchArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};

@@ -2,8 +2,10 @@
 
 mod follow;
 mod manifests;
+mod rows;
 mod run;
-mod shown;
+mod show;
+mod status;
 
 use ::fleet::Folder;
 
@@ -18,12 +20,13 @@ pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Outcome> {
         FleetVerb::Retry(args) => follow::retry(args),
         FleetVerb::Cancel(args) => follow::cancel(args),
         FleetVerb::Status(args) => status(args),
+        FleetVerb::Show(args) => show::show(args),
     }
 }
 
 /// Prints what is known of a fleet, without asking anybody.
 fn status(args: &StatusArgs) -> anyhow::Result<Outcome> {
-    let folder = shown::told(Folder::of_user())?;
-    let fleet = shown::told(folder.read(&shown::told(folder.find(args.fleet.id.as_deref()))?))?;
-    shown::show(&fleet, args.json)
+    let folder = status::told(Folder::of_user())?;
+    let fleet = status::told(folder.read(&status::told(folder.find(args.fleet.id.as_deref()))?))?;
+    status::show(&fleet, args.json)
 }

@@ -9,6 +9,7 @@ mod explain;
 mod factors;
 mod figure;
 mod file;
+mod fleet_report;
 mod interference;
 mod load;
 mod memory;
@@ -31,6 +32,7 @@ pub use explain::{CostsExplained, ExplainDocument};
 pub use factors::{FactorsDocument, PredictFactors};
 pub use figure::{RatioFigure, TimeFigure};
 pub use file::{FileEvicted, FileResident, FileSynced};
+pub use fleet_report::FleetReportDocument;
 pub use interference::InterferenceDocument;
 pub use load::LoadDocument;
 pub use load::forecast::LoadForecast;
@@ -82,6 +84,7 @@ pub const DOCUMENTS: &[(&str, &str)] = &[
     ("file-advise", include_str!("../../../docs/schemas/file-advise.json")),
     ("fleet", include_str!("../../../docs/schemas/fleet.json")),
     ("file-tune", include_str!("../../../docs/schemas/file-tune.json")),
+    ("fleet-show", include_str!("../../../docs/schemas/fleet-show.json")),
     ("terminal", include_str!("../../../docs/schemas/terminal.json")),
     ("terminal-pty", include_str!("../../../docs/schemas/terminal-pty.json")),
 ];
@@ -129,6 +132,7 @@ mod tests {
             ("file-advise", schema_for!(AdviceDocument)),
             ("fleet", schema_for!(::fleet::Fleet)),
             ("file-tune", schema_for!(TuningDocument)),
+            ("fleet-show", schema_for!(FleetReportDocument)),
             ("terminal", schema_for!(TerminalDocument)),
             ("terminal-pty", schema_for!(PseudoTerminalDocument)),
         ];

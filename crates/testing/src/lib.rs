@@ -8,6 +8,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod fleet;
+
 use std::fmt::Arguments;
 
 /// If this variable is set, every test must run: a test that cannot run fails.

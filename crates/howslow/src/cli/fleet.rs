@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use analysis::fleet::Part;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
 
 use super::value::{at_least_one, seconds, share};
@@ -10,6 +12,7 @@ const EXPLAINED: &str = "\
 From a fresh cluster to a list of slow nodes (docs/FLEET.md):
   howslow fleet run --slurm --nodes 'n[001-128]' --suite headline --repeat 3
   howslow fleet status
+  howslow fleet show
 A fleet's state is one file in the data folder, so every verb can be ended and begun again. ID is a fleet's name or the
 beginning of it; without it, the newest.
 Exit status: 0 done; 1 failed; 2 misused; 3 done, but some nodes gave no document; 130 interrupted (the jobs go on).";
@@ -33,6 +36,8 @@ pub(crate) enum FleetVerb {
     Cancel(FleetArg),
     /// Show what became of each node
     Status(StatusArgs),
+    /// Classes of nodes, slow nodes with reasons, a heat map, a list of nodes to drain
+    Show(FleetShowArgs),
 }
 
 #[derive(Debug, Args)]
@@ -188,4 +193,51 @@ pub(crate) struct StatusArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+const SHOWN: &str = "\
+Without names: the documents of the newest fleet. In a folder, a file NODE.r1.json is a run of NODE, as `howslow fleet run`
+names it. Nodes are compared within their class. docs/FLEET-REPORT.md says by which test a node is called slow.
+Examples:
+  howslow fleet show
+  howslow fleet show documents/ --svg pictures/
+  howslow fleet show --drain-list
+Exit status: 0 done; 1 failed; 2 misused.";
+
+#[derive(Debug, Args)]
+#[command(after_help = SHOWN)]
+pub(crate) struct FleetShowArgs {
+    /// Folders of run documents, fleets by their id, runs, or the word store for all kept runs
+    #[arg(value_name = "FOLDER|ID|RUN|store")]
+    pub runs: Vec<String>,
+    /// Only this class of nodes: A, B, ...
+    #[arg(long, value_name = "NAME")]
+    pub class: Option<String>,
+    /// The parts that make a class, instead of the rule of docs/FLEET-REPORT.md
+    #[arg(long, value_name = "PART,...", value_delimiter = ',', value_parser = parts())]
+    pub by: Vec<Part>,
+    /// Call a node slow only by this much or more
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share)]
+    pub at_least: f64,
+    /// The share of false ones to expect among the nodes called slow
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
+    pub false_share: f64,
+    /// Print commands for Slurm that drain the slow nodes, with their reasons; nothing is run
+    #[arg(long, conflicts_with = "json")]
+    pub drain_list: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write the heat map of each class into this folder
+    #[arg(long, value_name = "DIR")]
+    pub svg: Option<PathBuf>,
+    /// Every node and cost, not only those that tell most
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// The parts of a machine, by their names.
+fn parts() -> impl TypedValueParser<Value = Part> {
+    let named = |name: String| Part::ALL.into_iter().find(|part| part.word() == name).ok_or("no such part");
+    PossibleValuesParser::new(Part::ALL.map(Part::word)).try_map(named)
 }

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::Store;
 
-use super::shown::{show, told};
+use super::status::{show, told};
 use crate::cli::{EveryArgs, FleetArg, FollowArgs};
 use crate::output::{Outcome, say};
 

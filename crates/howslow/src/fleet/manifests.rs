@@ -2,7 +2,7 @@
 
 use ::fleet::{Collector, Manifests, Written, new_id};
 
-use super::shown::told;
+use super::status::told;
 use crate::cli::FleetRunArgs;
 use crate::output::{self, Outcome, say};
 

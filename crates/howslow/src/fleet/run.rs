@@ -5,7 +5,7 @@ use std::path::Path;
 use ::fleet::{Fleet, Folder, Means, Nodes, Plan, Program, Request, SlurmOptions, Suite};
 
 use super::follow::{Begin, follow};
-use super::shown::told;
+use super::status::told;
 use crate::cli::{FleetRunArgs, PlanArgs};
 use crate::output::{Misuse, Outcome, say};
 use crate::resolve;

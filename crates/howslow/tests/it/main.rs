@@ -12,6 +12,7 @@ mod faults;
 mod file;
 mod filter;
 mod fleet;
+mod fleet_show;
 mod help;
 mod hidden;
 mod load;

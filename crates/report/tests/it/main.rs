@@ -3,6 +3,7 @@
 mod charts;
 mod comparing;
 mod explaining;
+mod fleet_report;
 mod interference;
 mod pages;
 mod predicting;

@@ -1,0 +1,222 @@
+//! Everything that a table of many runs tells.
+
+use super::cause::{Known, causes};
+use super::class::{Class, classes};
+use super::composite::{ClassRuns, Family, clock_rows, families};
+use super::effects::Spread;
+use super::judge::{Chosen, Judged, Side, by_node, chosen, node_p};
+use super::options::{CLOCK, ENOUGH_NODES, Options};
+use super::population::{Population, split};
+use super::slow::{Doubted, SlowFamily, SlowNode};
+use super::table::{RunFacts, Table};
+use crate::statistics::median;
+
+/// What a table tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// What was asked for.
+    pub options: Options,
+    /// The classes, the largest first.
+    pub classes: Vec<ClassFound>,
+    /// The slow nodes, the slowest first.
+    pub slow: Vec<SlowNode>,
+    /// The nodes that would be slow, if their figures carried no doubts.
+    pub doubted: Vec<Doubted>,
+    /// Families in which a class is two populations.
+    pub populations: Vec<Population>,
+    /// Tests made: nodes times families.
+    pub tests: usize,
+    /// Nodes that would be told on the fast side by the same rule. If scatter is symmetric and no node is fast for a reason, about
+    /// this many of the slow ones are chance.
+    pub fast: usize,
+    /// The runs that do not count, because their node has changed since.
+    pub older_runs: usize,
+}
+
+/// A class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassFound {
+    /// What it is.
+    pub class: Class,
+    /// The names of its nodes.
+    pub nodes: Vec<String>,
+    /// Its runs.
+    pub runs: usize,
+    /// Its families, in alphabetical order, the clock first.
+    pub families: Vec<FamilySpread>,
+    /// Its costs.
+    pub costs: Vec<CostSpread>,
+    /// The ratio of each node to the median, by node and family.
+    pub ratios: Vec<Vec<Option<f64>>>,
+    /// The nodes that lack costs which most nodes have: name, and how many of how many.
+    pub lacking: Vec<(String, usize, usize)>,
+}
+
+impl ClassFound {
+    /// True if it has too few nodes for one to be called slow.
+    pub fn is_small(&self) -> bool {
+        self.nodes.len() < ENOUGH_NODES
+    }
+
+    /// True if no node has two runs, so that what runs differ by is not known.
+    pub fn has_single_runs(&self) -> bool {
+        self.runs == self.nodes.len()
+    }
+}
+
+/// A family over the nodes of a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FamilySpread {
+    /// Its name.
+    pub family: String,
+    /// Its costs.
+    pub costs: usize,
+    /// How its scatter splits.
+    pub spread: Spread,
+}
+
+/// A cost over the nodes of a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CostSpread {
+    /// The operation and its point.
+    pub name: String,
+    /// How its scatter splits.
+    pub spread: Spread,
+}
+
+/// Finds the classes of a table, what their nodes differ by, and which nodes are slow.
+pub fn found(table: &Table, options: &Options) -> Found {
+    let (classes, current) = classes(table, options);
+    let clock = clock_rows(table);
+    let mut populations = Vec::new();
+    let judged: Vec<Judged<'_>> = classes
+        .iter()
+        .map(|class| {
+            let runs = ClassRuns::of(table, class, &current);
+            let mut families = families(table, &clock, &runs);
+            for family in &mut families {
+                if let Some(two) = population(table, class, family, options) {
+                    family.two = true;
+                    populations.push(two);
+                }
+            }
+            Judged::new(class, families, runs, options)
+        })
+        .collect();
+    let tests = |side| judged.iter().enumerate().flat_map(move |(place, it)| it.tests(place, side)).collect::<Vec<_>>();
+    let slow = tests(Side::Slow);
+    let count = slow.len();
+    let chosen = chosen(&slow, options.false_share);
+    let fast = by_node(&tests(Side::Fast)).filter(|tests| node_p(tests) <= chosen.node_limit).count();
+    let (slow, doubted) = named(table, &judged, &chosen);
+    Found {
+        options: options.clone(),
+        slow,
+        doubted,
+        populations,
+        tests: count,
+        fast,
+        older_runs: current.iter().filter(|current| !**current).count(),
+        classes: judged.iter().map(|judged| class_found(table, judged)).collect(),
+    }
+}
+
+/// The two populations of a family, if there are two.
+fn population(table: &Table, class: &Class, family: &Family<'_>, options: &Options) -> Option<Population> {
+    let logs: Vec<f64> = family.whole.nodes.iter().flatten().map(|it| f64::from(it.log)).collect();
+    let (least, apart) = split(&logs)?;
+    if apart < (1.0 + options.at_least).ln() {
+        return None;
+    }
+    let slower = class.nodes.iter().zip(&family.whole.nodes);
+    let slower = slower.filter(|(_, effect)| effect.is_some_and(|it| f64::from(it.log) >= least));
+    let slower: Vec<String> = slower.map(|(node, _)| table.nodes[*node as usize].clone()).collect();
+    Some(Population {
+        class: class.name.clone(),
+        family: family.name.clone(),
+        faster: logs.len() - slower.len(),
+        slower,
+        ratio: apart.exp(),
+    })
+}
+
+fn named(table: &Table, judged: &[Judged<'_>], chosen: &Chosen) -> (Vec<SlowNode>, Vec<Doubted>) {
+    /// With more of its figures in doubt than this, a finding is none.
+    const DOUBTED: f64 = 0.5;
+    let (mut slow, mut doubted): (Vec<(usize, usize, Vec<SlowFamily>)>, Vec<Doubted>) = (Vec::new(), Vec::new());
+    for test in &chosen.tests {
+        let of = &judged[test.class];
+        let Some(family) = of.slow(test, chosen.share) else { continue };
+        let node = table.nodes[of.class.nodes[test.node] as usize].clone();
+        let in_doubt = of.doubted(test, &family);
+        if in_doubt > DOUBTED {
+            let doubt = of.doubt(test).and_then(|place| table.doubts.get(usize::from(place) - 1));
+            let doubt = doubt.cloned().unwrap_or_default();
+            let class = of.class.name.clone();
+            doubted.push(Doubted { node, class, family: family.family, ratio: family.ratio, share: in_doubt, doubt });
+            continue;
+        }
+        match slow.iter_mut().find(|(class, node, _)| (*class, *node) == (test.class, test.node)) {
+            Some((_, _, families)) => families.push(family),
+            None => slow.push((test.class, test.node, vec![family])),
+        }
+    }
+    let mut slow: Vec<SlowNode> = slow
+        .into_iter()
+        .map(|(class, node, mut families)| {
+            families.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
+            let of = &judged[class];
+            let causes = causes(&families, &known(table, of, node));
+            let name = table.nodes[of.class.nodes[node] as usize].clone();
+            SlowNode { node: name, class: of.class.name.clone(), families, causes }
+        })
+        .collect();
+    let most = |node: &SlowNode| node.families.first().map_or(0.0, |family| family.ratio.value);
+    slow.sort_by(|one, other| most(other).total_cmp(&most(one)).then(one.node.cmp(&other.node)));
+    doubted.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value).then(one.node.cmp(&other.node)));
+    (slow, doubted)
+}
+
+fn known<'a>(table: &Table, of: &'a Judged<'_>, node: usize) -> Known<'a> {
+    let here = |fact: fn(&RunFacts) -> Option<f64>| {
+        let runs = table
+            .runs
+            .iter()
+            .enumerate()
+            .filter_map(|(run, (_, facts))| Some((of.runs.node(run as u32)?, fact(facts)?)));
+        let all: Vec<(usize, f64)> = runs.collect();
+        let usual = median(all.iter().map(|(_, value)| *value))?;
+        Some((median(all.iter().filter(|(of, _)| *of == node).map(|(_, value)| *value))?, usual))
+    };
+    Known {
+        differences: of.class.differences(of.class.nodes[node]),
+        clocks: here(|facts| facts.clock_ghz),
+        undisturbed: here(|facts| facts.undisturbed),
+        families: of.families.iter().map(|family| family.name.as_str()).collect(),
+    }
+}
+
+fn class_found(table: &Table, judged: &Judged<'_>) -> ClassFound {
+    let nodes = &judged.class.nodes;
+    let families = &judged.families;
+    let ratio =
+        |node: usize| families.iter().map(|family| Some(f64::from(family.effect(node)?.log).exp())).collect::<Vec<_>>();
+    let costs = || families.iter().filter(|family| family.name != CLOCK).flat_map(|family| &family.costs);
+    // What more than half of the nodes have.
+    let common: Vec<_> = costs().filter(|cost| 2 * cost.effects.spread.nodes > nodes.len()).collect();
+    let lacks = |node: usize| common.iter().filter(|cost| cost.effects.nodes[node].is_none()).count();
+    let name = |node: &u32| table.nodes[*node as usize].clone();
+    let lacking = nodes.iter().enumerate().map(|(place, node)| (name(node), lacks(place), common.len()));
+    ClassFound {
+        class: judged.class.clone(),
+        nodes: nodes.iter().map(name).collect(),
+        runs: judged.runs.count(),
+        families: families
+            .iter()
+            .map(|it| FamilySpread { family: it.name.clone(), costs: it.costs.len(), spread: it.whole.spread })
+            .collect(),
+        costs: costs().map(|it| CostSpread { name: it.rows.name.clone(), spread: it.effects.spread }).collect(),
+        ratios: (0..nodes.len()).map(ratio).collect(),
+        lacking: lacking.filter(|(_, lacks, _)| *lacks > 0).collect(),
+    }
+}

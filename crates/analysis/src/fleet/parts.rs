@@ -1,0 +1,116 @@
+//! The parts of what a machine is.
+
+use std::collections::BTreeMap;
+
+use record::Machine;
+
+/// A part of what a machine is, in the order in which differences are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Architecture, model and stepping of the processor.
+    Cpu,
+    /// CPUs online.
+    Cpus,
+    /// The hypervisor and the container.
+    Hypervisor,
+    /// The microcode.
+    Microcode,
+    /// The memory, and its NUMA nodes. Sizes within 2 % of each other count as alike.
+    Memory,
+    /// The kernel.
+    Kernel,
+    /// The mitigations of the processor's vulnerabilities.
+    Mitigations,
+    /// The policy of transparent huge pages.
+    HugePages,
+    /// The frequency governor, its driver, and boost.
+    Frequency,
+    /// The clock source, the idle driver, preemption and ticks.
+    Settings,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 10] = [
+        Part::Cpu,
+        Part::Cpus,
+        Part::Hypervisor,
+        Part::Microcode,
+        Part::Memory,
+        Part::Kernel,
+        Part::Mitigations,
+        Part::HugePages,
+        Part::Frequency,
+        Part::Settings,
+    ];
+
+    /// Its name on the command line and in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Part::Cpu => "cpu",
+            Part::Cpus => "cpus",
+            Part::Hypervisor => "hypervisor",
+            Part::Microcode => "microcode",
+            Part::Memory => "memory",
+            Part::Kernel => "kernel",
+            Part::Mitigations => "mitigations",
+            Part::HugePages => "huge-pages",
+            Part::Frequency => "frequency",
+            Part::Settings => "settings",
+        }
+    }
+
+    /// True if machines that differ in it are never compared. The other parts make a class only where enough nodes have
+    /// them; for fewer they are a possible cause.
+    pub(super) fn is_hard(self) -> bool {
+        matches!(self, Part::Cpu | Part::Cpus | Part::Hypervisor)
+    }
+}
+
+/// The parts of one machine, as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    pub(super) told: BTreeMap<Part, String>,
+    pub(super) memory: u64,
+}
+
+impl Parts {
+    /// The parts of this machine.
+    pub fn of(machine: &Machine) -> Parts {
+        let Machine { cpu, memory, kernel, virtualization, .. } = machine;
+        let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
+        let joined =
+            |parts: Vec<String>| parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let boost = cpu.frequency.boost.map_or("", |boost| if boost { "boost" } else { "no boost" });
+        let frequency = [&cpu.frequency.governor, &cpu.frequency.driver].map(|part| part.clone().unwrap_or_default());
+        let mitigations = kernel.mitigations.iter().map(|(name, how)| format!("{name}: {how}"));
+        let settings =
+            [&machine.clock_source, &kernel.idle, &kernel.preemption].map(|part| part.clone().unwrap_or_default());
+        let ticks = kernel.tick_hz.map_or_else(String::new, |hz| format!("{hz} Hz"));
+        let container = virtualization.container.clone().unwrap_or_default();
+        let around = virtualization.hypervisor.clone().unwrap_or_else(|| "bare metal".into());
+        let told = [
+            (Part::Cpu, joined(vec![machine.architecture.clone(), cpu.model.clone(), format!("({})", cpu.signature)])),
+            (Part::Cpus, cpu.online.to_string()),
+            (Part::Hypervisor, joined(vec![around, container])),
+            (Part::Microcode, or_none(&cpu.microcode)),
+            (Part::Memory, if memory.nodes > 1 { format!("in {} NUMA nodes", memory.nodes) } else { String::new() }),
+            (Part::Kernel, joined(vec![kernel.name.clone(), kernel.release.clone(), kernel.version.clone()])),
+            (Part::Mitigations, mitigations.collect::<Vec<_>>().join("; ")),
+            (Part::HugePages, or_none(&memory.transparent_huge_pages)),
+            (Part::Frequency, joined(frequency.into_iter().chain([boost.into()]).collect())),
+            (Part::Settings, joined(settings.into_iter().chain([ticks]).collect())),
+        ];
+        Parts { told: told.into(), memory: memory.total.0 }
+    }
+
+    /// Parts that are known as text only.
+    pub fn told(parts: &[(Part, &str)]) -> Parts {
+        Parts { told: parts.iter().map(|(part, told)| (*part, (*told).to_string())).collect(), memory: 0 }
+    }
+
+    /// One part, as text; empty if nothing is known of it.
+    pub fn get(&self, part: Part) -> &str {
+        self.told.get(&part).map_or("", String::as_str)
+    }
+}

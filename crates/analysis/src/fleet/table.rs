@@ -1,0 +1,232 @@
+//! The figures of many runs in little memory: 16 bytes a figure, in the order of the costs.
+
+use std::collections::HashMap;
+
+use record::{Doubt, Run};
+
+use super::parts::Parts;
+
+/// The reach of a run's interval over the standard error of its figure: the difference of two runs, times the t of about ten
+/// rounds, as in [`crate::history`].
+const REACH_OVER_ERROR: f64 = 2.2 * std::f64::consts::SQRT_2;
+
+/// What is known of a run beside its costs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunFacts {
+    /// The name of its node.
+    pub node: String,
+    /// Its id. A run that is given twice counts once.
+    pub id: String,
+    /// When it started, RFC 3339 in UTC.
+    pub started: String,
+    /// What the machine is.
+    pub parts: Parts,
+    /// The clock of its quiet batches, in GHz.
+    pub clock_ghz: Option<f64>,
+    /// The share of its batches in which the core was undisturbed.
+    pub undisturbed: Option<f64>,
+}
+
+impl RunFacts {
+    /// The facts of a run document of the node with this name.
+    pub fn of(run: &Run, node: String) -> RunFacts {
+        let batches: f64 = run.noise.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
+        let quiet: f64 = run.noise.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
+        RunFacts {
+            node,
+            id: run.id.clone(),
+            started: run.started.clone(),
+            parts: Parts::of(&run.machine),
+            clock_ghz: (run.noise.cycle_ns > 0.0).then(|| 1.0 / run.noise.cycle_ns),
+            undisturbed: (batches > 0.0).then(|| quiet / batches),
+        }
+    }
+}
+
+/// The place of a run in a [`Table`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunKey(pub(super) u32);
+
+/// The place of a cost in a [`Table`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CostKey(u32);
+
+/// A cost in one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure<'a> {
+    /// The figure it is quoted by, in ns.
+    pub value: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end of its interval.
+    pub high: f64,
+    /// The first doubt that makes the figure no evidence against its node ([`weakening`]), in words.
+    pub doubt: Option<&'a str>,
+}
+
+/// A cost in one run, as kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub run: u32,
+    /// The logarithm of the figure.
+    pub log: f32,
+    /// The standard error of the logarithm; NaN if it is unknown.
+    pub error: f32,
+    /// 0 for none, else one more than its place in the list of doubts.
+    pub doubt: u8,
+}
+
+/// One operation at one point.
+#[derive(Clone, Debug)]
+pub(super) struct CostRows {
+    pub operation: String,
+    pub name: String,
+    pub entries: Vec<Entry>,
+}
+
+impl CostRows {
+    pub fn family(&self) -> &str {
+        self.operation.split('.').next().unwrap_or(&self.operation)
+    }
+}
+
+/// The figures of many runs.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    pub(super) nodes: Vec<String>,
+    pub(super) runs: Vec<(u32, RunFacts)>,
+    pub(super) costs: Vec<CostRows>,
+    pub(super) doubts: Vec<String>,
+    by_node: HashMap<String, u32>,
+    by_id: HashMap<String, u32>,
+    by_cost: HashMap<(String, String, u32), u32>,
+}
+
+impl Table {
+    /// Adds a run. `None` if a run with this id is there already.
+    pub fn run(&mut self, facts: RunFacts) -> Option<RunKey> {
+        let key = self.runs.len() as u32;
+        if !facts.id.is_empty() && self.by_id.insert(facts.id.clone(), key).is_some() {
+            return None;
+        }
+        let next = self.nodes.len() as u32;
+        let node = *self.by_node.entry(facts.node.clone()).or_insert(next);
+        if node == next {
+            self.nodes.push(facts.node.clone());
+        }
+        self.runs.push((node, facts));
+        Some(RunKey(key))
+    }
+
+    /// The key of this operation at this point (`@size=64`, or empty) in this version. Versions are never mixed.
+    pub fn cost(&mut self, operation: &str, at: &str, version: u32) -> CostKey {
+        let next = self.costs.len() as u32;
+        let key = *self.by_cost.entry((operation.into(), at.into(), version)).or_insert(next);
+        if key == next {
+            let name = format!("{operation}{at}");
+            let known = self.costs.iter().any(|cost| cost.name == name);
+            let name = if known { format!("{name} (version {version})") } else { name };
+            self.costs.push(CostRows { operation: operation.into(), name, entries: Vec::new() });
+        }
+        CostKey(key)
+    }
+
+    /// Adds a figure. Returns false for one that has no logarithm, which does not count.
+    pub fn figure(&mut self, run: RunKey, cost: CostKey, figure: Figure<'_>) -> bool {
+        let Figure { value, low, high, doubt } = figure;
+        let entries = self.costs.get_mut(cost.0 as usize).map(|cost| &mut cost.entries);
+        let Some(entries) = entries.filter(|_| value.is_finite() && value > 0.0 && (run.0 as usize) < self.runs.len())
+        else {
+            return false;
+        };
+        let told = low > 0.0 && high.is_finite() && high >= low;
+        let error = if told { (high / low).ln() / 2.0 / REACH_OVER_ERROR } else { f64::NAN };
+        let doubt = doubt.map_or(0, |doubt| {
+            let place = self.doubts.iter().position(|known| known == doubt).unwrap_or_else(|| {
+                self.doubts.push(doubt.into());
+                self.doubts.len() - 1
+            });
+            u8::try_from(place + 1).unwrap_or(u8::MAX)
+        });
+        entries.push(Entry { run: run.0, log: value.ln() as f32, error: error as f32, doubt });
+        true
+    }
+
+    /// Adds a run document of the node with this name. Returns false if its id is there already.
+    pub fn document(&mut self, run: &Run, node: String) -> bool {
+        let Some(key) = self.run(RunFacts::of(run, node)) else { return false };
+        for cost in &run.costs {
+            let doubt = cost.doubts.iter().find(|doubt| weakening(doubt)).map(|doubt| doubt.short());
+            let figures = &cost.net_ns;
+            let figure = Figure { value: cost.quoted().0, low: figures.low.0, high: figures.high.0, doubt };
+            let at = self.cost(&cost.operation, &cost.at.to_string(), cost.version);
+            if cost.has_interval() && !cost.holds_zero() {
+                self.figure(key, at, figure);
+            }
+        }
+        true
+    }
+
+    /// The number of nodes, of runs, and of figures.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        (self.nodes.len(), self.runs.len(), self.costs.iter().map(|cost| cost.entries.len()).sum())
+    }
+}
+
+/// True if a figure with this doubt is no evidence against its node: something disturbed it, or it is not what it is called.
+/// A wide interval, few rounds and lost rounds are no such reasons: they scatter the figure, and scatter is in the test.
+pub fn weakening(doubt: &Doubt) -> bool {
+    match doubt {
+        Doubt::Wide { .. }
+        | Doubt::FewRounds { .. }
+        | Doubt::RoundLost { .. }
+        | Doubt::AtMost { .. }
+        | Doubt::OwnClock { .. } => false,
+        Doubt::Inherited { doubt, .. } => weakening(doubt),
+        _ => true,
+    }
+}
+
+/// The first weakening doubt of a list of kinds as the store writes it (`few_quiet,wide`, `inherited:drift`), as one word.
+pub fn weakening_kind(kinds: &str) -> Option<&str> {
+    let scatter = ["wide", "few_rounds", "round_lost", "at_most", "own_clock"];
+    let bare = |kind: &str| kind.rsplit(':').next().is_some_and(|kind| !scatter.contains(&kind));
+    kinds.split(',').filter(|kind| !kind.is_empty()).find(|kind| bare(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_doubts_weaken_as_doubts_do() {
+        for doubt in [
+            Doubt::NeverQuiet,
+            Doubt::FewRounds { rounds: 2 },
+            Doubt::Wide { half_width: 0.1, wanted: 0.01 },
+            Doubt::Drift { ratio: 1.1 },
+            Doubt::Interrupted { share: 0.6 },
+        ] {
+            let kind = serde_json::to_value(&doubt).expect("JSON")["kind"].as_str().expect("a kind").to_string();
+            assert_eq!(weakening_kind(&kind).is_some(), weakening(&doubt), "{kind}");
+            assert_eq!(weakening_kind(&format!("wide,inherited:{kind}")).is_some(), weakening(&doubt), "{kind}");
+        }
+        assert_eq!(weakening_kind(""), None);
+        assert_eq!(weakening_kind("wide,few_quiet,bimodal"), Some("few_quiet"));
+    }
+
+    #[test]
+    fn what_has_no_logarithm_does_not_count() {
+        let mut table = Table::default();
+        let run = table.run(RunFacts::default()).expect("a run");
+        let cost = table.cost("a.b", "", 1);
+        let figure = |value| Figure { value, low: 1.0, high: 2.0, doubt: None };
+        assert_eq!(
+            [1.5, 0.0, -1.0, f64::NAN].map(|value| table.figure(run, cost, figure(value))),
+            [true, false, false, false]
+        );
+        assert_eq!(table.counts(), (1, 1, 1));
+        table.cost("a.b", "", 2);
+        assert_eq!(table.costs[1].name, "a.b (version 2)");
+    }
+}

@@ -1,0 +1,3 @@
+mod adverse;
+mod simulated;
+mod support;

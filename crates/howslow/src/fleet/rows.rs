@@ -1,0 +1,215 @@
+//! Reads the runs of many nodes into a table: documents in folders, those of a fleet, runs by name, the whole store.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use ::fleet::{FleetError, Folder};
+use analysis::fleet::{Figure, Part, Parts, RunFacts, Table, weakening_kind};
+use record::Run;
+use store::{Filter, Head, Series, Store};
+
+use crate::cli::FleetShowArgs;
+use crate::output::{Misuse, say};
+use crate::resolve;
+
+/// The word for all kept runs.
+const STORE: &str = "store";
+
+/// The runs that the arguments name; without any, those of the newest fleet.
+///
+/// # Errors
+/// A name that means nothing, a folder that cannot be read, or if there is no run.
+pub(super) fn table(args: &FleetShowArgs) -> anyhow::Result<Table> {
+    let mut reading = Reading::default();
+    if args.runs.is_empty() {
+        reading.fleet(None)?;
+    }
+    for name in &args.runs {
+        if name == STORE {
+            reading.kept()?;
+        } else if Path::new(name).is_dir() {
+            reading.folder(Path::new(name))?;
+        } else if refused(Folder::of_user())?.holds(name) {
+            reading.fleet(Some(name))?;
+        } else {
+            let run = resolve::run(name)?;
+            reading.run(run, Path::new(name));
+        }
+    }
+    reading.done()
+}
+
+/// What has been read.
+#[derive(Default)]
+struct Reading {
+    table: Table,
+    /// The nodes of documents that a fleet has gathered, by the run's id.
+    nodes: HashMap<String, String>,
+    /// Files that are no runs: their number, and why the first is none.
+    bad: (usize, String),
+    /// Runs that are there already.
+    again: usize,
+    /// Runs beside other work, and books.
+    other: usize,
+}
+
+impl Reading {
+    /// The documents that a fleet has gathered.
+    fn fleet(&mut self, name: Option<&str>) -> anyhow::Result<()> {
+        let folder = refused(Folder::of_user())?;
+        let fleet = refused(folder.read(&refused(folder.find(name))?))?;
+        for node in &fleet.nodes {
+            self.nodes.extend(node.gathered.iter().map(|it| (it.run.clone(), node.name.clone())));
+        }
+        self.folder(&fleet.documents)
+    }
+
+    /// The documents in a folder and in the folders in it. One file is held in memory at a time.
+    fn folder(&mut self, folder: &Path) -> anyhow::Result<()> {
+        const DEEPEST: usize = 3;
+        let mut open = vec![(folder.to_path_buf(), 0)];
+        while let Some((folder, depth)) = open.pop() {
+            let name = || record::printable(&folder.display().to_string());
+            let entries = std::fs::read_dir(&folder)
+                .map_err(|why| Misuse(format!("cannot read the folder {}: {why}; name another", name())))?;
+            let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+            // The same order on every file system.
+            paths.sort_unstable();
+            for path in paths {
+                let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
+                if is_folder && depth < DEEPEST {
+                    open.push((path, depth + 1));
+                } else if !is_folder && path.extension().is_some_and(|end| end == "json") {
+                    self.file(&path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path) {
+        match record::read_run(path) {
+            Ok(run) => self.run(run, path),
+            Err(why) => {
+                self.bad.0 += 1;
+                if self.bad.1.is_empty() {
+                    self.bad.1 = format!("{}: {why}", record::printable(&path.display().to_string()));
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, run: Run, path: &Path) {
+        // Runs beside other work, and books, are no figures of a node by itself.
+        if !run.settings.beside.is_empty() || run.is_published() {
+            self.other += 1;
+            return;
+        }
+        let known = self.nodes.get(&run.id).cloned();
+        let host = || run.machine.host.as_deref().filter(|host| !host.is_empty()).map(record::printable);
+        let node = known.or_else(|| of_fleet(path)).or_else(host).unwrap_or_else(|| stem(path));
+        if !self.table.document(&run, node) {
+            self.again += 1;
+        }
+    }
+
+    /// The kept runs of howslow's store, row by row.
+    fn kept(&mut self) -> anyhow::Result<()> {
+        let (mut runs, mut costs) = (Vec::new(), Vec::new());
+        let mut doubts: Vec<Option<String>> = Vec::new();
+        let table = &mut self.table;
+        Store::of_user()?.costs(&Filter::default(), &wanted, &mut |lists, row| {
+            if runs.is_empty() {
+                runs = lists.runs.iter().map(|head| table.run(facts(head))).collect();
+                let cost = |it: &Series| table.cost(&it.operation, &at(&it.point), it.version);
+                costs = lists.series.iter().map(cost).collect();
+                doubts = lists.doubts.iter().map(|kinds| weakening_kind(kinds).map(str::to_owned)).collect();
+            }
+            let place = |place: u32| place as usize;
+            if let (Some(Some(run)), Some(cost)) = (runs.get(place(row.run)), costs.get(place(row.series))) {
+                let doubt = doubts.get(place(row.doubts)).and_then(Option::as_deref);
+                // What cannot be told from zero has no logarithm worth comparing.
+                if row.low > 0.0 {
+                    table.figure(*run, *cost, Figure { value: row.value, low: row.low, high: row.high, doubt });
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
+    }
+
+    fn done(self) -> anyhow::Result<Table> {
+        if self.bad.0 > 0 {
+            let files = if self.bad.0 == 1 { "1 file is".into() } else { format!("{} files are", self.bad.0) };
+            say(&format!("{files} left out, not runs; the first: {}", self.bad.1));
+        }
+        if self.again > 0 {
+            say(&format!("{} left out: given more than once", self.again));
+        }
+        if self.other > 0 {
+            say(&format!("{} left out: beside other work, or a book", self.other));
+        }
+        match self.table.counts() {
+            (_, 0, _) => {
+                Err(Misuse("no run was found; name a folder of run documents, a fleet, or runs".into()).into())
+            }
+            _ => Ok(self.table),
+        }
+    }
+}
+
+/// A misuse keeps its exit status.
+fn refused<T>(result: Result<T, FleetError>) -> anyhow::Result<T> {
+    result.map_err(|error| if error.is_misuse() { Misuse(error.to_string()).into() } else { error.into() })
+}
+
+/// Figures in ns that were taken while nothing else ran on purpose.
+fn wanted(series: &Series) -> bool {
+    series.unit == "ns" && !series.estimator.ends_with("beside work")
+}
+
+/// What the store tells of a run. It tells less of the machine than a document does.
+fn facts(head: &Head) -> RunFacts {
+    RunFacts {
+        node: if head.host.is_empty() { head.id.clone() } else { head.host.clone() },
+        id: head.id.clone(),
+        started: head.ordered.clone(),
+        parts: Parts::told(&[(Part::Cpu, &head.class), (Part::Kernel, &head.kernel)]),
+        clock_ghz: (head.cycle_ns > 0.0).then(|| 1.0 / head.cycle_ns),
+        undisturbed: None,
+    }
+}
+
+/// A point as the operation's name ends in it.
+fn at(point: &str) -> String {
+    if point.is_empty() { String::new() } else { format!("@{point}") }
+}
+
+/// The node of a document that a fleet gathered: `n17` of `n17.r3.json`.
+fn of_fleet(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".json")?;
+    let (node, repetition) = name.rsplit_once(".r")?;
+    let whole = !node.is_empty() && !repetition.is_empty() && repetition.chars().all(|c| c.is_ascii_digit());
+    whole.then(|| record::printable(node))
+}
+
+fn stem(path: &Path) -> String {
+    record::printable(&path.file_stem().unwrap_or_default().to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_those_of_the_file_names_that_a_fleet_gives() {
+        let node = |name: &str| of_fleet(Path::new(name));
+        assert_eq!(node("x/n17.r3.json").as_deref(), Some("n17"));
+        assert_eq!(node("a.rack.r12.json").as_deref(), Some("a.rack"));
+        for other in ["n17.json", "n17.rx.json", ".r1.json", "n17.r.json", "n17.r1.damaged"] {
+            assert_eq!(node(other), None, "{other}");
+        }
+        assert_eq!(stem(Path::new("/x/n3.json")), "n3");
+    }
+}

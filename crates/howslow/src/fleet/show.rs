@@ -1,0 +1,47 @@
+//! `howslow fleet show`: classes of nodes, slow nodes with reasons, a heat map, a list of nodes to drain.
+
+use analysis::fleet::{Found, Options, found};
+use report::FleetView;
+use report::document::FleetReportDocument;
+
+use super::rows;
+use crate::cli::FleetShowArgs;
+use crate::output::{self, Misuse, Outcome, say};
+use crate::pictures::{self, Picture};
+
+pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
+    pictures::check(args.svg.as_deref())?;
+    let table = rows::table(args)?;
+    let options = Options { false_share: args.false_share, at_least: args.at_least, by: args.by.clone() };
+    let found = found(&table, &options);
+    let class = class(args, &found)?;
+    let view = FleetView { class: class.as_deref(), all: args.all };
+    if args.drain_list {
+        let list = report::drain_list(&found, &view);
+        if list.is_empty() {
+            say("no node is slow, so there is nothing to drain");
+        }
+        output::print(&list)?;
+    } else if args.json {
+        output::print_document(&FleetReportDocument::of(&found, view.class))?;
+    } else {
+        output::print(&report::fleet_report(&found, &view, output::style()))?;
+    }
+    let drawn = report::fleet_pictures(&found, &view).into_iter().map(|(name, svg)| Picture { name, svg });
+    pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())?;
+    Ok(Outcome::Done)
+}
+
+/// The name of the class that was asked for.
+fn class(args: &FleetShowArgs, found: &Found) -> Result<Option<String>, Misuse> {
+    let Some(wanted) = &args.class else { return Ok(None) };
+    let names: Vec<&str> = found.classes.iter().map(|class| class.class.name.as_str()).collect();
+    match names.iter().find(|name| name.eq_ignore_ascii_case(wanted)) {
+        Some(name) => Ok(Some((*name).into())),
+        None => Err(Misuse(format!(
+            "--class {}: there is no such class; the classes are {}",
+            record::printable(wanted),
+            names.join(", ")
+        ))),
+    }
+}

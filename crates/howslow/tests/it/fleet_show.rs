@@ -1,0 +1,75 @@
+//! `howslow fleet show`, from the command line.
+
+use std::path::Path;
+
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, starts_with};
+use record::{Nanoseconds, Run};
+
+use crate::support::{EXAMPLE, folder, howslow};
+
+/// Three runs of each of these nodes. Node 4 is slow in system calls and pipes by a quarter.
+fn documents(folder: &Path, nodes: usize) {
+    let example: Run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
+    for node in 0..nodes {
+        for number in 1..=3 {
+            let mut run = example.clone();
+            run.id = format!("run-{node}-{number}");
+            let mut random = fastrand::Rng::with_seed((node * 10 + number) as u64);
+            for cost in &mut run.costs {
+                let slow = if node == 4 && ["syscall", "pipe"].contains(&cost.family()) { 1.25 } else { 1.0 };
+                let times = slow * (1.0 + 0.01 * (random.f64() + random.f64() - 1.0));
+                let figures = &mut cost.net_ns;
+                for figure in
+                    [&mut figures.best, &mut figures.quiet, &mut figures.typical, &mut figures.low, &mut figures.high]
+                {
+                    *figure = Nanoseconds(figure.0 * times);
+                }
+                cost.doubts.clear();
+            }
+            let text = serde_json::to_vec(&run).expect("JSON");
+            std::fs::write(folder.join(format!("n{node}.r{number}.json")), text).expect("written");
+        }
+    }
+}
+
+#[test]
+fn a_slow_node_of_a_folder_is_named_drawn_and_drained() {
+    let (data, fleet, pictures) = (folder(), folder(), folder());
+    documents(fleet.path(), 12);
+    std::fs::write(fleet.path().join("broken.json"), &EXAMPLE[..1000]).expect("written");
+    let mut command = howslow(&data);
+    command.args(["fleet", "show"]).arg(fleet.path()).arg("--svg").arg(pictures.path());
+    let page = contains("1 node slow").and(contains("n4")).and(contains("likely causes")).and(contains("class A"));
+    command.env("COLUMNS", "100").assert().success().stdout(page).stderr(contains("1 file is left out"));
+    assert!(std::fs::read_to_string(pictures.path().join("fleet-A.svg")).expect("a map").starts_with("<svg"));
+
+    let drain =
+        starts_with("scontrol update NodeName=n4 State=DRAIN Reason=\"howslow: slow in ").and(contains("\n").count(1));
+    howslow(&data).args(["fleet", "show", "--drain-list"]).arg(fleet.path()).assert().success().stdout(drain);
+
+    let json = howslow(&data).args(["fleet", "show", "--json"]).arg(fleet.path()).assert().success();
+    let document: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
+    assert_eq!(document["slow"].as_array().map(Vec::len), Some(1), "{document}");
+    assert_eq!(document["slow"][0]["node"], "n4");
+    assert_eq!(document["classes"][0]["runs"], 36);
+}
+
+#[test]
+fn few_nodes_are_described_and_what_is_no_fleet_is_refused() {
+    let (data, fleet) = (folder(), folder());
+    documents(fleet.path(), 2);
+    let mut command = howslow(&data);
+    command.args(["fleet", "show", "--drain-list"]).arg(fleet.path());
+    command.assert().success().stdout(is_empty()).stderr(contains("no node is slow"));
+    let of = |arguments: &[&str]| {
+        let mut command = howslow(&data);
+        command.args(["fleet", "show"]).arg(fleet.path()).args(arguments).assert()
+    };
+    of(&[]).success().stdout(contains("too few nodes to call one slow"));
+    of(&["--class", "Z"]).code(2).stderr(contains("the classes are A"));
+    of(&["--by", "colour"]).code(2).stderr(contains("possible values: cpu"));
+    let empty = folder();
+    let refused = howslow(&data).args(["fleet", "show"]).arg(empty.path()).assert().code(2);
+    refused.stdout(is_empty()).stderr(contains("no run was found"));
+}

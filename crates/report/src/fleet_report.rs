@@ -1,0 +1,244 @@
+//! The page of `howslow fleet show`: classes, slow nodes with reasons, a heat map; and the list of nodes to drain.
+
+mod drain;
+mod map;
+mod spreads;
+mod view;
+
+use analysis::fleet::{ClassFound, Found, Part, Population, SlowFamily, SlowNode};
+use analysis::statistics::Interval;
+use record::units::percent;
+
+use crate::grid::{Grid, RowKind};
+use crate::text::Style;
+
+pub use drain::drain_list;
+pub use map::fleet_pictures;
+pub use view::FleetView;
+
+use view::shown;
+
+/// The page.
+pub fn fleet_report(found: &Found, view: &FleetView<'_>, style: Style) -> String {
+    let mut page = summary(found, view, style);
+    page += &slow_nodes(found, view, style);
+    page += &doubted(found, view, style);
+    page += &populations(found, view, style);
+    page += &classes(found, view, style);
+    for class in found.classes.iter().filter(|class| view.has(&class.class.name) && class.nodes.len() > 1) {
+        page += &map::heat_map(found, class, view, style.width());
+        page += &spreads::spreads(class, view, style);
+    }
+    page
+}
+
+fn count(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}
+
+fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
+    let shown = || found.classes.iter().filter(|class| view.has(&class.class.name));
+    let nodes: usize = shown().map(|class| class.nodes.len()).sum();
+    let runs: usize = shown().map(|class| class.runs).sum();
+    let costs = shown().map(|class| class.costs.len()).max().unwrap_or(0);
+    let classes = match shown().count() {
+        1 => "1 class".into(),
+        many => format!("{many} classes"),
+    };
+    let slow = found.slow.iter().filter(|node| view.has(&node.class)).count();
+    let head = [count(nodes, "node"), count(runs, "run"), count(costs, "cost"), classes].join("   ");
+    let mut page = format!("{head}\n{}\n", style.bold(&format!("{} slow", count(slow, "node"))));
+    let allowed = percent(found.options.false_share);
+    let mut how = match found.tests {
+        0 => format!("nothing was tested: no class has {} nodes", analysis::fleet::ENOUGH_NODES),
+        tests => format!(
+            "{tests} tests (nodes times families); at most {allowed} of the nodes called slow are expected to be false; by the same \
+             rule, {} would be called fast",
+            count(found.fast, "node")
+        ),
+    };
+    if found.older_runs > 0 {
+        how += &format!("; {} not counted, taken before their node changed", count(found.older_runs, "run"));
+    }
+    page += &(style.dim(&style.paragraph("", &how)) + "\n");
+    page
+}
+
+/// `+5.1 % (4.2 to 6.0)`.
+fn added(ratio: &Interval) -> String {
+    let value = (ratio.value - 1.0) * 100.0;
+    match ratio.low.is_finite() && ratio.high.is_finite() {
+        true => format!("{value:+.1} % ({:.1} to {:.1})", (ratio.low - 1.0) * 100.0, (ratio.high - 1.0) * 100.0),
+        false => format!("{value:+.1} %"),
+    }
+}
+
+fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
+    const FEW: usize = 20;
+    let nodes: Vec<&SlowNode> = found.slow.iter().filter(|node| view.has(&node.class)).collect();
+    if nodes.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<<<<");
+    let titles = ["slow nodes", "class", "slower than its class by", "in"];
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    let most = view.most(FEW);
+    let mut rest = Vec::new();
+    for node in nodes.iter().take(most) {
+        for (place, family) in node.families.iter().take(view.most(4)).enumerate() {
+            let (name, class) = if place == 0 { (node.node.as_str(), node.class.as_str()) } else { ("", "") };
+            let cells = vec![format!("  {}", shown(name)), class.into(), added(&family.ratio), family_told(family)];
+            grid.add(RowKind::Row, cells);
+        }
+        let more = node.families.len().saturating_sub(view.most(4));
+        if more > 0 {
+            grid.add(
+                RowKind::Aside,
+                vec![String::new(), String::new(), String::new(), format!("and {more} more families")],
+            );
+        }
+        let causes: Vec<String> = node.causes.iter().map(|it| format!("{} ({})", it.kind.word(), it.because)).collect();
+        rest.push(style.paragraph(&format!("  {}: ", shown(&node.node)), &causes.join("; ")));
+    }
+    let mut page = format!("\n{}", grid.render(style));
+    if nodes.len() > most {
+        page += &format!("  ... and {} more: --all\n", nodes.len() - most);
+    }
+    page + &format!("\n{}\n{}\n", style.bold("likely causes"), rest.join("\n"))
+}
+
+fn family_told(family: &SlowFamily) -> String {
+    const FEW: usize = 2;
+    let worst: Vec<String> = family
+        .costs
+        .iter()
+        .take(FEW)
+        .map(|cost| format!("{} {:+.1} %", cost.name, (cost.ratio.value - 1.0) * 100.0))
+        .collect();
+    let more = family.costs.len().saturating_sub(FEW);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match worst.is_empty() {
+        true => family.family.clone(),
+        false => format!("{}: {}{more}", family.family, worst.join(", ")),
+    }
+}
+
+fn doubted(found: &Found, view: &FleetView<'_>, style: Style) -> String {
+    const FEW: usize = 10;
+    let all: Vec<_> = found.doubted.iter().filter(|it| view.has(&it.class)).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<<<<<");
+    let titles = ["not accused: figures in doubt", "class", "slower by", "in", "doubt"];
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    for it in all.iter().take(view.most(FEW)) {
+        let doubt = format!("{:.0} % of its figures: {}", it.share * 100.0, it.doubt);
+        let cells =
+            vec![format!("  {}", shown(&it.node)), it.class.clone(), added(&it.ratio), it.family.clone(), doubt];
+        grid.add(RowKind::Row, cells);
+    }
+    let mut page = format!("\n{}", grid.render(style));
+    if all.len() > view.most(FEW) {
+        page += &format!("  ... and {} more: --all\n", all.len() - FEW);
+    }
+    page
+}
+
+fn populations(found: &Found, view: &FleetView<'_>, style: Style) -> String {
+    let all: Vec<&Population> = found.populations.iter().filter(|it| view.has(&it.class)).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut page = format!("\n{}\n", style.bold("two populations, nobody is called slow in them"));
+    for it in all {
+        let names: Vec<String> = it.slower.iter().take(view.most(4)).map(|name| shown(name)).collect();
+        let more = if it.slower.len() > names.len() { ", ..." } else { "" };
+        let text = format!(
+            "class {}, {}: {} of {} nodes are slower by {} ({}{more})",
+            it.class,
+            it.family,
+            it.slower.len(),
+            it.slower.len() + it.faster,
+            percent(it.ratio - 1.0),
+            names.join(", ")
+        );
+        page += &(style.paragraph("  ", &text) + "\n");
+    }
+    page
+}
+
+fn classes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
+    let mut page = format!("\n{}\n", style.bold("classes"));
+    for class in found.classes.iter().filter(|class| view.has(&class.class.name)) {
+        page += &(style.paragraph("  ", &class_told(class)) + "\n");
+        page += &differing(class, view, style);
+        if let [(name, lacks, of), ..] = class.lacking.as_slice() {
+            let text = format!(
+                "{} lack costs that most have, {} {lacks} of {of}",
+                count(class.lacking.len(), "node"),
+                shown(name)
+            );
+            page += &(style.paragraph("     ", &text) + "\n");
+        }
+    }
+    page
+}
+
+/// False for a part of which nothing was learnt.
+fn is_known(told: &str) -> bool {
+    !matches!(told, "" | "unknown")
+}
+
+fn class_told(class: &ClassFound) -> String {
+    let part =
+        |wanted: Part| class.class.parts.iter().find(|(part, _)| *part == wanted).map_or("", |(_, told)| told.as_str());
+    let cpus = part(Part::Cpus);
+    let cpus = if cpus.is_empty() { String::new() } else { format!("{cpus} CPUs") };
+    let microcode = Some(part(Part::Microcode)).filter(|it| is_known(it)).map(|it| format!("microcode {it}"));
+    let huge = Some(part(Part::HugePages)).filter(|it| is_known(it)).map(|it| format!("huge pages {it}"));
+    let parts = [
+        part(Part::Cpu).to_string(),
+        cpus,
+        part(Part::Memory).into(),
+        part(Part::Hypervisor).into(),
+        part(Part::Kernel).split(" #").next().unwrap_or_default().into(),
+        microcode.unwrap_or_default(),
+        huge.unwrap_or_default(),
+    ];
+    let what = parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ");
+    let mut told =
+        format!("{}  {}, {}: {what}", class.class.name, count(class.nodes.len(), "node"), count(class.runs, "run"));
+    if class.is_small() {
+        told += &format!("; too few nodes to call one slow, {} are needed", analysis::fleet::ENOUGH_NODES);
+    } else if class.has_single_runs() {
+        told +=
+            "; one run of each node, so what runs differ by is not known and intervals hold the rounds of one run only";
+    }
+    told
+}
+
+/// The parts in which nodes of the class differ.
+fn differing(class: &ClassFound, view: &FleetView<'_>, style: Style) -> String {
+    let mut page = String::new();
+    for part in Part::ALL {
+        let here: Vec<&(u32, Part, String)> = class.class.differing.iter().filter(|(_, of, _)| *of == part).collect();
+        if here.is_empty() {
+            continue;
+        }
+        let name =
+            |node: u32| class.class.nodes.iter().position(|it| *it == node).map_or("", |it| class.nodes[it].as_str());
+        let told = |it: &&(u32, Part, String)| format!("{} {}", shown(name(it.0)), cut(&it.2));
+        let some: Vec<String> = here.iter().take(view.most(3)).map(told).collect();
+        let more = if here.len() > some.len() { ", ..." } else { "" };
+        let text = format!("{} differs on {}: {}{more}", part.word(), count(here.len(), "node"), some.join(", "));
+        page += &(style.paragraph("     ", &text) + "\n");
+    }
+    page
+}
+
+/// A long text, as of all mitigations, is cut.
+fn cut(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().count() <= MOST { text.into() } else { text.chars().take(MOST).chain(['…']).collect() }
+}

@@ -1,0 +1,45 @@
+//! How the scatter of each family, and with `all` of each cost, splits.
+
+use analysis::fleet::{ClassFound, Spread};
+use record::units::percent;
+
+use super::view::{FleetView, shown};
+use crate::grid::{Grid, RowKind};
+use crate::text::Style;
+
+pub(super) fn spreads(class: &ClassFound, view: &FleetView<'_>, style: Style) -> String {
+    if class.families.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<>>>>");
+    let title = format!("class {}: standard deviations", class.class.name);
+    let titles = [title.as_str(), "within runs", "between runs", "between nodes", "nodes"];
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    for family in &class.families {
+        let name = if family.costs == 1 {
+            family.family.clone()
+        } else {
+            format!("{}, {} costs", family.family, family.costs)
+        };
+        grid.add(RowKind::Row, row(&name, &family.spread));
+    }
+    if view.all {
+        for cost in &class.costs {
+            grid.add(RowKind::Aside, row(&cost.name, &cost.spread));
+        }
+    }
+    format!("\n{}", grid.render(style))
+}
+
+fn row(name: &str, spread: &Spread) -> Vec<String> {
+    // A negative variance is nothing visible.
+    let deviation = |variance: f64| if variance > 0.0 { percent(variance.sqrt()) } else { "0 %".into() };
+    let told = |variance: Option<f64>| variance.map_or("-".into(), deviation);
+    vec![
+        format!("  {}", shown(name)),
+        told(spread.within_run),
+        told(spread.between_run),
+        deviation(spread.between_node),
+        spread.nodes.to_string(),
+    ]
+}

@@ -1,0 +1,26 @@
+//! What of a fleet is shown, and names as they are shown.
+
+/// What of a fleet is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FleetView<'a> {
+    /// Only the class of this name.
+    pub class: Option<&'a str>,
+    /// Every node, cost and class, however little it tells.
+    pub all: bool,
+}
+
+impl FleetView<'_> {
+    pub(super) fn has(&self, class: &str) -> bool {
+        self.class.is_none_or(|wanted| wanted == class)
+    }
+
+    /// How many of a list are shown.
+    pub(super) fn most(&self, few: usize) -> usize {
+        if self.all { usize::MAX } else { few }
+    }
+}
+
+/// A name, without what a terminal would take for a command.
+pub(super) fn shown(name: &str) -> String {
+    record::printable(name)
+}
