@@ -1,6 +1,7 @@
 //! Pages that are not a run: the operations, the runs kept, the doctor's findings.
 
 use analysis::doctor::{Finding, Severity};
+use record::units::counted;
 use record::{Machine, Point, Value};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -104,6 +105,23 @@ pub fn list(operations: &[Listed], style: Style) -> String {
     let count =
         format!("{} operations, {points} points; plain `howslow` measures the {stars} with a star", operations.len());
     grid.render(style) + &style.dim(&count) + "\n"
+}
+
+/// The operations that a search found, best first, one line each.
+pub fn found(operations: &[Listed], style: Style) -> String {
+    /// Further ones fit the words less well.
+    const MOST: usize = 20;
+    let mut grid = Grid::new("<<");
+    for listed in operations.iter().take(MOST) {
+        let star = if listed.headline { '*' } else { ' ' };
+        grid.add(RowKind::Row, vec![format!("{star} {}", listed.operation), listed.summary.clone()]);
+    }
+    let more = match operations.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!("; {} with --json, or with a further word", counted(more as u64, "more operation")),
+    };
+    let note = format!("best first; `howslow list ID` tells its points{more}");
+    grid.render(style) + &style.dim(&style.paragraph("", &note)) + "\n"
 }
 
 /// The table of system calls, with a summary as its last line.
