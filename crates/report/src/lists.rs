@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::grid::{Grid, RowKind};
 use crate::head::{machine_parts, short_model};
-use crate::text::Style;
+use crate::text::{Style, shortened};
 
 /// An operation as `howslow list` shows it.
 #[derive(Clone, Debug, Serialize)]
@@ -102,8 +102,11 @@ pub fn list(operations: &[Listed], style: Style) -> String {
     }
     let stars = operations.iter().filter(|listed| listed.headline).count();
     let points: usize = operations.iter().map(|listed| listed.points.len()).sum();
-    let count =
-        format!("{} operations, {points} points; plain `howslow` measures the {stars} with a star", operations.len());
+    let count = format!(
+        "{}, {}; plain `howslow` measures the {stars} with a star",
+        counted(operations.len() as u64, "operation"),
+        counted(points as u64, "point")
+    );
     grid.render(style) + &style.dim(&count) + "\n"
 }
 
@@ -144,8 +147,8 @@ pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
     }
     let on = |path: &str| calls.iter().filter(|call| call.path.as_deref() == Some(path)).count();
     let count = format!(
-        "{} calls: {} timed at work, {} refused, {} not timed",
-        calls.len(),
+        "{}: {} timed at work, {} refused, {} not timed",
+        counted(calls.len() as u64, "call"),
         on("works"),
         on("refused"),
         calls.iter().filter(|call| call.operation.is_none()).count()
@@ -178,8 +181,10 @@ pub fn history(kept: &[Kept], style: Style) -> String {
     if kept.is_empty() {
         return "no run is kept yet; `howslow` makes the first\n".into();
     }
-    let mut grid = Grid::new("<<<<<<");
-    let titles = ["run", "id", "started", "processor", "kernel", "measured"];
+    /// One line a run, also of one that many patterns made.
+    const MEASURED: usize = 36;
+    let mut grid = Grid::new("<<<<<<").dropping([vec![5], vec![4], vec![1]]);
+    let titles = ["run", "id", "started", "measured", "processor", "kernel"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for run in kept {
         let measured = match (run.patterns.as_slice(), run.full) {
@@ -191,7 +196,14 @@ pub fn history(kept: &[Kept], style: Style) -> String {
         let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
         grid.add(
             RowKind::Row,
-            vec![run.name.clone(), run.id.clone(), started, short_model(&run.model), run.kernel.clone(), measured],
+            vec![
+                run.name.clone(),
+                run.id.clone(),
+                started,
+                shortened(&measured, MEASURED),
+                short_model(&run.model),
+                run.kernel.clone(),
+            ],
         );
     }
     grid.render(style)
