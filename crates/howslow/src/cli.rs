@@ -4,8 +4,8 @@ mod bill;
 mod compare;
 mod crossover;
 mod file;
-mod history;
 mod fleet;
+mod history;
 mod interference;
 mod load;
 mod measure;
@@ -28,8 +28,8 @@ pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
 pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
-pub(crate) use history::{HistoryArgs, WatchArgs};
 pub(crate) use fleet::{EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs};
+pub(crate) use history::{HistoryArgs, WatchArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
@@ -117,7 +117,7 @@ pub(crate) enum Verb {
         #[arg(value_name = "DOCUMENT", default_value = "run", value_parser = documents())]
         document: String,
     },
-    /// Print shell completions
+    /// Print shell completions; `source <(COMPLETE=bash howslow)` also completes operations, runs and books
     Completions {
         /// The shell
         shell: clap_complete::Shell,

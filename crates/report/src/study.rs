@@ -101,7 +101,7 @@ pub fn study_charts(answer: &StudyAnswer) -> Vec<(&'static str, Chart)> {
     };
     let chart = |curves: &Curves| Chart {
         title: curves.title.clone(),
-        x: Axis::log("write", Unit::Bytes),
+        x: Axis::log("size", Unit::Bytes),
         y: Axis::log("rate", Unit::BytesPerSecond),
         series: curves.curves.iter().filter(|curve| !curve.points.is_empty()).map(series).collect(),
     };

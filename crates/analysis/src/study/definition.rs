@@ -36,7 +36,7 @@ pub struct Study {
     /// The paper's tables beside a run, in the paper's order.
     pub tables: fn(&Paper, &Run) -> Vec<TableAnswer>,
     /// Its figures, if it draws any.
-    pub curves: Option<fn(&Run) -> Vec<Curves>>,
+    pub curves: Option<fn(&Paper, &Run) -> Vec<Curves>>,
     /// The paper's sentences that can be tested.
     pub claims: &'static [Claim],
 }
@@ -156,7 +156,7 @@ impl Study {
             legend: self.legend,
             machines: books.iter().map(|book| book.machine.clone()).collect(),
             tables: (self.tables)(&paper, run),
-            curves: self.curves.map_or_else(Vec::new, |curves| curves(run)),
+            curves: self.curves.map_or_else(Vec::new, |curves| curves(&paper, run)),
             departures: books.iter().flat_map(Book::departures).collect(),
             findings: self.claims.iter().map(|claim| claim.test(&paper.run, run)).collect(),
         })

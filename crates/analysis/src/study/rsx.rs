@@ -1,5 +1,7 @@
 //! `rsx`: the price list of the system directives of RSX, and its sentences, beside Linux.
 
+mod messages;
+
 use record::FixedPoint;
 use record::Value::{Number, Word};
 
@@ -12,15 +14,7 @@ use crate::derived::{DERIVATIONS, Part, Route, cost};
 pub(super) const RSX: Study = Study {
     name: "rsx",
     title: "How Fast (Slow) Is RSX?",
-    legend: &[
-        ("bm", "a block move: copying 512 bytes, the unit of every cost"),
-        ("GSSW", "read the sense switches, the directive that does next to nothing; here getppid"),
-        ("AST", "an asynchronous system trap: a task is interrupted by a handler of its own; here a signal"),
-        ("directive", "a request to the executive; here a system call"),
-        ("SETF", "set an event flag"),
-        ("QIO, QIOW", "ask for input or output; the same and wait"),
-        ("SDAT, RCVD", "send data to a task; receive it"),
-    ],
+    legend: messages::LEGEND,
     books: &["pdp-11-24"],
     parts,
     seconds: 60.0,
@@ -28,7 +22,7 @@ pub(super) const RSX: Study = Study {
     more: None,
     users: None,
     computed: None,
-    curves: None,
+    curves: Some(|paper, run| messages::curves(paper, run)),
     printed: || rows().map(|row| row.paper.to_string()).collect(),
     tables: |paper, run| price_list::tables(TABLES, &BLOCK, paper, run),
     claims: CLAIMS,
