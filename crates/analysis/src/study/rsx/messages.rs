@@ -1,9 +1,9 @@
 //! What the study shows beside its tables: the paper's words, and messages of both sizes as rates, then and now.
 
 use record::Run;
+use record::Value::{Number, Word};
 
-use super::{ITSELF, ITSELF_LARGE, LARGE_POLL, WOKEN_POLL};
-use crate::derived::{Part, net};
+use crate::derived::{Part, cost, net};
 use crate::statistics::Interval;
 use crate::study::definition::Paper;
 use crate::study::table::{Curve, Curves};
@@ -27,6 +27,11 @@ struct Pair {
     there: (&'static str, [&'static str; 2]),
     here: (&'static str, [Part; 2]),
 }
+
+const ITSELF: Part = cost("pipe.self").at(&[("size", Number(26))]);
+const ITSELF_LARGE: Part = cost("pipe.self").at(&[("size", Number(512))]);
+const WOKEN_POLL: Part = cost("pipe.woken").at(&[("distance", Word("same")), ("woken", Word("poll"))]);
+const LARGE_POLL: Part = cost("pipe.woken.block").at(&[("distance", Word("same")), ("woken", Word("poll"))]);
 
 const MESSAGES: &[Pair] = &[
     Pair {
