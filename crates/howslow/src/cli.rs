@@ -127,7 +127,7 @@ pub(crate) enum Verb {
         #[arg(value_name = "DOCUMENT", default_value = "run", value_parser = documents())]
         document: String,
     },
-    /// Print shell completions
+    /// Print shell completions; `source <(COMPLETE=bash howslow)` also completes operations, runs and books
     Completions {
         /// The shell
         shell: clap_complete::Shell,

@@ -64,11 +64,13 @@ fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
     Misuse(match why {
         NoFactors::Lacking(side, line) => format!("{} lacks {line}, which the factors need", run(side)),
         NoFactors::NoTotal(side) => {
-            format!("on {} the total cannot be told from zero, so there is no ratio to split", run(side))
+            format!("on {} the total cannot be distinguished from zero, so there is no ratio to split", run(side))
         }
         NoFactors::NoPrice(line) => {
             let remedy = format!("measure it more precisely (howslow run {line} --precision 0.5%) or remove it");
-            format!("the mixes do {line} a different number of times, but its cost cannot be told from zero: {remedy}")
+            format!(
+                "the mixes do {line} a different number of times, but its cost cannot be distinguished from zero: {remedy}"
+            )
         }
     })
 }

@@ -1,24 +1,51 @@
 //! `howslow list`: all operations.
 
-use operation::{Axis, Item, Need};
+use operation::{Axis, Item, Need, Operation};
 use record::Bytes;
 use report::Listed;
 
 use crate::cli::ListArgs;
 use crate::output::{self, Outcome};
+use crate::pattern::Pattern;
 use crate::session::heading;
-use crate::{pattern, resolve};
+use crate::{find, pattern, resolve};
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
     if args.syscalls {
         return crate::syscalls::list(args);
     }
-    let patterns = resolve::patterns(&args.patterns)?;
-    let listed = listed(pattern::choose(&patterns, true)?);
+    let patterns = resolve::patterns(&args.patterns);
+    let searched = match &patterns {
+        Ok(patterns) => !patterns.iter().all(Pattern::is_of_ids),
+        // Words may contain what no pattern can.
+        Err(_) => true,
+    };
+    if searched {
+        let found = find::find(&args.patterns.join(" "));
+        if !found.is_empty() {
+            return print_found(&found, args);
+        }
+    }
+    let listed = listed(pattern::choose(&patterns?, true)?);
     if args.json {
         output::print_json(&listed)?;
     } else {
         output::print_page(&report::list(&listed, output::style()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The operations that words mean, best first.
+fn print_found(found: &[&'static Operation], args: &ListArgs) -> anyhow::Result<Outcome> {
+    let points = |operation: &&'static Operation| {
+        let operation: &'static Operation = operation;
+        operation.points(false).into_iter().map(move |point| Item { operation, point })
+    };
+    let listed = listed(found.iter().flat_map(points).collect());
+    if args.json {
+        output::print_json(&listed)?;
+    } else {
+        output::print_page(&report::found(&listed, output::style()))?;
     }
     Ok(Outcome::Done)
 }

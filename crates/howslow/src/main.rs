@@ -14,12 +14,14 @@ mod beside;
 mod bill;
 mod cli;
 mod compare;
+mod complete;
 mod crossover;
 mod doctor;
 mod explain;
 mod export;
 mod factors;
 mod file;
+mod find;
 mod fleet;
 mod generate;
 mod headline;
@@ -79,6 +81,8 @@ fn main() -> std::process::ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == ::terminal::own::GUARD) {
         return output::finish(guard_terminal());
     }
+    // A shell asks what may follow, and nothing else is done.
+    clap_complete::CompleteEnv::with_factory(cli::command).complete();
     let command = cli::parse();
     if let Err(error) = resolve::choose_store(command.store.as_deref()) {
         return output::finish(Err(error));

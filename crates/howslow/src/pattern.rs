@@ -13,8 +13,8 @@ use crate::output::Misuse;
 pub(crate) struct Pattern {
     text: String,
     id: glob::Pattern,
-    /// The operation that times the system call with this name, if the name has no other meaning.
-    timing: Vec<&'static str>,
+    /// The operations of the heading with this name, or those that time the system call with it, if the name is no id's.
+    others: Vec<&'static str>,
     at: Vec<Wanted>,
 }
 
@@ -34,7 +34,8 @@ impl Wanted {
 }
 
 impl Pattern {
-    /// Reads `memory.copy`, `pipe`, `syscall.*`, `pipe.*@size=4KiB,distance=other`, `openat2`, `call.openat2`.
+    /// Reads `memory.copy`, `pipe`, `syscall.*`, `pipe.*@size=4 KiB,distance=other`, `system calls`, `address-space`,
+    /// `openat2`, `call.openat2`, `syscall:openat2`, `syscall:437`.
     ///
     /// # Errors
     /// A glob or a point that cannot be read.
@@ -50,9 +51,9 @@ impl Pattern {
             let value = glob(number.map(|number| number.to_string()).as_deref().unwrap_or(value))?;
             at.push(Wanted { axis: axis.to_string(), value, number });
         }
-        let mut pattern = Pattern { text: text.into(), id: glob(id)?, timing: Vec::new(), at };
+        let mut pattern = Pattern { text: text.into(), id: glob(id)?, others: Vec::new(), at };
         if !operations::all().any(|operation| pattern.names(operation.id)) {
-            pattern.timing = operations::timing(called(id)).map(|operation| operation.id).collect();
+            pattern.others = below_heading(id).unwrap_or_else(|| timing(id));
         }
         Ok(pattern)
     }
@@ -77,13 +78,21 @@ impl Pattern {
         !self.id.as_str().contains(['*', '?', '['])
     }
 
+    /// True if it says exactly what it means: ids, families, headings, points, `syscall:NAME`. A bare word that happens to
+    /// be a system call's name may as well be a word to search for.
+    pub(crate) fn is_of_ids(&self) -> bool {
+        let id = self.id.as_str();
+        let exact = id.starts_with("syscall:") || id.starts_with("call.") || !self.at.is_empty();
+        exact || operations::all().any(|operation| self.names(operation.id)) || below_heading(id).is_some()
+    }
+
     /// True if it selects this operation at this point. Axes that it does not name are free.
     pub(crate) fn means(&self, id: &str, point: &Point) -> bool {
         self.means_id(id) && (point.0.is_empty() || self.means_point(point))
     }
 
     fn means_id(&self, id: &str) -> bool {
-        self.names(id) || self.timing.contains(&id)
+        self.names(id) || self.others.contains(&id)
     }
 
     /// True if it is this id or its first words, or a glob that matches the id.
@@ -140,7 +149,9 @@ impl Pattern {
             [] => Misuse(match untimed(self.id.as_str()) {
                 Some(reason) => format!("no operation times the system call '{text}': {reason}"),
                 None => {
-                    format!("no operation is called '{text}'; {}`howslow list` shows all", nearest(self.id.as_str()))
+                    let found = crate::find::hint(self.id.as_str());
+                    let near = nearest(self.id.as_str());
+                    format!("no operation is called '{text}'; {near}{found}`howslow list` shows all")
                 }
             }),
             operations if operations.iter().any(|it| matches!(self.refused(it), Some(Refused::Outside { .. }))) => {
@@ -186,9 +197,24 @@ pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misu
     Ok(items)
 }
 
-/// The system call that `openat2` and `call.openat2` name.
+/// The operations below the heading with this name: as it is shown, or with dashes for blanks.
+fn below_heading(name: &str) -> Option<Vec<&'static str>> {
+    let plain =
+        |text: &str| text.to_lowercase().replace(['-', ','], " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let family = operations::FAMILIES.iter().find(|family| plain(family.title) == plain(name))?;
+    Some(family.operations().map(|operation| operation.id).collect())
+}
+
+/// The operations that time the system call with this name.
+fn timing(id: &str) -> Vec<&'static str> {
+    operations::timing(called(id)).map(|operation| operation.id).collect()
+}
+
+/// The system call that `openat2`, `call.openat2`, `syscall:openat2` and `syscall:437` name.
 fn called(id: &str) -> &str {
-    id.strip_prefix("call.").unwrap_or(id)
+    let Some(named) = id.strip_prefix("syscall:") else { return id.strip_prefix("call.").unwrap_or(id) };
+    let numbered = |number: i32| operations::every_call().into_iter().find(|call| call.number == number);
+    named.parse().ok().and_then(numbered).map_or(named, |call| call.name)
 }
 
 /// Why no operation times the system call with this name; `None` if there is no such call.
@@ -205,16 +231,19 @@ fn nearest(wanted: &str) -> String {
     nearest_of(wanted, operations::all().flat_map(named).collect())
 }
 
-/// `did you mean pipe.self or pipe.roundtrip? `, or nothing if no name is near.
+/// `did you mean pipe.self or pipe.roundtrip? `, or nothing if no name is near in spelling.
 pub(crate) fn nearest_of(wanted: &str, mut names: Vec<&str>) -> String {
+    /// A slip of the keyboard changes one letter of this many, and seldom the first.
+    const LETTERS: usize = 5;
     names.sort_unstable();
     names.dedup();
-    let mut near: Vec<(f64, &str)> = names
+    let slips = (wanted.chars().count() / LETTERS).max(1);
+    let mut near: Vec<(usize, &str)> = names
         .into_iter()
-        .map(|name| (strsim::jaro_winkler(wanted, name), name))
-        .filter(|(likeness, _)| *likeness > 0.7)
+        .map(|name| (strsim::osa_distance(wanted, name), name))
+        .filter(|(distance, name)| *distance <= slips && name.chars().next() == wanted.chars().next())
         .collect();
-    near.sort_by(|one, other| other.0.total_cmp(&one.0));
+    near.sort_unstable();
     let near: Vec<&str> = near.iter().take(3).map(|(_, name)| *name).collect();
     if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
 }
@@ -303,6 +332,30 @@ mod tests {
     }
 
     #[test]
+    fn a_heading_means_what_is_below_it() {
+        for family in operations::FAMILIES {
+            let dashed = family.title.replace(", ", "-").replace(' ', "-");
+            for text in [family.title, &dashed, &family.title.to_uppercase()] {
+                let items =
+                    choose(&[Pattern::parse(text).expect("a pattern")], true).unwrap_or_else(|why| panic!("{why}"));
+                let means = |id: &str| items.iter().any(|item| item.operation.id == id);
+                // The name of a family of ids comes first.
+                let is_family = operations::all().any(|operation| operation.family() == text);
+                assert!(is_family || family.operations().all(|operation| means(operation.id)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_suggestion_is_near_in_spelling() {
+        let near = |text: &str| nearest(text);
+        assert!(near("proces.fork").contains("process.fork") && near("mempry").contains("memory"));
+        for text in ["huge", "wake", "uring", "lat_ctx", "database", "xyz"] {
+            assert_eq!(near(text), "", "{text}");
+        }
+    }
+
+    #[test]
     fn a_system_call_means_what_times_it() {
         let chosen = |text: &str| -> Vec<&str> {
             let items = choose(&[Pattern::parse(text).expect("a pattern")], false).expect(text);
@@ -312,6 +365,9 @@ mod tests {
         assert!(ids.contains(&"syscall.open.close") && ids.contains(&"call.openat"), "{ids:?}");
         assert!(ids.iter().all(|id| operations::find(id).is_some_and(|found| found.calls.contains(&"openat"))));
         assert_eq!(chosen("call.openat"), ["call.openat"]);
+        assert_eq!(chosen("syscall:openat"), ids);
+        let number = operations::every_call().into_iter().find(|call| call.name == "openat").expect("a call").number;
+        assert_eq!(chosen(&format!("syscall:{number}")), ids);
         // A family or an id takes precedence over calls with similar names.
         assert!(chosen("pipe").iter().all(|id| id.starts_with("pipe.")));
         for text in ["opena*", "openat@size=1"] {

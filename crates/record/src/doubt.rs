@@ -128,7 +128,7 @@ impl Doubt {
             Doubt::Wide { .. } => "the interval is wider than was asked for",
             Doubt::FewRounds { .. } => "few rounds: the interval is a guess, or there is none",
             Doubt::NegativeNet => "its baseline cost more than the whole",
-            Doubt::AtMost { .. } => "cannot be told from zero",
+            Doubt::AtMost { .. } => "cannot be distinguished from zero",
             Doubt::Bimodal { .. } => "two groups of samples",
             Doubt::NonLinear { .. } => "state builds up in the loop",
             Doubt::FrequencyMoved { .. } => "the clock frequency moved",
@@ -155,7 +155,7 @@ impl fmt::Display for Doubt {
         const SINGLE_ROUND: &str = "a single round gave a figure, so there is no interval; raise --rounds or --budget";
         const FEW_ROUNDS: &str =
             "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget";
-        const NEGATIVE_NET: &str = "its baseline cost more than the whole; the two cannot be told apart here";
+        const NEGATIVE_NET: &str = "its baseline cost more than the whole; the difference is inconclusive here";
         const NO_SCATTER: &str =
             "the imported file has one figure and no scatter, so there is no interval; import a file with repetitions";
         const ONE_PROCESS: &str =
@@ -170,7 +170,7 @@ impl fmt::Display for Doubt {
             Doubt::FewRounds { rounds: 1 } => out.write_str(SINGLE_ROUND),
             Doubt::FewRounds { .. } => out.write_str(FEW_ROUNDS),
             Doubt::NegativeNet => out.write_str(NEGATIVE_NET),
-            Doubt::AtMost { high } => write!(out, "cannot be told from zero: at most {high}"),
+            Doubt::AtMost { high } => write!(out, "cannot be distinguished from zero: at most {high}"),
             Doubt::Bimodal { low, high } => {
                 write!(out, "two groups of samples, around {low} and {high}; look at the rounds in the run file")
             }

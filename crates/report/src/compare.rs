@@ -8,7 +8,7 @@ mod view;
 
 use analysis::compare::{Comparison, DifferingFact, ELSEWHERE, Joint, Verdict};
 use record::Origin;
-use record::units::percent;
+use record::units::{counted, percent};
 
 use crate::head::{conditions, head_line};
 use crate::text::Style;
@@ -65,10 +65,10 @@ fn summary(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> Stri
             it.rows.iter().filter_map(|row| Some(row.others[column].as_ref()?.1.verdict)).collect();
         let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
         let sentence = format!(
-            "{} beside {}: {} costs, {} slower, {} faster, {} same, {} inconclusive",
+            "{} beside {}: {}, {} slower, {} faster, {} same, {} inconclusive",
             view.label(column + 1),
             view.label(0),
-            verdicts.len(),
+            counted(verdicts.len() as u64, "cost"),
             count(Verdict::Slower),
             count(Verdict::Faster),
             count(Verdict::Same),
@@ -122,11 +122,11 @@ fn least(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
     }
     let mut parts = vec![match joint.band {
         Some(band) => format!(
-            "measured twice in one run, nine in ten costs differ by up to {}{}",
+            "repeatability within a run: nine in ten costs differ by up to {}{}",
             percent(band),
             if joint.beyond { " beyond their intervals" } else { "" }
         ),
-        None => "no run tells what a cost measured twice differs by".into(),
+        None => "no run tells its repeatability".into(),
     }];
     parts.extend(joint.clock.map(|clock| format!("the runs count the cycles of an add {} apart", percent(clock))));
     parts.push(format!("{} was asked for", percent(joint.threshold)));

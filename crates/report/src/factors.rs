@@ -97,7 +97,7 @@ fn consequences(factors: &Factors) -> Vec<String> {
     if !ratio.is_told() {
         let (users, cost) = (users(ratio.value), cost(ratio.value));
         told.push(format!(
-            "{how}, a CPU of B carries {users} one of A, and a unit of work costs {cost} there; how sure that is cannot be told, because a \
+            "{how}, a CPU of B carries {users} one of A, and a unit of work costs {cost} there; how sure that is cannot be determined, because a \
              cost has no interval."
         ));
     } else if !holds_one(ratio) {
@@ -110,19 +110,19 @@ fn consequences(factors: &Factors) -> Vec<String> {
     } else {
         let range = range(ratio);
         told.push(format!(
-            "{how}, which of the two is faster cannot be told: a unit of work takes {range} as long on B as on A."
+            "{how}, which of the two is faster is inconclusive: a unit of work takes {range} as long on B as on A."
         ));
     }
     if let Some(unexplained) = &factors.unexplained {
         let (users, cost) = (users(unexplained.value), cost(unexplained.value));
         told.push(if !unexplained.is_told() {
-            "Whether that is what the costs promise cannot be told: one of them has no interval.".into()
+            "Whether that is what the costs promise cannot be determined: one of them has no interval.".into()
         } else if !holds_one(unexplained) {
             format!("That is {users} the costs promise, and a unit of work costs {cost} they promise.")
         } else if between(unexplained, AS_GOOD, 0.0) == Answer::Yes {
             "That is what the costs promise, to within 5 %.".into()
         } else {
-            format!("Whether that is what the costs promise cannot be told: it is {} that.", range(unexplained))
+            format!("Whether that is what the costs promise is inconclusive: it is {} that.", range(unexplained))
         });
     }
     told

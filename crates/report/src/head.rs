@@ -26,7 +26,7 @@ pub(crate) fn conditions(noise: &Noise) -> String {
     let clock = (noise.cycle_ns > 0.0).then(|| format!("core clock {:.2} GHz{range}", 1.0 / noise.cycle_ns));
     let band = noise.band.as_ref().map(|band| {
         let beyond = band.beyond.map_or_else(String::new, |it| format!(", {} beyond their intervals", percent(it)));
-        format!("measured twice, nine in ten costs differ by at most {}{beyond}", percent(band.difference))
+        format!("repeatability: nine in ten costs within {}{beyond}", percent(band.difference))
     });
     let forked = noise.launchers.filter(|launchers| !launchers.executed);
     let forked = forked.map(|_| "rounds were forked from one process: other runs may scatter more".to_string());

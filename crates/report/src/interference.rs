@@ -16,7 +16,7 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
     let passes = if found.passes == 1 { "1 pass".into() } else { format!("{} passes", found.passes) };
     let how = format!(
         "how much longer the work of each row takes on CPU {} beside the work of each column: medians of stretches beside \
-         over stretches alone, alternated, in {passes} with new processes ({:.0} s). - means that it cannot be told: the \
+         over stretches alone, alternated, in {passes} with new processes ({:.0} s). - means that it is inconclusive: the \
          interval holds zero and reaches further than 5 points",
         found.cpu, found.seconds
     );
@@ -92,7 +92,7 @@ fn added(it: &Interval) -> String {
     let points = |value: f64| format!("{:.1}", (value - 1.0) * 100.0);
     match told(*it) {
         Some(it) => format!("{:+.1} % ({} to {})", (it.value - 1.0) * 100.0, points(it.low), points(it.high)),
-        None => "cannot be told".into(),
+        None => "inconclusive".into(),
     }
 }
 

@@ -55,7 +55,7 @@ pub use fleet_report::{FleetView, drain_list, fleet_pictures, fleet_report};
 pub use folded::{Weight, folded};
 pub use head::head_line;
 pub use interference::{interference, interference_pictures};
-pub use lists::{Kept, Listed, ListedCall, doctor, history, list, syscalls};
+pub use lists::{Kept, Listed, ListedCall, doctor, found, history, list, syscalls};
 pub use load::{load, load_charts, load_forecasts};
 pub use model::{model, model_charts};
 pub use noise::{noise, noise_chart};

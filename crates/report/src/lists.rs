@@ -1,6 +1,7 @@
 //! Pages that are not a run: the operations, the runs kept, the doctor's findings.
 
 use analysis::doctor::{Finding, Severity};
+use record::units::counted;
 use record::{Machine, Point, Value};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use serde::Serialize;
 
 use crate::grid::{Grid, RowKind};
 use crate::head::{machine_parts, short_model};
-use crate::text::Style;
+use crate::text::{Style, shortened};
 
 /// An operation as `howslow list` shows it.
 #[derive(Clone, Debug, Serialize)]
@@ -101,9 +102,29 @@ pub fn list(operations: &[Listed], style: Style) -> String {
     }
     let stars = operations.iter().filter(|listed| listed.headline).count();
     let points: usize = operations.iter().map(|listed| listed.points.len()).sum();
-    let count =
-        format!("{} operations, {points} points; plain `howslow` measures the {stars} with a star", operations.len());
+    let count = format!(
+        "{}, {}; plain `howslow` measures the {stars} with a star",
+        counted(operations.len() as u64, "operation"),
+        counted(points as u64, "point")
+    );
     grid.render(style) + &style.dim(&count) + "\n"
+}
+
+/// The operations that a search found, best first, one line each.
+pub fn found(operations: &[Listed], style: Style) -> String {
+    /// Further ones fit the words less well.
+    const MOST: usize = 20;
+    let mut grid = Grid::new("<<");
+    for listed in operations.iter().take(MOST) {
+        let star = if listed.headline { '*' } else { ' ' };
+        grid.add(RowKind::Row, vec![format!("{star} {}", listed.operation), listed.summary.clone()]);
+    }
+    let more = match operations.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!("; {} with --json, or with a further word", counted(more as u64, "more operation")),
+    };
+    let note = format!("best first; `howslow list ID` tells its points{more}");
+    grid.render(style) + &style.dim(&style.paragraph("", &note)) + "\n"
 }
 
 /// The table of system calls, with a summary as its last line.
@@ -126,8 +147,8 @@ pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
     }
     let on = |path: &str| calls.iter().filter(|call| call.path.as_deref() == Some(path)).count();
     let count = format!(
-        "{} calls: {} timed at work, {} refused, {} not timed",
-        calls.len(),
+        "{}: {} timed at work, {} refused, {} not timed",
+        counted(calls.len() as u64, "call"),
         on("works"),
         on("refused"),
         calls.iter().filter(|call| call.operation.is_none()).count()
@@ -160,8 +181,10 @@ pub fn history(kept: &[Kept], style: Style) -> String {
     if kept.is_empty() {
         return "no run is kept yet; `howslow` makes the first\n".into();
     }
-    let mut grid = Grid::new("<<<<<<");
-    let titles = ["run", "id", "started", "processor", "kernel", "measured"];
+    /// One line a run, also of one that many patterns made.
+    const MEASURED: usize = 36;
+    let mut grid = Grid::new("<<<<<<").dropping([vec![5], vec![4], vec![1]]);
+    let titles = ["run", "id", "started", "measured", "processor", "kernel"];
     grid.add(RowKind::Heading, titles.map(String::from).to_vec());
     for run in kept {
         let measured = match (run.patterns.as_slice(), run.full) {
@@ -173,7 +196,14 @@ pub fn history(kept: &[Kept], style: Style) -> String {
         let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
         grid.add(
             RowKind::Row,
-            vec![run.name.clone(), run.id.clone(), started, short_model(&run.model), run.kernel.clone(), measured],
+            vec![
+                run.name.clone(),
+                run.id.clone(),
+                started,
+                shortened(&measured, MEASURED),
+                short_model(&run.model),
+                run.kernel.clone(),
+            ],
         );
     }
     grid.render(style)

@@ -179,7 +179,7 @@ fn source(sources: &[&Source]) -> String {
             .into(),
         Some(Source::Counters(why)) => format!(
             "Causes: by the switches of each gap, and by how much time each window of about 50 ms lost and how often each line \
-             interrupted in it (/proc/interrupts, /proc/softirqs). Lines that always come together cannot be told apart. \
+             interrupted in it (/proc/interrupts, /proc/softirqs). Lines that always come together cannot be distinguished. \
              Tracepoints would tell each gap's cause; they were not used: {why}. They need root (CAP_PERFMON)."
         ),
     }

@@ -1,7 +1,8 @@
 //! A paper's tables beside this machine's figures, and the test of its sentences here.
 
+use analysis::answer::Answer;
 use analysis::study::{Cell, ClaimFigure, Compared, Curve, Curves, StudyAnswer, TableAnswer, Test, TestedClaim};
-use record::units::{grouped, payload_rate, percent, significant};
+use record::units::{counted, grouped, payload_rate, percent, significant};
 use record::{Departure, Machine, Run};
 
 use crate::chart::{Axis, Chart, Series, Unit};
@@ -13,21 +14,82 @@ use crate::interval::value_or_bound;
 use crate::prices::blocks;
 use crate::text::Style;
 
-/// A whole study: the paper's machines and this one, the tables in the paper's order, its errors, its sentences.
+/// A whole study: the paper, its machines and this one, how many of its sentences hold, the tables in the paper's order, its
+/// errors, its sentences.
 pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
-    let mut page = format!("{}: {}\n", style.bold(answer.title), machines(&answer.machines));
-    page += &(head_line(run) + "\n");
+    let mut page = style.bold(&style.paragraph("", answer.title)) + "\n";
+    page += &(style.paragraph("  ", &answer.source) + "\n");
+    page += &(style.paragraph("  then: ", &machines(&answer.machines)) + "\n");
+    page += &(style.paragraph("  now:  ", &head_line(run)) + "\n");
+    let mut words = Grid::new("<<");
+    for (word, means) in answer.legend {
+        words.add(RowKind::Aside, vec![format!("  {word}"), (*means).into()]);
+    }
+    page += &words.render(style);
+    if !answer.findings.is_empty() {
+        page += &format!("\n{}\n", style.bold(&style.paragraph("", &held(answer))));
+    }
     let mut notes = Footnotes::of(style);
     for table in &answer.tables {
         page += &format!("\n{}", tabled(table, &mut notes, style));
     }
     page += &departures(&answer.departures, style);
-    page += &format!("\n{}\n", style.bold("the paper's sentences, tested here"));
-    for finding in &answer.findings {
-        page += &sentence(finding, &mut notes, style);
-    }
+    page += &format!("\n{}", sentences(answer, &mut notes, style));
     let notes = notes.render(style);
     if notes.is_empty() { page } else { format!("{page}\n{notes}") }
+}
+
+/// `14 of 20 sentences still hold; 3 do not, 2 are inconclusive, 1 was not measured`.
+fn held(answer: &StudyAnswer) -> String {
+    let of = |wanted: Answer| answer.findings.iter().filter(|finding| finding.answer() == wanted).count() as u64;
+    let verb = |count: u64, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
+    let all = answer.findings.len() as u64;
+    let others = [
+        (of(Answer::No), "does not", "do not"),
+        (of(Answer::Inconclusive), "is inconclusive", "are inconclusive"),
+        (of(Answer::NotMeasured), "was not measured", "were not measured"),
+    ];
+    let others = others.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, more)| verb(count, one, more));
+    let others: Vec<String> = others.collect();
+    let held = of(Answer::Yes);
+    let still = format!("{held} of {} still {}", counted(all, "sentence"), if held == 1 { "holds" } else { "hold" });
+    if others.is_empty() { still } else { format!("{still}; {}", others.join(", ")) }
+}
+
+/// The sentences, each with what follows from the paper's figures and from this run's. In full, also the costs that each rests on.
+fn sentences(answer: &StudyAnswer, notes: &mut Footnotes, style: Style) -> String {
+    let title = "the paper's sentences, tested here";
+    if style.is_full() {
+        let each = answer.findings.iter().map(|finding| sentence(finding, notes, style));
+        return format!("{}\n{}", style.bold(title), each.collect::<String>());
+    }
+    let mut grid = Grid::new("<<<");
+    grid.add(RowKind::Heading, ["then", "now", title].map(String::from).to_vec());
+    for finding in &answer.findings {
+        let now = finding.here.first().map_or_else(|| "-".into(), |here| outcome(here, finding.test));
+        // The answer rests on all that is compared.
+        let now = match finding.here.first() {
+            Some(first) if first.answer == finding.answer() => now,
+            _ => finding.answer().word().into(),
+        };
+        let doubts = finding.here.first().map_or_else(String::new, |here| notes.doubts(&here.doubts));
+        let claim = format!("{} {doubts}", finding.claim);
+        let cells = vec![outcome(&finding.there, finding.test), now, claim.trim_end().into()];
+        let kind = if finding.answer() == Answer::NotMeasured { RowKind::Aside } else { RowKind::Row };
+        grid.add(kind, cells);
+    }
+    let rests = "--all shows the costs that each sentence rests on";
+    grid.render(style) + &style.dim(&style.paragraph("  ", rests)) + "\n"
+}
+
+/// `yes, 1.02 times`; `no, 0.0117 %` of a CPU; `not measured`.
+fn outcome(compared: &Compared, test: Test) -> String {
+    let word = compared.answer.word();
+    match (test, compared.value) {
+        (_, None) => word.into(),
+        (Test::Load { .. }, Some(value)) => format!("{word}, {}", percent(value.value)),
+        (_, Some(value)) => format!("{word}, {} times", significant(value.value)),
+    }
 }
 
 /// The figures of a study, each with a short name for a file.
@@ -39,7 +101,7 @@ pub fn study_charts(answer: &StudyAnswer) -> Vec<(&'static str, Chart)> {
     };
     let chart = |curves: &Curves| Chart {
         title: curves.title.clone(),
-        x: Axis::log("write", Unit::Bytes),
+        x: Axis::log("size", Unit::Bytes),
         y: Axis::log("rate", Unit::BytesPerSecond),
         series: curves.curves.iter().filter(|curve| !curve.points.is_empty()).map(series).collect(),
     };

@@ -4,7 +4,7 @@ pub(crate) mod pseudo;
 
 use analysis::statistics::Interval;
 use analysis::terminal::{Latency, OwnTerminal, QUANTILES};
-use record::units::significant;
+use record::units::{counted, significant};
 use record::{Bytes, Nanoseconds};
 
 use crate::grid::{Grid, RowKind};
@@ -55,7 +55,7 @@ fn latency(name: &str, it: &Latency, style: Style) -> String {
             .map_or_else(String::new, |(low, high)| format!(" ({} to {})", Nanoseconds(low), Nanoseconds(high)));
         Some(format!("{quantile} {}{interval}", Nanoseconds(it.at(share)?)))
     });
-    let told: Vec<String> = told.chain([format!("{} samples", it.samples())]).collect();
+    let told: Vec<String> = told.chain([counted(it.samples() as u64, "sample")]).collect();
     style.paragraph(&format!("{}: ", style.bold(name)), &told.join(", ")) + "\n"
 }
 

@@ -159,7 +159,7 @@ pub fn kernel(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
     if !dear.is_empty() {
         findings.push(say(
             Severity::Note,
-            format!("mitigations make the kernel dearer: {}", dear.join("; ")),
+            format!("mitigations make the kernel slower: {}", dear.join("; ")),
             "to see what they cost, compare a run booted with mitigations=off, on a machine that runs nobody else's code",
         ));
     }

@@ -68,12 +68,12 @@ pub fn fit(times: &[(u32, Interval)]) -> Result<Fit, String> {
     numbers.dedup();
     if numbers.len() < LEAST {
         return Err(format!(
-            "contention and coherence cannot be told apart from {} numbers of CPUs; {LEAST} are needed",
+            "contention and coherence cannot be distinguished from {} numbers of CPUs; {LEAST} are needed",
             numbers.len()
         ));
     }
     if numbers[0] == 0 || times.iter().any(|(_, time)| !time.is_told() || time.low <= 0.0 || !time.high.is_finite()) {
-        return Err("a cost has no interval, or cannot be told from zero; raise --budget".into());
+        return Err("a cost has no interval, or cannot be distinguished from zero; raise --budget".into());
     }
     let points: Vec<Weighed> = times.iter().map(|(cpus, time)| Weighed::of(*cpus, time)).collect();
     let best = least_squares(&points).ok_or("no law fits these costs")?;

@@ -13,6 +13,11 @@ use super::definition::Study;
 pub(super) static STUDY: Study = Study {
     name: "core",
     title: "Effect of Core Size upon System Performance",
+    legend: &[
+        ("core", "main memory"),
+        ("eligible", "users whose programs may be in core at once"),
+        ("idle", "the processor has nothing to do, for one of three reasons"),
+    ],
     books: &["multics-1970"],
     parts: here::parts,
     seconds: 2.0,

@@ -14,6 +14,8 @@ pub struct Study {
     pub name: &'static str,
     /// The paper.
     pub title: &'static str,
+    /// The words of the paper that its tables and sentences use, each with what it means.
+    pub legend: &'static [(&'static str, &'static str)],
     /// The books that hold the paper's figures.
     pub books: &'static [&'static str],
     /// Every cost of this machine that its tables use.
@@ -34,7 +36,7 @@ pub struct Study {
     /// The paper's tables beside a run, in the paper's order.
     pub tables: fn(&Paper, &Run) -> Vec<TableAnswer>,
     /// Its figures, if it draws any.
-    pub curves: Option<fn(&Run) -> Vec<Curves>>,
+    pub curves: Option<fn(&Paper, &Run) -> Vec<Curves>>,
     /// The paper's sentences that can be tested.
     pub claims: &'static [Claim],
 }
@@ -106,6 +108,14 @@ fn id(book: &Book, operation: &str) -> String {
     format!("{}/{operation}", book.name)
 }
 
+/// The source of a book, with the year of its figures unless it is there.
+fn source(book: &Book) -> String {
+    match &book.measured {
+        year if year.is_empty() || book.source.contains(year.as_str()) => book.source.clone(),
+        year => format!("{}; measured {year}", book.source),
+    }
+}
+
 impl Study {
     /// Every cost of this machine that the study uses, each once. With `full`, also those that take long.
     pub fn needs(&self, full: bool) -> Vec<(&'static str, Point)> {
@@ -142,9 +152,11 @@ impl Study {
         let paper = self.paper(books)?;
         Some(StudyAnswer {
             title: self.title,
+            source: books.first().map(source).unwrap_or_default(),
+            legend: self.legend,
             machines: books.iter().map(|book| book.machine.clone()).collect(),
             tables: (self.tables)(&paper, run),
-            curves: self.curves.map_or_else(Vec::new, |curves| curves(run)),
+            curves: self.curves.map_or_else(Vec::new, |curves| curves(&paper, run)),
             departures: books.iter().flat_map(Book::departures).collect(),
             findings: self.claims.iter().map(|claim| claim.test(&paper.run, run)).collect(),
         })
@@ -156,6 +168,10 @@ impl Study {
 pub struct StudyAnswer {
     /// The paper.
     pub title: &'static str,
+    /// Who wrote it, where and when.
+    pub source: String,
+    /// Its words, each with what it means.
+    pub legend: &'static [(&'static str, &'static str)],
     /// Its machines.
     pub machines: Vec<Machine>,
     /// Its tables.

@@ -17,6 +17,13 @@ use crate::derived::{Part, Route, cost};
 pub(super) const STUDY: Study = Study {
     name: "6180",
     title: "Measurements of Hardware Speed of the 6180",
+    legend: &[
+        ("ada, sta", "add a word of memory to the accumulator; store it"),
+        ("eapbp", "load a pointer; with * through a pointer in memory"),
+        ("stpbp", "store a pointer"),
+        ("wall-crossing", "a call into a more privileged ring and back; here a system call"),
+        ("adj.", "the 6180 with its adjusted clock"),
+    ],
     books: &["multics-645", "multics-6180", "multics-6180-adjusted", "gcos-6080"],
     parts,
     seconds: 60.0,

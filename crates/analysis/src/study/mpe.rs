@@ -15,6 +15,14 @@ use crate::derived::Part;
 pub(super) const STUDY: Study = Study {
     name: "mpe",
     title: "MPE/iX and Performance",
+    legend: &[
+        ("FREAD", "read the next record of a file"),
+        ("FREADDIR", "read a record by its number"),
+        ("FREADSEEK", "start reading a record before it is wanted"),
+        ("NM, CM", "native mode; compatibility mode, which is emulated"),
+        ("OCT", "object code translated beforehand"),
+        ("KSAM", "files whose records are found by a key"),
+    ],
     books: &["mpe-xl-1.1"],
     parts,
     seconds: 80.0,

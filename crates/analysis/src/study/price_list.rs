@@ -55,7 +55,7 @@ fn columns(payload: bool) -> Vec<Column> {
         figures("here_block_moves", "bm"),
         told("here_bytes"),
         of_payload(figures("here_kbit_s", "payload")),
-        figures("faster", "cheaper"),
+        figures("faster", "times faster"),
         told("why_not"),
         DOUBTS,
     ]

@@ -1,5 +1,7 @@
 //! `rsx`: the price list of the system directives of RSX, and its sentences, beside Linux.
 
+mod messages;
+
 use record::FixedPoint;
 use record::Value::{Number, Word};
 
@@ -12,6 +14,7 @@ use crate::derived::{DERIVATIONS, Part, Route, cost};
 pub(super) const RSX: Study = Study {
     name: "rsx",
     title: "How Fast (Slow) Is RSX?",
+    legend: messages::LEGEND,
     books: &["pdp-11-24"],
     parts,
     seconds: 60.0,
@@ -19,7 +22,7 @@ pub(super) const RSX: Study = Study {
     more: None,
     users: None,
     computed: None,
-    curves: None,
+    curves: Some(|paper, run| messages::curves(paper, run)),
     printed: || rows().map(|row| row.paper.to_string()).collect(),
     tables: |paper, run| price_list::tables(TABLES, &BLOCK, paper, run),
     claims: CLAIMS,
@@ -247,21 +250,21 @@ const CLAIMS: &[Claim] = &[
         note: "",
     },
     Claim {
-        claim: "A flag of all tasks is less than a tenth dearer to set than one of a task's own",
+        claim: "A flag of all tasks takes less than a tenth longer to set than one of a task's own",
         test: Test::Below(1.1),
         there: pair!(cost("rsx.setf.global"), cost("rsx.setf")),
         here: &[pair!(SHARED_FLAG, FLAG)],
         note: "a futex nobody waits at, shared between processes, against one private to the process",
     },
     Claim {
-        claim: "A flag of a group of tasks is more than a tenth dearer to set than one of a task's own",
+        claim: "A flag of a group of tasks takes more than a tenth longer to set than one of a task's own",
         test: Test::Above(1.1),
         there: pair!(cost("rsx.setf.group"), cost("rsx.setf")),
         here: &[pair!(EVENT, FLAG)],
         note: "an event descriptor, which only those that were given it can use, against a private futex",
     },
     Claim {
-        claim: "Waiting for any of several flags is cheaper than waiting for one",
+        claim: "Waiting for any of several flags takes less time than waiting for one",
         test: Test::Below(1.0),
         there: pair!(cost("rsx.wtlo"), cost("rsx.wtse")),
         here: &[
@@ -272,7 +275,7 @@ const CLAIMS: &[Claim] = &[
         note: "ten event descriptors of which the last is ready, against one that is",
     },
     Claim {
-        claim: "Stopping is dearer than waiting",
+        claim: "Stopping takes longer than waiting",
         test: Test::Above(1.0),
         there: pair!(cost("rsx.stse"), cost("rsx.wtse")),
         here: &[pair!(cost("signal.receive.sigsuspend"), WAIT_ONE)],
@@ -280,7 +283,7 @@ const CLAIMS: &[Claim] = &[
                of its cost",
     },
     Claim {
-        claim: "Asking for input and waiting for it in one call is cheaper than in two",
+        claim: "Asking for input and waiting for it in one call takes less time than in two",
         test: Test::Below(1.0),
         there: pair!(cost("rsx.qiow"), cost("rsx.qio.wtse")),
         here: &[pair!(cost("async.read.plain"), cost("async.read.linux")), pair!(cost("async.read.plain"), RING)],
@@ -294,14 +297,14 @@ const CLAIMS: &[Claim] = &[
         note: "",
     },
     Claim {
-        claim: "Moving a window is cheaper than mapping anew",
+        claim: "Moving a window takes less time than mapping anew",
         test: Test::Below(1.0),
         there: pair!(cost("rsx.map.fast"), cost("rsx.map")),
         here: &[pair!(cost("call.remap_file_pages"), MAPPING), pair!(cost("call.madvise"), MAPPING)],
         note: "mapping anew is mmap and munmap of a page",
     },
     Claim {
-        claim: "Moving a window and changing its length is cheaper than mapping anew",
+        claim: "Moving a window and changing its length takes less time than mapping anew",
         test: Test::Below(1.0),
         there: pair!(cost("rsx.map.fast.length"), cost("rsx.map")),
         here: &[pair!(cost("call.mremap"), MAPPING)],
@@ -329,7 +332,7 @@ const CLAIMS: &[Claim] = &[
         note: "a receiver interrupted by a signal against one in poll",
     },
     Claim {
-        claim: "A receiver that stops is dearer to wake than one that waits for a flag",
+        claim: "A receiver that stops takes longer to wake than one that waits for a flag",
         test: Test::Above(1.0),
         there: pair!(cost("rsx.send.13.stop"), cost("rsx.send.13.flag")),
         here: &[pair!(WOKEN_BLOCKED, WOKEN_POLL)],

@@ -9,6 +9,10 @@ use super::definition::Study;
 pub(super) static STUDY: Study = Study {
     name: "vax",
     title: "The VAX CPU",
+    legend: &[
+        ("780, 785, 8200", "models of the VAX-11 and its successor"),
+        ("LAT", "terminals behind a server on the network"),
+    ],
     books: &["vax-1986"],
     parts: tables::parts,
     seconds: 90.0,

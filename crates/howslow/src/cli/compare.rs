@@ -19,7 +19,7 @@ that matches nothing, runs without a common cost, a run that lacks what the mix 
 #[command(after_help = COMPARED)]
 pub(crate) struct CompareArgs {
     /// Two runs or more, the base first: a file, @1, the beginning of a kept run's id, or a book
-    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    #[arg(value_name = "RUN", required = true, num_args = 2.., add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub runs: Vec<String>,
     /// Only these costs: an id, family or glob, optionally at a point; may be repeated
     #[arg(long, value_name = "PATTERN")]

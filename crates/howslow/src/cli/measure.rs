@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use analysis::study::STUDIES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap_complete::ArgValueCompleter;
 use interference::Load;
 use record::Arrivals;
 use report::Detail;
 
 use super::interference::load;
 use super::value::{arrivals, at_least_one, label, seconds, share, whole};
+use crate::complete;
 
 /// How to measure.
 #[derive(Clone, Debug, Args)]
@@ -108,7 +110,7 @@ pub(crate) struct RunArgs {
     /// Ids, families or globs, optionally at a point: memory.copy, pipe, 'syscall.*', 'pipe.*@size=4KiB,distance=other';
     /// a number of your own within the bounds that `howslow list` tells: poll.poll@descriptors=10000; or a system call:
     /// openat2
-    #[arg(value_name = "PATTERN")]
+    #[arg(value_name = "PATTERN", add = ArgValueCompleter::new(complete::operations))]
     pub patterns: Vec<String>,
     /// At every point, not only the headline ones; without patterns: every operation
     #[arg(long)]
@@ -165,7 +167,7 @@ pub(crate) struct StudyArgs {
     #[arg(long)]
     pub full: bool,
     /// Use the costs of this run, instead of measuring what the study needs
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "full"])]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "full"])]
     pub run: Option<String>,
     /// For mpe: instead of the tables, tune prefetch as its postscript does, on this file or on one created for it [budget: 30s]
     #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "count", "rounds", "precision", "cpu", "beside", "seed", "output"])]
@@ -177,7 +179,7 @@ pub(crate) struct StudyArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ScalingArgs {
     /// Take the costs of this run, instead of measuring
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "seed", "output"])]
     pub run: Option<String>,
     #[command(flatten)]
     pub measure: MeasureArgs,

@@ -28,7 +28,7 @@ pub(crate) struct PredictArgs {
     #[arg(value_name = "MIX", required = true)]
     pub mixes: Vec<String>,
     /// The runs whose costs are the prices
-    #[arg(long, value_name = "RUN", required = true, num_args = 1..)]
+    #[arg(long, value_name = "RUN", required = true, num_args = 1.., add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub on: Vec<String>,
     /// Suppose another value of a cost; may be repeated, and applies in the order given
     #[arg(long, value_name = "CHANGE")]

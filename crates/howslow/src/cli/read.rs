@@ -2,12 +2,16 @@
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap_complete::ArgValueCompleter;
 use report::Detail;
+
+use crate::complete;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Patterns as for `howslow run`; with --syscalls also a call's name, a glob over names, or a number
-    #[arg(value_name = "PATTERN")]
+    /// Patterns as for `howslow run`, or words to search for: huge pages, lat_ctx, 'context switch'; with --syscalls also a
+    /// call's name, a glob over names, or a number
+    #[arg(value_name = "PATTERN|WORD", add = ArgValueCompleter::new(complete::operations))]
     pub patterns: Vec<String>,
     /// List every system call of this architecture: the operation that times it, or the reason why none does
     #[arg(long)]
@@ -20,6 +24,7 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// A file, @1, the beginning of a kept run's id, or a book
+    #[arg(add = ArgValueCompleter::new(complete::runs))]
     pub run: String,
     /// Print every cost, and each doubt and reason by itself
     #[arg(long)]
@@ -53,9 +58,10 @@ impl ShowArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// A file, @1, the beginning of a kept run's id, or a book
+    #[arg(add = ArgValueCompleter::new(complete::runs))]
     pub run: String,
     /// Only these costs of the run, with their parts: an id, family or glob, optionally at a point
-    #[arg(value_name = "OPERATION")]
+    #[arg(value_name = "OPERATION", add = ArgValueCompleter::new(complete::operations))]
     pub operation: Option<String>,
     /// Print JSON
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! `howslow study`, `howslow explain` and books on the command line; and the names in their data, checked against the registry.
 
 use std::fs;
+use std::path::Path;
 
 use analysis::derived::{DERIVATIONS, REFILLS, RSX_DERIVATIONS, Route};
 use analysis::study::STUDIES;
@@ -164,7 +165,8 @@ fn a_study_of_a_run_prints_every_row_and_says_what_is_missing() {
     fs::write(&path, EXAMPLE).expect("written");
     let page = howslow(&data).args(["study", "rsx", "--run"]).arg(&path).assert().success().stderr(is_empty());
     page.stdout(
-        starts_with("How Fast (Slow) Is RSX?: PDP-11/24")
+        starts_with("How Fast (Slow) Is RSX?\n")
+            .and(contains("then: PDP-11/24").and(contains("sentences still hold")).and(contains("GSSW ")))
             .and(contains("not in this run: flag.set@scope=private, flag.clear")),
     );
     let json = howslow(&data).args(["study", "rsx", "--json", "--run"]).arg(&path).assert().success();
@@ -193,7 +195,8 @@ fn the_study_of_hardware_recomputes_the_paper_and_says_what_is_missing_here() {
     fs::write(&path, EXAMPLE).expect("written");
     let page = howslow(&data).args(["study", "6180", "--run"]).arg(&path).assert().success().stderr(is_empty());
     page.stdout(
-        starts_with("Measurements of Hardware Speed of the 6180: GE 645, Honeywell 6180, Honeywell 6080")
+        starts_with("Measurements of Hardware Speed of the 6180\n")
+            .and(contains("then: GE 645, Honeywell 6180, Honeywell 6080"))
             .and(contains("not in this run: instruction.load.latency@mode=base"))
             .and(contains("ada 645/6180 2.62 is 2.612"))
             .and(contains("nor is what being a guest of KVM costs")),
@@ -231,7 +234,8 @@ fn the_study_of_readers_recomputes_the_paper_and_says_what_is_missing_here() {
     fs::write(&path, EXAMPLE).expect("written");
     let page = howslow(&data).args(["study", "mpe", "--run"]).arg(&path).assert().success().stderr(is_empty());
     page.stdout(
-        starts_with("MPE/iX and Performance: HP 3000")
+        starts_with("MPE/iX and Performance\n")
+            .and(contains("then: HP 3000"))
             .and(contains("146298"))
             .and(contains("distance pages 24 is 22.8"))
             .and(contains("256 MiB, warm").not()),
@@ -331,7 +335,7 @@ fn a_claim_without_evidence_is_inconclusive_and_says_what_it_rests_on() {
     assert_eq!(table["columns"].as_array().and_then(|columns| columns.last()), Some(&"doubts".into()));
     assert_eq!(table["rows"][2].as_array().and_then(|row| row.last()).expect("doubts")[0]["from"], "syscall.getppid");
     assert_eq!(table["rows"][1].as_array().and_then(|row| row.last()), Some(&serde_json::json!([])));
-    let page = howslow(&data).args(["study", "rsx", "--run"]).arg(&path).assert().success();
+    let page = howslow(&data).args(["study", "rsx", "--all", "--run"]).arg(&path).assert().success();
     page.stdout(
         contains("inconclusive  What every directive has in common costs about a third of a block move")
             .and(contains("(no interval): inconclusive [1]"))
@@ -355,4 +359,34 @@ fn the_paper_of_rsx_is_read_to_its_last_digit() {
     // 45 a second has fewer digits than 22.2 ms.
     near(figure("rsx.pfcs").typical.0, 22.2e6);
     near(figure("rsx.send.256.exit").high.0, 16.955e6);
+}
+
+/// The commands of a task in `docs/tasks`, with what is given for the words in capitals.
+fn task(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tasks").join(name);
+    fs::read_to_string(path).expect("the script")
+}
+
+#[test]
+fn the_task_of_a_lesson_is_three_commands_that_give_a_page_and_a_picture() {
+    let script = task("paper.sh");
+    let commands =
+        script.lines().filter(|line| !line.starts_with('#') && !line.is_empty() && !line.starts_with("set "));
+    assert!(commands.count() <= 3, "{script}");
+    let data = folder();
+    let program = assert_cmd::cargo::cargo_bin("howslow");
+    let path =
+        format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(data.path())
+        .envs([("PATH", path.as_str()), ("BUDGET", "3s")])
+        .env("HOWSLOW_DATA", data.path())
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("sentences still hold") && said.contains("now, to oneself"), "{said}");
+    let picture = fs::read_to_string(data.path().join("lesson/rsx-messages.svg")).expect("a picture");
+    assert!(picture.starts_with("<svg") && picture.contains("then, to oneself"), "{picture}");
 }

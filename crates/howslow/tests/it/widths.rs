@@ -168,3 +168,44 @@ fn no_locale_no_output_and_odd_widths_break_nothing() {
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{output:?}");
 }
+
+#[test]
+fn a_shell_is_told_operations_headings_runs_and_books() {
+    let data = data();
+    let completed = |words: &[&str]| {
+        let mut shell = command(&data, &[]);
+        shell.env("COMPLETE", "fish").arg("--").arg("howslow").args(words);
+        let output = shell.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(completed(&["run", "pipe.r"]).contains("pipe.roundtrip"));
+    assert!(completed(&["list", "address-"]).contains("address-space"));
+    assert!(completed(&["show", "@"]).contains("@1") && completed(&["compare", "@1", "pdp"]).contains("pdp-11-24"));
+    assert!(completed(&["study", "r"]).contains("rsx"));
+}
+
+#[test]
+fn a_headline_page_is_read_at_a_glance() {
+    let data = data();
+    let mut run: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
+    run["settings"]["patterns"] = serde_json::json!([]);
+    run["settings"]["full"] = false.into();
+    let costs = run["costs"].as_array().expect("costs").clone();
+    let many = (0..120).map(|number| {
+        let mut cost = costs[number % costs.len()].clone();
+        cost["operation"] = format!("{}.{number}", cost["operation"].as_str().unwrap_or_default()).into();
+        cost
+    });
+    run["costs"] = many.collect::<Vec<_>>().into();
+    std::fs::write(data.path().join("many.json"), run.to_string()).expect("written");
+    let lines = |words: &[&str]| {
+        let output = command(&data, words).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect::<Vec<_>>()
+    };
+    let page = lines(&["show", "many.json"]);
+    assert!(page.len() <= 60 && page.len() > 30, "{} lines", page.len());
+    assert!(page.iter().any(|line| line.contains("more costs and each doubt in full: --all")), "{}", page.join("\n"));
+    assert!(lines(&["show", "many.json", "--all"]).len() > 120);
+}

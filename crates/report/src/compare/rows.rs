@@ -5,7 +5,7 @@ use analysis::compare::{
     overall,
 };
 use analysis::statistics::Interval;
-use record::units::{grouped, significant};
+use record::units::{counted, grouped, significant};
 use record::{Cost, CountedIn, Nanoseconds, Run};
 
 use super::notes::Notes;
@@ -168,10 +168,9 @@ impl Table<'_, '_> {
         let mut cells = vec![String::new()];
         for mean in means {
             let of = match mean.left_out {
-                0 => format!("{} pairs", mean.pairs),
-                out => format!("{} pairs, {out} left out", mean.pairs),
+                0 => counted(mean.pairs as u64, "pair"),
+                out => format!("{}, {out} left out", counted(mean.pairs as u64, "pair")),
             };
-            let of = if mean.pairs == 1 { of.replacen("pairs", "pair", 1) } else { of };
             cells.extend(self.is_pair().then(String::new));
             cells.push(mean.ratio.map_or_else(|| "-".into(), |it| times(it.value)));
             cells.push(mean.ratio.map_or_else(String::new, |it| ends(&it)));

@@ -20,7 +20,7 @@ use crate::compare::Shown;
 use crate::document::factors::FactorOf;
 
 /// Why a bound is no verdict.
-const BOUND: &str = "one of the two cannot be told from zero, and the bound leaves open which is dearer";
+const BOUND: &str = "one of the two cannot be distinguished from zero, and the bound leaves open which is slower";
 
 /// Runs beside each other, the first as the base.
 #[derive(Debug, Serialize)]

@@ -138,7 +138,7 @@ fn measured() -> [Column; 8] {
         figures("here_ns", "cost"),
         shown("+-", true),
         figures("here_cycles", "cycles"),
-        figures("faster", "cheaper"),
+        figures("faster", "times faster"),
         told("why_not"),
         DOUBTS,
     ]

@@ -172,7 +172,7 @@ fn output(run: &Run) -> TableAnswer {
 }
 
 /// Figure 2-1: the same as curves.
-pub(super) fn curves(run: &Run) -> Vec<Curves> {
+pub(super) fn curves(_: &Paper, run: &Run) -> Vec<Curves> {
     let of_path = |path: &'static str| {
         let writes = WRITES.iter().filter(|(of, ..)| *of == path);
         let rate = |size: u64, cost: Interval| {
