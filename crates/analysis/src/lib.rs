@@ -36,6 +36,7 @@ pub mod noise;
 pub mod plausible;
 pub mod predict;
 pub mod prefetch;
+pub mod reference;
 pub mod repeated;
 pub mod scalability;
 pub mod statistics;
@@ -47,4 +48,4 @@ pub mod typical;
 pub mod watch;
 pub mod whatif;
 
-pub use findings::findings;
+pub use findings::{Surroundings, findings};

@@ -10,10 +10,12 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod against;
 mod beside;
 mod bill;
 mod cli;
 mod compare;
+mod contribute;
 mod crossover;
 mod doctor;
 mod explain;
@@ -81,12 +83,13 @@ fn main() -> std::process::ExitCode {
         return output::finish(Err(error));
     }
     output::finish(match command.verb {
-        None => headline::headline(&command.measure),
+        None => headline::headline(&command.measure, &command.beside),
         Some(Verb::Run(args)) => run::run(&args),
         Some(Verb::Time(args)) => time::time(&args),
         Some(Verb::List(args)) => list::list(&args),
         Some(Verb::Show(args)) => show::show(&args),
         Some(Verb::Compare(args)) => compare::compare(&args),
+        Some(Verb::Contribute(args)) => contribute::contribute(&args),
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),
         Some(Verb::Model(args)) => model::model(&args),

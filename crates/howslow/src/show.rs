@@ -1,5 +1,6 @@
 //! `howslow show`: prints a kept run or a book.
 
+use crate::against::{Beside, Named};
 use crate::cli::ShowArgs;
 use crate::output::{self, Outcome};
 use crate::resolve;
@@ -9,7 +10,8 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_json(&run)?;
     } else {
-        output::print_page(&report::page(&run, output::style_in(args.detail())))?;
+        let beside = Beside::of(&run, Named::of(args.against.as_deref())?, None)?;
+        output::print_page(&report::page_beside(&run, &beside.view(), output::style_in(args.detail())))?;
     }
     Ok(Outcome::Done)
 }

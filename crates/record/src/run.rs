@@ -73,6 +73,8 @@ pub enum Origin {
     Measured,
     /// A paper or manual printed them.
     Published,
+    /// howslow measured them on a reference machine, and a book holds them without their samples.
+    Reference,
 }
 
 /// What the figures of a run are exact in. Every cost has both where the clock is known.
@@ -234,6 +236,11 @@ impl Run {
     /// Whether its figures were published, not measured by howslow.
     pub fn is_published(&self) -> bool {
         self.origin == Origin::Published
+    }
+
+    /// Whether it is a book: published figures, or a reference machine.
+    pub fn is_book(&self) -> bool {
+        self.origin != Origin::Measured
     }
 
     /// Notes the unit of each axis whose numbers are not counts.

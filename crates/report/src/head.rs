@@ -6,7 +6,7 @@ use record::{Beside, Machine, Noise, Run};
 /// `howslow 0.1.0   Intel Xeon 2.50 GHz (Cascade Lake), 2 CPUs   Linux 6.18.44   KVM guest   undisturbed 31 % of the time`.
 pub fn head_line(run: &Run) -> String {
     // A book was not measured by howslow; its name is its id.
-    let who = if run.is_published() { run.id.clone() } else { format!("howslow {}", run.howslow) };
+    let who = if run.is_book() { run.id.clone() } else { format!("howslow {}", run.howslow) };
     let mut parts = vec![who];
     parts.extend(machine_parts(&run.machine));
     parts.extend(alone(&run.noise).map(|share| format!("undisturbed {} of the time", percent(share))));

@@ -44,7 +44,7 @@ mod waiting;
 mod write;
 
 pub use address::{Address, STORE_VARIABLE, choose};
-pub use books::book_names;
+pub use books::{book_names, reference_names, references};
 pub use calibration::{BestSpeed, Calibration};
 pub use error::{StoreError, VARIABLE};
 pub use figures::{FigureHistory, OfRun};

@@ -11,8 +11,12 @@ use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
 impl Book {
-    /// The book in the form of a run. Each cost is as printed; its interval is the uncertainty of the printed digits.
+    /// The book in the form of a run. Each published cost is as printed; its interval is the uncertainty of the printed
+    /// digits. The costs of a reference machine have the intervals that they were measured with.
     pub fn run(&self) -> Run {
+        if let Some(reference) = &self.reference {
+            return reference.run(self);
+        }
         let cycle_ns = self.ghz().map_or(0.0, |ghz| 1.0 / ghz);
         let clock = self.clock.iter().map(|clock| format!("clock: {}", clock.source));
         let source = format!("{}: {}", self.title, self.source);
