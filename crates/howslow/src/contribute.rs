@@ -12,7 +12,8 @@ pub(crate) fn contribute(args: &ContributeArgs) -> anyhow::Result<Outcome> {
     store::check_writable(&args.output).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
     let runs = resolve::runs(&args.runs)?;
     let known = |id: &str| operations::find(id).is_some();
-    let made = reference::contribute(&runs, &name, &known).map_err(|error: ContributionError| Misuse(error.to_string()))?;
+    let made =
+        reference::contribute(&runs, &name, &known).map_err(|error: ContributionError| Misuse(error.to_string()))?;
     let text = made.book.reference_toml().map_err(|why| anyhow::anyhow!("the book cannot be written: {why}"))?;
     if let Some(found) = identifying(&text, &runs) {
         anyhow::bail!("the book would contain {found}, which identifies this host; nothing was written");

@@ -73,7 +73,8 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
         report::explanations(run, &explanations, style)
     };
     let verdict = judge(run, &references, &facts(run));
-    let asked = |oddity: &&Oddity<'_>| oddity.costs.iter().any(|odd| meant.iter().any(|cost| std::ptr::eq(*cost, odd.cost)));
+    let asked =
+        |oddity: &&Oddity<'_>| oddity.costs.iter().any(|odd| meant.iter().any(|cost| std::ptr::eq(*cost, odd.cost)));
     let odd = verdict.odd.iter().filter(asked).map(|oddity| oddity.sentence(Place::of(&run.machine)));
     output::print_page(&(page + &report::held(&held, &odd.collect::<Vec<_>>(), style)))?;
     Ok(Outcome::Done)

@@ -2,8 +2,8 @@
 
 use operation::Item;
 
-use crate::cli::{AgainstArgs, MeasureArgs};
 use crate::against::Named;
+use crate::cli::{AgainstArgs, MeasureArgs};
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
 

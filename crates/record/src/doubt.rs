@@ -143,9 +143,9 @@ impl fmt::Display for Doubt {
         const NEVER_QUIET: &str =
             "the core was never undisturbed: the figure is the 10 % quantile; run again when the host is less loaded";
         const FEW_QUIET: &str = "few batches were quiet; raise --budget, or run when the host is less loaded";
-        const SINGLE_ROUND: &str = "a single round gave a figure, so there is no interval; raise --budget, or --rounds if you set it";
-        const FEW_ROUNDS: &str =
-            "fewer than six rounds gave a figure, so the interval is a guess; raise --budget, or --rounds if you set it";
+        const SINGLE_ROUND: &str =
+            "a single round gave a figure, so there is no interval; raise --budget, or --rounds if you set it";
+        const FEW_ROUNDS: &str = "fewer than six rounds gave a figure, so the interval is a guess; raise --budget, or --rounds if you set it";
         const NEGATIVE_NET: &str = "its baseline cost more than the whole; the two cannot be told apart here";
         const INTERRUPTED: &str = "other tasks ran on its CPUs in most batches; stop them or choose --cpu";
         match self {

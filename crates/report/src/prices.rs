@@ -149,7 +149,11 @@ fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnot
         dropped.iter_mut().flatten().for_each(|column| *column += 1);
     }
     let mut grid = Grid::new(&columns).dropping(dropped);
-    let titles = ["cost", "+-"].into_iter().chain(against.map(|_| "x ref")).chain(["neighbours"]).chain(hides.then_some("hidden CPU"));
+    let titles = ["cost", "+-"]
+        .into_iter()
+        .chain(against.map(|_| "x ref"))
+        .chain(["neighbours"])
+        .chain(hides.then_some("hidden CPU"));
     let titles: Vec<&str> = titles.chain(["cycles", "block moves", "per second"]).collect();
     let title = |heading: &str| [heading].iter().chain(&titles).map(ToString::to_string).collect();
     let mut heading = None;

@@ -105,11 +105,14 @@ pub fn frequency(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) 
         } else {
             "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
         };
-        findings.push(say(
-            Severity::Noise,
-            "boost is on: the clock depends on temperature and on how many cores work",
-            format!("compare cycles rather than times, or switch it off for the run: {switch}"),
-        ).setting());
+        findings.push(
+            say(
+                Severity::Noise,
+                "boost is on: the clock depends on temperature and on how many cores work",
+                format!("compare cycles rather than times, or switch it off for the run: {switch}"),
+            )
+            .setting(),
+        );
     }
     if now.on_battery == Some(true) {
         findings.push(say(Severity::Noise, "running on battery: firmware may hold the clock down", "plug it in"));

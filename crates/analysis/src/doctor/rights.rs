@@ -55,10 +55,13 @@ pub fn rights(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
         ).setting());
     }
     if now.io_uring_disabled == Some(2) || (now.io_uring_disabled == Some(1) && lacks(SYS_ADMIN)) {
-        findings.push(say(
-            Severity::Missing,
-            "io_uring is switched off: its operations are skipped",
-            "sudo sysctl kernel.io_uring_disabled=0",
-        ).setting());
+        findings.push(
+            say(
+                Severity::Missing,
+                "io_uring is switched off: its operations are skipped",
+                "sudo sysctl kernel.io_uring_disabled=0",
+            )
+            .setting(),
+        );
     }
 }

@@ -40,11 +40,14 @@ pub fn memory(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
         ).setting());
     }
     if let Some(used) = now.swap_used.filter(|used| used.0 > 0) {
-        findings.push(say(
-            Severity::Noise,
-            format!("{} MiB are swapped out: first touches may wait for the device", used.0.div_ceil(1 << 20)),
-            "bring them back when memory is free: sudo swapoff -a && sudo swapon -a",
-        ).setting());
+        findings.push(
+            say(
+                Severity::Noise,
+                format!("{} MiB are swapped out: first touches may wait for the device", used.0.div_ceil(1 << 20)),
+                "bring them back when memory is free: sudo swapoff -a && sudo swapon -a",
+            )
+            .setting(),
+        );
     }
 }
 
@@ -138,14 +141,17 @@ pub fn kernel(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
         ).setting());
     }
     if !now.debugging.is_empty() {
-        findings.push(say(
-            Severity::Noise,
-            format!(
-                "the kernel was built to find bugs ({}): its costs are several times the usual",
-                now.debugging.join(", ")
-            ),
-            "boot a kernel built without these options",
-        ).setting());
+        findings.push(
+            say(
+                Severity::Noise,
+                format!(
+                    "the kernel was built to find bugs ({}): its costs are several times the usual",
+                    now.debugging.join(", ")
+                ),
+                "boot a kernel built without these options",
+            )
+            .setting(),
+        );
     }
     let emulated_calls = machine.kernel.release.to_lowercase().contains("microsoft");
     if emulated_calls {

@@ -37,10 +37,7 @@ fn mitigations_are_told_on_the_headline_page_alone() {
 fn a_run_without_the_costs_says_nothing_about_them() {
     let mut run = example();
     run.costs.clear();
-    assert_eq!(
-        alone(&run),
-        ["Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
-    );
+    assert_eq!(alone(&run), ["Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]);
     run.machine.kernel.mitigations.clear();
     assert!(alone(&run).is_empty());
 }

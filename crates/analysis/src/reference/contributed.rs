@@ -27,7 +27,9 @@ pub enum ContributionError {
     #[error("{0} was measured beside other work on purpose; contribute a run without --beside")]
     Beside(String),
     /// It has costs that are not howslow's.
-    #[error("{run} has costs of your own ({cost}), whose names may say what you run; contribute a run of howslow's operations")]
+    #[error(
+        "{run} has costs of your own ({cost}), whose names may say what you run; contribute a run of howslow's operations"
+    )]
     OwnCosts {
         /// The run.
         run: String,
@@ -64,11 +66,7 @@ pub struct Contribution {
 ///
 /// # Errors
 /// The reason why these runs make none.
-pub fn contribute(
-    runs: &[Run],
-    name: &str,
-    known: &dyn Fn(&str) -> bool,
-) -> Result<Contribution, ContributionError> {
+pub fn contribute(runs: &[Run], name: &str, known: &dyn Fn(&str) -> bool) -> Result<Contribution, ContributionError> {
     let first = runs.first().ok_or(ContributionError::NoRun)?;
     for run in runs {
         check(run, first, known)?;
@@ -242,7 +240,11 @@ fn stripped_machine(machine: &Machine) -> Machine {
             cores: cpu.cores,
             threads_per_core: cpu.threads_per_core,
             sockets: cpu.sockets,
-            caches: cpu.caches.iter().map(|it| record::Cache { kind: plain(&it.kind), shared_by: None, ..it.clone() }).collect(),
+            caches: cpu
+                .caches
+                .iter()
+                .map(|it| record::Cache { kind: plain(&it.kind), shared_by: None, ..it.clone() })
+                .collect(),
             frequency: record::Frequency {
                 governor: text(&cpu.frequency.governor),
                 driver: text(&cpu.frequency.driver),
@@ -262,7 +264,8 @@ fn stripped_machine(machine: &Machine) -> Machine {
             name: plain(&kernel.name),
             release: release(&kernel.release),
             version: version(&kernel.version),
-            command_line: Some(command_line(kernel.command_line.as_deref().unwrap_or_default())).filter(|it| !it.is_empty()),
+            command_line: Some(command_line(kernel.command_line.as_deref().unwrap_or_default()))
+                .filter(|it| !it.is_empty()),
             mitigations: kernel.mitigations.iter().map(|(name, state)| (plain(name), mitigation(state))).collect(),
             preemption: text(&kernel.preemption),
             tick_hz: kernel.tick_hz,
@@ -274,7 +277,11 @@ fn stripped_machine(machine: &Machine) -> Machine {
             seccomp: machine.virtualization.seccomp,
         },
         limits: Limits {
-            cgroup: if ["v1", "v2", "none"].contains(&machine.limits.cgroup.as_str()) { machine.limits.cgroup.clone() } else { String::new() },
+            cgroup: if ["v1", "v2", "none"].contains(&machine.limits.cgroup.as_str()) {
+                machine.limits.cgroup.clone()
+            } else {
+                String::new()
+            },
             ..machine.limits
         },
         clock_source: text(&machine.clock_source),
@@ -291,11 +298,25 @@ fn container(kind: &str) -> String {
 /// The version of a release, with what distributions append: `6.8.0-45-generic`. A name that somebody gave a kernel is left out.
 fn release(release: &str) -> String {
     const KNOWN: [&str; 14] = [
-        "generic", "amd64", "arm64", "cloud", "lowlatency", "aws", "azure", "gcp", "oracle", "kvm", "rt", "lts", "default", "WSL2",
+        "generic",
+        "amd64",
+        "arm64",
+        "cloud",
+        "lowlatency",
+        "aws",
+        "azure",
+        "gcp",
+        "oracle",
+        "kvm",
+        "rt",
+        "lts",
+        "default",
+        "WSL2",
     ];
     let mut parts = release.split('-');
     let number = |part: &str| part.chars().all(|c| c.is_ascii_digit() || c == '.');
-    let first: String = parts.next().unwrap_or_default().chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+    let first: String =
+        parts.next().unwrap_or_default().chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
     let kept = parts.take_while(|part| number(part) || KNOWN.contains(part));
     std::iter::once(first.as_str()).chain(kept).collect::<Vec<_>>().join("-")
 }
@@ -309,9 +330,29 @@ fn version(version: &str) -> String {
 /// The words of a kernel's command line that change costs, if their values are plain. Devices, addresses and ids are left out.
 fn command_line(line: &str) -> String {
     const KNOWN: [&str; 24] = [
-        "mitigations", "nopti", "pti", "spectre_v2", "spec_store_bypass_disable", "retbleed", "mds", "idle", "nosmt",
-        "processor.max_cstate", "intel_idle.max_cstate", "cpuidle_haltpoll.force", "haltpoll.guest_halt_poll_ns", "clocksource",
-        "tsc", "transparent_hugepage", "preempt", "nohz", "nohz_full", "isolcpus", "rcu_nocbs", "amd_pstate", "intel_pstate",
+        "mitigations",
+        "nopti",
+        "pti",
+        "spectre_v2",
+        "spec_store_bypass_disable",
+        "retbleed",
+        "mds",
+        "idle",
+        "nosmt",
+        "processor.max_cstate",
+        "intel_idle.max_cstate",
+        "cpuidle_haltpoll.force",
+        "haltpoll.guest_halt_poll_ns",
+        "clocksource",
+        "tsc",
+        "transparent_hugepage",
+        "preempt",
+        "nohz",
+        "nohz_full",
+        "isolcpus",
+        "rcu_nocbs",
+        "amd_pstate",
+        "intel_pstate",
         "nokaslr",
     ];
     let keeps = |word: &&str| {

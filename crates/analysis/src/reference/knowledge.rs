@@ -77,7 +77,9 @@ pub(super) const SUBJECTS: &[Subject] = &[
             ),
             fast(
                 |facts| told(facts.is_guest(), "the hypervisor may answer before the data are on a device"),
-                Remedy::Setting("cache=none or cache=directsync for the disk, if the data must survive a power failure"),
+                Remedy::Setting(
+                    "cache=none or cache=directsync for the disk, if the data must survive a power failure",
+                ),
             ),
             slow(served_files, Remedy::Here("TMPDIR=FOLDER on a local disk")),
         ],
@@ -102,7 +104,9 @@ pub(super) const SUBJECTS: &[Subject] = &[
         means: |cost| cost.family() == "page",
         causes: &[
             slow(
-                |facts| told(facts.machine.memory.transparent_huge_pages.as_deref() == Some("never"), "huge pages are off"),
+                |facts| {
+                    told(facts.machine.memory.transparent_huge_pages.as_deref() == Some("never"), "huge pages are off")
+                },
                 Remedy::Setting("echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
             ),
             slow(second_tables, HUGE_PAGES_BEHIND),
@@ -140,12 +144,15 @@ pub(super) const SUBJECTS: &[Subject] = &[
 
 const WAKING: &[Cause] = &[
     slow(
-        |facts| facts.machine.limits.cpus.filter(|&cpus| cpus < 2.0).map(|cpus| format!("a cgroup allows {cpus:.2} CPUs")),
+        |facts| {
+            facts.machine.limits.cpus.filter(|&cpus| cpus < 2.0).map(|cpus| format!("a cgroup allows {cpus:.2} CPUs"))
+        },
         Remedy::Setting("no CPU quota: docker run without --cpus"),
     ),
     slow(
         |facts| {
-            let polls_not = facts.idle_driver() == Some("haltpoll") && facts.booted_with("haltpoll.guest_halt_poll_ns=0");
+            let polls_not =
+                facts.idle_driver() == Some("haltpoll") && facts.booted_with("haltpoll.guest_halt_poll_ns=0");
             told(polls_not, "the idle CPU's haltpoll driver polls for 0 ns, so this CPU leaves the guest to sleep")
         },
         Remedy::Setting("haltpoll.guest_halt_poll_ns=200000 at boot, or idle=poll (both cost power)"),
@@ -170,11 +177,17 @@ const COMMON: &[Cause] = &[
         Remedy::Here("KVM (qemu -accel kvm), or the hardware itself"),
     ),
     slow(
-        |facts| (facts.noise.others > BUSY).then(|| format!("other programs took {} of the CPU time", percent(facts.noise.others))),
+        |facts| {
+            (facts.noise.others > BUSY)
+                .then(|| format!("other programs took {} of the CPU time", percent(facts.noise.others)))
+        },
         Remedy::Here("again when the machine is quieter"),
     ),
     slow(
-        |facts| (facts.noise.steal > STOLEN).then(|| format!("the hypervisor gave {} of the CPU time to others", percent(facts.noise.steal))),
+        |facts| {
+            (facts.noise.steal > STOLEN)
+                .then(|| format!("the hypervisor gave {} of the CPU time to others", percent(facts.noise.steal)))
+        },
         Remedy::Here("again when the host is quieter, or an instance with CPUs of its own"),
     ),
     slow(

@@ -68,8 +68,7 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Verd
     if run.is_book() || !run.settings.beside.is_empty() {
         return verdict;
     }
-    let alike: Vec<&Run> =
-        references.iter().filter(|it| it.machine.architecture == run.machine.architecture).collect();
+    let alike: Vec<&Run> = references.iter().filter(|it| it.machine.architecture == run.machine.architecture).collect();
     for cost in &run.costs {
         match place(cost, &alike) {
             Spread::Unknown => continue,

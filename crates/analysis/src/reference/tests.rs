@@ -49,8 +49,16 @@ fn usual() -> Vec<Cost> {
     let waking = |operation: &str, ns: f64| Cost { cpus: 2, ..cost(operation, &[("distance", "other")], ns, 0.05) };
     let mut costs = vec![waking("futex.roundtrip", 8000.0), waking("pipe.roundtrip", 9000.0)];
     let names = [
-        "syscall.getppid", "syscall.stat", "signal.deliver", "switch.yield", "page.fault.file", "process.fork",
-        "thread.create.join", "poll.epoll", "file.read", "clock.read",
+        "syscall.getppid",
+        "syscall.stat",
+        "signal.deliver",
+        "switch.yield",
+        "page.fault.file",
+        "process.fork",
+        "thread.create.join",
+        "poll.epoll",
+        "file.read",
+        "clock.read",
     ];
     costs.extend(names.iter().zip(1..).map(|(name, number)| cost(name, &[], 100.0 * f64::from(number), 0.02)));
     costs
@@ -192,7 +200,13 @@ fn a_ratio_has_the_digits_that_its_interval_carries() {
     let one = cost("a", &[], 300.0, 0.3);
     let wide = run("mine", vec![cost("a", &[], 100.0, 0.3)]);
     assert_eq!(hold(&one, &wide).expect("both have it").text(), None, "a factor of two is open");
-    assert_eq!(hold(&cost("a", &[], 300.0, 0.01), &run("x", vec![cost("a", &[], 100.0, 0.01)])).expect("held").text().as_deref(), Some("3.00"));
+    assert_eq!(
+        hold(&cost("a", &[], 300.0, 0.01), &run("x", vec![cost("a", &[], 100.0, 0.01)]))
+            .expect("held")
+            .text()
+            .as_deref(),
+        Some("3.00")
+    );
 }
 
 /// What must not be in a book, planted into every text of a run.
@@ -223,7 +237,9 @@ fn planted() -> Run {
 fn a_book_has_nothing_that_identifies_the_host() {
     let made = contribute(&[planted()], "mine", &|_| true).expect("a book");
     let text = made.book.reference_toml().expect("a text");
-    for secret in ["web07", "alice", "10.1.2.3", "1234-abcd", "20261122", "b4fb7a51", "slice", "/home", "root@", "2026-11-22"] {
+    for secret in
+        ["web07", "alice", "10.1.2.3", "1234-abcd", "20261122", "b4fb7a51", "slice", "/home", "root@", "2026-11-22"]
+    {
         assert!(!text.contains(secret), "{secret} in:\n{text}");
     }
     assert_eq!(made.uncertain, 1, "the cost at a path");

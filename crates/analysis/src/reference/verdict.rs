@@ -22,11 +22,10 @@ fn summary(verdict: &Verdict<'_>) -> Option<String> {
     let (odd, told) = (verdict.odd_costs(), verdict.odd_costs() + verdict.cheaper + verdict.within);
     let all = told + verdict.open;
     let references = listed(&verdict.references);
-    let rest = [
-        (verdict.cheaper, format!("below 1/{CLEAR} of them")),
-        (verdict.open, "too uncertain to tell".to_string()),
-    ];
-    let rest: String = rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
+    let rest =
+        [(verdict.cheaper, format!("below 1/{CLEAR} of them")), (verdict.open, "too uncertain to tell".to_string())];
+    let rest: String =
+        rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
     let (within, of) = (verdict.within, if all == 1 { "1 cost".into() } else { format!("{all} costs") });
     Some(match (odd, told) {
         (_, 0) => format!("None of {of} is certain enough to be held against {references}."),

@@ -65,11 +65,11 @@ fn sleepy() -> Run {
 fn an_oddity_is_told_by_the_page_by_explain_and_by_doctor() {
     let data = folder();
     let file = write(&data, "sleepy.json", &sleepy());
-    let told = contains("Waking a task on another CPU costs").and(contains("idle=poll"));
-    howslow(&data).arg("show").arg(&file).assert().success().stdout(contains("Odd here: of ").and(told.clone()));
-    howslow(&data).arg("explain").arg(&file).assert().success().stdout(told.clone());
+    let told = || contains("Waking a task on another CPU costs").and(contains("idle=poll"));
+    howslow(&data).arg("show").arg(&file).assert().success().stdout(contains("Odd here: of ").and(told()));
+    howslow(&data).arg("explain").arg(&file).assert().success().stdout(told());
     let one = howslow(&data).arg("explain").arg(&file).arg("futex.roundtrip@distance=other").assert().success();
-    one.stdout(told.clone().and(contains("x ref")).and(contains("zen-4-kvm")));
+    one.stdout(told().and(contains("x ref")).and(contains("zen-4-kvm")));
     let json = howslow(&data).arg("explain").arg(&file).arg("--json").assert().success();
     let document: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     assert_eq!(document["odd"][0]["direction"], "slower");
@@ -89,7 +89,7 @@ fn an_oddity_is_told_by_the_page_by_explain_and_by_doctor() {
 fn a_reference_has_a_column_or_one_clear_sentence() {
     let data = folder();
     let file = write(&data, "sleepy.json", &sleepy());
-    let page = howslow(&data).arg("show").arg(&file).args(["--against", "zen-4-kvm"]).assert().success();
+    let page = howslow(&data).arg("show").arg(&file).args(["--all", "--against", "zen-4-kvm"]).assert().success();
     let text = String::from_utf8_lossy(&page.get_output().stdout).into_owned();
     let row = |id: &str, at: &str| {
         text.lines().find(|line| line.contains(id) && line.contains(at)).unwrap_or_else(|| panic!("{id}: {text}"))
@@ -147,7 +147,7 @@ fn a_run_is_contributed_without_what_identifies_its_host() {
     }
     assert_eq!(Book::from_toml(&text).expect("a book").machine.kernel.command_line.as_deref(), Some("nosmt"));
     // It is a reference like those that come with howslow.
-    let page = howslow(&data).arg("show").arg(&file).arg("--against").arg(&book).assert().success();
+    let page = howslow(&data).arg("show").arg(&file).arg("--all").arg("--against").arg(&book).assert().success();
     page.stdout(contains("x ref").and(contains(" 1.00 ")));
     howslow(&data).arg("compare").arg(&file).arg(&book).assert().success();
 }

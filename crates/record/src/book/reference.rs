@@ -136,10 +136,7 @@ impl Reference {
             counted_in: CountedIn::Nanoseconds,
             units: self.units.clone(),
             machine: book.machine.clone(),
-            settings: Settings {
-                patterns: vec![format!("{}: {}", book.title, book.source)],
-                ..Settings::default()
-            },
+            settings: Settings { patterns: vec![format!("{}: {}", book.title, book.source)], ..Settings::default() },
             noise: Noise {
                 cpus: quiet.into_iter().collect(),
                 cycle_ns: self.cycle_ns,

@@ -259,7 +259,10 @@ fn published_and_measured_costs_do_not_mix() {
     let wrong = [
         (format!("{text}{published}"), "nothing published"),
         (text.replace("[reference]", "[other]"), "unknown field"),
-        (text.replace("]\n\n[reference]\nhowslow = \"0.1.0\"\nruns = 2", "]\n[reference]\nhowslow = '0'\nruns = 0"), "rests on no run"),
+        (
+            text.replace("]\n\n[reference]\nhowslow = \"0.1.0\"\nruns = 2", "]\n[reference]\nhowslow = '0'\nruns = 0"),
+            "rests on no run",
+        ),
         (text.replace("cycle_ns = 0.25", "cycle_ns = -1.0"), "cycle_ns"),
         (text.replace("low = 290.00", "low = 301.0"), "outside its own interval"),
         (text.replace("cycles = 1200.0", "cycles = nan"), "positive"),
