@@ -274,10 +274,7 @@ mod tests {
         series.extend(runs(&mut random, 10, 0.005, 0, 1.1));
         series.extend(runs(&mut random, 10, 0.005, 0, 1.0));
         let told = changes(&series, STRICT);
-        assert_eq!(
-            told.iter().map(|change| (change.before, change.begins, change.ends)).collect::<Vec<_>>(),
-            [(0, 10, 20), (10, 20, 30)]
-        );
+        assert_eq!(told.iter().map(|change| (change.before, change.begins, change.ends)).collect::<Vec<_>>(), [(0, 10, 20), (10, 20, 30)]);
         assert!(told[0].ratio.low > 1.08 && told[1].ratio.high < 0.93);
     }
 }

@@ -22,10 +22,7 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
         ..Filter::default()
     };
     // The place is that among all runs, so that @3 means the same run with every filter.
-    let all = store.runs(&Filter {
-        newest: args.newest.filter(|_| filter == Filter::default() && args.operation.is_empty()),
-        ..Filter::default()
-    })?;
+    let all = store.runs(&Filter { newest: args.newest.filter(|_| filter == Filter::default() && args.operation.is_empty()), ..Filter::default() })?;
     let means = with_operation(&store, &filter, &args.operation)?;
     let chosen = all.into_iter().zip(1..).filter(|(head, _)| {
         means.as_ref().is_none_or(|means| means.contains(&(head.ordered.clone(), head.id.clone())))

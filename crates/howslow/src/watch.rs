@@ -82,11 +82,7 @@ fn newest(store: &Store, name: Option<&str>) -> anyhow::Result<Head> {
     let text = match (found, name) {
         (Some(head), _) => return Ok(head),
         (None, Some(name)) => {
-            format!(
-                "{} is not kept in {}, so it has no history; `howslow history --take-in FILE` takes it in",
-                record::printable(name),
-                store.place()
-            )
+            format!("{} is not kept in {}, so it has no history; `howslow history --take-in FILE` takes it in", record::printable(name), store.place())
         }
         (None, None) => format!("no run is kept in {}; `howslow` makes the first", store.place()),
     };
@@ -97,8 +93,7 @@ fn newest(store: &Store, name: Option<&str>) -> anyhow::Result<Head> {
 fn beside(store: &Store, newest: &Head) -> anyhow::Result<(Vec<Head>, &'static str)> {
     // Of that class, and not later than the newest one.
     let class = store.runs(&Filter { machine: Some(newest.class.clone()), ..Filter::default() })?;
-    let earlier =
-        |head: &&Head| head.class == newest.class && (&head.ordered, &head.id) < (&newest.ordered, &newest.id);
+    let earlier = |head: &&Head| head.class == newest.class && (&head.ordered, &head.id) < (&newest.ordered, &newest.id);
     let all: Vec<Head> = class.iter().filter(earlier).take(MOST_RUNS).cloned().collect();
     let own = class.iter().filter(earlier).filter(|head| head.host == newest.host).take(MOST_RUNS);
     let own: Vec<Head> = own.cloned().collect();
@@ -127,8 +122,7 @@ fn histories(
     let place: BTreeMap<(&str, &str), usize> =
         runs.iter().enumerate().map(|(place, run)| ((run.ordered.as_str(), run.id.as_str()), place)).collect();
     let wanted = |series: &Series| {
-        patterns.is_empty()
-            || patterns.iter().any(|pattern| pattern.means(&series.operation, &resolve::point(&series.point)))
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.means(&series.operation, &resolve::point(&series.point)))
     };
     let mut histories: BTreeMap<u32, History> = BTreeMap::new();
     let filter = Filter {

@@ -57,10 +57,7 @@ fn keeps_and_finds(store: &Store) {
     let open = |name: &str| store.open(name).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!((open("@2").id, open("@4")), (third.id.clone(), first.clone()));
     assert_eq!((open("before"), open("label:before")), (second.clone(), second.clone()));
-    assert_eq!(
-        (open("20260101"), open("20260102-000001-cccc").machine.architecture),
-        (first.clone(), "aarch64".into())
-    );
+    assert_eq!((open("20260101"), open("20260102-000001-cccc").machine.architecture), (first.clone(), "aarch64".into()));
     assert!(matches!(store.open("20260102"), Err(StoreError::Ambiguous { count: 2, .. })));
     assert!(matches!(store.open("@9"), Err(StoreError::Unknown { .. })));
     let named = |name: &str| Filter { machine: Some(name.into()), ..Filter::default() };
@@ -76,11 +73,7 @@ fn keeps_and_finds(store: &Store) {
         (Filter { label: Some("before".into()), newest: Some(1), ..Filter::default() }, 1),
         (Filter { label: Some("x' OR '1'='1".into()), ..Filter::default() }, 0),
     ] {
-        assert_eq!(
-            (store.runs(&filter).expect("runs").len(), rows(store, &filter)),
-            (found, found * costs),
-            "{filter:?}"
-        );
+        assert_eq!((store.runs(&filter).expect("runs").len(), rows(store, &filter)), (found, found * costs), "{filter:?}");
     }
     let mut shown = Vec::new();
     let each = &mut |table: &store::Table, row: store::Row| {
@@ -137,11 +130,7 @@ fn files_of_before_are_taken_in_once_and_put_away() {
     let cut = &EXAMPLE[..EXAMPLE.len() / 2];
     fs::write(runs.join("cut.json"), cut).expect("written");
     let store = sqlite(folder.path());
-    assert_eq!(
-        store.list().expect("a list").len(),
-        10,
-        "a run is found before it is taken in, the damaged one by its head"
-    );
+    assert_eq!(store.list().expect("a list").len(), 10, "a run is found before it is taken in, the damaged one by its head");
     let said = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
     assert!(said.contains("9 runs of files went into") && said.contains("cut.json is no run and stays"), "{said}");
     assert_eq!(fs::read(runs.join("cut.json")).expect("there"), cut);
@@ -190,11 +179,7 @@ fn postgres_keeps_runs_and_finds_them_and_tells_no_password() {
     // A wrong password, a database that is not there, a server that is gone: said without the password, and nothing is lost.
     let at = |url: &str| Store::in_folder(folder.path()).at(Address::parse(url).expect("an address"));
     let mut told = vec![format!("{store:?}"), store.place()];
-    for url in [
-        server.url("costs").replace("s3cr3t", "wr0ng"),
-        server.url("nowhere"),
-        "postgres://a:wr0ng@127.0.0.1:1/x".into(),
-    ] {
+    for url in [server.url("costs").replace("s3cr3t", "wr0ng"), server.url("nowhere"), "postgres://a:wr0ng@127.0.0.1:1/x".into()] {
         let kept = at(&url).keep(&example("lost", "2026-01-03T00:00:00Z")).expect("kept in a file");
         told.extend([at(&url).list().expect_err("no store").to_string(), kept.warning.expect("why"), kept.place]);
     }
