@@ -1,14 +1,12 @@
 //! A reference machine: what a book says that holds howslow's own figures instead of published ones. Such a book has a
-//! table `[reference]` and its costs under `[[measured]]`, as numbers with the interval in which another run lands.
+//! table `[reference]` and its costs under `measured_cost`, as numbers with the interval in which another run lands.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Book;
 use crate::cost::{Cost, Estimate, Figures};
 use crate::point::{Point, Unit};
-use crate::run::{CountedIn, CpuQuiet, Noise, Origin, Run, SCHEMA, Settings};
 use crate::units::{Bytes, Nanoseconds};
 
 /// How the figures of a reference machine were taken.
@@ -77,7 +75,8 @@ fn is_zero(bytes: &u64) -> bool {
 }
 
 impl Measured {
-    fn cost(&self) -> Cost {
+    /// The cost in the form of a run's.
+    pub(super) fn cost(&self) -> Cost {
         let (value, low, high) = (Nanoseconds(self.ns), Nanoseconds(self.low), Nanoseconds(self.high));
         let figures = Figures { best: value, quiet: value, typical: value, low, high };
         Cost {
@@ -120,34 +119,5 @@ impl Reference {
         } else {
             None
         }
-    }
-
-    /// A book of a reference machine in the form of a run.
-    pub(super) fn run(&self, book: &Book) -> Run {
-        let quiet = self.undisturbed.map(|quiet| CpuQuiet { cpu: 0, batches: 1, quiet });
-        let mut run = Run {
-            schema: SCHEMA.into(),
-            id: book.name.clone(),
-            started: book.measured.clone(),
-            finished: book.measured.clone(),
-            origin: Origin::Reference,
-            howslow: self.howslow.clone(),
-            build: String::new(),
-            counted_in: CountedIn::Nanoseconds,
-            units: self.units.clone(),
-            machine: book.machine.clone(),
-            settings: Settings { patterns: vec![format!("{}: {}", book.title, book.source)], ..Settings::default() },
-            noise: Noise {
-                cpus: quiet.into_iter().collect(),
-                cycle_ns: self.cycle_ns,
-                others: self.others.unwrap_or(0.0),
-                ..Noise::default()
-            },
-            costs: book.measured_costs.iter().map(Measured::cost).collect(),
-            skipped: Vec::new(),
-        };
-        run.apply_units();
-        crate::read::make_printable(&mut run);
-        run
     }
 }
