@@ -42,7 +42,7 @@ pub fn compare<'a>(runs: &'a [Run], how: &Options) -> Comparison<'a> {
         let mut pairs = matching::pairs(base, other);
         pairs.retain(|&(one, two)| {
             let (one, two) = (&base.costs[one], &other.costs[two]);
-            let apart = how.versions == Versions::Kept && matching::versions_differ(one, two);
+            let apart = how.versions == Versions::Kept && matching::versions_differ((base, one), (other, two));
             if apart {
                 all.versions.push(Versioned { base: one, run: place, other: two });
             }

@@ -3,12 +3,16 @@
 
 mod finding;
 mod hardware;
+mod odd;
 mod rights;
 mod system;
 
 use record::{Machine, Noise, Present};
 
+use crate::reference::Place;
+
 pub use finding::{Finding, Severity};
+pub use odd::odd;
 
 /// The facts that affect the results here: first noise, then missing results, then notes.
 pub fn examine(machine: &Machine, noise: Option<&Noise>, now: &Present) -> Vec<Finding> {
@@ -24,7 +28,8 @@ pub fn examine(machine: &Machine, noise: Option<&Noise>, now: &Present) -> Vec<F
     system::files(now, &mut findings);
     system::kernel(machine, now, &mut findings);
     findings.sort_by_key(|finding| finding.severity);
-    findings
+    let place = Place::of(machine);
+    findings.into_iter().map(|finding| finding.told_in(place)).collect()
 }
 
 #[cfg(test)]

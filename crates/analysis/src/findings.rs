@@ -1,10 +1,11 @@
-//! The findings of a run in plain words. Each sentence is computed from its costs alone, and appears only if these
-//! costs were measured and are distinguishable from zero.
+//! The findings of a run in plain words: first what is odd beside the reference machines, then what its own costs say. Each
+//! sentence appears only if its costs were measured and are distinguishable from zero.
 
 use record::units::{percent, significant};
-use record::{Bytes, Cost, Estimate, Nanoseconds, Neighbours, Point, Run, Value};
+use record::{Bytes, Cost, Estimate, Nanoseconds, Neighbours, Point, Present, Run, Value};
 
 use crate::memory::levels;
+use crate::reference::{Facts, Place, judge, likely_cause_of_waking, told as verdict_told};
 use crate::statistics::{quantile, sorted};
 
 /// More sentences than a reader can take in are left out.
@@ -18,20 +19,40 @@ const USUAL_FILE: u64 = 4 << 20;
 /// More than any cache holds.
 const FAR_MEMORY: u64 = 256 << 20;
 
-/// Up to six sentences about the machine of this run, the most important first.
-pub fn findings(run: &Run) -> Vec<String> {
-    let sentences = [
-        switch_in_system_calls(run),
+/// What a run is seen beside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'a> {
+    /// The reference machines.
+    pub references: &'a [Run],
+    /// The machine's present state, if the run is of now.
+    pub present: Option<&'a Present>,
+}
+
+/// Up to six sentences about the machine of this run: the verdict, what is odd, and then what its own costs say, what can be
+/// acted on first.
+pub fn findings(run: &Run, around: Surroundings<'_>) -> Vec<String> {
+    let facts = Facts { machine: &run.machine, noise: &run.noise, present: around.present };
+    let verdict = judge(run, around.references, &facts);
+    let mut sentences = verdict_told(&verdict, Place::of(&run.machine));
+    let of_costs = [
         neighbours(run),
-        other_cpu(run),
+        huge_pages_undone(run),
+        other_cpu(run, &facts),
         page_fault_in_system_calls(run),
         mapped_file(run),
         huge_pages(run),
+        switch_in_system_calls(run),
         levels_found(run),
-        huge_pages_undone(run),
-        mitigations(run),
+        mitigations(run).filter(|_| is_headline(run)),
     ];
-    sentences.into_iter().flatten().take(MOST).collect()
+    sentences.extend(of_costs.into_iter().flatten());
+    sentences.truncate(MOST);
+    sentences
+}
+
+/// True for the run of a command line without patterns: the first page that somebody sees.
+fn is_headline(run: &Run) -> bool {
+    run.settings.patterns.is_empty()
 }
 
 /// The cost of an operation at a point, if it is distinguishable from zero.
@@ -161,16 +182,18 @@ fn mapped_file(run: &Run) -> Option<String> {
     ))
 }
 
-/// `4.2 times cheaper`, `1.2 times dearer`.
+/// `4.2 times faster`, `1.2 times slower`.
 fn against(ratio: &Ratio) -> String {
     match ratio.value {
-        _ if !ratio.differs() => "no cheaper and no dearer".into(),
-        value if value < 1.0 => format!("{} times cheaper", times(1.0 / value)),
-        value => format!("{} times dearer", times(value)),
+        _ if !ratio.differs() => "no faster and no slower".into(),
+        value if value < 1.0 => format!("{} times faster", times(1.0 / value)),
+        value => format!("{} times slower", times(value)),
     }
 }
 
-fn other_cpu(run: &Run) -> Option<String> {
+fn other_cpu(run: &Run, facts: &Facts<'_>) -> Option<String> {
+    /// From this ratio on, the sleep of the idle CPU is most of the cost.
+    const MOSTLY_WAKING: f64 = 5.0;
     let ratio = run.costs.iter().filter(|cost| cost.operation == "pipe.roundtrip").find_map(|cost| {
         let far: Vec<_> = cost.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
         let near = far.iter().map(|(axis, value)| match *axis {
@@ -188,7 +211,10 @@ fn other_cpu(run: &Run) -> Option<String> {
     } else {
         format!("only {} of", percent(ratio.value))
     };
-    Some(format!("Talking through pipes to a task on another CPU costs {text} to one on the same CPU."))
+    let cause = likely_cause_of_waking(facts).filter(|_| ratio.low > MOSTLY_WAKING);
+    let why = cause.map(|(reason, remedy)| format!(" Likely: {reason}; {}.", remedy.text(Place::of(&run.machine))));
+    let why = why.unwrap_or_default();
+    Some(format!("Talking through pipes to a task on another CPU costs {text} to one on the same CPU.{why}"))
 }
 
 fn huge_pages(run: &Run) -> Option<String> {
@@ -286,7 +312,7 @@ fn shared_core(run: &Run) -> Option<String> {
     } else {
         format!("; steal time was {}", percent(steal))
     };
-    Some(format!("Sharing this core with others makes kernel work {range} dearer{seen}."))
+    Some(format!("Sharing this core with others makes kernel work {range} slower{seen}."))
 }
 
 /// How far the clock moved, if that is more than the scatter of costs.

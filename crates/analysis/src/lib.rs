@@ -37,6 +37,7 @@ pub mod noise;
 pub mod plausible;
 pub mod predict;
 pub mod prefetch;
+pub mod reference;
 pub mod repeated;
 pub mod scalability;
 pub mod statistics;
@@ -48,4 +49,4 @@ pub mod typical;
 pub mod watch;
 pub mod whatif;
 
-pub use findings::findings;
+pub use findings::{Surroundings, findings};

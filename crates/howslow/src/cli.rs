@@ -36,11 +36,11 @@ pub(crate) use fleet::{
 pub(crate) use history::{HistoryArgs, WatchArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
-pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
+pub(crate) use measure::{ALL, AgainstArgs, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};
 pub(crate) use model::{DemandArgs, ModelArgs};
 pub(crate) use noise::NoiseArgs;
 pub(crate) use predict::{PredictArgs, PriceState};
-pub(crate) use read::{ExplainArgs, ListArgs, ShowArgs};
+pub(crate) use read::{ContributeArgs, ExplainArgs, ListArgs, ShowArgs};
 pub(crate) use terminal::TerminalArgs;
 pub(crate) use top::{SortColumn, TopArgs};
 
@@ -58,6 +58,8 @@ NO_COLOR no colours, COLUMNS the width of pages (default: the terminal's; 100 in
 #[derive(Debug, Parser)]
 #[command(name = "howslow", version, after_help = STATUS, args_conflicts_with_subcommands = true, max_term_width = 100)]
 pub(crate) struct Command {
+    #[command(flatten)]
+    pub beside: AgainstArgs,
     #[command(flatten)]
     pub measure: MeasureArgs,
     /// When to use colours
@@ -107,6 +109,8 @@ pub(crate) enum Verb {
     Import(ImportArgs),
     /// Compare runs cost by cost, as ratios, and say which differences exceed the noise
     Compare(CompareArgs),
+    /// Write runs as a reference machine that others hold theirs against, without what identifies this host
+    Contribute(ContributeArgs),
     /// Explain costs: derived costs, their parts, and what the parts leave unexplained
     Explain(ExplainArgs),
     /// Predict the time of a program's work on a machine from a mix: how often it performs each operation

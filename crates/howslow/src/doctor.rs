@@ -1,23 +1,44 @@
 //! `howslow doctor`: what will make measurements noisy or impossible here.
 
-use analysis::doctor::examine;
+use analysis::doctor::{examine, odd};
+use analysis::reference::{Facts, Place, judge};
+use record::{Machine, Run};
 use report::document::DoctorDocument;
-use store::Store;
 
 use crate::cli::JsonArgs;
 use crate::output::{self, Outcome};
+use crate::resolve;
 
 pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Outcome> {
     let machine = machine::describe();
     let present = machine::present(&crate::scratch::root());
-    // Only a run shows how noisy this machine is, so the newest kept run is examined.
-    let newest = Store::of_user().and_then(|store| store.open("@1")).ok();
-    let noise = newest.filter(|run| run.machine.cpu.signature == machine.cpu.signature).map(|run| run.noise);
-    let findings = examine(&machine, noise.as_ref(), &present);
+    // Only a run shows how noisy this machine is and what it costs, so its newest kept run is examined.
+    let newest = newest_of(&machine);
+    let mut findings = examine(&machine, newest.as_ref().map(|run| &run.noise), &present);
+    if let Some(run) = &newest {
+        let references = store::references(&machine.architecture);
+        let facts = Facts { machine: &run.machine, noise: &run.noise, present: Some(&present) };
+        let mut odd = odd(&judge(run, &references, &facts), Place::of(&machine));
+        odd.append(&mut findings);
+        findings = odd;
+    }
     if args.json {
         output::print_document(&DoctorDocument::of(&machine, &findings))?;
     } else {
         output::print_page(&report::doctor(&machine, &findings, output::style()))?;
     }
     Ok(Outcome::Done)
+}
+
+/// The newest kept run of this machine, among the newest few of all.
+fn newest_of(machine: &Machine) -> Option<Run> {
+    const FEW: usize = 8;
+    let store = resolve::store().ok()?;
+    let same = |run: &Run| {
+        let same_host = run.machine.host.is_none() || run.machine.host == machine.host;
+        same_host
+            && run.machine.cpu.signature == machine.cpu.signature
+            && run.machine.kernel.release == machine.kernel.release
+    };
+    (1..=FEW).map_while(|place| store.open(&format!("@{place}")).ok()).find(same)
 }

@@ -3,8 +3,9 @@
 use analysis::derived::{derive, entry_shares};
 use analysis::explain::{Explanation, explain_all};
 use analysis::memory::memory;
+use analysis::reference::{Facts, Oddity, Place, hold, judge, told};
 use record::Run;
-use report::document::{CostsExplained, ExplainDocument};
+use report::document::{CostHeld, CostsExplained, ExplainDocument, OddCosts};
 
 use crate::cli::ExplainArgs;
 use crate::output::{self, Misuse, Outcome};
@@ -21,16 +22,32 @@ pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Outcome> {
 
 fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
     let (derived, shares, explanations) = (derive(run), entry_shares(run), explain_all(run));
+    let references = references(run);
+    let verdict = judge(run, &references, &facts(run));
+    let place = Place::of(&run.machine);
     if json {
         let memory = memory(run);
-        output::print_document(&ExplainDocument::of(&derived, &shares, &explanations, memory.as_ref()))?;
+        let odd = verdict.odd.iter().map(|oddity| OddCosts::of(oddity, place)).collect();
+        let document = ExplainDocument::of(&derived, &shares, &explanations, memory.as_ref());
+        output::print_document(&document.with_odd(odd))?;
     } else {
-        output::print_page(&report::explained(run, &derived, &shares, &explanations, output::style()))?;
+        let style = output::style();
+        let page = report::explained(run, &derived, &shares, &explanations, style);
+        output::print_page(&(page + &report::beside_references(&told(&verdict, place), style)))?;
     }
     Ok(Outcome::Done)
 }
 
-/// The costs of the run that a pattern selects, with their parts.
+/// The references that a run can be held against: none for a book.
+fn references(run: &Run) -> Vec<Run> {
+    if run.is_book() { Vec::new() } else { store::references(&run.machine.architecture) }
+}
+
+fn facts(run: &Run) -> Facts<'_> {
+    Facts { machine: &run.machine, noise: &run.noise, present: None }
+}
+
+/// The costs of the run that a pattern selects, with their parts, and beside the references.
 fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     let pattern = Pattern::parse(operation)?;
     let meant: Vec<_> = run.costs.iter().filter(|cost| pattern.means(&cost.operation, &cost.at)).collect();
@@ -40,13 +57,25 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     }
     let mut explanations: Vec<Explanation> = explain_all(run);
     explanations.retain(|it| meant.iter().any(|cost| cost.name() == it.name));
-    if explanations.is_empty() && !json {
-        let names: Vec<String> = meant.iter().map(|cost| cost.name()).collect();
-        output::print_page(&format!("no parts are known of {}\n", names.join(", ")))?;
-    } else if json {
-        output::print_document(&CostsExplained::of(&explanations))?;
-    } else {
-        output::print_page(&report::explanations(run, &explanations, output::style()))?;
+    let references = references(run);
+    let pairs = meant.iter().flat_map(|cost| references.iter().map(move |reference| (*cost, reference)));
+    let held: Vec<_> = pairs.filter_map(|(cost, reference)| Some((cost, hold(cost, reference).ok()?))).collect();
+    if json {
+        let held = held.iter().map(|(cost, held)| CostHeld::of(cost, held)).collect();
+        output::print_document(&CostsExplained::of(&explanations, held))?;
+        return Ok(Outcome::Done);
     }
+    let style = output::style();
+    let page = if explanations.is_empty() {
+        let names: Vec<String> = meant.iter().map(|cost| cost.name()).collect();
+        format!("no parts are known of {}\n", names.join(", "))
+    } else {
+        report::explanations(run, &explanations, style)
+    };
+    let verdict = judge(run, &references, &facts(run));
+    let asked =
+        |oddity: &&Oddity<'_>| oddity.costs.iter().any(|odd| meant.iter().any(|cost| std::ptr::eq(*cost, odd.cost)));
+    let odd = verdict.odd.iter().filter(asked).map(|oddity| oddity.sentence(Place::of(&run.machine)));
+    output::print_page(&(page + &report::held(&held, &odd.collect::<Vec<_>>(), style)))?;
     Ok(Outcome::Done)
 }

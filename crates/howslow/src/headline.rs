@@ -2,14 +2,15 @@
 
 use operation::Item;
 
-use crate::cli::MeasureArgs;
+use crate::against::Named;
+use crate::cli::{AgainstArgs, MeasureArgs};
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
 
 /// The default budget of a headline run in seconds.
 const BUDGET: f64 = 13.5;
 
-pub(crate) fn headline(args: &MeasureArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn headline(args: &MeasureArgs, beside: &AgainstArgs) -> anyhow::Result<Outcome> {
     session::has_chart(args)?;
     let operations = operations::all().filter(|operation| operation.headline);
     let items =
@@ -17,6 +18,9 @@ pub(crate) fn headline(args: &MeasureArgs) -> anyhow::Result<Outcome> {
     let wanted = Wanted { items: items.collect(), patterns: Vec::new(), full: false, budget_s: BUDGET };
     match args.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, args, &|_| false),
-        None => session::print_run(session::measure(wanted, args)?, args, &|_| false),
+        None => {
+            let against = Named::check(beside.against.as_deref())?;
+            session::print_beside(session::measure(wanted, args)?, args, against, &|_| false)
+        }
     }
 }

@@ -10,11 +10,13 @@
 #![forbid(unsafe_code)]
 
 mod advise;
+mod against;
 mod beside;
 mod bill;
 mod cli;
 mod compare;
 mod complete;
+mod contribute;
 mod crossover;
 mod doctor;
 mod explain;
@@ -88,7 +90,7 @@ fn main() -> std::process::ExitCode {
         return output::finish(Err(error));
     }
     output::finish(match command.verb {
-        None => headline::headline(&command.measure),
+        None => headline::headline(&command.measure, &command.beside),
         Some(Verb::Run(args)) => run::run(&args),
         Some(Verb::Time(args)) => time::time(&args),
         Some(Verb::List(args)) => list::list(&args),
@@ -96,6 +98,7 @@ fn main() -> std::process::ExitCode {
         Some(Verb::Export(args)) => export::export(&args),
         Some(Verb::Import(args)) => import::import(&args),
         Some(Verb::Compare(args)) => compare::compare(&args),
+        Some(Verb::Contribute(args)) => contribute::contribute(&args),
         Some(Verb::Explain(args)) => explain::explain(&args),
         Some(Verb::Predict(args)) => predict::predict(&args),
         Some(Verb::Model(args)) => model::model(&args),

@@ -2,6 +2,7 @@
 
 use record::Skip;
 
+use crate::against::Named;
 use crate::cli::RunArgs;
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
@@ -13,7 +14,7 @@ const FULL_BUDGET: f64 = 175.0;
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     if args.patterns.is_empty() && !args.full {
-        return crate::headline::headline(&args.measure);
+        return crate::headline::headline(&args.measure, &args.beside);
     }
     session::has_chart(&args.measure)?;
     let patterns = resolve::patterns(&args.patterns)?;
@@ -31,6 +32,9 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
         |skip: &Skip| patterns.iter().any(|pattern| pattern.is_by_name() && pattern.means(&skip.operation, &skip.at));
     match args.measure.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, &args.measure, &by_name),
-        None => session::print_run(session::measure(wanted, &args.measure)?, &args.measure, &by_name),
+        None => {
+            let against = Named::check(args.beside.against.as_deref())?;
+            session::print_beside(session::measure(wanted, &args.measure)?, &args.measure, against, &by_name)
+        }
     }
 }

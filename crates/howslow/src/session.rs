@@ -11,6 +11,7 @@ use operation::Item;
 use record::{Cost, CountedIn, Machine, Origin, Point, Run, SCHEMA, Settings, Skip, Tailing, Value};
 use store::{Calibration, FigureHistory, Store, StoreError};
 
+use crate::against::{Beside, Named};
 use crate::beside;
 use crate::cli::MeasureArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
@@ -183,6 +184,16 @@ pub(crate) fn print_run(
     args: &MeasureArgs,
     by_name: &dyn Fn(&Skip) -> bool,
 ) -> anyhow::Result<Outcome> {
+    print_beside(measured, args, None, by_name)
+}
+
+/// The same, with a column for a reference.
+pub(crate) fn print_beside(
+    measured: Measured,
+    args: &MeasureArgs,
+    against: Option<Named>,
+    by_name: &dyn Fn(&Skip) -> bool,
+) -> anyhow::Result<Outcome> {
     let (run, ending) = finish(measured, args);
     if args.csv {
         crate::export::print_costs(std::slice::from_ref(&run))?;
@@ -190,7 +201,9 @@ pub(crate) fn print_run(
         let samples = if args.summary { Samples::Omitted } else { Samples::Kept };
         crate::show::print_run(run.clone(), samples)?;
     } else {
-        output::print_page(&report::page(&run, output::style_in(args.detail())))?;
+        let present = machine::present(&scratch::root());
+        let beside = Beside::of(&run, against, Some(present))?;
+        output::print_page(&report::page_beside(&run, &beside.view(), output::style_in(args.detail())))?;
     }
     let curves = report::tail_charts(&run).into_iter().map(|(name, chart)| Picture { name, svg: chart.svg() });
     pictures::write(args.svg.as_deref(), &curves.collect::<Vec<_>>())?;

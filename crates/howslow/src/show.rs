@@ -2,6 +2,7 @@
 
 use record::Run;
 
+use crate::against::{Beside, Named};
 use crate::cli::{ExportArgs, ShowArgs};
 use crate::export;
 use crate::output::{self, Outcome};
@@ -18,7 +19,8 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
     } else if args.json {
         print_run(run, if args.summary { Samples::Omitted } else { Samples::Kept })?;
     } else {
-        output::print_page(&report::page(&run, output::style_in(args.detail())))?;
+        let beside = Beside::of(&run, Named::of(args.against.as_deref())?, None)?;
+        output::print_page(&report::page_beside(&run, &beside.view(), output::style_in(args.detail())))?;
     }
     Ok(Outcome::Done)
 }

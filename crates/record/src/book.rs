@@ -1,15 +1,18 @@
-//! A book: published costs with their source. It holds each figure as printed, and the same costs in the form of a run.
-//! Knows no particular book.
+//! A book: published costs with their source, or the costs of a reference machine as howslow measured them. It holds each
+//! figure as given, and the same costs in the form of a run. Knows no particular book.
 
 mod check;
 mod entry;
 mod figure;
 mod form;
+mod reference;
+mod written;
 
 use serde::Deserialize;
 
 pub use check::{Check, Departure, Fact};
 pub use entry::{Entry, PublishedDifference};
+pub use reference::{Measured, Reference};
 
 use crate::machine::Machine;
 use crate::point::Point;
@@ -70,8 +73,14 @@ pub struct Book {
     #[serde(default, rename = "check")]
     pub checks: Vec<Check>,
     /// The costs, in the order of the publication.
-    #[serde(rename = "cost")]
+    #[serde(default, rename = "cost")]
     pub costs: Vec<Entry>,
+    /// How its figures were taken, if it is a reference machine: howslow's own figures and no publication.
+    #[serde(default)]
+    pub reference: Option<Reference>,
+    /// The costs of a reference machine.
+    #[serde(default, rename = "measured_cost")]
+    pub measured_costs: Vec<Measured>,
 }
 
 /// A nominal clock.
@@ -103,6 +112,7 @@ impl Book {
             operation: printable(operation),
             why: printable(&why),
         };
+        self.check_kind().map_err(|(operation, why)| contradicts(&operation, why.into()))?;
         if let Some(clock) = &self.clock
             && number(&clock.ghz).is_none_or(|ghz| ghz <= 0.0)
         {
@@ -133,6 +143,38 @@ impl Book {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A book either holds published costs or is a reference machine.
+    fn check_kind(&self) -> Result<(), (String, &'static str)> {
+        let wrong = |operation: &str, why| Err((operation.to_string(), why));
+        let Some(reference) = &self.reference else {
+            return match (self.costs.is_empty(), self.measured_costs.is_empty()) {
+                (true, _) => wrong("cost", "it has no cost"),
+                (_, false) => wrong("measured_cost", "only a book with a table `reference` has measured costs"),
+                _ => Ok(()),
+            };
+        };
+        if !self.costs.is_empty() || !self.facts.is_empty() || !self.checks.is_empty() {
+            return wrong("reference", "a reference machine has measured costs and nothing published");
+        }
+        if self.measured_costs.is_empty() {
+            return wrong("measured_cost", "the reference machine has no cost");
+        }
+        if let Some(why) = reference.wrong() {
+            return wrong("reference", why);
+        }
+        for (index, cost) in self.measured_costs.iter().enumerate() {
+            let name = || format!("{}{}", cost.operation, cost.at);
+            if let Some(why) = cost.wrong() {
+                return wrong(&name(), why);
+            }
+            let same = |other: &Measured| other.operation == cost.operation && other.at == cost.at;
+            if self.measured_costs[..index].iter().any(same) {
+                return wrong(&name(), "it stands twice");
+            }
+        }
+        Ok(())
     }
 
     fn check_entry(&self, entry: &Entry) -> Result<(), String> {

@@ -152,9 +152,9 @@ impl fmt::Display for Doubt {
         const NEVER_QUIET: &str =
             "the core was never undisturbed: the figure is the 10 % quantile; run again when the host is less loaded";
         const FEW_QUIET: &str = "few batches were quiet; raise --budget, or run when the host is less loaded";
-        const SINGLE_ROUND: &str = "a single round gave a figure, so there is no interval; raise --rounds or --budget";
-        const FEW_ROUNDS: &str =
-            "fewer than six rounds gave a figure, so the interval is a guess; raise --rounds or --budget";
+        const SINGLE_ROUND: &str =
+            "a single round gave a figure, so there is no interval; raise --budget, or --rounds if you set it";
+        const FEW_ROUNDS: &str = "fewer than six rounds gave a figure, so the interval is a guess; raise --budget, or --rounds if you set it";
         const NEGATIVE_NET: &str = "its baseline cost more than the whole; the difference is inconclusive here";
         const NO_SCATTER: &str =
             "the imported file has one figure and no scatter, so there is no interval; import a file with repetitions";
@@ -164,8 +164,9 @@ impl fmt::Display for Doubt {
         match self {
             Doubt::NeverQuiet => out.write_str(NEVER_QUIET),
             Doubt::FewQuiet { .. } => out.write_str(FEW_QUIET),
-            Doubt::Wide { wanted, .. } => {
-                write!(out, "its interval is wider than the {} asked for; raise --budget or --rounds", percent(*wanted))
+            Doubt::Wide { half_width, wanted } => {
+                let wider = format!("its interval is wider than the {} asked for", percent(*wanted));
+                write!(out, "{wider}; {}", narrowed_by(*half_width, *wanted))
             }
             Doubt::FewRounds { rounds: 1 } => out.write_str(SINGLE_ROUND),
             Doubt::FewRounds { .. } => out.write_str(FEW_ROUNDS),
@@ -205,6 +206,14 @@ impl fmt::Display for Doubt {
             Doubt::Inherited { from, doubt } => write!(out, "inherited from {from}: {doubt}"),
         }
     }
+}
+
+/// What narrows an interval. Its width falls with the root of the time, so a budget helps only if not too much is lacking.
+fn narrowed_by(half_width: f64, wanted: f64) -> &'static str {
+    /// Nobody measures longer than this many times as long.
+    const PATIENCE: f64 = 25.0;
+    let times = (half_width / wanted).powi(2);
+    if times <= PATIENCE { "raise --budget" } else { "run again when the machine is quieter" }
 }
 
 /// `+3.2 %`, `-3.2 %`.

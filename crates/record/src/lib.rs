@@ -34,7 +34,9 @@ mod term;
 pub mod units;
 
 pub use beside::{Achieved, Beside, Place};
-pub use book::{Book, BookError, Check, Departure, Entry, Fact, NominalClock, PublishedDifference};
+pub use book::{
+    Book, BookError, Check, Departure, Entry, Fact, Measured, NominalClock, PublishedDifference, Reference,
+};
 pub use cost::{Cost, Cpu, Ends, Estimate, Faults, Figures, Hidden, Neighbours, Reads, Round, Switches};
 pub use doubt::Doubt;
 pub use machine::*;

@@ -78,6 +78,8 @@ pub enum Origin {
     Published,
     /// Another tool measured them. `tool` names it.
     Imported,
+    /// howslow measured them on a reference machine, and a book holds them without their samples.
+    Reference,
 }
 
 /// What the figures of a run are exact in. Every cost has both where the clock is known.
@@ -238,12 +240,17 @@ pub struct Skip {
 impl Run {
     /// Whether its figures come from elsewhere: a paper printed them, or another tool measured them.
     pub fn is_published(&self) -> bool {
-        self.origin != Origin::Measured
+        matches!(self.origin, Origin::Published | Origin::Imported)
     }
 
     /// Whether another tool measured it.
     pub fn is_imported(&self) -> bool {
         self.origin == Origin::Imported
+    }
+
+    /// Whether it is a book: published figures, or a reference machine.
+    pub fn is_book(&self) -> bool {
+        matches!(self.origin, Origin::Published | Origin::Reference)
     }
 
     /// Notes the unit of each axis whose numbers are not counts.

@@ -8,7 +8,7 @@ pub fn head_line(run: &Run) -> String {
     // A book was not measured by howslow; its name is its id.
     let who = match run.origin {
         Origin::Measured => format!("howslow {}", run.howslow),
-        Origin::Published => run.id.clone(),
+        Origin::Published | Origin::Reference => run.id.clone(),
         Origin::Imported => format!("imported from {}", run.tool),
     };
     let mut parts = vec![who];

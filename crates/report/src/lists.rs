@@ -213,6 +213,7 @@ pub fn history(kept: &[Kept], style: Style) -> String {
 pub fn doctor(machine: &Machine, findings: &[Finding], style: Style) -> String {
     let mut page = machine_parts(machine).join("   ") + "\n";
     let sections = [
+        (Severity::Odd, "odd in the newest run, beside the reference machines"),
         (Severity::Noise, "makes numbers noisy"),
         (Severity::Missing, "makes results missing"),
         (Severity::Note, "worth knowing"),

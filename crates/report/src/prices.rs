@@ -1,7 +1,9 @@
 //! The price list: every cost of a run, its equivalents, and the reasons to trust it.
 
+use analysis::Surroundings;
+use analysis::reference::hold;
 use record::units::{counted, grouped, payload_rate, rate, relative_width, significant};
-use record::{Cost, Doubt, Hidden, Nanoseconds, Neighbours, Run};
+use record::{Cost, Doubt, Hidden, Nanoseconds, Neighbours, Run, Skip};
 
 use crate::accounts::accounts;
 use crate::doubts::same_kind;
@@ -13,20 +15,34 @@ use crate::skips::not_measured;
 use crate::tails::tails;
 use crate::text::{Style, in_table};
 
+/// What a page shows a run beside.
+#[derive(Clone, Copy, Default)]
+pub struct PageView<'a> {
+    /// What its findings are held against.
+    pub around: Surroundings<'a>,
+    /// A reference whose costs have a column of their own.
+    pub against: Option<&'a Run>,
+}
+
+/// A whole run as a page, beside nothing.
+pub fn page(run: &Run, style: Style) -> String {
+    page_beside(run, &PageView::default(), style)
+}
+
 /// A whole run as a page: machine, prices by family, doubts, skips, findings. If it is of the headline operations, only the
 /// costs that are wanted most, unless all are asked for.
-pub fn page(run: &Run, style: Style) -> String {
+pub fn page_beside(run: &Run, view: &PageView<'_>, style: Style) -> String {
     let before = style.fitted(&before(run, style));
-    let after = style.fitted(&after(run, style));
+    let after = style.fitted(&after(run, view.around, style));
     if run.costs.is_empty() {
         return format!("{before}nothing was measured\n{after}");
     }
     if style.is_full() || !glance::is_headline(run) {
-        return before + &table(run, &Chosen::All, style) + &after;
+        return before + &table(run, &Chosen::All, view.against, style) + &after;
     }
     let ranked = glance::ranked(run);
     let others = before.lines().count() + after.lines().count();
-    let short = |count: usize| table(run, &Chosen::Most(&ranked[..count]), style);
+    let short = |count: usize| table(run, &Chosen::Most(&ranked[..count]), view.against, style);
     // Fewer costs have fewer notes, so the lines are counted anew for each.
     let most = ranked.len().min(glance::LINES);
     let counts = (glance::FEWEST..=most).rev();
@@ -47,9 +63,12 @@ fn before(run: &Run, style: Style) -> String {
     page + "\n"
 }
 
-fn after(run: &Run, style: Style) -> String {
-    let mut page = tails(run, style) + &accounts(run, style) + &not_measured(&run.skipped, style);
-    let findings = analysis::findings(run);
+fn after(run: &Run, around: Surroundings<'_>, style: Style) -> String {
+    // A cost that the page shows is not among what was not measured, whatever became of a part of its rounds.
+    let shown = |skip: &Skip| run.costs.iter().any(|cost| cost.operation == skip.operation && cost.at == skip.at);
+    let skipped: Vec<Skip> = run.skipped.iter().filter(|skip| !shown(skip)).cloned().collect();
+    let mut page = tails(run, style) + &accounts(run, style) + &not_measured(&skipped, style);
+    let findings = analysis::findings(run, around);
     if !findings.is_empty() {
         page += &format!("\n{}\n", style.bold("findings"));
         for finding in findings {
@@ -76,12 +95,12 @@ impl Chosen<'_> {
 }
 
 /// The prices, the notes on them, and what is not shown.
-fn table(run: &Run, chosen: &Chosen, style: Style) -> String {
+fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> String {
     let mut notes = Footnotes::of(style);
     if let Some(remedy) = narrowing(run) {
         notes.narrowed_by(remedy);
     }
-    let text = prices(run, chosen, &mut notes).render(style) + &notes.render(style);
+    let text = prices(run, chosen, against, &mut notes).render(style) + &notes.render(style);
     let left = match chosen {
         Chosen::All => 0,
         Chosen::Most(costs) => run.costs.len() - costs.len(),
@@ -110,22 +129,31 @@ fn narrowing(run: &Run) -> Option<String> {
 
 /// The sources of a book's figures. A run's own figures need no source.
 fn sources(run: &Run) -> &[String] {
-    if run.is_published() { &run.settings.patterns } else { &[] }
+    if run.is_book() { &run.settings.patterns } else { &[] }
 }
 
-fn prices(run: &Run, chosen: &Chosen, notes: &mut Footnotes) -> Grid {
+fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnotes) -> Grid {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     // The column is there if any row has it.
     let shown = || run.costs.iter().filter(|cost| chosen.has(cost));
     let hides =
         shown().any(|cost| cost.hidden.as_ref().is_some_and(|hidden| hidden.told().is_some_and(|it| it.0 > 0.0)));
     // What gives way on a narrow page: the rate with its payload, block moves, cycles, hidden time, neighbours.
-    let dropped = match hides {
+    let mut dropped = match hides {
         true => vec![vec![7, 8], vec![6], vec![5], vec![4], vec![3]],
         false => vec![vec![6, 7], vec![5], vec![4], vec![3]],
     };
-    let mut grid = Grid::new(if hides { "<>>>>>>>><" } else { "<>>>>>>><" }).dropping(dropped);
-    let titles = ["cost", "+-", "neighbours"].into_iter().chain(hides.then_some("hidden CPU"));
+    let mut columns = if hides { "<>>>>>>>><" } else { "<>>>>>>><" }.to_string();
+    if against.is_some() {
+        columns.insert(1, '>');
+        dropped.iter_mut().flatten().for_each(|column| *column += 1);
+    }
+    let mut grid = Grid::new(&columns).dropping(dropped);
+    let titles = ["cost", "+-"]
+        .into_iter()
+        .chain(against.map(|_| "x ref"))
+        .chain(["neighbours"])
+        .chain(hides.then_some("hidden CPU"));
     let titles: Vec<&str> = titles.chain(["cycles", "block moves", "per second"]).collect();
     let title = |heading: &str| [heading].iter().chain(&titles).map(ToString::to_string).collect();
     let mut heading = None;
@@ -140,6 +168,9 @@ fn prices(run: &Run, chosen: &Chosen, notes: &mut Footnotes) -> Grid {
         let mut row = row(cost, block, notes);
         if hides {
             row.insert(3, hidden(cost));
+        }
+        if let Some(reference) = against {
+            row.insert(2, times_reference(cost, reference));
         }
         grid.add_cost(RowKind::Row, [format!("  {}", in_table(&cost.operation)), at(cost)], row);
     }
@@ -168,6 +199,11 @@ fn row(cost: &Cost, block: Option<f64>, notes: &mut Footnotes) -> Vec<String> {
         payload,
         footnotes(cost, notes),
     ]
+}
+
+/// How many times that of the reference a cost is; `-` if the intervals, the versions or a missing cost leave it open.
+fn times_reference(cost: &Cost, reference: &Run) -> String {
+    hold(cost, reference).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())
 }
 
 /// Processor time that no task is charged for: empty if the operation cannot have any, `-` if it cannot be told.

@@ -49,7 +49,7 @@ mod waiting;
 mod write;
 
 pub use address::{Address, choose};
-pub use books::book_names;
+pub use books::{book_names, reference_names, references};
 pub use calibration::{BestSpeed, Calibration};
 pub use error::{STORE_VARIABLE, StoreError, VARIABLE};
 pub use figures::{FigureHistory, OfRun};

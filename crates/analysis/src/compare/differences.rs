@@ -81,7 +81,7 @@ fn facts(run: &Run) -> BTreeMap<String, Value> {
         whole["noise"] = json!({ "cycle_ns": run.noise.cycle_ns });
     }
     // Nobody asked howslow for the costs of a book.
-    if !run.is_published() {
+    if !run.is_book() {
         whole["settings"] = json!(run.settings);
         whole["howslow"] = json!(run.howslow);
     }
@@ -121,7 +121,7 @@ fn said<'v>(run: &Run, value: Option<&'v Value>) -> Option<&'v Value> {
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
-    if run.is_published() { value.filter(|value| !empty(value)) } else { value.or(Some(&Value::Null)) }
+    if run.is_book() { value.filter(|value| !empty(value)) } else { value.or(Some(&Value::Null)) }
 }
 
 fn alike(field: &str, one: &Value, other: &Value) -> bool {

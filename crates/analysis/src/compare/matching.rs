@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use record::{Cost, Point, Run};
+use record::{Cost, Origin, Point, Run};
 
 use super::figure::is_published;
 
@@ -17,10 +17,10 @@ pub(super) fn pairs(base: &Run, other: &Run) -> Vec<(usize, usize)> {
     sides.pairs
 }
 
-/// True if two costs measure different work. Only measured costs can differ in this way, because a published cost has
-/// no version.
-pub(super) fn versions_differ(one: &Cost, other: &Cost) -> bool {
-    one.operation == other.operation && one.version != other.version && !is_published(one) && !is_published(other)
+/// True if two costs measure different work. A published cost has no version; those of a reference machine have.
+pub(super) fn versions_differ((base, one): (&Run, &Cost), (run, other): (&Run, &Cost)) -> bool {
+    let versioned = |run: &Run, cost: &Cost| run.origin == Origin::Reference || !is_published(cost);
+    one.operation == other.operation && one.version != other.version && versioned(base, one) && versioned(run, other)
 }
 
 struct Side<'a> {

@@ -2,10 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::reference::Place;
+
 /// How a finding touches the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
+    /// Costs lie outside the spread of the reference machines.
+    Odd,
     /// Numbers will scatter or drift, or describe something else than the machine.
     Noise,
     /// Some operations or columns will be missing.
@@ -23,9 +27,27 @@ pub struct Finding {
     pub what: String,
     /// What to do, often as a command; empty where nothing needs doing.
     pub remedy: String,
+    /// True if the remedy is a setting of the kernel or the hardware, which nobody changes from within a container.
+    #[serde(skip)]
+    pub is_setting: bool,
+}
+
+impl Finding {
+    /// The same finding, whose remedy is a setting of the kernel or the hardware.
+    pub(super) fn setting(self) -> Finding {
+        Finding { is_setting: true, ..self }
+    }
+
+    /// The finding as told in this place: within a container, settings are the host's.
+    pub(super) fn told_in(mut self, place: Place) -> Finding {
+        if self.is_setting && place == Place::Inside && !self.remedy.is_empty() {
+            self.remedy = format!("the host's setting, outside this container: {}", self.remedy.replace("sudo ", ""));
+        }
+        self
+    }
 }
 
 /// A finding of these three.
 pub(super) fn say(severity: Severity, what: impl Into<String>, remedy: impl Into<String>) -> Finding {
-    Finding { severity, what: what.into(), remedy: remedy.into() }
+    Finding { severity, what: what.into(), remedy: remedy.into(), is_setting: false }
 }

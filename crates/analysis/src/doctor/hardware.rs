@@ -44,7 +44,7 @@ pub fn neighbours(machine: &Machine, noise: Option<&Noise>, findings: &mut Vec<F
             Severity::Noise,
             "cores have several hardware threads: whatever runs on the sibling slows what is measured",
             "keep the siblings idle, or switch them off for the run: echo off | sudo tee /sys/devices/system/cpu/smt/control",
-        ));
+        ).setting());
     }
     if let Some(noise) = noise.filter(|noise| noise.steal > DISTURBED) {
         findings.push(say(
@@ -96,7 +96,7 @@ pub fn frequency(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) 
             Severity::Noise,
             format!("the frequency governor is {governor}: the clock follows the load, so times drift"),
             "sudo cpupower frequency-set -g performance (or write it to /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor)",
-        ));
+        ).setting());
     }
     if frequency.boost == Some(true) {
         let intel = frequency.driver.as_deref().is_some_and(|driver| driver.starts_with("intel_"));
@@ -105,11 +105,14 @@ pub fn frequency(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) 
         } else {
             "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
         };
-        findings.push(say(
-            Severity::Noise,
-            "boost is on: the clock depends on temperature and on how many cores work",
-            format!("compare cycles rather than times, or switch it off for the run: {switch}"),
-        ));
+        findings.push(
+            say(
+                Severity::Noise,
+                "boost is on: the clock depends on temperature and on how many cores work",
+                format!("compare cycles rather than times, or switch it off for the run: {switch}"),
+            )
+            .setting(),
+        );
     }
     if now.on_battery == Some(true) {
         findings.push(say(Severity::Noise, "running on battery: firmware may hold the clock down", "plug it in"));
@@ -125,7 +128,7 @@ pub fn clock(machine: &Machine, findings: &mut Vec<Finding>) {
             format!("the clock source is {source}: each reading enters the kernel, so batches must be longer"),
             "if listed in available_clocksource: echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource \
              (boot with tsc=reliable if the kernel found it unstable)",
-        ));
+        ).setting());
     }
 }
 
@@ -155,5 +158,7 @@ pub fn counters(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
         ),
     };
     let what = format!("{what}; cycles come from the speed check, instructions and misses are missing");
-    findings.push(say(Severity::Missing, what, remedy));
+    let finding = say(Severity::Missing, what, remedy);
+    let is_setting = remedy.starts_with("sudo");
+    findings.push(if is_setting { finding.setting() } else { finding });
 }

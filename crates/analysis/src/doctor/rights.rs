@@ -3,6 +3,7 @@
 use record::{Machine, Present};
 
 use super::finding::{Finding, Severity, say};
+use crate::reference::Place;
 
 /// Capability numbers (`linux/capability.h`).
 const NET_ADMIN: u32 = 12;
@@ -23,7 +24,10 @@ pub fn rights(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
         findings.push(say(
             Severity::Missing,
             "not root: operations that mount, make namespaces or cgroups, drop caches, swap or use real-time priority are skipped",
-            "sudo howslow",
+            match Place::of(machine) {
+                Place::Own => "sudo howslow",
+                Place::Inside => "start the container as root: docker run --user 0",
+            },
         ));
     } else {
         let lacking = [
@@ -48,13 +52,16 @@ pub fn rights(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
             Severity::Missing,
             "nobody may trace (yama ptrace_scope is 3): operations with ptrace are skipped, bills cannot be taken with it",
             "reboot without it: it can only be raised while the system runs",
-        ));
+        ).setting());
     }
     if now.io_uring_disabled == Some(2) || (now.io_uring_disabled == Some(1) && lacks(SYS_ADMIN)) {
-        findings.push(say(
-            Severity::Missing,
-            "io_uring is switched off: its operations are skipped",
-            "sudo sysctl kernel.io_uring_disabled=0",
-        ));
+        findings.push(
+            say(
+                Severity::Missing,
+                "io_uring is switched off: its operations are skipped",
+                "sudo sysctl kernel.io_uring_disabled=0",
+            )
+            .setting(),
+        );
     }
 }

@@ -5,6 +5,7 @@ use record::{Bytes, Machine};
 use record::Present;
 
 use super::finding::{Finding, Severity, say};
+use crate::reference::dear_mitigations;
 
 /// The largest working set of the memory operations.
 const LARGEST_SET: Bytes = Bytes(256 << 20);
@@ -36,14 +37,17 @@ pub fn memory(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
             Severity::Missing,
             "transparent huge pages are off: costs over huge pages are missing, and large sets also pay for the TLB",
             "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
-        ));
+        ).setting());
     }
     if let Some(used) = now.swap_used.filter(|used| used.0 > 0) {
-        findings.push(say(
-            Severity::Noise,
-            format!("{} MiB are swapped out: first touches may wait for the device", used.0.div_ceil(1 << 20)),
-            "bring them back when memory is free: sudo swapoff -a && sudo swapon -a",
-        ));
+        findings.push(
+            say(
+                Severity::Noise,
+                format!("{} MiB are swapped out: first touches may wait for the device", used.0.div_ceil(1 << 20)),
+                "bring them back when memory is free: sudo swapoff -a && sudo swapon -a",
+            )
+            .setting(),
+        );
     }
 }
 
@@ -127,51 +131,27 @@ pub fn files(now: &Present, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Mitigations that make it slower to enter the kernel, to leave it or to switch: the file, a word in it, the effect.
-const DEAR: &[(&str, &str, &str)] = &[
-    ("meltdown", "PTI", "page tables are switched at every entry (PTI)"),
-    ("mds", "Clear CPU buffers", "buffers are cleared at every exit (MDS)"),
-    ("tsx_async_abort", "Clear CPU buffers", "buffers are cleared at every exit (TAA)"),
-    ("mmio_stale_data", "Clear CPU buffers", "buffers are cleared at every exit (MMIO stale data)"),
-    ("reg_file_data_sampling", "Clear Register File", "registers' stale data are cleared at every exit (RFDS)"),
-    ("tsa", "Clear CPU buffers", "buffers are cleared at every exit (TSA)"),
-    ("retbleed", "IBRS", "speculation is restricted in the kernel (IBRS)"),
-    ("retbleed", "untrained return thunk", "returns are untrained at every entry (retbleed)"),
-    ("spec_rstack_overflow", "Safe RET", "returns go through a safe thunk (SRSO)"),
-    ("spec_rstack_overflow", "IBPB", "branch predictions are flushed at entry or for guests (SRSO)"),
-    ("spectre_v2", "Retpolines", "indirect branches go through retpolines"),
-    ("spectre_v2", "BHI: SW loop", "branch history is cleared at every entry (BHI)"),
-    ("spectre_v2", "BHI: BHI_DIS_S", "branch history is kept apart in the kernel (BHI)"),
-    ("gather_data_sampling", "Microcode", "gathers are slowed by microcode (GDS)"),
-    ("indirect_target_selection", "Aligned", "indirect branches and returns go through aligned thunks (ITS)"),
-];
-
 pub fn kernel(machine: &Machine, now: &Present, findings: &mut Vec<Finding>) {
-    let in_force = |(name, word, _): &&(&str, &str, &str)| {
-        machine.kernel.mitigations.get(*name).is_some_and(|text| {
-            // Enhanced IBRS is set once and costs the entry nothing.
-            text.starts_with("Mitigation")
-                && text.contains(word)
-                && !(*word == "IBRS" && text.contains("Enhanced IBRS"))
-        })
-    };
-    let dear: Vec<&str> = DEAR.iter().filter(in_force).map(|&(.., does)| does).collect();
+    let dear = dear_mitigations(machine);
     if !dear.is_empty() {
         findings.push(say(
             Severity::Note,
             format!("mitigations make the kernel slower: {}", dear.join("; ")),
             "to see what they cost, compare a run booted with mitigations=off, on a machine that runs nobody else's code",
-        ));
+        ).setting());
     }
     if !now.debugging.is_empty() {
-        findings.push(say(
-            Severity::Noise,
-            format!(
-                "the kernel was built to find bugs ({}): its costs are several times the usual",
-                now.debugging.join(", ")
-            ),
-            "boot a kernel built without these options",
-        ));
+        findings.push(
+            say(
+                Severity::Noise,
+                format!(
+                    "the kernel was built to find bugs ({}): its costs are several times the usual",
+                    now.debugging.join(", ")
+                ),
+                "boot a kernel built without these options",
+            )
+            .setting(),
+        );
     }
     let emulated_calls = machine.kernel.release.to_lowercase().contains("microsoft");
     if emulated_calls {

@@ -141,3 +141,18 @@ fn noise_comes_first() {
     let severities: Vec<Severity> = examine(&machine, None, &now).iter().map(|finding| finding.severity).collect();
     assert_eq!(severities, [Severity::Noise, Severity::Missing]);
 }
+
+#[test]
+fn within_a_container_settings_are_the_hosts() {
+    let finding = only(|machine, _| {
+        machine.cpu.frequency.governor = Some("powersave".into());
+        machine.virtualization.container = Some("docker".into());
+    });
+    assert!(finding.remedy.starts_with("the host's setting, outside this container: cpupower"), "{finding:?}");
+    // What starts the container anew is no setting of the host.
+    let finding = only(|machine, _| {
+        machine.limits.cpus = Some(1.5);
+        machine.virtualization.container = Some("docker".into());
+    });
+    assert!(finding.remedy.starts_with("lift the quota: docker run"), "{finding:?}");
+}

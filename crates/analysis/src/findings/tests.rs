@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// The findings of a run beside nothing.
+fn alone(run: &Run) -> Vec<String> {
+    findings(run, Surroundings::default())
+}
+
 fn example() -> Run {
     record::run_from_bytes(include_bytes!("../../../record/tests/data/example-run.json")).expect("a run")
 }
@@ -9,28 +14,32 @@ fn example() -> Run {
 #[test]
 fn sentences_come_from_the_costs() {
     assert_eq!(
-        findings(&example()),
+        alone(&example()),
         [
-            "A switch between two processes costs what 14 system calls cost; 21 with a working set of 256 KiB.",
             "Talking through pipes to a task on another CPU costs 4.0 times as much as to one on the same CPU.",
-            "Through a mapping, 4 KiB are 4.2 times cheaper than by read() once their pages are touched; at 1 MiB 1.2 \
-             times dearer once touched.",
+            "Through a mapping, 4 KiB are 4.2 times faster than by read() once their pages are touched; at 1 MiB 1.2 \
+             times slower once touched.",
             "Huge pages take 29 % off a random load from 256 MiB: the rest was looking up addresses.",
+            "A switch between two processes costs what 14 system calls cost; 21 with a working set of 256 KiB.",
             "Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds.",
         ]
     );
 }
 
 #[test]
+fn mitigations_are_told_on_the_headline_page_alone() {
+    let mut run = example();
+    run.settings.patterns = vec!["pipe".into()];
+    assert!(!alone(&run).join(" ").contains("mitigations"));
+}
+
+#[test]
 fn a_run_without_the_costs_says_nothing_about_them() {
     let mut run = example();
     run.costs.clear();
-    assert_eq!(
-        findings(&run),
-        ["Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]
-    );
+    assert_eq!(alone(&run), ["Active mitigations: spectre_v1, spectre_v2; the kernel calls itself vulnerable to mds."]);
     run.machine.kernel.mitigations.clear();
-    assert!(findings(&run).is_empty());
+    assert!(alone(&run).is_empty());
 }
 
 #[test]
@@ -45,7 +54,7 @@ fn what_cannot_be_told_from_zero_or_from_the_other_is_not_claimed() {
             cost.net_ns.high.0 = 1e9;
         }
     }
-    let text = findings(&run).join(" ");
+    let text = alone(&run).join(" ");
     assert!(!text.contains("system calls") && !text.contains("mapped"), "{text}");
 }
 
@@ -59,8 +68,8 @@ fn neighbours_and_the_clock_are_told_apart() {
     let mut run = example();
     assert_eq!(neighbours(&run), None, "a run that does not tell them");
     neighbours_of(&mut run, Some((1.08, 1.06, 1.10)));
-    let dearer = "Sharing this core with others makes kernel work 8.0 % dearer; steal time (0.05 %) does not show it.";
-    assert_eq!(neighbours(&run).as_deref(), Some(dearer));
+    let slower = "Sharing this core with others makes kernel work 8.0 % slower; steal time (0.05 %) does not show it.";
+    assert_eq!(neighbours(&run).as_deref(), Some(slower));
     // Only the clock differs: the same cycles in other times.
     run.noise.cycle_range_ns = Some(record::Ends { low: 1.0 / 4.2, high: 1.0 / 3.5 });
     neighbours_of(&mut run, Some((1.0, 0.95, 1.05)));
@@ -81,7 +90,7 @@ fn one_round_makes_no_finding() {
     for cost in &mut run.costs {
         (cost.net_ns.low.0, cost.net_ns.high.0) = (f64::NEG_INFINITY, f64::INFINITY);
     }
-    assert_eq!(findings(&run), Vec::<String>::new());
+    assert_eq!(alone(&run), Vec::<String>::new());
 }
 
 #[test]
@@ -142,8 +151,8 @@ fn a_mapped_file_is_told_with_its_size_its_filling_and_what_mapping_takes() {
     assert_eq!(
         mapped_file(&run).as_deref(),
         Some(
-            "Through a mapping, 4 KiB of a file of 4 MiB (written 128 KiB at a time) are 2.0 times cheaper than by \
-             read() once their pages are touched, 1.2 times dearer with map, faults and unmap."
+            "Through a mapping, 4 KiB of a file of 4 MiB (written 128 KiB at a time) are 2.0 times faster than by \
+             read() once their pages are touched, 1.2 times slower with map, faults and unmap."
         )
     );
 }

@@ -105,6 +105,14 @@ impl Default for MeasureArgs {
     }
 }
 
+/// What a page of a run shows it beside.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct AgainstArgs {
+    /// Add a column: how many times the cost of this reference machine or run each cost is
+    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["json", "repeat"])]
+    pub against: Option<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Ids, families or globs, optionally at a point: memory.copy, pipe, 'syscall.*', 'pipe.*@size=4KiB,distance=other';
@@ -115,6 +123,8 @@ pub(crate) struct RunArgs {
     /// At every point, not only the headline ones; without patterns: every operation
     #[arg(long)]
     pub full: bool,
+    #[command(flatten)]
+    pub beside: AgainstArgs,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

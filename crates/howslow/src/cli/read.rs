@@ -29,6 +29,9 @@ pub(crate) struct ShowArgs {
     /// Print every cost, and each doubt and reason by itself
     #[arg(long)]
     pub all: bool,
+    /// Add a column: how many times the cost of this reference machine or run each cost is
+    #[arg(long, value_name = "REFERENCE", conflicts_with = "json")]
+    pub against: Option<String>,
     /// Print the run document
     #[arg(long)]
     pub json: bool,
@@ -66,4 +69,22 @@ pub(crate) struct ExplainArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+const CONTRIBUTED: &str = "\
+Several runs give medians, and intervals that hold the scatter between the runs: five or more are best.
+What identifies a host is left out: names, ids, paths, the kernel's command line but for options that change costs.
+The words on stderr say what was kept and what was left out. Read the file before you pass it on.
+Example: howslow --repeat 5 && howslow contribute @1 @2 @3 @4 @5 -o my-machine.toml
+Exit status: 0 done; 1 failed; 2 misused, or no reference can be made of these runs.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CONTRIBUTED)]
+pub(crate) struct ContributeArgs {
+    /// Runs of one machine: files, @1, or the beginnings of kept runs' ids
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+    /// The book's file; its name without `.toml` is the book's name
+    #[arg(short, long, value_name = "BOOK.toml")]
+    pub output: std::path::PathBuf,
 }

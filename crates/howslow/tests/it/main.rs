@@ -25,6 +25,7 @@ mod noise;
 mod on_disk;
 mod predict;
 mod reading;
+mod references;
 mod scaling;
 mod study;
 mod support;

@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::figure::{MS, PrintedFigure};
-use super::{Book, Entry};
+use super::{Book, Entry, Measured, Reference};
 use crate::cost::{Cost, Cpu, Ends, Figures};
 use crate::point::Point;
-use crate::run::{Noise, Origin, Run, SCHEMA, Settings};
+use crate::run::{CountedIn, CpuQuiet, Noise, Origin, Run, SCHEMA, Settings};
 use crate::term::Term;
 use crate::units::{Bytes, Nanoseconds};
 
 impl Book {
-    /// The book in the form of a run. Each cost is as printed; its interval is the uncertainty of the printed digits.
+    /// The book in the form of a run. Each published cost is as printed; its interval is the uncertainty of the printed
+    /// digits. The costs of a reference machine have the intervals that they were measured with.
     pub fn run(&self) -> Run {
+        if let Some(reference) = &self.reference {
+            return run_of(reference, self);
+        }
         let cycle_ns = self.ghz().map_or(0.0, |ghz| 1.0 / ghz);
         let clock = self.clock.iter().map(|clock| format!("clock: {}", clock.source));
         let source = format!("{}: {}", self.title, self.source);
@@ -77,6 +81,35 @@ impl Book {
             ..Cost::given(&entry.operation, entry.at.clone(), per, figures(net))
         })
     }
+}
+
+/// The book of a reference machine in the form of a run.
+fn run_of(reference: &Reference, book: &Book) -> Run {
+    let quiet = reference.undisturbed.map(|quiet| CpuQuiet { cpu: 0, batches: 1, quiet });
+    let mut run = Run {
+        schema: SCHEMA.into(),
+        id: book.name.clone(),
+        started: book.measured.clone(),
+        finished: book.measured.clone(),
+        origin: Origin::Reference,
+        howslow: reference.howslow.clone(),
+        build: String::new(),
+        counted_in: CountedIn::Nanoseconds,
+        units: reference.units.clone(),
+        machine: book.machine.clone(),
+        settings: Settings { patterns: vec![format!("{}: {}", book.title, book.source)], ..Settings::default() },
+        noise: Noise {
+            cpus: quiet.into_iter().collect(),
+            cycle_ns: reference.cycle_ns,
+            others: reference.others.unwrap_or(0.0),
+            ..Noise::default()
+        },
+        costs: book.measured_costs.iter().map(Measured::cost).collect(),
+        skipped: Vec::new(),
+    };
+    run.apply_units();
+    crate::read::make_printable(&mut run);
+    run
 }
 
 /// The interval of a time minus its processor time. It is as uncertain as the digits of both together.

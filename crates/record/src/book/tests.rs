@@ -223,3 +223,59 @@ fn waiting_without_processor_time_and_facts_without_figures_are_refused() {
         assert!(error.contains(says), "{error}");
     }
 }
+
+/// A small reference machine.
+fn reference() -> Book {
+    let text = "name = 'small'\ntitle = 'a machine'\nsource = 'two runs'\nmeasured = '2026-11'\n\
+        [reference]\nhowslow = '0.1.0'\nruns = 2\ncycle_ns = 0.25\nundisturbed = 0.8\nunits = { size = 'bytes' }\n\
+        [machine]\narchitecture = 'x86_64'\n[machine.cpu]\nmodel = 'A \"quoted\" one'\n\
+        [[measured_cost]]\noperation = 'pipe.self'\nat = { size = 64, way = 'a b' }\nversion = 2\ngroup = 'messages'\n\
+        per = 'call'\nestimate = 'quiet'\ncpus = 1\nfollows_clock = true\nns = 300.0\nlow = 290.0\nhigh = 312.0\n\
+        cycles = 1200.0\nbytes = 64\nruns = 2\n";
+    Book::from_toml(text).expect("a book")
+}
+
+#[test]
+fn a_reference_machine_is_written_and_read_again() {
+    let book = reference();
+    let text = book.reference_toml().expect("a text");
+    assert_eq!(Book::from_toml(&text).expect("a book"), book);
+    let run = book.run();
+    assert_eq!(run.origin, crate::Origin::Reference);
+    assert!(run.is_book() && !run.is_published());
+    let cost = &run.costs[0];
+    assert_eq!((cost.version, cost.quoted().0, cost.net_ns.low.0, cost.net_ns.high.0), (2, 300.0, 290.0, 312.0));
+    assert_eq!(cost.at.values(), "64 B a b");
+    // It is a run like any other: its document is read again.
+    let text = serde_json::to_vec(&run).expect("JSON");
+    assert_eq!(crate::run_from_bytes(&text).expect("a run"), run);
+}
+
+#[test]
+fn published_and_measured_costs_do_not_mix() {
+    let text = reference().reference_toml().expect("a text");
+    let published = "\n[[cost]]\noperation = 'a'\nname = 'A'\nns = '5'\n";
+    let line = text.lines().find(|line| line.starts_with("  {")).expect("a cost");
+    let wrong = [
+        (format!("{text}{published}"), "nothing published"),
+        (text.replace("[reference]", "[other]"), "unknown field"),
+        (
+            text.replace("]\n\n[reference]\nhowslow = \"0.1.0\"\nruns = 2", "]\n[reference]\nhowslow = '0'\nruns = 0"),
+            "rests on no run",
+        ),
+        (text.replace("cycle_ns = 0.25", "cycle_ns = -1.0"), "cycle_ns"),
+        (text.replace("low = 290.00", "low = 301.0"), "outside its own interval"),
+        (text.replace("cycles = 1200.0", "cycles = nan"), "positive"),
+        (text.replace(line, &format!("{line}\n{line}")), "twice"),
+        (text.replace(line, ""), "no cost"),
+    ];
+    for (text, part) in wrong {
+        let error = Book::from_toml(&text).expect_err(part).to_string();
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let paper = "name = 'p'\ntitle = 't'\nsource = 's'\nmeasured = '1980'\n";
+    assert!(Book::from_toml(paper).expect_err("no cost").to_string().contains("no cost"));
+    let both = format!("{paper}measured_cost = [\n{line}\n]\n{published}");
+    let error = Book::from_toml(&both).expect_err("both").to_string();
+    assert!(error.contains("only a book with a table `reference`"), "{error}");
+}

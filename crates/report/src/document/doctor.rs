@@ -22,7 +22,7 @@ pub struct DoctorDocument<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DoctorFinding<'a> {
-    /// `noise`, `missing` or `note`.
+    /// `odd`, `noise`, `missing` or `note`.
     pub severity: &'static str,
     /// What is so here, and what follows.
     pub what: &'a str,
@@ -40,6 +40,7 @@ impl<'a> DoctorDocument<'a> {
 impl<'a> From<&'a Finding> for DoctorFinding<'a> {
     fn from(it: &'a Finding) -> DoctorFinding<'a> {
         let severity = match it.severity {
+            Severity::Odd => "odd",
             Severity::Noise => "noise",
             Severity::Missing => "missing",
             Severity::Note => "note",

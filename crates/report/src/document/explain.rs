@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::figure::{RatioFigure, TimeFigure, all, time};
 use super::memory::MemoryDocument;
+use super::reference::{CostHeld, OddCosts};
 
 /// What the costs of a run consist of.
 #[derive(Debug, Serialize)]
@@ -23,6 +24,8 @@ pub struct ExplainDocument<'a> {
     pub explained: Vec<CostExplained<'a>>,
     /// What the run says of memory; null where it says nothing.
     pub memory: Option<MemoryDocument<'a>>,
+    /// What is odd beside the reference machines.
+    pub odd: Vec<OddCosts>,
 }
 
 /// The costs that were asked for, part by part.
@@ -31,6 +34,8 @@ pub struct ExplainDocument<'a> {
 pub struct CostsExplained<'a> {
     /// The costs.
     pub explained: Vec<CostExplained<'a>>,
+    /// The same costs beside the reference machines that have them.
+    pub references: Vec<CostHeld>,
 }
 
 /// A derived cost, by every route to it.
@@ -144,14 +149,20 @@ impl<'a> ExplainDocument<'a> {
             entry_shares: all(shares),
             explained: all(explanations),
             memory: memory.map(MemoryDocument::from),
+            odd: Vec::new(),
         }
+    }
+
+    /// The same with what is odd.
+    pub fn with_odd(self, odd: Vec<OddCosts>) -> ExplainDocument<'a> {
+        ExplainDocument { odd, ..self }
     }
 }
 
 impl<'a> CostsExplained<'a> {
     /// The document.
-    pub fn of(explanations: &'a [Explanation]) -> CostsExplained<'a> {
-        CostsExplained { explained: all(explanations) }
+    pub fn of(explanations: &'a [Explanation], references: Vec<CostHeld>) -> CostsExplained<'a> {
+        CostsExplained { explained: all(explanations), references }
     }
 }
 

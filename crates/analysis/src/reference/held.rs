@@ -1,0 +1,112 @@
+//! One cost held against the same cost of one reference.
+
+use record::{Cost, Doubt, Run};
+
+use crate::statistics::{Interval, ratio};
+
+/// A ratio whose ends lie further apart than this factor says nothing more exact than that.
+const TOLD: f64 = 2.0;
+
+/// A cost beside the same one of a reference.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// The reference.
+    pub reference: &'a Run,
+    /// Its cost.
+    pub cost: &'a Cost,
+    /// How many times the reference's cost this one is: in cycles if both follow the clock, else in time.
+    pub times: Interval,
+}
+
+/// On which side of the references a cost lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// It costs more.
+    Slower,
+    /// It costs less.
+    Faster,
+}
+
+/// Why a cost cannot be held against a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotHeld {
+    /// The reference does not have it, or quotes it by another figure.
+    NoMatch,
+    /// The reference has it in another version, which does other work.
+    OtherVersion,
+    /// The intervals, or a doubt, leave the ratio open.
+    Open,
+}
+
+/// Holds a cost of a run against the same cost of a reference.
+///
+/// # Errors
+/// The reason why there is no ratio.
+pub fn hold<'a>(cost: &Cost, reference: &'a Run) -> Result<Held<'a>, NotHeld> {
+    let same = |other: &&Cost| other.operation == cost.operation && other.at == cost.at;
+    let other = reference.costs.iter().find(same).ok_or(NotHeld::NoMatch)?;
+    if other.version != cost.version {
+        return Err(NotHeld::OtherVersion);
+    }
+    if other.headline != cost.headline || other.cpus != cost.cpus {
+        return Err(NotHeld::NoMatch);
+    }
+    if !is_sound(cost) || !is_sound(other) {
+        return Err(NotHeld::Open);
+    }
+    let in_cycles = cost.follows_clock && other.follows_clock && cost.cycles > 0.0 && other.cycles > 0.0;
+    let unit = |cost: &Cost| if in_cycles { cost.cycles / cost.quoted().0 } else { 1.0 };
+    let interval = |cost: &Cost| {
+        let (unit, net) = (unit(cost), cost.net_ns);
+        Interval { value: cost.quoted().0 * unit, low: net.low.0 * unit, high: net.high.0 * unit }
+    };
+    let times = ratio(interval(cost), interval(other)).filter(|it| it.low > 0.0 && it.high.is_finite());
+    let times = times.ok_or(NotHeld::Open)?;
+    Ok(Held { reference, cost: other, times })
+}
+
+impl Held<'_> {
+    /// True if the ratio is known to better than a factor of two, so that its digits mean something.
+    pub fn is_told(&self) -> bool {
+        self.times.high < TOLD * self.times.low
+    }
+
+    /// The ratio with as many digits as its interval carries: `1.84`, `1.8`, `7`; `None` if it is not told.
+    pub fn text(&self) -> Option<String> {
+        self.is_told().then(|| rounded(self.times))
+    }
+}
+
+/// A ratio with as many decimals as its interval carries: the last digit is no finer than a fifth of half the interval.
+pub(super) fn rounded(times: Interval) -> String {
+    let by_interval = (5.0 / times.half().max(1e-9)).log10().floor();
+    let by_size = 2.0 - times.value.abs().max(1e-9).log10().floor();
+    let decimals = by_interval.min(by_size).clamp(0.0, 2.0) as usize;
+    format!("{:.decimals$}", times.value)
+}
+
+/// True if nothing but its interval limits what a cost says.
+pub(super) fn is_sound(cost: &Cost) -> bool {
+    let quoted = cost.quoted().0;
+    let inside = cost.net_ns.low.0 <= quoted && quoted <= cost.net_ns.high.0;
+    cost.has_interval() && cost.net_ns.low.0 > 0.0 && inside && !cost.doubts.iter().any(spoils)
+}
+
+/// Doubts about the figure itself. Others widen the interval, or are notes.
+fn spoils(doubt: &Doubt) -> bool {
+    if let Doubt::Inherited { doubt, .. } = doubt {
+        return spoils(doubt);
+    }
+    matches!(
+        doubt,
+        Doubt::NeverQuiet
+            | Doubt::FewQuiet { .. }
+            | Doubt::FewRounds { .. }
+            | Doubt::NegativeNet
+            | Doubt::Interrupted { .. }
+            | Doubt::NonLinear { .. }
+            | Doubt::NotCold { .. }
+            | Doubt::CoarseClock { .. }
+            | Doubt::Implausible { .. }
+    )
+}

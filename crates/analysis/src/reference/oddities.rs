@@ -1,0 +1,149 @@
+//! Which costs of a run are odd: outside the spread of the references by a clear factor that all intervals carry.
+
+use record::{Cost, Run};
+
+use super::facts::Facts;
+use super::held::{Direction, Held, NotHeld, hold, is_sound};
+use super::knowledge::{self, SUBJECTS};
+use super::remedy::Remedy;
+use crate::statistics::Interval;
+
+/// A cost is odd if it is this many times the slowest reference, or this part of the fastest. Machines of one year differ
+/// by up to twice in most costs (docs/REFERENCES.md).
+pub(super) const CLEAR: f64 = 2.0;
+/// The near end of the interval of that ratio must reach this.
+const CARRIED: f64 = 1.5;
+
+/// Costs of a run that are odd for one reason.
+#[derive(Clone, Debug)]
+pub struct Oddity<'a> {
+    /// What is done, as the beginning of a sentence.
+    pub title: &'static str,
+    /// Above the references, or below.
+    pub direction: Direction,
+    /// The costs, the furthest from the references first.
+    pub costs: Vec<OddCost<'a>>,
+    /// The likely reason, if a fact of the machine speaks for one.
+    pub reason: Option<String>,
+    /// What to try.
+    pub remedy: Option<Remedy>,
+}
+
+/// An odd cost.
+#[derive(Clone, Copy, Debug)]
+pub struct OddCost<'a> {
+    /// The cost.
+    pub cost: &'a Cost,
+    /// Beside the reference that is nearest to it.
+    pub nearest: Held<'a>,
+    /// The number of references that it was held against.
+    pub references: usize,
+}
+
+/// A run beside the references.
+#[derive(Clone, Debug, Default)]
+pub struct Verdict<'a> {
+    /// What is odd: first what can be acted on, then by how far it is off.
+    pub odd: Vec<Oddity<'a>>,
+    /// The references that have any of the run's costs.
+    pub references: Vec<&'a Run>,
+    /// Costs within the clear factor of the references' spread.
+    pub within: usize,
+    /// Costs below the references by the clear factor, for no known reason: good news.
+    pub cheaper: usize,
+    /// Costs that a reference has but whose intervals or doubts leave the ratio open.
+    pub open: usize,
+}
+
+impl Verdict<'_> {
+    /// The number of odd costs.
+    pub fn odd_costs(&self) -> usize {
+        self.odd.iter().map(|oddity| oddity.costs.len()).sum()
+    }
+}
+
+/// Holds every cost of a run against the references of its architecture. A book, and a run beside other work, is not judged.
+pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Verdict<'a> {
+    let mut verdict = Verdict::default();
+    if run.is_book() || !run.settings.beside.is_empty() {
+        return verdict;
+    }
+    let alike: Vec<&Run> = references.iter().filter(|it| it.machine.architecture == run.machine.architecture).collect();
+    for cost in &run.costs {
+        match place(cost, &alike) {
+            Spread::Unknown => continue,
+            Spread::Open => verdict.open += 1,
+            Spread::Within => verdict.within += 1,
+            Spread::Beyond(direction, odd) => add(&mut verdict.odd, direction, odd),
+        }
+        let has = |reference: &&&Run| !matches!(hold(cost, reference), Err(NotHeld::NoMatch | NotHeld::OtherVersion));
+        for reference in alike.iter().filter(has) {
+            if !verdict.references.iter().any(|known| known.id == reference.id) {
+                verdict.references.push(reference);
+            }
+        }
+    }
+    for oddity in &mut verdict.odd {
+        oddity.costs.sort_by(|one, other| off(&other.nearest).total_cmp(&off(&one.nearest)));
+        let subject = oddity.costs.first().map_or(0, |odd| knowledge::subject(odd.cost));
+        if let Some((reason, remedy)) = knowledge::cause(subject, oddity.direction, facts) {
+            (oddity.reason, oddity.remedy) = (Some(reason), Some(remedy));
+        }
+    }
+    // What is faster than anything known and has no explanation is good news that nobody acts on.
+    let (odd, cheaper) = std::mem::take(&mut verdict.odd)
+        .into_iter()
+        .partition(|oddity: &Oddity<'_>| oddity.direction == Direction::Slower || oddity.reason.is_some());
+    let cheaper: Vec<Oddity<'_>> = cheaper;
+    verdict.cheaper = cheaper.iter().map(|oddity| oddity.costs.len()).sum();
+    verdict.odd = odd;
+    verdict.odd.sort_by(|one, other| {
+        let furthest = |it: &Oddity<'_>| it.costs.first().map_or(0.0, |odd| off(&odd.nearest));
+        other.remedy.is_some().cmp(&one.remedy.is_some()).then(furthest(other).total_cmp(&furthest(one)))
+    });
+    verdict
+}
+
+/// Where a cost lies beside the references that have it.
+enum Spread<'a> {
+    Unknown,
+    Open,
+    Within,
+    Beyond(Direction, OddCost<'a>),
+}
+
+fn place<'a>(cost: &'a Cost, references: &[&'a Run]) -> Spread<'a> {
+    let all: Vec<Result<Held<'a>, NotHeld>> = references.iter().map(|reference| hold(cost, reference)).collect();
+    let held: Vec<Held<'a>> = all.iter().filter_map(|held| held.as_ref().ok().copied()).collect();
+    let open = all.iter().any(|held| matches!(held, Err(NotHeld::Open)));
+    let by = |one: &&Held<'a>, other: &&Held<'a>| one.times.value.total_cmp(&other.times.value);
+    let (Some(nearest_above), Some(nearest_below)) = (held.iter().min_by(by), held.iter().max_by(by)) else {
+        return if open { Spread::Open } else { Spread::Unknown };
+    };
+    let ends = |reach: fn(&Interval) -> f64| held.iter().map(move |held| reach(&held.times));
+    let lowest = ends(|it| it.low).fold(f64::INFINITY, f64::min);
+    let highest = ends(|it| it.high).fold(0.0, f64::max);
+    let beyond = |nearest: &Held<'a>| OddCost { cost, nearest: *nearest, references: held.len() };
+    if nearest_above.times.value >= CLEAR && lowest >= CARRIED {
+        return Spread::Beyond(Direction::Slower, beyond(nearest_above));
+    }
+    if nearest_below.times.value <= 1.0 / CLEAR && highest <= 1.0 / CARRIED {
+        return Spread::Beyond(Direction::Faster, beyond(nearest_below));
+    }
+    // Beyond by its figure, but not by the intervals: open.
+    let within = nearest_above.times.value < CLEAR && nearest_below.times.value > 1.0 / CLEAR;
+    if within && is_sound(cost) { Spread::Within } else { Spread::Open }
+}
+
+fn add<'a>(oddities: &mut Vec<Oddity<'a>>, direction: Direction, odd: OddCost<'a>) {
+    let title = SUBJECTS[knowledge::subject(odd.cost)].title;
+    match oddities.iter_mut().find(|oddity| oddity.title == title && oddity.direction == direction) {
+        Some(oddity) => oddity.costs.push(odd),
+        None => oddities.push(Oddity { title, direction, costs: vec![odd], reason: None, remedy: None }),
+    }
+}
+
+/// How far a ratio lies from 1, as a factor.
+fn off(held: &Held<'_>) -> f64 {
+    held.times.value.max(1.0 / held.times.value)
+}

@@ -1,0 +1,97 @@
+//! The verdict in words: one line that always stands there, then a sentence for each oddity.
+
+use record::Run;
+
+use super::held::{Direction, rounded};
+use super::oddities::{CLEAR, OddCost, Oddity, Verdict};
+use super::remedy::Place;
+use crate::statistics::Interval;
+
+/// The verdict on a run of this place, as sentences: first what there is, then each oddity. Empty if no reference has any of
+/// its costs.
+pub fn told(verdict: &Verdict<'_>, place: Place) -> Vec<String> {
+    let mut sentences: Vec<String> = summary(verdict).into_iter().collect();
+    sentences.extend(verdict.odd.iter().map(|oddity| oddity.sentence(place)));
+    sentences
+}
+
+fn summary(verdict: &Verdict<'_>) -> Option<String> {
+    if verdict.references.is_empty() {
+        return None;
+    }
+    let (odd, told) = (verdict.odd_costs(), verdict.odd_costs() + verdict.cheaper + verdict.within);
+    let all = told + verdict.open;
+    let references = listed(&verdict.references);
+    let rest =
+        [(verdict.cheaper, format!("below 1/{CLEAR} of them")), (verdict.open, "too uncertain to tell".to_string())];
+    let rest: String =
+        rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
+    let (within, of) = (verdict.within, if all == 1 { "1 cost".into() } else { format!("{all} costs") });
+    Some(match (odd, told) {
+        (_, 0) => format!("None of {of} is certain enough to be held against {references}."),
+        (0, _) => format!("Nothing odd: of {of}, {within} within a factor of {CLEAR} of {references}{rest}."),
+        _ => format!("Odd here: of {of}, {odd} beyond a factor of {CLEAR} of {references}, {within} within it{rest}."),
+    })
+}
+
+/// `the only reference, zen-4-kvm (AMD EPYC, Linux 6.18.44, KVM guest)`, `the references a, b and c`.
+fn listed(references: &[&Run]) -> String {
+    match references {
+        [] => "any reference".into(),
+        [only] => format!("the only reference, {}", described(only)),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(|it| it.id.as_str()).collect();
+            format!("the references {} and {}", first.join(", "), last.id)
+        }
+    }
+}
+
+fn described(reference: &Run) -> String {
+    let machine = &reference.machine;
+    let guest = machine.virtualization.hypervisor.as_ref().map(|name| format!("{name} guest"));
+    let kernel = format!("{} {}", machine.kernel.name, machine.kernel.release).trim().to_string();
+    let parts = [Some(machine.cpu.model.clone()), Some(kernel), guest];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { reference.id.clone() } else { format!("{} ({})", reference.id, parts.join(", ")) }
+}
+
+impl Oddity<'_> {
+    /// `Waking a task on another CPU costs 55 µs (futex.roundtrip other), 7 times the slowest of 3 references
+    /// (zen-4-kvm); 5 more like it: ...; try ...`
+    pub fn sentence(&self, place: Place) -> String {
+        let why = match (&self.reason, self.remedy) {
+            (Some(reason), Some(remedy)) => format!(" Likely: {reason}; {}.", remedy.text(place)),
+            (Some(reason), None) => format!(" Likely: {reason}."),
+            _ => " No setting of this machine explains it; howslow explain RUN shows its parts.".into(),
+        };
+        format!("{}.{why}", self.claim())
+    }
+
+    /// What is odd and by how much, without the reason.
+    pub fn claim(&self) -> String {
+        let Some(OddCost { cost, nearest: held, references }) = self.costs.first() else { return self.title.into() };
+        let (times, extreme) = match self.direction {
+            Direction::Slower => (held.times, "slowest"),
+            Direction::Faster => (inverse(held.times), "fastest"),
+        };
+        let beside = match references {
+            0 | 1 => format!("the reference ({})", held.reference.id),
+            many => format!("the {extreme} of {many} references ({})", held.reference.id),
+        };
+        let beside = match self.direction {
+            Direction::Slower => format!("{} times {beside}", rounded(times)),
+            Direction::Faster => format!("1/{} of {beside}", rounded(times)),
+        };
+        let name = format!("{} {}", cost.operation, cost.at.values());
+        let more = match self.costs.len() {
+            1 => String::new(),
+            2 => "; 1 more cost like it".into(),
+            more => format!("; {} more costs like it", more - 1),
+        };
+        format!("{} costs {} ({}), {beside}{more}", self.title, cost.quoted(), name.trim())
+    }
+}
+
+fn inverse(times: Interval) -> Interval {
+    Interval { value: 1.0 / times.value, low: 1.0 / times.high, high: 1.0 / times.low }
+}

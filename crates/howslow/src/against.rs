@@ -1,0 +1,106 @@
+//! What a page shows a run beside: the reference machines of its architecture, and the one that `--against` names.
+
+use analysis::Surroundings;
+use analysis::reference::{NotHeld, hold};
+use record::{Present, Run};
+use report::PageView;
+
+use crate::output::{Misuse, say};
+use crate::resolve;
+
+/// The run or reference machine that `--against` names.
+pub(crate) struct Named(Run);
+
+impl Named {
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// An unknown name, and a book of published costs, which `compare` compares.
+    pub(crate) fn of(name: Option<&str>) -> anyhow::Result<Option<Named>> {
+        let Some(name) = name else { return Ok(None) };
+        let reference = resolve::run(name)?;
+        if reference.is_published() {
+            let known: Vec<&str> = store::reference_names().collect();
+            let name = record::printable(name);
+            return Err(Misuse(format!(
+                "--against {name}: a book of published costs is no reference machine; `howslow compare` compares with it, \
+                 the references are {}",
+                known.join(", ")
+            ))
+            .into());
+        }
+        Ok(Some(Named(reference)))
+    }
+
+    /// The same, before this machine is measured: it must be of the same architecture.
+    ///
+    /// # Errors
+    /// Those of [`Named::of`], and another architecture.
+    pub(crate) fn check(name: Option<&str>) -> anyhow::Result<Option<Named>> {
+        let named = Named::of(name)?;
+        if let Some(Named(reference)) = &named {
+            same_architecture(reference, std::env::consts::ARCH)?;
+        }
+        Ok(named)
+    }
+}
+
+/// What a page shows a run beside.
+pub(crate) struct Beside {
+    references: Vec<Run>,
+    present: Option<Present>,
+    against: Option<Run>,
+}
+
+impl Beside {
+    /// The references for a run, and the one that was named. `present` is the machine's state, if the run is of now.
+    ///
+    /// # Errors
+    /// If nothing of the named one can be held against the run.
+    pub(crate) fn of(run: &Run, against: Option<Named>, present: Option<Present>) -> anyhow::Result<Beside> {
+        let against = against.map(|Named(reference)| reference);
+        if let Some(reference) = &against {
+            has_common(run, reference)?;
+        }
+        let references = if run.is_book() { Vec::new() } else { store::references(&run.machine.architecture) };
+        Ok(Beside { references, present, against })
+    }
+
+    /// In the form that a page takes.
+    pub(crate) fn view(&self) -> PageView<'_> {
+        let around = Surroundings { references: &self.references, present: self.present.as_ref() };
+        PageView { around, against: self.against.as_ref() }
+    }
+}
+
+fn same_architecture(reference: &Run, architecture: &str) -> anyhow::Result<()> {
+    let other = reference.machine.architecture.as_str();
+    if other.is_empty() || architecture.is_empty() || other == architecture {
+        return Ok(());
+    }
+    Err(Misuse(format!(
+        "--against {}: it is a machine of another architecture ({other}, not {architecture}); `howslow compare` compares them",
+        reference.id
+    ))
+    .into())
+}
+
+/// A column without a figure would say nothing, so the reason is said instead.
+fn has_common(run: &Run, reference: &Run) -> anyhow::Result<()> {
+    same_architecture(reference, &run.machine.architecture)?;
+    let held: Vec<Option<NotHeld>> = run.costs.iter().map(|cost| hold(cost, reference).err()).collect();
+    let any = |wanted: Option<NotHeld>| held.contains(&wanted);
+    if any(None) || run.costs.is_empty() {
+        return Ok(());
+    }
+    if any(Some(NotHeld::Open)) {
+        say(&format!("the costs in common with {} are too uncertain for a ratio", reference.id));
+        return Ok(());
+    }
+    let why = if any(Some(NotHeld::OtherVersion)) { "only costs of other versions" } else { "no cost" };
+    Err(Misuse(format!(
+        "--against {0}: {why} in common with this run; `howslow show {0}` lists what it has",
+        reference.id
+    ))
+    .into())
+}

@@ -1,0 +1,80 @@
+//! `howslow contribute`: writes runs as a reference machine, without what identifies the host.
+
+use analysis::reference::{self, Contribution, ContributionError};
+use record::Book;
+
+use crate::cli::ContributeArgs;
+use crate::output::{Misuse, Outcome, say};
+use crate::resolve;
+
+pub(crate) fn contribute(args: &ContributeArgs) -> anyhow::Result<Outcome> {
+    let name = name_of(args)?;
+    store::check_writable(&args.output).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
+    let runs = resolve::runs(&args.runs)?;
+    let known = |id: &str| operations::find(id).is_some();
+    let made =
+        reference::contribute(&runs, &name, &known).map_err(|error: ContributionError| Misuse(error.to_string()))?;
+    let text = made.book.reference_toml().map_err(|why| anyhow::anyhow!("the book cannot be written: {why}"))?;
+    if let Some(found) = identifying(&text, &runs) {
+        anyhow::bail!("the book would contain {found}, which identifies this host; nothing was written");
+    }
+    store::write_whole(&args.output, text.as_bytes())?;
+    report(&made);
+    say(&format!("written: {}; read it before you pass it on", args.output.display()));
+    Ok(Outcome::Done)
+}
+
+/// The book's name, from that of its file.
+fn name_of(args: &ContributeArgs) -> Result<String, Misuse> {
+    let wrong = |why: &str| Misuse(format!("-o {}: {why}", args.output.display()));
+    if args.output.extension().is_none_or(|ending| ending != "toml") {
+        return Err(wrong("a book is a TOML file; name it NAME.toml"));
+    }
+    let name = args.output.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || !name.chars().all(plain) {
+        return Err(wrong("a book's name has letters, digits, '-', '_' and '.'"));
+    }
+    Ok(name.into())
+}
+
+/// What was kept and what was left out.
+fn report(made: &Contribution) {
+    let Book { machine, measured_costs, .. } = &made.book;
+    say(&format!(
+        "kept: {} costs with value, interval, cycles and version; {} with its kernel's version and mitigations, hypervisor, \
+         caches, CPUs, memory size and limits",
+        measured_costs.len(),
+        if machine.cpu.model.is_empty() { "the processor" } else { &machine.cpu.model }
+    ));
+    say(&format!("left out: {}", made.stripped.join("; ")));
+    if made.uncertain > 0 {
+        say(&format!("left out: {} costs that are too uncertain", made.uncertain));
+    }
+}
+
+/// A name of this host or user that the text contains as a word, in case a field held it that is thought to be harmless.
+fn identifying(text: &str, runs: &[record::Run]) -> Option<&'static str> {
+    /// Shorter names are words of their own: a host called `x86`.
+    const SHORTEST: usize = 5;
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim().split('.').next().unwrap_or_default().to_string();
+    let home = std::env::var("HOME").unwrap_or_default();
+    let user = std::env::var("USER").unwrap_or_default();
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let contains = |name: &str| name.len() >= SHORTEST && text.split(|c| !word(c)).any(|part| part == name);
+    let named = runs.iter().filter_map(|run| run.machine.host.as_deref()).any(&contains);
+    let ids = runs.iter().any(|run| run.id.len() >= SHORTEST && text.contains(&run.id));
+    let generic = ["linux", "docker", "ubuntu", "debian", "x86_64", "aarch64", "generic", "default"];
+    if named || contains(&host) && !generic.contains(&host.to_lowercase().as_str()) {
+        Some("the host's name")
+    } else if contains(&user) && !generic.contains(&user.as_str()) {
+        Some("the user's name")
+    } else if home.len() > 1 && text.contains(&format!("{home}/")) {
+        Some("the path of your home folder")
+    } else if ids {
+        Some("a run's id")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,34 @@
+//! Costs beside the reference machines: the verdict in sentences, and single costs with their ratios.
+
+use analysis::reference::Held;
+use record::Cost;
+
+use crate::grid::{Grid, RowKind};
+use crate::text::Style;
+
+/// The sentences of a verdict below their title; empty without a sentence.
+pub fn beside_references(sentences: &[String], style: Style) -> String {
+    if sentences.is_empty() {
+        return String::new();
+    }
+    let lines: String = sentences.iter().map(|sentence| style.paragraph("  ", sentence) + "\n").collect();
+    format!("\n{}\n{lines}", style.bold("beside the reference machines"))
+}
+
+/// Costs, each beside every reference that has it, and what is odd about them; empty if no reference has any.
+pub fn held(rows: &[(&Cost, Held<'_>)], odd: &[String], style: Style) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new("<<>>>");
+    let titles = ["beside the reference machines", "reference", "here", "there", "x ref"];
+    grid.add(RowKind::Heading, titles.map(String::from).to_vec());
+    for (cost, held) in rows {
+        let times = held.text().unwrap_or_else(|| "-".into());
+        let figures = [cost.quoted().to_string(), held.cost.quoted().to_string(), times];
+        let names = [format!("  {} {}", cost.operation, cost.at.values()), held.reference.id.clone()];
+        grid.add(RowKind::Row, names.into_iter().chain(figures).collect());
+    }
+    let odd: String = odd.iter().map(|sentence| style.paragraph("  ", sentence) + "\n").collect();
+    format!("\n{}{odd}", grid.render(style))
+}
