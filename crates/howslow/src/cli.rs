@@ -25,7 +25,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
 pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
-pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
+pub(crate) use compare::{CompareArgs, CompareUnit, FailOnVerdict, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
 pub(crate) use history::{HistoryArgs, WatchArgs};

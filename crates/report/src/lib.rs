@@ -46,7 +46,7 @@ mod watch;
 
 pub use accounts::COMMANDS;
 pub use bill::{BillView, bill, bill_changes};
-pub use compare::{ComparisonView, Shown, Sort, comparison};
+pub use compare::{ComparisonView, Shown, Sort, comparison, comparison_markdown, gate_sentence};
 pub use crossover::{CrossoverShown, crossover};
 pub use explain::{explained, explanations};
 pub use factors::{FactorsOf, factors};

@@ -73,13 +73,15 @@ pub struct Gated<'c> {
     pub inconclusive: usize,
     /// The costs that failed, the worst first: the slowest, then the fastest.
     pub failed: Vec<Failed<'c>>,
-    /// The costs without a verdict.
+    /// The costs without a verdict. Each must have one, so they make the gate incomplete.
     pub unjudged: Vec<Unjudged>,
+    /// How many more costs have no verdict and need none.
+    pub left_out: usize,
 }
 
 /// Holds a comparison against a gate.
 pub fn gate<'c>(it: &'c Comparison<'_>, gate: Gate) -> Gated<'c> {
-    let mut gated = Gated { gate, judged: 0, inconclusive: 0, failed: Vec::new(), unjudged: Vec::new() };
+    let mut gated = Gated { gate, judged: 0, inconclusive: 0, failed: Vec::new(), unjudged: Vec::new(), left_out: 0 };
     for row in &it.rows {
         for (place, other) in row.others.iter().enumerate() {
             match other {
@@ -106,6 +108,17 @@ pub fn gate<'c>(it: &'c Comparison<'_>, gate: Gate) -> Gated<'c> {
 }
 
 impl<'c> Gated<'c> {
+    /// True if there are verdicts, and no cost lacks one that must have it.
+    pub fn is_complete(&self) -> bool {
+        self.judged > 0 && self.unjudged.is_empty()
+    }
+
+    /// The same, where no cost must have a verdict: they are only counted.
+    #[must_use]
+    pub fn any(self) -> Gated<'c> {
+        Gated { left_out: self.unjudged.len(), unjudged: Vec::new(), ..self }
+    }
+
     fn judge(&mut self, row: &'c ComparisonRow<'_>, run: usize, against: &'c Against) {
         if let (Verdict::Unknown, RatioToBase::Unknown(why)) = (against.verdict, &against.ratio) {
             self.unjudged.push(Unjudged { name: row.base.name(), run, why: why.clone() });

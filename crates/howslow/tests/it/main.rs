@@ -11,6 +11,7 @@ mod faults;
 mod file;
 mod filter;
 mod fleet;
+mod gate;
 mod help;
 mod hidden;
 mod load;
