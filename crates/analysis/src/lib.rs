@@ -36,6 +36,7 @@ pub mod noise;
 pub mod plausible;
 pub mod predict;
 pub mod prefetch;
+pub mod relative;
 pub mod repeated;
 pub mod scalability;
 pub mod statistics;

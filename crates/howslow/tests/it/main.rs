@@ -30,6 +30,7 @@ mod systems;
 mod terminal;
 mod tidy;
 mod time;
+mod time_several;
 mod top;
 mod two_systems;
 mod uncertain;
