@@ -5,7 +5,11 @@ mod compare;
 mod crossover;
 mod file;
 mod history;
+<<<<<<< HEAD
 mod fleet;
+=======
+mod instead;
+>>>>>>> 551c693 (Errors said once with one status each; predict in either order and --measure; budgets that cannot be kept are refused; a hint for an operation given as a verb)
 mod interference;
 mod load;
 mod measure;
@@ -49,7 +53,7 @@ TMPDIR scratch files, NO_COLOR no colours, COLUMNS the width of pages (default: 
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
-/// Without a verb: measures the headline operations, in about fifteen seconds.
+/// Without a verb: measures the headline operations, in about 15 seconds.
 #[derive(Debug, Parser)]
 #[command(name = "howslow", version, after_help = STATUS, args_conflicts_with_subcommands = true, max_term_width = 100)]
 pub(crate) struct Command {
@@ -178,7 +182,7 @@ fn joined(text: &str) -> String {
     for line in text.lines() {
         let label = line.split_once(':').is_some_and(|(word, _)| word.len() < 20 && !word.contains(['`', ';', ',']));
         if !joined.is_empty() {
-            joined.push(if filled && !label && !line.starts_with(' ') { ' ' } else { '\n' });
+            joined.push(if filled && !label && !line.is_empty() && !line.starts_with(' ') { ' ' } else { '\n' });
         }
         joined += line;
         filled = line.len() >= LONG && !line.starts_with(' ');
@@ -188,7 +192,8 @@ fn joined(text: &str) -> String {
 
 /// Parses the command line. Help, version and misuse end the program here, with status 0 or 2.
 pub(crate) fn parse() -> Command {
-    let matches = command().get_matches_from(colour_after_verb(std::env::args_os().collect()));
+    let words = colour_after_verb(std::env::args_os().collect());
+    let matches = command().try_get_matches_from(words).unwrap_or_else(|error| instead::exit(&error));
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match command.color {
         clap::ColorChoice::Auto => anstream::ColorChoice::Auto,

@@ -2,19 +2,17 @@
 
 use operation::Item;
 
+use crate::budget;
 use crate::cli::MeasureArgs;
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
-
-/// The default budget of a headline run in seconds.
-const BUDGET: f64 = 13.5;
 
 pub(crate) fn headline(args: &MeasureArgs) -> anyhow::Result<Outcome> {
     session::has_chart(args)?;
     let operations = operations::all().filter(|operation| operation.headline);
     let items =
         operations.flat_map(|operation| operation.points(true).into_iter().map(move |point| Item { operation, point }));
-    let wanted = Wanted { items: items.collect(), patterns: Vec::new(), full: false, budget_s: BUDGET };
+    let wanted = Wanted { items: items.collect(), patterns: Vec::new(), full: false, budget_s: budget::HEADLINE };
     match args.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, args, &|_| false),
         None => session::print_run(session::measure(wanted, args)?, args, &|_| false),

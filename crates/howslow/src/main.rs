@@ -12,6 +12,7 @@
 mod advise;
 mod beside;
 mod bill;
+mod budget;
 mod cli;
 mod compare;
 mod crossover;

@@ -13,11 +13,11 @@ use record::{Cost, Estimate, Point, Run, Skip, printable};
 use report::COMMANDS;
 
 use self::works::{Kind, Work, Works};
+use crate::budget;
 use crate::cli::TimeArgs;
 use crate::output::{self, Misuse, Outcome, say};
 use crate::session::{self, Wanted};
 
-const BUDGET: f64 = 30.0;
 /// The seconds after which a round of a command counts as hung. Commands may take long.
 const PATIENCE: f64 = 600.0;
 /// A routine that hangs is given up after three rounds, which must leave most of the budget for the others.
@@ -43,11 +43,12 @@ fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
     let names = works.names();
     let (tried, failed) = try_all(&works.all, args)?;
     if tried.is_empty() {
-        let mut reasons: Vec<String> = failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason)).collect();
+        let mut reasons: Vec<String> =
+            failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason)).collect();
         reasons.dedup();
         anyhow::bail!("{}", reasons.join("\n"));
     }
-    let wanted = Wanted { items: items(&tried), patterns: names.clone(), full: false, budget_s: BUDGET };
+    let wanted = Wanted { items: items(&tried), patterns: names.clone(), full: false, budget_s: budget::TIME };
     let mut measured = session::measure(wanted, &args.measure)?;
     let run = &mut measured.run;
     for cost in run.costs.iter_mut().filter(|cost| cost.group.is_empty()) {
@@ -86,7 +87,7 @@ fn is_of(cost: &Cost, work: &Work) -> bool {
 }
 
 fn routine_of(name: &str, args: &TimeArgs) -> Result<&'static Operation, Misuse> {
-    let patience = (args.measure.budget.unwrap_or(BUDGET) * PATIENCE_SHARE).max(1.0);
+    let patience = (args.measure.budget.unwrap_or(budget::TIME) * PATIENCE_SHARE).max(1.0);
     let quoted = if args.waits { Estimate::Typical } else { Estimate::Quiet };
     routine::routine(name, args.patience.unwrap_or(patience), quoted)
         .map_err(|error| Misuse(printable(&error.to_string())))

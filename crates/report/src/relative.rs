@@ -5,7 +5,7 @@ use analysis::statistics::Interval;
 use record::units::percent;
 use record::{Cost, printable};
 
-use crate::text::{Style, paragraph};
+use crate::text::Style;
 
 /// What a command's name begins with.
 const COMMAND: &str = "command: ";
@@ -19,10 +19,10 @@ pub fn relatives(costs: &[&Cost], base: Option<&Cost>, style: Style) -> String {
     others.sort_by(|one, other| by_time(one, other));
     let mut text = String::from("\n");
     for other in others {
-        text += &(paragraph("", &sentence(base, other)) + "\n");
+        text += &(style.paragraph("", &sentence(base, other)) + "\n");
     }
     let how = "The ratio is that of rounds taken in turn; another run's lies within ± 95 times in 100.";
-    text + &style.dim(&paragraph("", how)) + "\n"
+    text + &style.dim(&style.paragraph("", how)) + "\n"
 }
 
 fn by_time(one: &Cost, other: &Cost) -> std::cmp::Ordering {

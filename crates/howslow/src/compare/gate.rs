@@ -12,9 +12,8 @@ pub(super) fn skipped(patterns: &[Pattern], runs: &[Run], args: &CompareArgs) ->
     if args.fail_on.is_none() {
         return Vec::new();
     }
-    let is_cost = |pattern: &Pattern| {
-        runs.iter().flat_map(|run| &run.costs).any(|cost| pattern.means(&cost.operation, &cost.at))
-    };
+    let is_cost =
+        |pattern: &Pattern| runs.iter().flat_map(|run| &run.costs).any(|cost| pattern.means(&cost.operation, &cost.at));
     let none = patterns.iter().filter(|pattern| !is_cost(pattern));
     let skips = none.flat_map(|pattern| {
         runs.iter().enumerate().filter_map(move |(place, run)| {

@@ -66,7 +66,10 @@ fn two_runs_are_compared_with_the_first_as_base() {
     let data = kept();
     let page = howslow(&data).args(["compare", "@2", "@1"]).assert().success().stderr(is_empty());
     page.stdout(
-        starts_with("2 slower, 0 faster, ").and(contains("@1 beside @2")).and(contains("machine.kernel.release")).and(contains("\u{1b}").not()),
+        starts_with("2 slower, 0 faster, ")
+            .and(contains("@1 beside @2"))
+            .and(contains("machine.kernel.release"))
+            .and(contains("\u{1b}").not()),
     );
     let document = json(&data, &["@2", "@1"]);
     let call = row(&document, "syscall.getppid");

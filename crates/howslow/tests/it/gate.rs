@@ -82,7 +82,9 @@ fn a_cost_that_is_named_and_missing_never_passes() {
     let both = gate(&data, &["--fail-on", "slower", "--only", "syscall"]).code(4);
     both.stderr(contains("syscall.getppid 1.250 times").and(contains("no verdict on syscall.read")));
     // What nobody named does not count, but is told.
-    gate(&data, &["--fail-on", "slower", "--at-least", "90%"]).code(0).stderr(contains("3 costs without a verdict (--only"));
+    gate(&data, &["--fail-on", "slower", "--at-least", "90%"])
+        .code(0)
+        .stderr(contains("3 costs without a verdict (--only"));
     // Skipped in both runs, so that no cost has its name.
     let mut before = run(1.0);
     before.costs.retain(|cost| cost.operation != "syscall.read");
@@ -122,7 +124,10 @@ fn the_script_gates_a_pull_request() {
     };
     assert!(told.starts_with(&format!("howslow: gate {word}: ")), "{told}");
     let comment = std::fs::read_to_string(data.path().join("comment.md")).expect("a comment");
-    assert!(comment.starts_with(&format!("### howslow: gate {word}\n")) && comment.contains("syscall.getppid"), "{comment}");
+    assert!(
+        comment.starts_with(&format!("### howslow: gate {word}\n")) && comment.contains("syscall.getppid"),
+        "{comment}"
+    );
     assert!(data.path().join("before.json").exists() && data.path().join("after.json").exists());
 }
 

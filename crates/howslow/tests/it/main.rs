@@ -24,6 +24,7 @@ mod on_disk;
 mod predict;
 mod reading;
 mod scaling;
+mod statuses;
 mod study;
 mod support;
 mod systems;

@@ -7,8 +7,8 @@ use record::units::significant;
 use serde_json::Value;
 
 use super::view::ComparisonView;
-use crate::grid::{Grid, RowKind};
 use super::view::Shown;
+use crate::grid::{Grid, RowKind};
 use crate::text::Style;
 
 /// Facts that the short page shows.

@@ -75,9 +75,9 @@ fn what_changed_by_ratio() {
 #[test]
 fn what_changed_in_short() {
     let runs = [example(), changed()];
-    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::Changed, Style::Plain));
+    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::Changed, Style::PLAIN));
     let same = [example(), example()];
-    let told = page(&same, &["@2", "@1"], &HOW, Sort::Family, Shown::Changed, Style::Plain);
+    let told = page(&same, &["@2", "@1"], &HOW, Sort::Family, Shown::Changed, Style::PLAIN);
     assert!(told.starts_with("0 slower, 0 faster, ") && told.contains("are the same\n"), "{told}");
 }
 
@@ -96,7 +96,10 @@ fn a_comment_on_a_pull_request() {
     let told = report::comparison_markdown(&compared, &differences(&runs), &view, Some(&gated));
     assert!(told.starts_with("### howslow: gate failed\n\n2 of "), "{told}");
     // What a file or a command line contains is in code spans, as entities.
-    assert!(told.contains("<code>command: a &#124; b &#96;c&#96; &#60;img&#62; &#64;someone&#64;size=64</code>"), "{told}");
+    assert!(
+        told.contains("<code>command: a &#124; b &#96;c&#96; &#60;img&#62; &#64;someone&#64;size=64</code>"),
+        "{told}"
+    );
     let rows = told.lines().filter(|line| line.starts_with('|'));
     assert!(rows.clone().all(|row| row.matches('|').count() == 7), "{:?}", rows.collect::<Vec<_>>());
 }

@@ -44,8 +44,7 @@ fn costs_without_a_verdict_are_named_with_the_reason() {
     let runs = [base, other];
     let compared = compare(&runs, &HOW);
     let gated = gate(&compared, Gate { fail_on: FailOn::Changed, at_least: 0.0 });
-    let told: Vec<String> =
-        gated.unjudged.iter().map(|one| format!("{} {} {}", one.name, one.run, one.why)).collect();
+    let told: Vec<String> = gated.unjudged.iter().map(|one| format!("{} {} {}", one.name, one.run, one.why)).collect();
     assert_eq!(gated.judged, 1);
     let expected = [
         "a.once 1 it rests on a single round",
