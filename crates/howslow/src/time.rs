@@ -61,7 +61,7 @@ fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
     let outcome = session::print_run(measured, &args.measure, &is_named)?;
     if !args.measure.json {
-        output::print(&ratios)?;
+        output::print_page(&ratios)?;
     }
     if none {
         anyhow::bail!("nothing could be timed; the page says why");
