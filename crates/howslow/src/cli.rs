@@ -4,12 +4,9 @@ mod bill;
 mod compare;
 mod crossover;
 mod file;
-mod history;
-<<<<<<< HEAD
 mod fleet;
-=======
+mod history;
 mod instead;
->>>>>>> 551c693 (Errors said once with one status each; predict in either order and --measure; budgets that cannot be kept are refused; a hint for an operation given as a verb)
 mod interference;
 mod load;
 mod measure;
@@ -32,8 +29,8 @@ pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
 pub(crate) use compare::{CompareArgs, CompareUnit, FailOnVerdict, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
-pub(crate) use history::{HistoryArgs, WatchArgs};
 pub(crate) use fleet::{EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetVerb, FollowArgs, PlanArgs, StatusArgs};
+pub(crate) use history::{HistoryArgs, WatchArgs};
 pub(crate) use interference::InterferenceArgs;
 pub(crate) use load::{Bound, LoadArgs};
 pub(crate) use measure::{ALL, MeasureArgs, RunArgs, ScalingArgs, StudyArgs, TimeArgs};

@@ -115,6 +115,8 @@ fn a_history() {
         name: name.into(),
         id: "20261121-033006-qxtz".into(),
         started: "2026-11-21T03:30:06Z".into(),
+        label: None,
+        host: String::new(),
         model: "Intel(R) Xeon(R) CPU @ 2.50GHz".into(),
         kernel: "6.18.44".into(),
         patterns: patterns.iter().map(|pattern| pattern.to_string()).collect(),
