@@ -159,6 +159,38 @@ pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
     without_light(rounds.iter().filter_map(figure).collect())
 }
 
+/// What single rounds of a cost say of its headline figure, in ns or in cycles.
+pub struct RoundsFigures {
+    headline: Estimate,
+    clocking: Clocking,
+    /// True if no batch of any round was quiet.
+    never_quiet: bool,
+}
+
+impl RoundsFigures {
+    /// Those of a cost with these rounds.
+    pub fn of(rounds: &[Round], headline: Estimate, clocking: Clocking) -> RoundsFigures {
+        let clocking = if headline == Estimate::Quiet { clocking } else { Clocking::AsRead };
+        let never_quiet = !rounds.iter().any(|round| round.quiet.contains(&true));
+        RoundsFigures { headline, clocking, never_quiet }
+    }
+
+    /// What this round says; `None` if it was lost, or if it is none of those that give the figure.
+    pub fn figure(&self, round: &Round) -> Option<RoundFigure> {
+        let alike = |figure: f64| RoundFigure { figure, weight: 1.0 };
+        let all = || samples(round, self.clocking);
+        match self.headline {
+            Estimate::Quiet if self.never_quiet => quantile(&sorted(all()), 0.1).map(alike),
+            Estimate::Quiet => {
+                RoundFigure::of_quiet(&quiet_samples(round, self.clocking).collect::<Vec<_>>(), round.ns.len())
+            }
+            Estimate::Typical if round.survey == Some(false) => None,
+            Estimate::Typical => median(all()).map(alike),
+            Estimate::Best => all().reduce(f64::min).map(alike),
+        }
+    }
+}
+
 /// The rounds that weigh at least a quarter as much as the heaviest one, and three of them in any case.
 pub fn without_light(mut said: Vec<RoundFigure>) -> Vec<RoundFigure> {
     const LEAST: usize = 3;

@@ -38,6 +38,7 @@ pub mod plausible;
 pub mod predict;
 pub mod prefetch;
 pub mod reference;
+pub mod relative;
 pub mod repeated;
 pub mod scalability;
 pub mod statistics;

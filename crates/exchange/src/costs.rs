@@ -117,6 +117,7 @@ pub(crate) fn origin(origin: Origin) -> &'static str {
     match origin {
         Origin::Measured => "measured",
         Origin::Published => "published",
+        Origin::Reference => "reference",
         Origin::Imported => "imported",
     }
 }

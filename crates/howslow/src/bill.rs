@@ -2,7 +2,7 @@
 
 mod changes;
 mod choice;
-mod kept;
+pub(crate) mod kept;
 mod mix;
 mod outputs;
 pub(crate) mod prices;

@@ -7,6 +7,7 @@ mod exchange;
 mod file;
 mod fleet;
 mod history;
+mod instead;
 mod interference;
 mod load;
 mod measure;
@@ -26,7 +27,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use report::document::DOCUMENTS;
 
 pub(crate) use bill::{BillArgs, BillFormat, CountingSource, StackWeight};
-pub(crate) use compare::{CompareArgs, CompareUnit, SortBy};
+pub(crate) use compare::{CompareArgs, CompareUnit, FailOnVerdict, SortBy};
 pub(crate) use crossover::{ComparedBy, CrossoverArgs};
 pub(crate) use exchange::{ExportArgs, ImportArgs};
 pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, RecordOrder, TuneArgs};
@@ -54,7 +55,7 @@ NO_COLOR no colours, COLUMNS the width of pages (default: the terminal's; 100 in
 
 /// What every operation of this computer costs, why, and what a change would buy.
 ///
-/// Without a verb: measures the headline operations, in about fifteen seconds.
+/// Without a verb: measures the headline operations, in about 15 seconds.
 #[derive(Debug, Parser)]
 #[command(name = "howslow", version, after_help = STATUS, args_conflicts_with_subcommands = true, max_term_width = 100)]
 pub(crate) struct Command {
@@ -196,7 +197,7 @@ fn joined(text: &str) -> String {
     for line in text.lines() {
         let label = line.split_once(':').is_some_and(|(word, _)| word.len() < 20 && !word.contains(['`', ';', ',']));
         if !joined.is_empty() {
-            joined.push(if filled && !label && !line.starts_with(' ') { ' ' } else { '\n' });
+            joined.push(if filled && !label && !line.is_empty() && !line.starts_with(' ') { ' ' } else { '\n' });
         }
         joined += line;
         filled = line.len() >= LONG && !line.starts_with(' ');
@@ -206,7 +207,8 @@ fn joined(text: &str) -> String {
 
 /// Parses the command line. Help, version and misuse end the program here, with status 0 or 2.
 pub(crate) fn parse() -> Command {
-    let matches = command().get_matches_from(after_verb(std::env::args_os().collect()));
+    let words = after_verb(std::env::args_os().collect());
+    let matches = command().try_get_matches_from(words).unwrap_or_else(|error| instead::exit(&error));
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match command.color {
         clap::ColorChoice::Auto => anstream::ColorChoice::Auto,

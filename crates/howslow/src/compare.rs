@@ -1,13 +1,15 @@
 //! `howslow compare`: runs side by side.
 
-use analysis::compare::{Comparison, Options, Versions, differences};
+mod gate;
+
+use analysis::compare::{Comparison, Gated, Options, Versions, differences};
 use record::{CountedIn, Run};
-use report::document::CompareDocument;
+use report::document::{CompareDocument, ComparedGate};
 use report::{ComparisonView, Shown, Sort};
 
 use crate::cli::{CompareArgs, CompareUnit, SortBy};
 use crate::factors::{FactorSplit, split_from_first};
-use crate::output::{self, Misuse, Outcome};
+use crate::output::{self, Misuse, Outcome, say};
 use crate::pattern::{Pattern, nearest_of};
 use crate::predict::open_mix;
 use crate::predict::whole::Whole;
@@ -18,7 +20,8 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     let mix = args.mix.as_deref().map(open_mix).transpose()?;
     let runs = resolve::runs(&args.runs)?;
     let named = resolve::named(&args.runs, &runs);
-    for pattern in &patterns {
+    let skipped = gate::skipped(&patterns, &runs, args);
+    for pattern in patterns.iter().filter(|pattern| !skipped.iter().any(|one| one.name == pattern.text())) {
         means_something(pattern, &runs)?;
     }
     let mut comparison = analysis::compare::compare(&runs, &how(args));
@@ -30,32 +33,52 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
         comparison.retain(|cost| patterns.iter().any(|pattern| pattern.means(&cost.operation, &cost.at)));
     }
     let splits = mix.map(|mix| split_from_first(&mix, &named, &measured)).transpose()?;
+    let gated = gate::gated(&comparison, skipped, args);
+    print(&comparison, splits, gated.as_ref(), args)?;
+    let Some(gated) = gated else { return Ok(Outcome::Done) };
+    say(&report::gate_sentence(&gated, &view(args)));
+    Ok(gate::outcome(&gated))
+}
+
+fn print(
+    comparison: &Comparison<'_>,
+    splits: Option<Vec<FactorSplit>>,
+    gated: Option<&Gated<'_>>,
+    args: &CompareArgs,
+) -> anyhow::Result<()> {
     if args.csv {
-        crate::export::print_table(&crate::tables::comparison(&comparison, &args.runs, shown(args)))?;
-    } else if args.json {
-        let splits = splits.map(|splits| splits.into_iter().map(|split| split.document).collect());
-        output::print_document(&CompareDocument::of(&comparison, &args.runs, shown(args), splits))?;
-    } else {
-        output::print_page(&sections(&comparison, splits.as_deref().unwrap_or_default(), args).join("\n"))?;
+        let shown = if args.changed { Shown::Changed } else { Shown::All };
+        return crate::export::print_table(&crate::tables::comparison(comparison, &args.runs, shown));
     }
-    Ok(Outcome::Done)
+    if args.json {
+        let splits = splits.map(|splits| splits.into_iter().map(|split| split.document).collect());
+        let shown = if args.changed { Shown::Changed } else { Shown::All };
+        let document = CompareDocument::of(comparison, &args.runs, shown, splits);
+        return output::print_document(&CompareDocument { gate: gated.map(ComparedGate::of), ..document });
+    }
+    if args.markdown {
+        let differing = differences(comparison.runs);
+        return output::print(&report::comparison_markdown(comparison, &differing, &view(args), gated));
+    }
+    output::print_page(&sections(comparison, splits.as_deref().unwrap_or_default(), args).join("\n"))
 }
 
 /// The parts of the page in order. Each ends its last line.
 fn sections(comparison: &Comparison<'_>, splits: &[FactorSplit], args: &CompareArgs) -> Vec<String> {
+    let mut sections = report::comparison(comparison, &differences(comparison.runs), &view(args), output::style());
+    sections.extend(splits.iter().map(|split| split.page.clone()));
+    sections
+}
+
+fn view(args: &CompareArgs) -> ComparisonView<'_> {
     let sort = match args.sort {
         SortBy::Ratio => Sort::Ratio,
         SortBy::Name => Sort::Name,
         SortBy::Family => Sort::Family,
     };
-    let view = ComparisonView { names: &args.runs, sort, shown: shown(args) };
-    let mut sections = report::comparison(comparison, &differences(comparison.runs), &view, output::style());
-    sections.extend(splits.iter().map(|split| split.page.clone()));
-    sections
-}
-
-fn shown(args: &CompareArgs) -> Shown {
-    if args.changed { Shown::Changed } else { Shown::All }
+    // Costs that were asked for by name are shown whatever their verdict.
+    let all = args.all || (!args.only.is_empty() && !args.changed);
+    ComparisonView { names: &args.runs, sort, shown: if all { Shown::All } else { Shown::Changed } }
 }
 
 fn how(args: &CompareArgs) -> Options {

@@ -3,19 +3,17 @@
 use operation::Item;
 
 use crate::against::Named;
+use crate::budget;
 use crate::cli::{AgainstArgs, MeasureArgs};
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
-
-/// The default budget of a headline run in seconds.
-const BUDGET: f64 = 13.5;
 
 pub(crate) fn headline(args: &MeasureArgs, beside: &AgainstArgs) -> anyhow::Result<Outcome> {
     session::has_chart(args)?;
     let operations = operations::all().filter(|operation| operation.headline);
     let items =
         operations.flat_map(|operation| operation.points(true).into_iter().map(move |point| Item { operation, point }));
-    let wanted = Wanted { items: items.collect(), patterns: Vec::new(), full: false, budget_s: BUDGET };
+    let wanted = Wanted { items: items.collect(), patterns: Vec::new(), full: false, budget_s: budget::HEADLINE };
     match args.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, args, &|_| false),
         None => {

@@ -13,6 +13,7 @@ mod advise;
 mod against;
 mod beside;
 mod bill;
+mod budget;
 mod cli;
 mod compare;
 mod complete;

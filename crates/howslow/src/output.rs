@@ -19,6 +19,8 @@ pub(crate) enum Outcome {
     Skipped,
     /// A cost is at a new level: exit status 5, which means nothing else.
     Changed,
+    /// A gate that was asked for failed: exit status 4, which means nothing else.
+    GateFailed,
     /// This signal ended the measurement early.
     Interrupted(i32),
     /// All that was asked for; the command that was watched ended with this status, which is passed on.
@@ -43,13 +45,27 @@ pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Skipped) => ExitCode::from(3),
         Ok(Outcome::Changed) => ExitCode::from(5),
+        Ok(Outcome::GateFailed) => ExitCode::from(4),
         Ok(Outcome::Passed(status)) => ExitCode::from(status),
         Ok(Outcome::Interrupted(signal)) => ExitCode::from(128 + signal as u8),
         Err(error) => {
-            say(&format!("{error:#}"));
+            say(&told(&error));
             ExitCode::from(if error.is::<Misuse>() { 2 } else { 1 })
         }
     }
+}
+
+/// An error with its causes, each said once: a text that contains its cause is not followed by it.
+fn told(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told += &format!(": {cause}");
+        }
+    }
+    told
 }
 
 /// Prints one line to stderr.

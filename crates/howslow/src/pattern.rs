@@ -91,6 +91,11 @@ impl Pattern {
         self.means_id(id) && (point.0.is_empty() || self.means_point(point))
     }
 
+    /// True if it selects an operation at any point.
+    pub(crate) fn selects_any(&self) -> bool {
+        operations::all().any(|operation| !self.points(operation, true).is_empty())
+    }
+
     fn means_id(&self, id: &str) -> bool {
         self.names(id) || self.others.contains(&id)
     }
@@ -182,7 +187,7 @@ pub(crate) fn choose(patterns: &[Pattern], full: bool) -> Result<Vec<Item>, Misu
     let everything = patterns.is_empty().then(|| Pattern::parse("*")).transpose()?;
     let patterns: Vec<&Pattern> = patterns.iter().chain(&everything).collect();
     for pattern in &patterns {
-        if !operations::all().any(|operation| !pattern.points(operation, true).is_empty()) {
+        if !pattern.selects_any() {
             return Err(pattern.matches_nothing());
         }
     }

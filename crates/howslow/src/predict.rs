@@ -32,12 +32,18 @@ struct PredictRequest<'a> {
 }
 
 pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
-    if let Some(twice) = args.on.iter().enumerate().find(|(place, name)| args.on[..*place].contains(name)) {
+    let (mixes, on) = mixes_and_runs(args)?;
+    if let Some(twice) = on.iter().enumerate().find(|(place, name)| on[..*place].contains(name)) {
         return Err(Misuse(format!("--on names {} twice", printable(twice.1))).into());
     }
-    let mixes = args.mixes.iter().map(|name| open_mix(name)).collect::<Result<Vec<_>, _>>()?;
-    let opened = resolve::runs(&args.on)?;
-    let runs = resolve::named(&args.on, &opened);
+    let mixes = mixes.iter().map(|name| open_mix(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut opened = resolve::runs(on)?;
+    if args.measure
+        && let Some(signal) = missing_costs::measure(&mixes, on, &mut opened)?
+    {
+        return Ok(Outcome::Interrupted(signal));
+    }
+    let runs = resolve::named(on, &opened);
     let state = match args.by {
         PriceState::Quiet => MachineState::Quiet,
         PriceState::Typical => MachineState::Typical,
@@ -46,6 +52,18 @@ pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
     let what_if = args.what_if.iter().map(|text| WhatIf::read(text, &runs)).collect::<Result<Vec<_>, _>>()?;
     let request = PredictRequest { mixes, runs, state, measured, what_if };
     if args.factors { split(&request, args.json) } else { print(&request, args) }
+}
+
+/// The names of the mixes and of the runs. `--on` takes all words that follow it, so without a mix before it, the last of them
+/// is the mix.
+fn mixes_and_runs(args: &PredictArgs) -> Result<(&[String], &[String]), Misuse> {
+    match (args.mixes.as_slice(), args.on.as_slice()) {
+        ([], [on @ .., mix]) if !on.is_empty() => Ok((std::slice::from_ref(mix), on)),
+        ([], _) => {
+            Err(Misuse("say what to predict: howslow predict MIX --on RUN; `true` is a mix to begin with".into()))
+        }
+        (mixes, on) => Ok((mixes, on)),
+    }
 }
 
 fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome> {

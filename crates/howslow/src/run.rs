@@ -6,11 +6,7 @@ use crate::against::Named;
 use crate::cli::RunArgs;
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
-use crate::{pattern, resolve};
-
-/// The default budgets in seconds: for selected operations, and for all of them at every point.
-const BUDGET: f64 = 60.0;
-const FULL_BUDGET: f64 = 175.0;
+use crate::{budget, pattern, resolve};
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     if args.patterns.is_empty() && !args.full {
@@ -26,7 +22,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
         items,
         patterns: args.patterns.clone(),
         full: args.full,
-        budget_s: if args.full { FULL_BUDGET } else { BUDGET },
+        budget_s: if args.full { budget::FULL } else { budget::PATTERNS },
     };
     let by_name =
         |skip: &Skip| patterns.iter().any(|pattern| pattern.is_by_name() && pattern.means(&skip.operation, &skip.at));

@@ -13,6 +13,7 @@ use store::{Calibration, FigureHistory, Store, StoreError};
 
 use crate::against::{Beside, Named};
 use crate::beside;
+use crate::budget;
 use crate::cli::MeasureArgs;
 use crate::output::{self, Bar, Misuse, Outcome, say};
 use crate::pictures::{self, Picture};
@@ -58,6 +59,7 @@ pub(crate) struct Measured {
 pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measured> {
     let machine = machine::describe();
     check(&machine, args)?;
+    budget::check(wanted.items.len(), args.budget.unwrap_or(wanted.budget_s))?;
     let mut settings = settings(&wanted, args);
     let store = Store::of_user().ok();
     let calibration = store.as_ref().map(Calibration::load).unwrap_or_default();

@@ -1,18 +1,23 @@
 //! `howslow time`: user-supplied routines and commands, measured like any operation.
 
+mod parameters;
+mod steps;
+mod works;
+
 use std::ffi::OsString;
 
 use operation::{Item, Operation};
 use operations::command::{self, CommandError, CommandOptions, Cpus, OnFailure};
 use operations::{HUNG_REMEDY, routine};
-use record::{Estimate, Point, Skip, printable};
+use record::{Cost, Estimate, Point, Run, Skip, printable};
 use report::COMMANDS;
 
+use self::works::{Kind, Work, Works};
+use crate::budget;
 use crate::cli::TimeArgs;
-use crate::output::{Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, say};
 use crate::session::{self, Wanted};
 
-const BUDGET: f64 = 30.0;
 /// The seconds after which a round of a command counts as hung. Commands may take long.
 const PATIENCE: f64 = 600.0;
 /// A routine that hangs is given up after three rounds, which must leave most of the budget for the others.
@@ -24,94 +29,122 @@ const PARALLEL: f64 = 1.15;
 
 pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     session::has_chart(&args.measure)?;
-    let commands = commands(args)?;
-    let names: Vec<String> =
-        args.routines.iter().map(|name| printable(name)).chain(commands.iter().map(|(name, _)| name.clone())).collect();
-    if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
-        return Err(Misuse(format!("'{}' is given twice; give it once, every round repeats it", twice.1)).into());
-    }
-    let routines = args.routines.iter().map(|name| routine_of(name, args)).collect::<Result<Vec<_>, _>>()?;
-    let (tried, failed) = try_all(&commands, args)?;
-    if routines.is_empty() && tried.is_empty() {
-        let reasons: Vec<String> = failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason)).collect();
+    let works = Works::of(args)?;
+    let steps = steps::set_up(&works.all)?;
+    let timed = timed(&works, args);
+    let cleaned = steps.clean_up();
+    let outcome = timed?;
+    cleaned?;
+    Ok(outcome)
+}
+
+/// Measures the works, and prints the page.
+fn timed(works: &Works, args: &TimeArgs) -> anyhow::Result<Outcome> {
+    let names = works.names();
+    let (tried, failed) = try_all(&works.all, args)?;
+    if tried.is_empty() {
+        let mut reasons: Vec<String> =
+            failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason)).collect();
+        reasons.dedup();
         anyhow::bail!("{}", reasons.join("\n"));
     }
-    let wanted = Wanted { items: items(&routines, &tried), patterns: names.clone(), full: false, budget_s: BUDGET };
+    let wanted = Wanted { items: items(&tried), patterns: names.clone(), full: false, budget_s: budget::TIME };
     let mut measured = session::measure(wanted, &args.measure)?;
     let run = &mut measured.run;
     for cost in run.costs.iter_mut().filter(|cost| cost.group.is_empty()) {
-        let is_routine = routines.iter().any(|routine| routine.id == cost.operation);
+        let is_routine = tried.iter().any(|(work, _)| is_of(cost, work) && matches!(work.kind, Kind::Routine(_)));
         cost.group = if is_routine { ROUTINES } else { COMMANDS }.into();
     }
     run.skipped.extend(failed);
+    let ratios = ratios(run, works);
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
     let outcome = session::print_run(measured, &args.measure, &is_named)?;
+    if !args.measure.json {
+        output::print_page(&ratios)?;
+    }
     if none {
         anyhow::bail!("nothing could be timed; the page says why");
     }
     Ok(outcome)
 }
 
+/// How many times as long each takes as the reference.
+fn ratios(run: &Run, works: &Works) -> String {
+    let cost = |work: &Work| run.costs.iter().find(|cost| is_of(cost, work));
+    let costs: Vec<&Cost> = works.all.iter().filter_map(cost).collect();
+    match works.reference {
+        None => report::relatives(&costs, None, output::style()),
+        Some(place) => match cost(&works.all[place]) {
+            Some(base) => report::relatives(&costs, Some(base), output::style()),
+            None => "\nthe reference could not be timed, so nothing is compared with it\n".into(),
+        },
+    }
+}
+
+fn is_of(cost: &Cost, work: &Work) -> bool {
+    cost.operation == work.name && cost.at == work.point
+}
+
 fn routine_of(name: &str, args: &TimeArgs) -> Result<&'static Operation, Misuse> {
-    let patience = (args.measure.budget.unwrap_or(BUDGET) * PATIENCE_SHARE).max(1.0);
+    let patience = (args.measure.budget.unwrap_or(budget::TIME) * PATIENCE_SHARE).max(1.0);
     let quoted = if args.waits { Estimate::Typical } else { Estimate::Quiet };
     routine::routine(name, args.patience.unwrap_or(patience), quoted)
         .map_err(|error| Misuse(printable(&error.to_string())))
 }
 
-/// The given commands, each with its name and its words.
-fn commands(args: &TimeArgs) -> Result<Vec<(String, Vec<String>)>, Misuse> {
-    let split =
-        |text: &String| shell_words::split(text).map_err(|error| Misuse(format!("-c '{}': {error}", printable(text))));
-    let mut commands = args.commands.iter().map(split).collect::<Result<Vec<_>, _>>()?;
-    if !args.words.is_empty() {
-        commands.push(args.words.clone());
+/// The works that can be timed, each with its operation.
+type Tried<'w> = Vec<(&'w Work, &'static Operation)>;
+
+/// Looks at every routine, and tries every command once. Those that fail become skips.
+fn try_all<'w>(works: &'w [Work], args: &TimeArgs) -> Result<(Tried<'w>, Vec<Skip>), Misuse> {
+    let (mut tried, mut failed) = (Vec::new(), Vec::new());
+    for work in works {
+        match &work.kind {
+            Kind::Routine(name) => tried.push((work, routine_of(name, args)?)),
+            Kind::Command(words) => match try_command(work, words, args)? {
+                Ok(operation) => tried.push((work, operation)),
+                Err(skip) => failed.push(skip),
+            },
+        }
     }
-    let named =
-        commands.into_iter().map(|words| (format!("command: {}", printable(&shell_words::join(&words))), words));
-    Ok(named.collect())
+    Ok((tried, failed))
 }
 
-/// Tries every command once. Those that fail become skips.
-fn try_all(
-    commands: &[(String, Vec<String>)],
-    args: &TimeArgs,
-) -> Result<(Vec<&'static Operation>, Vec<Skip>), Misuse> {
+fn try_command(work: &Work, words: &[String], args: &TimeArgs) -> Result<Result<&'static Operation, Skip>, Misuse> {
     let running = CommandOptions {
         patience: args.patience.unwrap_or(PATIENCE),
         on_failure: if args.ignore_failure { OnFailure::Ignore } else { OnFailure::Refuse },
         cpus: if args.all_cpus { Cpus::All } else { Cpus::One },
         quoted: args.waits.then_some(Estimate::Typical),
     };
-    let (mut tried, mut failed) = (Vec::new(), Vec::new());
-    for (name, words) in commands {
-        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        match command::command(name, &words, running) {
-            Ok(good) => {
-                if good.busy > PARALLEL && running.cpus == Cpus::One {
-                    say(&format!(
-                        "{name} keeps {:.1} CPUs busy, but is timed on one; --all-cpus lets it use all",
-                        good.busy
-                    ));
-                }
-                tried.push(good.operation);
+    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let untimed = |reason: &str, remedy: &str| Skip {
+        operation: work.name.clone(),
+        at: work.point.clone(),
+        reason: printable(reason),
+        remedy: remedy.into(),
+    };
+    match command::command(&work.name, &words, running, work.around.clone()) {
+        Ok(good) => {
+            if good.busy > PARALLEL && running.cpus == Cpus::One {
+                say(&format!(
+                    "{} keeps {:.1} CPUs busy, but is timed on one; --all-cpus lets it use all",
+                    work.name, good.busy
+                ));
             }
-            Err(CommandError::Failed(reason)) => failed.push(untimed(name, &reason, "")),
-            Err(CommandError::Hung(reason)) => failed.push(untimed(name, &reason, HUNG_REMEDY)),
-            Err(misuse) => return Err(Misuse(printable(&misuse.to_string()))),
+            Ok(Ok(good.operation))
         }
+        Err(CommandError::Failed(reason)) => Ok(Err(untimed(&reason, ""))),
+        Err(CommandError::Hung(reason)) => Ok(Err(untimed(&reason, HUNG_REMEDY))),
+        Err(misuse) => Err(Misuse(printable(&misuse.to_string()))),
     }
-    Ok((tried, failed))
-}
-
-fn untimed(name: &str, reason: &str, remedy: &str) -> Skip {
-    Skip { operation: name.into(), at: Point::default(), reason: printable(reason), remedy: remedy.into() }
 }
 
 /// What was given, and the do-nothing command if there are commands.
-fn items(routines: &[&'static Operation], commands: &[&'static Operation]) -> Vec<Item> {
-    let baseline = (!commands.is_empty()).then(|| operations::find(command::NOTHING.id)).flatten();
-    let own = routines.iter().chain(commands).copied().chain(baseline);
-    own.map(|operation| Item { operation, point: Point::default() }).collect()
+fn items(tried: &Tried<'_>) -> Vec<Item> {
+    let has_command = tried.iter().any(|(work, _)| matches!(work.kind, Kind::Command(_)));
+    let baseline = has_command.then(|| operations::find(command::NOTHING.id)).flatten();
+    let own = tried.iter().map(|(work, operation)| Item { operation, point: work.point.clone() });
+    own.chain(baseline.map(|operation| Item { operation, point: Point::default() })).collect()
 }

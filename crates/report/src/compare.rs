@@ -1,24 +1,25 @@
-//! Runs beside each other as a page: the runs, the differences between them, ratios by family, costs without a partner.
+//! Runs beside each other as a page: the verdict, what changed, the runs, the differences between them, costs without a partner.
 
 mod differing;
+mod gate;
+mod heads;
+mod markdown;
 mod missing;
 mod notes;
 mod rows;
+mod verdicts;
 mod view;
 
-use analysis::compare::{Comparison, DifferingFact, ELSEWHERE, Joint, Verdict};
-use record::Origin;
-use record::units::{counted, percent};
+use analysis::compare::{Comparison, DifferingFact, ELSEWHERE, Joint};
+use record::units::percent;
 
-use crate::head::{conditions, head_line};
 use crate::text::Style;
 
+pub use gate::gate_sentence;
+pub use markdown::comparison_markdown;
 pub use view::{ComparisonView, Shown, Sort};
 
-/// If two unchanged runs differ by this much, hardly any change can be seen.
-const HOPELESS: f64 = 0.2;
-
-/// A comparison as a page, as a sequence of parts.
+/// A comparison as a page, as a sequence of parts. The first line is the verdict.
 pub fn comparison(
     it: &Comparison<'_>,
     differing: &[DifferingFact],
@@ -28,11 +29,12 @@ pub fn comparison(
     let mut notes = notes::Notes::of_page(style);
     let rows = rows::rows(it, view, &mut notes, style);
     let parts = [
-        heads(it, view, style),
-        differing::table(it, differing, view, style),
+        verdicts::lines(it, view, style),
         rows,
         notes.render(style),
-        summary(it, view, style),
+        verdicts::tail(it, view, style),
+        heads::heads(it, view, style) + &differing::table(it, differing, view, style),
+        criteria(it, view, style),
         builds(differing, style),
         missing::versions(it, view, style),
         missing::only(it, view, style),
@@ -40,47 +42,15 @@ pub fn comparison(
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
-fn heads(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
-    let width = (0..it.runs.len()).map(|place| view.label(place).chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (place, run) in it.runs.iter().enumerate() {
-        let label = view.label(place);
-        let gap = " ".repeat(width - label.chars().count() + 3);
-        text += &format!("{}{gap}{}\n", style.bold(&label), head_line(run));
-        let when = match run.origin {
-            Origin::Published => format!("published, {}", run.started),
-            Origin::Measured | Origin::Imported => run.started.clone(),
-        };
-        let more = [when, conditions(&run.noise)].into_iter().filter(|part| !part.is_empty());
-        text += &format!("{}{}\n", " ".repeat(width + 3), style.dim(&more.collect::<Vec<_>>().join("   ")));
-    }
-    text
-}
-
-/// The number of changes, the criterion for a change, and the limits of a mean over all.
-fn summary(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+/// The criterion for a change, and the limits of a mean over all.
+fn criteria(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
     for (column, joint) in it.noise.iter().enumerate() {
-        let verdicts: Vec<Verdict> =
-            it.rows.iter().filter_map(|row| Some(row.others[column].as_ref()?.1.verdict)).collect();
-        let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-        let sentence = format!(
-            "{} beside {}: {}, {} slower, {} faster, {} same, {} inconclusive",
-            view.label(column + 1),
-            view.label(0),
-            counted(verdicts.len() as u64, "cost"),
-            count(Verdict::Slower),
-            count(Verdict::Faster),
-            count(Verdict::Same),
-            count(Verdict::Inconclusive) + count(Verdict::Unknown)
-        );
-        text += &(style.paragraph("", &sentence) + "\n");
-        text += &(style.dim(&style.paragraph("  ", &least(it, column, joint))) + "\n");
-        if joint.band.unwrap_or(0.0) + joint.clock.unwrap_or(0.0) > HOPELESS {
-            let advice =
-                "the machine was too busy in one of these runs to tell changes; run again when it is less loaded";
-            text += &(style.paragraph("  ", advice) + "\n");
-        }
+        let of = if it.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
+        text += &(style.dim(&style.paragraph("", &format!("{of}{}", least(it, column, joint)))) + "\n");
+    }
+    if view.shown != Shown::All {
+        return text;
     }
     let margin = it.noise.first().map_or(0.0, |joint| joint.margin);
     let rule = format!(
@@ -133,7 +103,7 @@ fn least(it: &Comparison<'_>, column: usize, joint: &Joint) -> String {
     let book =
         if published.contains(&true) { "; a published figure's interval is what its digits leave open" } else { "" };
     format!(
-        "the least: {} ({}), and {} where a cost depends on more than its own core{book}",
+        "the least that counts: {} ({}), and {} where a cost depends on more than its own core{book}",
         percent(joint.least()),
         parts.join("; "),
         percent(joint.least().max(ELSEWHERE))

@@ -26,7 +26,7 @@ mod top;
 mod watch;
 
 pub use bill::{BillChanges, BillDocument};
-pub use compare::CompareDocument;
+pub use compare::{CompareDocument, ComparedGate};
 pub use crossover::CrossoverDocument;
 pub use doctor::DoctorDocument;
 pub use explain::{CostsExplained, ExplainDocument};

@@ -93,7 +93,7 @@ pub(crate) fn short_model(model: &str) -> String {
 }
 
 /// How often the used cores were undisturbed, over all batches.
-fn alone(noise: &Noise) -> Option<f64> {
+pub(crate) fn alone(noise: &Noise) -> Option<f64> {
     let batches: f64 = noise.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
     let quiet: f64 = noise.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
     (batches > 0.0).then(|| quiet / batches)

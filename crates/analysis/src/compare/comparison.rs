@@ -108,7 +108,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The runs, this one aside, that skipped an operation at a point, and why.
-    fn skips_of(&self, place: usize, operation: &str, at: &Point) -> Vec<(usize, &'a Skip)> {
+    pub(super) fn skips_of(&self, place: usize, operation: &str, at: &Point) -> Vec<(usize, &'a Skip)> {
         let others = self.runs.iter().enumerate().filter(|(other, _)| *other != place);
         others
             .filter_map(|(other, run)| {

@@ -4,6 +4,7 @@ use record::{Band, Book, Cost, CountedIn, Figures, Nanoseconds, Point, Run, Skip
 
 use super::*;
 
+mod gates;
 mod laws;
 
 const HOW: Options = Options { unit: None, threshold: 0.01, margin: 0.05, versions: Versions::Kept };

@@ -19,7 +19,7 @@ const BUDGET: f64 = 30.0;
 const PRECISION: f64 = 0.05;
 
 /// A run, which costs of others complete.
-pub(super) struct Kept {
+pub(crate) struct Kept {
     /// What is known so far.
     pub run: Option<Run>,
     /// The ids of older runs that have not been read.
@@ -45,7 +45,7 @@ impl Kept {
     ///
     /// # Errors
     /// If it is one of another machine.
-    pub(super) fn check_measurable(&self, name: &str) -> Result<(), Misuse> {
+    pub(crate) fn check_measurable(&self, name: &str) -> Result<(), Misuse> {
         match &self.run {
             Some(run) if !is_here(&run.machine) => Err(Misuse(format!(
                 "--measure measures this machine, and {} is a run of another one; omit one of them",
@@ -74,9 +74,8 @@ impl Kept {
     }
 
     /// This run alone.
-    #[cfg(test)]
-    pub(super) fn of(run: Run) -> Kept {
-        Kept { run: Some(run), ..Kept::nothing() }
+    pub(crate) fn of(run: Run) -> Kept {
+        Kept { run: Some(run), older: VecDeque::new(), taken: Vec::new() }
     }
 
     /// Reads the next older run, if there is one, and takes from it what is not known. Returns whether there was one.
@@ -95,8 +94,9 @@ impl Kept {
     ///
     /// # Errors
     /// If nothing can be measured.
-    pub(super) fn measure(&mut self, items: Vec<Item>) -> anyhow::Result<Option<i32>> {
-        say(&format!("measuring {} prices, for at most a minute", items.len()));
+    pub(crate) fn measure(&mut self, items: Vec<Item>) -> anyhow::Result<Option<i32>> {
+        let prices = if items.len() == 1 { "price" } else { "prices" };
+        say(&format!("measuring {} {prices}, for at most a minute", items.len()));
         let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
         let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
         let wanted = Wanted { items, patterns, full: false, budget_s: BUDGET };

@@ -33,16 +33,15 @@ fn written(path: &Path) -> Option<Written> {
 
 /// Checks the names of files before anything is watched.
 pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
-    match args.output.iter().find(|path| written(path).is_none()) {
-        Some(path) => {
-            let shown = printable(&path.display().to_string());
-            Err(Misuse(format!(
-                "-o {shown}: say FILE.toml for the mix, FILE.json for the document, FILE.folded for stacks of a flame graph, \
-                 or FILE.prom for metrics"
-            )))
-        }
-        None => Ok(()),
+    if let Some(path) = args.output.iter().find(|path| written(path).is_none()) {
+        let shown = printable(&path.display().to_string());
+        return Err(Misuse(format!(
+            "-o {shown}: say FILE.toml for the mix, FILE.json for the document, FILE.folded for stacks of a flame graph, \
+             or FILE.prom for metrics"
+        )));
     }
+    let writable = |path: &std::path::PathBuf| store::check_writable(path);
+    args.output.iter().try_for_each(writable).map_err(|error| Misuse(format!("-o: {error}; choose another place")))
 }
 
 /// A bill that is to be told.

@@ -5,15 +5,23 @@ use clap::{Args, ValueEnum};
 use super::value::share;
 
 const COMPARED: &str = "\
-The first RUN is the base. A ratio is the cost in another run divided by the cost in the base, so
-above 1 means slower. A difference is a change if the ratio's interval excludes 1 (corrected for the
-number of costs) and the difference exceeds what the machine shows against itself.
-Examples: howslow compare @2 @1
-          howslow compare @1 pdp-11-24 --sort ratio
-          howslow compare before.json after.json later.json --only 'pipe.*' --changed
-          howslow compare @2 @1 --mix mine.toml --measured @2=1.2ms --measured @1=1.5ms
-Exit status: 0 done; 1 a run could not be read; 2 misused: only one run, an unknown run, a pattern
-that matches nothing, runs without a common cost, a run that lacks what the mix needs.";
+The first RUN is the base. A ratio is the cost in another run divided by the cost in the base, so above 1 means slower. A \
+difference is a change if the ratio's interval excludes 1 (corrected for the number of costs) and the difference exceeds \
+what the machine shows against itself.
+
+A gate (--fail-on) counts changes only. Inconclusive costs do not fail it, and stderr says how many there are: longer runs \
+decide. A cost that --only names and that a run lacks, or that has no verdict, makes the gate incomplete: status 3.
+
+Examples:
+  howslow compare @2 @1
+  howslow compare @1 pdp-11-24 --sort ratio
+  howslow compare before.json after.json --fail-on slower --at-least 5%
+  howslow compare before.json after.json --only syscall --markdown > comment.md
+  howslow compare @2 @1 --mix mine.toml --measured @2=1.2ms --measured @1=1.5ms
+
+Exit status: 0 done, or the gate passed; 1 a run could not be read; 2 misused: only one run, an unknown run, a pattern \
+that matches nothing, runs without a common cost, a run that lacks what the mix needs; 3 no cost failed the gate, but one \
+that --only names has no verdict; 4 the gate failed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARED)]
@@ -27,7 +35,10 @@ pub(crate) struct CompareArgs {
     /// Order of the rows
     #[arg(long, value_enum, default_value_t = SortBy::Family)]
     pub sort: SortBy,
-    /// Only rows that differ by more than the noise
+    /// Every row, also those that are the same or inconclusive [default: only with --only]
+    #[arg(long, conflicts_with = "changed")]
+    pub all: bool,
+    /// Only rows that differ by more than the noise, also with --only and --json
     #[arg(long)]
     pub changed: bool,
     /// The smallest difference that counts as a change, however small the noise is
@@ -50,12 +61,30 @@ pub(crate) struct CompareArgs {
     /// repeated
     #[arg(long, value_name = "RUN=TIME", requires = "mix")]
     pub measured: Vec<String>,
+    /// A gate: exit status 4 if a cost is slower than in the base, or if one has changed in either direction
+    #[arg(long, value_name = "VERDICT", value_enum)]
+    pub fail_on: Option<FailOnVerdict>,
+    /// With --fail-on: a change fails only if it is larger than this
+    #[arg(long, value_name = "PERCENT", requires = "fail_on", value_parser = share, allow_hyphen_values = true)]
+    pub at_least: Option<f64>,
+    /// Print Markdown for a comment on a pull request: the verdict, what changed, the rest folded
+    #[arg(long, conflicts_with_all = ["json", "mix"])]
+    pub markdown: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// Print CSV: one row for each cost of each run but the base
     #[arg(long, conflicts_with_all = ["json", "mix"])]
     pub csv: bool,
+}
+
+/// The verdicts that fail a gate.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum FailOnVerdict {
+    /// Slower than in the base
+    Slower,
+    /// Slower or faster
+    Changed,
 }
 
 /// Order of a comparison's rows.

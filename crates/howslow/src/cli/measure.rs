@@ -130,14 +130,24 @@ pub(crate) struct RunArgs {
 }
 
 const TIMED: &str = "\
-A routine is `void NAME(void)`, called once per iteration. If its name ends in _times, it is
-`void NAME_times(uint64_t)` and does that number of iterations itself. A command runs with its input
-and output on /dev/null; the cost of starting a program that does nothing is subtracted.
-Routines and commands are measured in turn, round by round, each round in a new process.
-Examples: howslow time ./mine.so:sum ./mine.so:sum_fast_times
-          howslow time -- sort words.txt
-          howslow time -c 'sort words.txt' -c 'sort -u words.txt'
-Exit status: 0 done; 1 nothing could be timed; 2 misused: no such file, routine or program;
+A routine is `void NAME(void)`, called once per iteration. If its name ends in _times, it is `void NAME_times(uint64_t)` and \
+does that number of iterations itself. A command runs with its input and output on /dev/null; the cost of starting a program \
+that does nothing is subtracted. Routines and commands are measured in turn, round by round, each round in a new process. The \
+page ends in how many times as long each takes as the fastest, or as --reference.
+
+There is no shell between: a pipe needs one, -c \"sh -c 'sort words.txt | uniq -c'\". The options --setup, --prepare, \
+--conclude and --cleanup are commands for a shell. {NAME} stands for a value of --parameter in all of them, in commands and \
+in routines; a command is timed for each combination of the values of its parameters. All of --setup happens before the \
+first round: what it makes for one value must not replace what it makes for another (-o prog-{level}).
+
+Examples:
+  howslow time ./mine.so:sum ./mine.so:sum_fast_times
+  howslow time -- sort words.txt
+  howslow time -c 'sort words.txt' -c 'sort -u words.txt'
+  howslow time --parameter size=1M,64M -c 'sort -S {size} words.txt'
+  howslow time --prepare 'howslow file evict words.txt' -- sort words.txt
+
+Exit status: 0 done; 1 nothing could be timed, or --setup or --cleanup failed; 2 misused: no such file, routine or program; \
 3 some of them could not be timed.";
 
 #[derive(Debug, Args)]
@@ -164,6 +174,24 @@ pub(crate) struct TimeArgs {
     /// Give up a round after this time [default: a tenth of the budget; 10m for a command]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub patience: Option<f64>,
+    /// The values of {NAME} in commands and routines; if repeated, every combination
+    #[arg(long, value_name = "NAME=V1,V2,...")]
+    pub parameter: Vec<String>,
+    /// The one that the others are compared with, timed as well [default: the fastest]
+    #[arg(long, value_name = "COMMAND")]
+    pub reference: Option<String>,
+    /// Once for each command, before all rounds
+    #[arg(long, value_name = "COMMAND")]
+    pub setup: Option<String>,
+    /// Before every timed run of a command, outside the timing
+    #[arg(long, value_name = "COMMAND")]
+    pub prepare: Option<String>,
+    /// After every timed run of a command, outside the timing
+    #[arg(long, value_name = "COMMAND")]
+    pub conclude: Option<String>,
+    /// Once for each command, after all rounds, also after a failure
+    #[arg(long, value_name = "COMMAND")]
+    pub cleanup: Option<String>,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

@@ -7,6 +7,7 @@ MIX is a TOML file, or a mix that comes with howslow: call-save-return, true, ec
 CHANGE is OPERATION=COST or PATTERN=COST. COST is a time (70ns), a difference (+5us, -590ns), a factor
 (x0.5), or a RUN whose cost is used.
 Examples: howslow predict true --on @1
+          howslow predict mine.toml --on @1 --measure
           howslow predict mine.toml --on @1 @2 --measured @1=1.2ms --what-if 'syscall.*=x0.5'
           howslow predict mine.toml --on @1 --what-if memory.load@set=32MiB=70ns
           howslow predict call-save-return --on multics-645 multics-6180 --factors
@@ -22,12 +23,12 @@ pub(crate) enum PriceState {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = PREDICTED, arg_required_else_help = true)]
+#[command(after_help = PREDICTED, arg_required_else_help = true, override_usage = "howslow predict <MIX>... --on <RUN>... [OPTIONS]")]
 pub(crate) struct PredictArgs {
     /// How often a unit of work performs each operation: a file, or a mix that comes with howslow
-    #[arg(value_name = "MIX", required = true)]
+    #[arg(value_name = "MIX")]
     pub mixes: Vec<String>,
-    /// The runs whose costs are the prices
+    /// The runs whose costs are the prices. Without a MIX before it, the last word is the mix
     #[arg(long, value_name = "RUN", required = true, num_args = 1.., add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub on: Vec<String>,
     /// Suppose another value of a cost; may be repeated, and applies in the order given
@@ -42,6 +43,9 @@ pub(crate) struct PredictArgs {
     /// Split the ratio of two runs, or of two mixes, into factors
     #[arg(long, conflicts_with_all = ["what_if", "partial"])]
     pub factors: bool,
+    /// Measure what a run of this machine lacks; the run itself is not changed
+    #[arg(long, conflicts_with = "partial")]
+    pub measure: bool,
     /// Predict the rest if a run lacks some of the costs
     #[arg(long)]
     pub partial: bool,

@@ -12,11 +12,20 @@ pub(super) fn at_least_one<T: Count>(text: &str) -> Result<T, String> {
     if number < T::from(1) { Err("give a whole number of at least 1".into()) } else { Ok(number) }
 }
 
-/// `1%`, `0.5 %` as a share.
+/// `1%`, `0.5 %`, and the bare `2`, which is 2 %, as a share. A bare number below 1 is refused: it may be meant as a share or
+/// as a percentage.
 pub(super) fn share(text: &str) -> Result<f64, String> {
-    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    match number {
-        Some(number) if number > 0.0 && number <= 100.0 => Ok(number / 100.0),
+    let text = text.trim();
+    let percentage = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let bare = text.parse::<f64>().ok();
+    match (percentage, bare) {
+        (Some(number), _) if number > 0.0 && number <= 100.0 => Ok(number / 100.0),
+        (None, Some(number)) if (1.0..=100.0).contains(&number) => Ok(number / 100.0),
+        (None, Some(number)) if number > 0.0 && number < 1.0 => {
+            // Rounded, because a hundred times 0.07 is 7.000000000000001.
+            let percent = (number * 1e8).round() / 1e6;
+            Err(format!("it may mean {percent} % or {text} %: say {percent}% or {text}%"))
+        }
         _ => Err("give a percentage above 0% and up to 100%, such as 1%".into()),
     }
 }
@@ -126,7 +135,11 @@ mod tests {
         assert_eq!(seconds("90s"), Ok(90.0));
         assert_eq!(seconds("1m 30s"), Ok(90.0));
         assert_eq!(seconds("500ms"), Ok(0.5));
-        for nonsense in ["", "1", "0%", "-1%", "nan%", "inf%", "101%", "%", "1 percent"] {
+        assert_eq!(share("2"), Ok(0.02));
+        assert_eq!(share("100"), Ok(1.0));
+        assert!(share("0.07").is_err_and(|why| why.contains("say 7% or 0.07%")));
+        assert!(share("0.02").is_err_and(|why| why.contains("say 2% or 0.02%")));
+        for nonsense in ["", "0", "101", "nan", "inf", "1e400", "0%", "-1%", "nan%", "inf%", "101%", "%", "1 percent"] {
             assert!(share(nonsense).is_err(), "{nonsense}");
         }
         for nonsense in ["", "60", "0s", "-1s", "nan", "1e99s", "soon", "9999999h", "8d"] {

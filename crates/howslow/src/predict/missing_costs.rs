@@ -4,11 +4,14 @@
 use std::fmt::Write;
 
 use analysis::mix::Lack;
-use analysis::predict::Prediction;
-use record::{Mix, MixLine, Point, printable};
+use analysis::predict::{MachineState, Prediction, predict_in};
+use operation::Item;
+use record::{Mix, MixLine, Point, Run, printable};
 
+use super::pricing::names;
+use crate::bill::kept::Kept;
 use crate::output::Misuse;
-use crate::pattern::nearest_of;
+use crate::pattern::{self, Pattern, nearest_of};
 use crate::resolve::Named;
 
 /// Refuses a mix that names an operation that no run has and nothing can measure, or one that is ambiguous.
@@ -87,6 +90,46 @@ pub(super) fn command(line: &MixLine) -> Option<String> {
         .or_else(|| registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.name()))))
 }
 
+/// Measures what the mixes need and the runs lack, as `howslow bill --measure` does, and adds it to the runs in memory. Returns
+/// the signal that cut it short.
+///
+/// # Errors
+/// If a run that lacks something is one of another machine, or if nothing can be measured.
+pub(super) fn measure(mixes: &[Mix], on: &[String], runs: &mut [Run]) -> anyhow::Result<Option<i32>> {
+    for (name, run) in on.iter().zip(runs) {
+        let items = measurable(mixes, run)?;
+        if items.is_empty() {
+            continue;
+        }
+        let mut kept = Kept::of(run.clone());
+        kept.check_measurable(name)?;
+        let signal = kept.measure(items)?;
+        if let (None, Some(completed)) = (signal, kept.run) {
+            *run = completed;
+        } else {
+            return Ok(signal);
+        }
+    }
+    Ok(None)
+}
+
+/// What `howslow run` can measure of the costs that a run lacks.
+fn measurable(mixes: &[Mix], run: &Run) -> Result<Vec<Item>, Misuse> {
+    let predictions = mixes.iter().map(|mix| predict_in(MachineState::Quiet, mix, run, 0, &names));
+    let mut patterns: Vec<Pattern> = Vec::new();
+    for (line, lack) in predictions.flat_map(|prediction| prediction.lacking) {
+        if matches!(lack, Lack::Missing(_)) && registered(&line) {
+            let pattern = Pattern::parse(&line.name())?;
+            // A point that the operation does not have is told when the mix is checked.
+            if pattern.selects_any() {
+                patterns.push(pattern);
+            }
+        }
+    }
+    // No pattern at all would mean every operation.
+    if patterns.is_empty() { Ok(Vec::new()) } else { pattern::choose(&patterns, false) }
+}
+
 /// Refuses to predict if a run lacks what the mix needs. Lists the missing costs, with what would measure them.
 ///
 /// # Errors
@@ -114,7 +157,7 @@ pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[Prediction]) -> R
     if text.is_empty() {
         return Ok(());
     }
-    Err(Misuse(text + "\n--partial predicts without them"))
+    Err(Misuse(text + "\n--measure measures what can be measured here; --partial predicts without them"))
 }
 
 /// The commands that measure the missing costs.

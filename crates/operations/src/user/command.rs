@@ -1,9 +1,12 @@
 //! User-supplied commands: one run from fork to end, measured like any operation. It belongs to no family, because it is
-//! made from the words of the command line. The do-nothing command, started in the same way, is its baseline.
+//! made from the words of the command line. The do-nothing command, started in the same way, is its baseline. What must happen
+//! before and after each run is not timed.
 
 use std::ffi::{CString, OsStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -32,6 +35,7 @@ pub const NOTHING: Operation = Operation {
             on_failure: OnFailure::Refuse,
             cpus: None,
             warm: false,
+            around: Around::default(),
         })
     },
     ..Operation::DEFAULT
@@ -66,6 +70,15 @@ pub struct CommandOptions {
     pub cpus: Cpus,
     /// The figure to quote, unless the trial chooses it.
     pub quoted: Option<Estimate>,
+}
+
+/// What a shell does around every run of a command, outside the timing.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// Before it.
+    pub prepare: Option<String>,
+    /// After it.
+    pub conclude: Option<String>,
 }
 
 /// A command that can be timed.
@@ -111,13 +124,20 @@ struct Command {
     cpus: Option<CpuSet>,
     /// True if it takes so long that the trial is warm-up enough.
     warm: bool,
+    around: Around,
 }
 
-/// The operation that runs this command line, under this name, after one trial run in a separate process.
+/// The operation that runs this command line, under this name, after one trial run in a separate process. `around` happens
+/// around every run, also around the trial.
 ///
 /// # Errors
-/// If the program does not exist or cannot be executed, or if its trial fails or hangs.
-pub fn command(name: &str, words: &[OsString], running: CommandOptions) -> Result<TriedCommand, CommandError> {
+/// If the program does not exist or cannot be executed, or if its trial or what happens around it fails or hangs.
+pub fn command(
+    name: &str,
+    words: &[OsString],
+    running: CommandOptions,
+    around: Around,
+) -> Result<TriedCommand, CommandError> {
     let first = words.first().filter(|first| !first.is_empty()).ok_or(CommandError::Empty)?;
     let program = found(first)?;
     let whole = |text: &OsStr| {
@@ -130,6 +150,7 @@ pub fn command(name: &str, words: &[OsString], running: CommandOptions) -> Resul
         on_failure: running.on_failure,
         cpus: (running.cpus == Cpus::All).then(|| sched_getaffinity(None).ok()).flatten(),
         warm: false,
+        around,
     };
     let (elapsed, busy) = match apart(Duration::from_secs_f64(running.patience), || trial(&command)) {
         Ok(Ok(measured)) => measured,
@@ -208,14 +229,37 @@ fn refusal(path: &Path) -> Option<Errno> {
 fn trial(command: &Command) -> Result<(f64, f64), (i32, String)> {
     let plain = |failure: Failure| (0, failure.to_string());
     let run = Run::of(command).map_err(plain)?;
+    let Around { prepare, conclude } = &command.around;
+    shell("--prepare", prepare.as_deref()).map_err(|why| (0, why))?;
+    let before = childrens_seconds();
     let start = Instant::now();
     let status = run.once().map_err(plain)?;
     let elapsed = start.elapsed().as_secs_f64();
+    let busy = (childrens_seconds() - before) / elapsed;
     match run.refused.load(Ordering::SeqCst) {
         0 => run.judge(status).map_err(plain)?,
         errno => return Err((errno, refused(errno))),
     }
-    Ok((elapsed, childrens_seconds() / elapsed))
+    shell("--conclude", conclude.as_deref()).map_err(|why| (0, why))?;
+    Ok((elapsed, busy))
+}
+
+/// Has a shell do this, if there is anything to do, with input and output on /dev/null.
+///
+/// # Errors
+/// One sentence with the name of the option, if it cannot be started or its exit status is not 0.
+pub fn shell(option: &str, text: Option<&str>) -> Result<(), String> {
+    let Some(text) = text else { return Ok(()) };
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::null());
+    match shell.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(match (status.code(), status.signal()) {
+            (Some(code), _) => format!("{option} '{text}' ended with exit status {code}"),
+            (None, signal) => format!("{option} '{text}' was killed by signal {}", signal.unwrap_or(0)),
+        }),
+        Err(error) => Err(format!("{option} '{text}': /bin/sh cannot be started: {error}")),
+    }
 }
 
 fn prepared(command: &Command) -> Result<Loop, Failure> {
@@ -224,7 +268,23 @@ fn prepared(command: &Command) -> Result<Loop, Failure> {
         let status = run.once()?;
         run.judge(status)
     });
-    Ok(if command.warm { work.skip_warmup() } else { work })
+    let work = if command.warm { work.skip_warmup() } else { work };
+    Ok(with_steps(work, &command.around))
+}
+
+/// With a step before or after it, every run is a batch.
+fn with_steps(work: Loop, around: &Around) -> Loop {
+    let step = |option: &'static str, text: &Option<String>| {
+        text.clone().map(|text| move |_| shell(option, Some(&text)).map_err(Failure::wrong))
+    };
+    let work = match step("--prepare", &around.prepare) {
+        Some(step) => work.at_most(1).before(step),
+        None => work,
+    };
+    match step("--conclude", &around.conclude) {
+        Some(step) => work.at_most(1).verify(step),
+        None => work,
+    }
 }
 
 /// A command that is ready to be run repeatedly.

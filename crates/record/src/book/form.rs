@@ -92,6 +92,7 @@ fn run_of(reference: &Reference, book: &Book) -> Run {
         started: book.measured.clone(),
         finished: book.measured.clone(),
         origin: Origin::Reference,
+        tool: String::new(),
         howslow: reference.howslow.clone(),
         build: String::new(),
         counted_in: CountedIn::Nanoseconds,

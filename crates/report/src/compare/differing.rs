@@ -7,9 +7,12 @@ use record::units::significant;
 use serde_json::Value;
 
 use super::view::ComparisonView;
+use super::view::Shown;
 use crate::grid::{Grid, RowKind};
 use crate::text::Style;
 
+/// Facts that the short page shows.
+const FACTS: usize = 8;
 /// Items of a list that a cell shows.
 const ITEMS: usize = 4;
 /// Characters in a cell.
@@ -22,8 +25,10 @@ pub(super) fn table(
     style: Style,
 ) -> String {
     if differing.is_empty() {
-        return style.dim("machine and settings are the same") + "\n";
+        return style.dim("machine, mitigations and settings are the same") + "\n";
     }
+    let shown = if view.shown == Shown::All { differing.len() } else { differing.len().min(FACTS) };
+    let (differing, more) = differing.split_at(shown);
     let mut grid = Grid::new(&format!("<{}", "<".repeat(it.runs.len())));
     let labels = (0..it.runs.len()).map(|place| view.label(place));
     grid.add(RowKind::Heading, ["what differs".to_string()].into_iter().chain(labels).collect());
@@ -31,7 +36,12 @@ pub(super) fn table(
         let cells = difference.values.iter().enumerate().map(|(place, value)| cell(value, &difference.values, place));
         grid.add(RowKind::Row, [format!("  {}", difference.field)].into_iter().chain(cells).collect());
     }
-    grid.render(style)
+    let mut text = grid.render(style);
+    if !more.is_empty() {
+        let fields = if more.len() == 1 { "field differs" } else { "fields differ" };
+        text += &(style.dim(&style.paragraph("  ", &format!("{} more {fields} (--all)", more.len()))) + "\n");
+    }
+    text
 }
 
 fn cell(value: &Value, all: &[Value], place: usize) -> String {

@@ -2,7 +2,7 @@
 
 use analysis::compare::{Comparison, Only};
 
-use super::view::ComparisonView;
+use super::view::{ComparisonView, Shown};
 use crate::text::{Style, in_table};
 
 /// Names that a line shows before it only counts.
@@ -32,6 +32,9 @@ pub(super) fn versions(it: &Comparison<'_>, view: &ComparisonView<'_>, style: St
 /// The costs of each run alone: by family with counts, then the reasons of the other runs.
 pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
+    if view.shown == Shown::Changed {
+        return counted(it, view, style);
+    }
     for (place, only) in it.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
         let costs = if only.len() == 1 { "cost" } else { "costs" };
         let heading = format!("only in {}: {} {costs}", view.label(place), only.len());
@@ -47,6 +50,20 @@ pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style)
         }
     }
     text
+}
+
+/// The number of costs of each run alone, as one line.
+fn counted(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+    let lonely = it.only.iter().enumerate().filter(|(_, only)| !only.is_empty());
+    let parts = lonely.map(|(place, only)| {
+        let costs = if only.len() == 1 { "cost" } else { "costs" };
+        format!("{} {costs} only in {}", only.len(), view.label(place))
+    });
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    style.dim(&style.paragraph("", &format!("{} (--all lists them)", parts.join(", ")))) + "\n"
 }
 
 fn name(only: &Only<'_>) -> String {

@@ -19,27 +19,28 @@ pub(super) fn rows(it: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut N
         it.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
     let table = Table { it, view };
     let mut grid = Grid::new(&table.columns()).dropping(table.dropped());
-    table.clocks(&mut grid);
+    if view.shown == Shown::All || table.clock_moved() {
+        table.clocks(&mut grid);
+    }
     let families = families(it);
     match view.sort {
         Sort::Family => table.by_family(&shown, &families, notes, &mut grid),
         Sort::Name => shown.sort_by_key(|row| (&row.base.operation, &row.base.at)),
         Sort::Ratio => shown.sort_by(|one, other| weight(other).total_cmp(&weight(one))),
     }
-    if view.sort != Sort::Family {
+    if view.sort != Sort::Family && !shown.is_empty() {
         grid.add(RowKind::Heading, table.titles(""));
         for row in &shown {
             table.row(row, notes, &mut grid);
         }
+    }
+    if view.sort != Sort::Family && view.shown == Shown::All {
         grid.add(RowKind::Heading, table.line("families, geometric means".into(), Vec::new()));
         for family in &families {
             table.mean(&format!("  {}", family.name), &family.means, &mut grid);
         }
     }
-    if shown.is_empty() && !it.rows.is_empty() {
-        grid.add(RowKind::Row, table.line("  nothing differs by more than noise".into(), Vec::new()));
-    }
-    if it.rows.len() > 1 {
+    if it.rows.len() > 1 && view.shown == Shown::All {
         grid.add(RowKind::Heading, table.line("all".into(), Vec::new()));
         table.mean("  geometric mean", &overall(it), &mut grid);
     }
@@ -96,6 +97,12 @@ impl Table<'_, '_> {
         self.line(heading.into(), titles)
     }
 
+    /// True if the clocks differ by more than the reading of a clock does.
+    fn clock_moved(&self) -> bool {
+        const READING: f64 = 0.01;
+        self.it.clocks.as_ref().is_some_and(|clocks| clocks.ratios().any(|ratio| (ratio - 1.0).abs() > READING))
+    }
+
     /// The clocks that the figures are quoted at, and their ratio. The effect of a faster clock is here and in no row
     /// below.
     fn clocks(&self, grid: &mut Grid) {
@@ -123,12 +130,14 @@ impl Table<'_, '_> {
         }
         for family in families {
             let rows = rows.get(family.name).map_or(&[][..], Vec::as_slice);
-            // Without a row of its own, a family is shown by its mean.
+            if rows.is_empty() {
+                continue;
+            }
             grid.add(RowKind::Heading, self.titles(family.name));
             for row in rows {
                 self.row(row, notes, grid);
             }
-            if family.means.iter().any(|mean| mean.pairs > 1 || rows.is_empty()) {
+            if family.means.iter().any(|mean| mean.pairs > 1) {
                 self.mean("  geometric mean", &family.means, grid);
             }
         }
@@ -191,12 +200,12 @@ fn told(against: &Against) -> [String; 3] {
     }
 }
 
-fn ends(it: &Interval) -> String {
+pub(super) fn ends(it: &Interval) -> String {
     format!("{} - {}", times(it.low), times(it.high))
 }
 
 /// A ratio, with the same number of digits on both sides of 1.
-fn times(value: f64) -> String {
+pub(super) fn times(value: f64) -> String {
     match value {
         v if (0.1..9.9995).contains(&v) => format!("{v:.3}"),
         v if v < 100.0 => significant(v),

@@ -16,7 +16,7 @@ pub enum Sort {
 pub enum Shown {
     /// All.
     All,
-    /// Those that differ by more than noise.
+    /// Those that differ by more than noise. The others are counted.
     Changed,
 }
 

@@ -1,5 +1,6 @@
 //! `howslow compare --json`. The keys `ratio` and `verdict` are those of the second run; `against` has every run's.
 
+mod gate;
 mod missing;
 
 use analysis::compare::{
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use gate::ComparedGate;
 use missing::{OnlyIn, OtherVersions};
 
 use super::factors::FactorsDocument;
@@ -46,6 +48,9 @@ pub struct CompareDocument<'a> {
     pub versions: Vec<OtherVersions<'a>>,
     /// Costs that the base lacks.
     pub only_in: Vec<OnlyIn<'a>>,
+    /// With `--fail-on`: which costs fail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<ComparedGate<'a>>,
     /// With a mix: each other run's ratio to the base in factors.
     #[serde(flatten)]
     pub split: Option<ComparedSplit>,
@@ -223,6 +228,7 @@ impl<'a> CompareDocument<'a> {
             overall: ComparedMeans::of(None, &overall(it)),
             versions: all(&it.versions),
             only_in: OnlyIn::all(it, names),
+            gate: None,
             split: splits.map(ComparedSplit::of),
         }
     }

@@ -1,6 +1,6 @@
 //! Comparisons as people read them: snapshots of fixed runs and of a book.
 
-use analysis::compare::{Options, Versions, compare, differences};
+use analysis::compare::{FailOn, Gate, Options, Versions, compare, differences, gate};
 use record::{Book, Cost, CountedIn, Doubt, Estimate, Figures, Nanoseconds, Run};
 use report::{ComparisonView, Shown, Sort, Style};
 
@@ -70,6 +70,54 @@ fn two_runs() {
 fn what_changed_by_ratio() {
     let runs = [example(), changed()];
     insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Ratio, Shown::Changed, Style::PLAIN));
+}
+
+#[test]
+fn what_changed_in_short() {
+    let runs = [example(), changed()];
+    insta::assert_snapshot!(page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::Changed, Style::PLAIN));
+    let same = [example(), example()];
+    let told = page(&same, &["@2", "@1"], &HOW, Sort::Family, Shown::Changed, Style::PLAIN);
+    assert!(told.starts_with("0 slower, 0 faster, ") && told.contains("are the same\n"), "{told}");
+}
+
+#[test]
+fn a_comment_on_a_pull_request() {
+    let mut runs = [example(), changed()];
+    for run in &mut runs {
+        let odd = run.costs.iter_mut().find(|cost| cost.operation == "pipe.self").expect("the example has one");
+        odd.operation = "command: a | b `c` <img> @someone".into();
+    }
+    let names = ["@2".to_string(), "after_*.json".to_string()];
+    let view = ComparisonView { names: &names, sort: Sort::Family, shown: Shown::Changed };
+    let compared = compare(&runs, &HOW);
+    insta::assert_snapshot!(report::comparison_markdown(&compared, &differences(&runs), &view, None));
+    let gated = gate(&compared, Gate { fail_on: FailOn::Slower, at_least: 0.05 });
+    let told = report::comparison_markdown(&compared, &differences(&runs), &view, Some(&gated));
+    assert!(told.starts_with("### howslow: gate failed\n\n2 of "), "{told}");
+    // What a file or a command line contains is in code spans, as entities.
+    assert!(
+        told.contains("<code>command: a &#124; b &#96;c&#96; &#60;img&#62; &#64;someone&#64;size=64</code>"),
+        "{told}"
+    );
+    let rows = told.lines().filter(|line| line.starts_with('|'));
+    assert!(rows.clone().all(|row| row.matches('|').count() == 7), "{:?}", rows.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_gate_is_one_sentence() {
+    let runs = [example(), changed()];
+    let names = ["@2".to_string(), "@1".to_string()];
+    let view = ComparisonView { names: &names, sort: Sort::Family, shown: Shown::Changed };
+    let compared = compare(&runs, &HOW);
+    let told = |fail_on, at_least| report::gate_sentence(&gate(&compared, Gate { fail_on, at_least }).any(), &view);
+    let slower = told(FailOn::Slower, 0.0);
+    assert!(slower.starts_with("gate failed: 2 of ") && slower.contains(" costs are slower: syscall."), "{slower}");
+    assert!(slower.contains(" 1.200 times, ") && slower.contains("without a verdict"), "{slower}");
+    let passed = told(FailOn::Changed, 0.5);
+    assert!(passed.starts_with("gate passed: none of ") && passed.contains(" changed by more than 50 %"), "{passed}");
+    let strict = report::gate_sentence(&gate(&compared, Gate { fail_on: FailOn::Slower, at_least: 0.5 }), &view);
+    assert!(strict.starts_with("gate incomplete: ") && strict.contains("page.fault.anonymous"), "{strict}");
 }
 
 #[test]

@@ -130,7 +130,12 @@ fn a_history() {
 
 #[test]
 fn a_doctor() {
-    let finding = |severity, what: &str, remedy: &str| Finding { severity, what: what.into(), remedy: remedy.into(), is_setting: false };
+    let finding = |severity, what: &str, remedy: &str| Finding {
+        severity,
+        what: what.into(),
+        remedy: remedy.into(),
+        is_setting: false,
+    };
     let findings = [
         finding(Severity::Note, "the kernel has 3 mitigations in force", ""),
         finding(Severity::Noise, &"another hardware thread shares this core ".repeat(5), "choose a host of your own"),

@@ -1,0 +1,145 @@
+//! How many times as long one thing takes as another that was measured in the same run, round by round in turn. A drift of the
+//! machine hits both rounds of a pair alike, so the ratio is steadier than the ratio of two figures.
+
+use record::{Cost, Estimate, Round};
+
+use crate::estimate::{Clocking, RoundsFigures, reach_of_quiet};
+use crate::landing::{RoundFigure, around, reach};
+use crate::statistics::{Interval, weighted_median};
+
+/// One thing beside another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Relative {
+    /// So many times as long. Another run's ratio would lie in the interval 95 times in 100. If it holds 1, neither can be said
+    /// to take longer.
+    Times {
+        /// The ratio.
+        ratio: Interval,
+        /// Pairs of rounds.
+        pairs: usize,
+    },
+    /// One of them cannot be distinguished from the start of a program, or its figure is not positive.
+    HoldsZero,
+    /// Fewer than two pairs of rounds, which show no scatter.
+    FewPairs,
+}
+
+/// How many times as long `other` takes as `base`, net of what starting them takes.
+pub fn relative(base: &Cost, other: &Cost) -> Relative {
+    if [base, other].into_iter().any(|cost| cost.quoted().0 <= 0.0 || cost.holds_zero()) {
+        return Relative::HoldsZero;
+    }
+    let (below, above) = (nets(base), nets(other));
+    let paired = below.iter().zip(&above).filter_map(|(below, above)| {
+        let (below, above) = ((*below)?, (*above)?);
+        Some(RoundFigure { figure: above.figure / below.figure, weight: above.weight.min(below.weight) })
+    });
+    let paired: Vec<RoundFigure> = paired.collect();
+    if paired.len() < 2 {
+        return Relative::FewPairs;
+    }
+    if paired.iter().any(|pair| pair.figure <= 0.0 || !pair.figure.is_finite()) {
+        return Relative::HoldsZero;
+    }
+    let quiet = [base, other].into_iter().all(|cost| cost.headline == Estimate::Quiet);
+    let far = if quiet { reach_of_quiet(&paired) } else { reach(&paired) };
+    let values: Vec<(f64, f64)> = paired.iter().map(|pair| (pair.figure, pair.weight)).collect();
+    match weighted_median(&values) {
+        Some(value) if far.is_finite() => Relative::Times { ratio: around(value, far), pairs: paired.len() },
+        _ => Relative::FewPairs,
+    }
+}
+
+/// The net time of each round in the order taken, in ns; `None` for a round that was lost or tells nothing. The n-th rounds of
+/// two items belong to the same pass over all items.
+fn nets(cost: &Cost) -> Vec<Option<RoundFigure>> {
+    let clocking = if cost.follows_clock { Clocking::At(1.0) } else { Clocking::AsRead };
+    let mut rounds: Vec<&Round> = cost.rounds.iter().collect();
+    rounds.sort_by_key(|round| round.order);
+    let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking);
+    let told: Vec<Option<RoundFigure>> = rounds.into_iter().map(|round| figures.figure(round)).collect();
+    let values: Vec<(f64, f64)> = told.iter().flatten().map(|it| (it.figure, it.weight)).collect();
+    let gross = cost.gross_ns.get(cost.headline).0;
+    // In ns at the clock that the cost is quoted at.
+    let Some(scale) = weighted_median(&values).map(|middle| gross / middle) else { return vec![None; told.len()] };
+    let terms = gross - cost.quoted().0;
+    let net = |it: RoundFigure| RoundFigure { figure: it.figure * scale - terms, ..it };
+    told.into_iter().map(|it| it.map(net)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Nanoseconds;
+
+    use super::*;
+
+    /// A cost whose rounds took these times, of which `terms` is the start of a program.
+    fn cost(rounds: &[f64], terms: f64, headline: Estimate) -> Cost {
+        let run = record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
+        let mut cost = run.costs[0].clone();
+        let model = cost.rounds[0].clone();
+        cost.rounds = (0..)
+            .zip(rounds)
+            .map(|(order, ns)| Round {
+                order: order * 3,
+                ns: vec![*ns; 12],
+                cycle_ns: vec![0.5; 12],
+                width: vec![1.0; 12],
+                quiet: vec![true; 12],
+                survey: Some(true),
+                ..model.clone()
+            })
+            .collect();
+        let middle = weighted_median(&rounds.iter().map(|it| (*it, 1.0)).collect::<Vec<_>>()).expect("rounds");
+        (cost.headline, cost.follows_clock) = (headline, headline == Estimate::Quiet);
+        for (figures, value) in [(&mut cost.gross_ns, middle), (&mut cost.net_ns, middle - terms)] {
+            let ns = Nanoseconds(value);
+            (figures.best, figures.quiet, figures.typical) = (ns, ns, ns);
+            (figures.low, figures.high) = (Nanoseconds(value * 0.99), Nanoseconds(value * 1.01));
+        }
+        cost
+    }
+
+    #[test]
+    fn a_drift_that_hits_both_is_no_scatter_of_the_ratio() {
+        let drift = [1.0, 1.3, 0.8, 1.1, 2.0, 1.5, 0.9, 1.2, 1.0, 1.4, 1.7, 1.1];
+        for headline in [Estimate::Quiet, Estimate::Typical] {
+            let base = cost(&drift.map(|it| 100.0 * it), 0.0, headline);
+            let other = cost(&drift.map(|it| 105.0 * it), 0.0, headline);
+            let Relative::Times { ratio, pairs } = relative(&base, &other) else { panic!("a ratio") };
+            assert_eq!(pairs, 12);
+            assert!((ratio.value - 1.05).abs() < 1e-9 && ratio.low > 1.04 && ratio.high < 1.06, "{ratio:?}");
+            let Relative::Times { ratio, .. } = relative(&other, &base) else { panic!("a ratio") };
+            assert!((ratio.value - 1.0 / 1.05).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn scatter_of_their_own_leaves_open_which_takes_longer() {
+        let (one, other) = ([90.0, 110.0, 95.0, 120.0, 85.0, 100.0], [110.0, 88.0, 121.0, 90.0, 100.0, 101.0]);
+        let [base, other] = [one, other].map(|it| cost(&it, 0.0, Estimate::Typical));
+        let Relative::Times { ratio, .. } = relative(&base, &other) else { panic!("a ratio") };
+        assert!(ratio.low < 1.0 && ratio.high > 1.0, "{ratio:?}");
+    }
+
+    #[test]
+    fn what_starting_a_program_takes_is_in_neither() {
+        let [base, other] = [200.0, 300.0].map(|it| cost(&[it; 6], 100.0, Estimate::Typical));
+        let Relative::Times { ratio, .. } = relative(&base, &other) else { panic!("a ratio") };
+        assert!((ratio.value - 2.0).abs() < 1e-9, "{ratio:?}");
+        let none = cost(&[100.0; 6], 100.0, Estimate::Typical);
+        assert_eq!(relative(&base, &none), Relative::HoldsZero);
+    }
+
+    #[test]
+    fn rounds_that_have_no_partner_count_for_nothing() {
+        let base = cost(&[100.0; 6], 0.0, Estimate::Typical);
+        let mut other = cost(&[200.0; 9], 0.0, Estimate::Typical);
+        other.rounds[1].ns.clear();
+        other.rounds[1].cycle_ns.clear();
+        let Relative::Times { ratio, pairs } = relative(&base, &other) else { panic!("a ratio") };
+        assert_eq!((pairs, (ratio.value * 1e6).round()), (5, 2e6));
+        let once = cost(&[100.0], 0.0, Estimate::Typical);
+        assert_eq!(relative(&once, &other), Relative::FewPairs);
+    }
+}

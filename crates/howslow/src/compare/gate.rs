@@ -1,0 +1,55 @@
+//! `--fail-on`: which costs fail the comparison, and the exit status.
+
+use analysis::compare::{Comparison, FailOn, Gate, Gated, Unjudged};
+use record::Run;
+
+use crate::cli::{CompareArgs, FailOnVerdict};
+use crate::output::Outcome;
+use crate::pattern::Pattern;
+
+/// The patterns of `--only` that select no cost of these runs, but one that a run skipped. A gate tells them with the reason.
+pub(super) fn skipped(patterns: &[Pattern], runs: &[Run], args: &CompareArgs) -> Vec<Unjudged> {
+    if args.fail_on.is_none() {
+        return Vec::new();
+    }
+    let is_cost =
+        |pattern: &Pattern| runs.iter().flat_map(|run| &run.costs).any(|cost| pattern.means(&cost.operation, &cost.at));
+    let none = patterns.iter().filter(|pattern| !is_cost(pattern));
+    let skips = none.flat_map(|pattern| {
+        runs.iter().enumerate().filter_map(move |(place, run)| {
+            let skip = run.skipped.iter().find(|skip| pattern.means(&skip.operation, &skip.at))?;
+            let why = format!("skipped there: {}", skip.reason);
+            Some(Unjudged { name: pattern.text().into(), run: place, why })
+        })
+    });
+    skips.collect()
+}
+
+/// The comparison held against the gate; `None` if there is none.
+pub(super) fn gated<'c>(
+    comparison: &'c Comparison<'_>,
+    skipped: Vec<Unjudged>,
+    args: &CompareArgs,
+) -> Option<Gated<'c>> {
+    let fail_on = match args.fail_on? {
+        FailOnVerdict::Slower => FailOn::Slower,
+        FailOnVerdict::Changed => FailOn::Changed,
+    };
+    let gate = Gate { fail_on, at_least: args.at_least.unwrap_or(0.0) };
+    let mut gated = analysis::compare::gate(comparison, gate);
+    // Whole runs may hold costs that the other cannot have. Only those asked for must have a verdict.
+    if args.only.is_empty() {
+        gated = gated.any();
+    }
+    gated.unjudged.extend(skipped);
+    Some(gated)
+}
+
+/// The exit status: a failure counts more than a cost without a verdict.
+pub(super) fn outcome(gated: &Gated<'_>) -> Outcome {
+    match (gated.failed.is_empty(), gated.is_complete()) {
+        (false, _) => Outcome::GateFailed,
+        (true, false) => Outcome::Skipped,
+        (true, true) => Outcome::Done,
+    }
+}

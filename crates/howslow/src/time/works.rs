@@ -1,0 +1,166 @@
+//! What `howslow time` is to time: the routines and commands of the command line, once for each combination of parameters.
+
+use operations::command::Around;
+use record::{Point, Value, printable};
+
+use super::parameters::Parameters;
+use crate::cli::TimeArgs;
+use crate::output::{Misuse, say};
+
+/// What is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `FILE:ROUTINE`.
+    Routine(String),
+    /// The words of a command line.
+    Command(Vec<String>),
+}
+
+/// One routine or command, with the values of its parameters.
+pub(super) struct Work {
+    /// The id of its cost.
+    pub name: String,
+    /// The values of its parameters.
+    pub point: Point,
+    pub kind: Kind,
+    /// What happens around every run.
+    pub around: Around,
+    pub setup: Option<String>,
+    pub cleanup: Option<String>,
+}
+
+/// All of them, in the order given.
+pub(super) struct Works {
+    pub all: Vec<Work>,
+    /// The place of the one that the others are compared with, if one was named.
+    pub reference: Option<usize>,
+}
+
+impl Works {
+    /// Those of the command line.
+    ///
+    /// # Errors
+    /// A command line or a parameter that cannot be read, a parameter that nothing uses, a work that is given twice.
+    pub(super) fn of(args: &TimeArgs) -> Result<Works, Misuse> {
+        let parameters = Parameters::read(&args.parameter)?;
+        let mut all = Vec::new();
+        for kind in kinds(args)? {
+            all.extend(combined(&kind, &parameters, args));
+        }
+        parameters.are_used(&texts(args))?;
+        let reference = args.reference.as_ref().map(|text| reference(text, &mut all, args)).transpose()?;
+        if all.is_empty() {
+            return Err(Misuse("say what to time: FILE:ROUTINE, -c COMMAND or -- COMMAND".into()));
+        }
+        if let Some((_, twice)) = all.iter().enumerate().find(|(place, one)| is_twice(&all[..*place], one)) {
+            return Err(Misuse(format!("'{}' is given twice; give it once, every round repeats it", twice.name)));
+        }
+        all.iter().for_each(hint);
+        Ok(Works { all, reference })
+    }
+
+    /// The ids of their costs.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.all.iter().map(|work| work.name.clone()).collect();
+        names.dedup();
+        names
+    }
+}
+
+fn is_twice(before: &[Work], one: &Work) -> bool {
+    before.iter().any(|other| other.name == one.name && other.point == one.point)
+}
+
+/// The routines, then the commands, with the names of parameters in them.
+fn kinds(args: &TimeArgs) -> Result<Vec<Kind>, Misuse> {
+    let mut kinds: Vec<Kind> = args.routines.iter().cloned().map(Kind::Routine).collect();
+    for text in &args.commands {
+        kinds.push(Kind::Command(split("-c", text)?));
+    }
+    if !args.words.is_empty() {
+        kinds.push(Kind::Command(args.words.clone()));
+    }
+    Ok(kinds)
+}
+
+fn split(option: &str, text: &str) -> Result<Vec<String>, Misuse> {
+    shell_words::split(text).map_err(|error| Misuse(format!("{option} '{}': {error}", printable(text))))
+}
+
+/// Every text in which a parameter may stand.
+fn texts(args: &TimeArgs) -> Vec<&str> {
+    let steps = [&args.setup, &args.prepare, &args.conclude, &args.cleanup].into_iter().flatten();
+    args.routines.iter().chain(&args.commands).chain(&args.words).chain(steps).map(String::as_str).collect()
+}
+
+/// One work for each combination of the parameters that a command, or what happens around it, contains.
+fn combined(kind: &Kind, parameters: &Parameters, args: &TimeArgs) -> Vec<Work> {
+    let steps = match kind {
+        Kind::Routine(_) => [None; 4],
+        Kind::Command(_) => [&args.setup, &args.prepare, &args.conclude, &args.cleanup].map(Option::as_deref),
+    };
+    let words: Vec<&str> = match kind {
+        Kind::Routine(name) => vec![name],
+        Kind::Command(words) => words.iter().map(String::as_str).collect(),
+    };
+    let contained: Vec<&str> = words.iter().copied().chain(steps.into_iter().flatten()).collect();
+    let combinations = parameters.combinations(&contained);
+    let works = combinations.into_iter().map(|chosen| {
+        let filled = |text: &str| chosen.fill(text);
+        let kind = match kind {
+            Kind::Routine(name) => Kind::Routine(filled(name)),
+            Kind::Command(words) => Kind::Command(words.iter().map(|word| filled(word)).collect()),
+        };
+        let [setup, prepare, conclude, cleanup] = steps.map(|step| step.map(filled));
+        let point = chosen.values().fold(Point::default(), |point, (name, value)| point.with(name, value_of(value)));
+        Work { name: name_of(&kind), point, kind, around: Around { prepare, conclude }, setup, cleanup }
+    });
+    works.collect()
+}
+
+/// A number as a number, anything else as a word.
+fn value_of(text: &str) -> Value {
+    let number = text.parse::<u64>().ok().filter(|number| number.to_string() == text);
+    number.map_or_else(|| Value::Word(printable(text)), Value::Number)
+}
+
+fn name_of(kind: &Kind) -> String {
+    match kind {
+        Kind::Routine(name) => printable(name),
+        Kind::Command(words) => format!("command: {}", printable(&shell_words::join(words))),
+    }
+}
+
+/// The place of the work that `--reference` names. If it is none of them, it is a command that is timed first.
+fn reference(text: &str, all: &mut Vec<Work>, args: &TimeArgs) -> Result<usize, Misuse> {
+    let words = split("--reference", text)?;
+    let is_it = |work: &Work| match &work.kind {
+        Kind::Routine(name) => name == text,
+        Kind::Command(own) => *own == words,
+    };
+    if let Some(place) = all.iter().position(is_it) {
+        return Ok(place);
+    }
+    all.splice(0..0, combined(&Kind::Command(words), &Parameters::default(), args));
+    Ok(0)
+}
+
+/// Says that there is no shell where words look as if there were one.
+fn hint(work: &Work) {
+    const OF_A_SHELL: [&str; 9] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>"];
+    let Kind::Command(words) = &work.kind else { return };
+    let Some(word) = words.iter().skip(1).find(|word| OF_A_SHELL.contains(&word.as_str()) || *word == "2>&1") else {
+        return;
+    };
+    let plain: Vec<String> = words
+        .iter()
+        .map(|word| if OF_A_SHELL.contains(&word.as_str()) { word.clone() } else { shell_words::quote(word).into() })
+        .collect();
+    let shell = shell_words::join(["sh", "-c", &plain.join(" ")]);
+    let first = words.first().map_or("", String::as_str);
+    say(&format!(
+        "hint: there is no shell, so {} gets '{word}' as an argument; with a shell: -- {}",
+        printable(first),
+        printable(&shell)
+    ));
+}

@@ -1,0 +1,131 @@
+//! `howslow time` of several commands: which takes longer, parameters, and what happens around a run.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use assert_cmd::assert::Assert;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty};
+use tempfile::TempDir;
+
+use crate::support::{self, folder, howslow};
+
+/// `howslow time` in a folder. Its log tells what the steps did.
+fn time(folder: &TempDir, arguments: &[&str]) -> Assert {
+    let mut command = howslow(folder);
+    command.env("HOWSLOW_DATA", folder.path().join("data")).current_dir(folder.path());
+    command.arg("time").args(arguments).assert()
+}
+
+/// How often each line stands in the log.
+fn logged(folder: &TempDir) -> BTreeMap<String, usize> {
+    let text = fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+    let mut counts = BTreeMap::new();
+    for line in text.lines() {
+        *counts.entry(line.to_string()).or_default() += 1;
+    }
+    counts
+}
+
+const SHORT: [&str; 4] = ["--budget", "2s", "--rounds", "3"];
+
+#[test]
+fn the_page_ends_in_which_takes_longer() {
+    let data = folder();
+    let both = ["-c", "sleep 0.2", "-c", "sleep 0.01"];
+    // One takes twenty times as long: however busy the host is, the rounds in turn tell it.
+    let page = time(&data, &[&both[..], &SHORT].concat()).code(0);
+    page.stdout(contains("'sleep 0.2' takes ").and(contains(" times as long as 'sleep 0.01'\n")));
+    let page = time(&data, &[&both[..], &SHORT, &["--reference", "sleep 0.2"]].concat()).code(0);
+    page.stdout(contains("'sleep 0.01' takes 0.").and(contains(" times as long as 'sleep 0.2'\n")));
+    // One that is not among them is timed as well.
+    let page = time(&data, &[&["--reference", "sleep 0.02", "-c", "sleep 0.01"][..], &SHORT].concat()).code(0);
+    page.stdout(contains("command: sleep 0.02").and(contains("'sleep 0.02'\n").or(contains("'sleep 0.02', within"))));
+    let alone = time(&data, &[&["-c", "sleep 0.01"][..], &SHORT].concat()).code(0);
+    alone.stdout(contains("as long as").not());
+}
+
+#[test]
+fn parameters_are_combined_and_are_the_points_of_the_costs() {
+    let data = folder();
+    let arguments =
+        ["--parameter", "n=1,2", "--parameter", "word=a b,c", "-c", "printf {n}{word}", "-c", "true {n}", "--json"];
+    let result = time(&data, &[&arguments[..], &SHORT].concat()).code(0).stderr(is_empty());
+    let run = support::run_of(result.get_output());
+    let named: Vec<String> = run.costs.iter().filter(|cost| cost.group == "commands").map(|cost| cost.name()).collect();
+    for expected in [
+        "command: printf '1a b'@n=1,word=a b",
+        "command: printf 1c@n=1,word=c",
+        "command: printf '2a b'@n=2,word=a b",
+        "command: printf 2c@n=2,word=c",
+        "command: true 1@n=1",
+        "command: true 2@n=2",
+    ] {
+        assert!(named.iter().any(|name| name == expected), "{expected} is not in {named:?}");
+    }
+    assert_eq!(named.len(), 7, "with command.nothing: {named:?}");
+}
+
+#[test]
+fn steps_happen_around_every_run() {
+    let data = folder();
+    let steps = ["setup", "prepare", "conclude", "cleanup"].map(|step| format!("echo {step} {{n}} >> log"));
+    let [setup, prepare, conclude, cleanup] = steps.each_ref().map(String::as_str);
+    let options = ["--setup", setup, "--prepare", prepare, "--conclude", conclude, "--cleanup", cleanup];
+    let arguments = ["--parameter", "n=1,2", "-c", "sh -c 'echo run {n} >> log'"];
+    time(&data, &[&arguments[..], &options, &SHORT].concat()).code(0).stderr(is_empty());
+    let logged = logged(&data);
+    for n in ["1", "2"] {
+        let count = |step: &str| logged.get(&format!("{step} {n}")).copied().unwrap_or(0);
+        assert_eq!((count("setup"), count("cleanup")), (1, 1), "{logged:?}");
+        // The trial, and at least three runs in each of three rounds: two warm-ups and one that is timed.
+        assert!(count("run") >= 4 && count("prepare") == count("run"), "{logged:?}");
+        assert_eq!(count("conclude"), count("run"), "{logged:?}");
+    }
+}
+
+#[test]
+fn a_step_that_fails_is_one_sentence_and_cleaned_up() {
+    let data = folder();
+    let one = |text: &str| predicate::str::diff(format!("howslow: {text}\n"));
+    let fails = |arguments: &[&str], says: &str| {
+        time(&data, &[&SHORT, arguments].concat()).code(1).stdout("").stderr(one(says));
+    };
+    let cleanup = ["--cleanup", "echo cleaned >> log", "--", "true"];
+    fails(&[&["--setup", "exit 3"][..], &cleanup].concat(), "--setup 'exit 3' ended with exit status 3");
+    fails(
+        &[&["--prepare", "exit 4"][..], &cleanup].concat(),
+        "command: true: --prepare 'exit 4' ended with exit status 4",
+    );
+    fails(
+        &[&["--conclude", "kill -9 $$"][..], &cleanup].concat(),
+        "command: true: --conclude 'kill -9 $$' was killed by signal 9",
+    );
+    assert_eq!(logged(&data).get("cleaned"), Some(&3));
+    let last = time(&data, &[&SHORT[..], &["--cleanup", "exit 5", "--", "true"]].concat()).code(1);
+    last.stdout(contains("command: true")).stderr(one("--cleanup 'exit 5' ended with exit status 5"));
+    // A round that fails later: the fifth preparation finds no file.
+    let once = "test $(wc -l < log) -lt 8 && echo prepared >> log";
+    let lost = time(&data, &[&SHORT[..], &["--prepare", once, "--", "true"]].concat());
+    lost.stdout(contains("--prepare 'test $(wc"));
+}
+
+#[test]
+fn misuse_is_told_before_anything_runs() {
+    let data = folder();
+    for (arguments, says) in [
+        (&["--parameter", "n=1", "--", "true"][..], "no command and no routine contains {n}"),
+        (&["--parameter", "n", "--", "true"], "say NAME=V1,V2"),
+        (&["--parameter", "n=1,1", "--", "true", "{n}"], "given twice"),
+        (&["--reference", "'", "--", "true"], "--reference"),
+        (&[], "say what to time"),
+        (&["-c", "true", "--", "true"], "given twice"),
+    ] {
+        let result = time(&data, &[&["--setup", "touch ran"], arguments].concat()).code(2);
+        result.stdout("").stderr(contains(says));
+    }
+    assert!(!data.path().join("ran").exists());
+    let sh = time(&data, &[&["-c", "true a | wc -c > none"][..], &SHORT].concat()).code(0);
+    sh.stderr("howslow: hint: there is no shell, so true gets '|' as an argument; with a shell: -- sh -c 'true a | wc -c > none'\n");
+    assert!(!data.path().join("none").exists());
+}

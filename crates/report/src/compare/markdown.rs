@@ -1,0 +1,158 @@
+//! A comparison as Markdown for a comment on a pull request: the verdict, a table of what changed, the rest folded.
+
+use analysis::compare::{
+    Against, ComparedFigure, Comparison, ComparisonRow, DifferingFact, Gated, RatioToBase, Verdict, figure,
+};
+use record::units::grouped;
+use record::{Cost, CountedIn, Nanoseconds, Run};
+
+use super::gate::{gate_sentence, verdict};
+use super::rows::{ends, times};
+use super::verdicts::Counts;
+use super::view::{ComparisonView, Sort};
+use crate::head::machine_parts;
+
+/// A comparison as Markdown, as GitHub and GitLab show it. With a gate, its verdict is the title.
+pub fn comparison_markdown(
+    it: &Comparison<'_>,
+    differing: &[DifferingFact],
+    view: &ComparisonView<'_>,
+    gated: Option<&Gated<'_>>,
+) -> String {
+    let mut text = String::new();
+    if let Some(gated) = gated {
+        let sentence = gate_sentence(gated, view);
+        let rest = sentence.strip_prefix(verdict(gated)).unwrap_or(&sentence);
+        text += &format!("### howslow: {}\n\n{}\n\n", verdict(gated), escaped(rest.trim_start_matches(": ")));
+    }
+    for column in 0..it.noise.len() {
+        text += &beside_base(it, view, column, gated.is_some());
+    }
+    text += &conditions(it, differing, view);
+    text
+}
+
+/// One run beside the base.
+fn beside_base(it: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is_gated: bool) -> String {
+    let counts = Counts::of(it, column).sentence();
+    let pair = format!("{} beside {}", code(&view.label(column + 1)), code(&view.label(0)));
+    let mut text = match is_gated {
+        true => format!("**{counts}** ({pair})\n\n"),
+        false => format!("### howslow: {counts}\n\n{pair}\n\n"),
+    };
+    let mut rows: Vec<(&ComparisonRow<'_>, &Cost, &Against)> = it
+        .rows
+        .iter()
+        .filter_map(|row| row.others[column].as_ref().map(|(cost, against)| (row, *cost, against)))
+        .collect();
+    match view.sort {
+        Sort::Family => {}
+        Sort::Name => rows.sort_by_key(|(row, ..)| (&row.base.operation, &row.base.at)),
+        Sort::Ratio => rows.sort_by(|one, other| size(other.2).total_cmp(&size(one.2))),
+    }
+    let (changed, rest): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(.., against)| against.verdict.is_change());
+    let table = |rows: &[(&ComparisonRow<'_>, &Cost, &Against)]| {
+        let mut table = format!(
+            "| | cost | {} | {} | ratio | 95 % interval |\n| --- | --- | ---: | ---: | ---: | --- |\n",
+            code(&view.label(0)),
+            code(&view.label(column + 1))
+        );
+        for (row, cost, against) in rows {
+            table += &line(it, row, cost, against, column);
+        }
+        table + "\n"
+    };
+    if !changed.is_empty() {
+        text += &table(&changed);
+    }
+    if !rest.is_empty() {
+        let same = rest.iter().filter(|(.., against)| against.verdict == Verdict::Same).count();
+        let summary = format!("{} more: {same} the same, {} inconclusive", rest.len(), rest.len() - same);
+        text += &format!("<details><summary>{summary}</summary>\n\n{}</details>\n\n", table(&rest));
+    }
+    text
+}
+
+fn line(it: &Comparison<'_>, row: &ComparisonRow<'_>, cost: &Cost, against: &Against, column: usize) -> String {
+    let verdict = against.verdict.word();
+    let verdict = if against.verdict.is_change() { format!("**{verdict}**") } else { verdict.into() };
+    let (ratio, interval) = match &against.ratio {
+        RatioToBase::Times(it) => (times(it.value), ends(it)),
+        RatioToBase::AtMost(bound) => (format!("at most {}", times(*bound)), String::new()),
+        RatioToBase::AtLeast(bound) => (format!("at least {}", times(*bound)), String::new()),
+        RatioToBase::Unknown(_) => ("-".into(), String::new()),
+    };
+    let [base, other] =
+        [shown(&it.runs[0], row.base, row.unit), shown(&it.runs[column + 1], cost, row.unit)].map(|it| escaped(&it));
+    format!("| {verdict} | {} | {base} | {other} | {ratio} | {interval} |\n", code(&row.base.name()))
+}
+
+fn shown(run: &Run, cost: &Cost, unit: CountedIn) -> String {
+    let text = |value: f64| match unit {
+        CountedIn::Nanoseconds => Nanoseconds(value).to_string(),
+        CountedIn::Cycles => format!("{} cycles", grouped(value)),
+    };
+    match figure(run, cost, unit) {
+        ComparedFigure::Value(it) => text(it.value),
+        ComparedFigure::AtMost(it) => format!("at most {}", text(it.high)),
+        ComparedFigure::Unknown(_) => "-".into(),
+    }
+}
+
+/// What the runs were taken on, in small print.
+fn conditions(it: &Comparison<'_>, differing: &[DifferingFact], view: &ComparisonView<'_>) -> String {
+    let machines = it.runs.iter().enumerate().map(|(place, run)| {
+        let who = if run.is_published() { "published".into() } else { format!("howslow {}", run.howslow) };
+        format!("{}: {}, {}", code(&view.label(place)), escaped(&who), escaped(&machine_parts(&run.machine).join(", ")))
+    });
+    let differ = match differing {
+        [] => "Machine, mitigations and settings are the same.".into(),
+        some => {
+            const MOST: usize = 8;
+            let fields: Vec<String> = some.iter().take(MOST).map(|it| code(&it.field)).collect();
+            let more = if some.len() > MOST { format!(" and {} more", some.len() - MOST) } else { String::new() };
+            format!("The runs also differ in {}{more}.", fields.join(", "))
+        }
+    };
+    format!("<sub>{}. {differ}</sub>\n", machines.collect::<Vec<_>>().join("; "))
+}
+
+/// How large a ratio is, for the order. Unknown ones come last.
+fn size(against: &Against) -> f64 {
+    match &against.ratio {
+        RatioToBase::Times(it) => it.value,
+        RatioToBase::AtMost(bound) | RatioToBase::AtLeast(bound) => *bound,
+        RatioToBase::Unknown(_) => -1.0,
+    }
+}
+
+/// Text of a file or of the command line in a code span, in which nothing is markup, a mention or a new cell.
+fn code(text: &str) -> String {
+    format!("<code>{}</code>", escaped(text))
+}
+
+/// Every character that Markdown or HTML could read as markup becomes an entity, and a line end a space.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            c if c.is_control() => escaped.push(' '),
+            '&' | '<' | '>' | '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '~' | '#' | '@' | '!' | '$' => {
+                escaped += &format!("&#{};", u32::from(c));
+            }
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_name_is_markup() {
+        assert_eq!(code("a|b`c\n<d>"), "<code>a&#124;b&#96;c &#60;d&#62;</code>");
+        assert_eq!(escaped("1.5 ns, 2.40 % (@x)"), "1.5 ns, 2.40 % (&#64;x)");
+    }
+}

@@ -1,0 +1,84 @@
+//! What a gate found, for programs.
+
+use analysis::compare::{Failed, Gated, Unjudged};
+use record::Point;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ComparedAgainst;
+use crate::document::figure::all;
+
+/// With `--fail-on`: which costs fail.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ComparedGate<'a> {
+    /// What fails: `slower` or `changed`.
+    pub fail_on: &'static str,
+    /// The smallest difference that fails, as a share.
+    pub at_least: f64,
+    /// Verdicts: one for each cost in each run but the base.
+    pub judged: usize,
+    /// Those that are inconclusive. They do not fail.
+    pub inconclusive: usize,
+    /// The costs that fail, the worst first.
+    pub failed: Vec<FailedCost<'a>>,
+    /// The costs without a verdict that must have one.
+    pub unjudged: Vec<UnjudgedCost<'a>>,
+    /// How many more costs have no verdict and need none.
+    pub left_out: usize,
+}
+
+/// A cost that fails.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct FailedCost<'a> {
+    /// The operation's id in the base.
+    pub operation: &'a str,
+    /// Its point in the base.
+    pub at: &'a Point,
+    /// The run's place among the runs.
+    pub run: usize,
+    /// The ratio and the verdict.
+    #[serde(flatten)]
+    pub against: ComparedAgainst,
+}
+
+/// A cost without a verdict.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct UnjudgedCost<'a> {
+    /// Operation and point.
+    pub name: &'a str,
+    /// The place of the run that lacks it, or in which it has no verdict.
+    pub run: usize,
+    /// Why.
+    pub why: &'a str,
+}
+
+impl<'a> ComparedGate<'a> {
+    /// The document of a gate.
+    pub fn of(gated: &'a Gated<'a>) -> ComparedGate<'a> {
+        ComparedGate {
+            fail_on: gated.gate.fail_on.word(),
+            at_least: gated.gate.at_least,
+            judged: gated.judged,
+            inconclusive: gated.inconclusive,
+            failed: all(&gated.failed),
+            unjudged: all(&gated.unjudged),
+            left_out: gated.left_out,
+        }
+    }
+}
+
+impl<'a> From<&'a Failed<'a>> for FailedCost<'a> {
+    fn from(it: &'a Failed<'a>) -> FailedCost<'a> {
+        FailedCost { operation: &it.base.operation, at: &it.base.at, run: it.run, against: it.against.into() }
+    }
+}
+
+impl<'a> From<&'a Unjudged> for UnjudgedCost<'a> {
+    fn from(it: &'a Unjudged) -> UnjudgedCost<'a> {
+        UnjudgedCost { name: &it.name, run: it.run, why: &it.why }
+    }
+}
