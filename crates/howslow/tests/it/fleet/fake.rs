@@ -21,7 +21,7 @@ done
 [ -z "${HOWSLOW_TEST_SECRET-}" ] || echo "a secret came through" >>@/secrets
 while case $1 in *node.sh) false ;; *) true ;; esac; do shift; done
 [ "$node" != refused ] || { echo "sbatch: error: Batch job submission failed: Access denied" >&2; exit 1; }
-id=$(($(ls @/jobs | wc -l) + 100))
+id=$(($(ls -A @/jobs | wc -l) + 100))
 echo "$name" >@/jobs/$id
 [ -d "@/bin-$node" ] && PATH=@/bin-$node:$PATH
 [ "$node" = lost ] && { rm -f @/jobs/$id; : >@/jobs/.$id; echo $id; exit 0; }
