@@ -21,7 +21,7 @@ done
 [ -z "${HOWSLOW_TEST_SECRET-}" ] || echo "a secret came through" >>@/secrets
 while case $1 in *node.sh) false ;; *) true ;; esac; do shift; done
 [ "$node" != refused ] || { echo "sbatch: error: Batch job submission failed: Access denied" >&2; exit 1; }
-id=$(($(ls @/jobs | wc -l) + 100))
+id=$(($(ls -A @/jobs | wc -l) + 100))
 echo "$name" >@/jobs/$id
 [ -d "@/bin-$node" ] && PATH=@/bin-$node:$PATH
 [ "$node" = lost ] && { rm -f @/jobs/$id; : >@/jobs/.$id; echo $id; exit 0; }
@@ -115,8 +115,9 @@ impl Fake {
         command.args(["fleet"]).args(words).output().expect("it starts")
     }
 
-    fn run(&self, words: &[&str]) -> Output {
-        self.fleet(&[&["run", "--slurm", "--id", "f", "--nodes", "list"], words, &TINY].concat())
+    /// The tests run on one host at the same time, so each fleet has a name of its own.
+    fn run(&self, id: &str, words: &[&str]) -> Output {
+        self.fleet(&[&["run", "--slurm", "--id", id, "--nodes", "list"], words, &TINY].concat())
     }
 }
 
@@ -131,13 +132,13 @@ fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concer
     fake.program("bin-foreign", "uname", "case $1 in -m) echo riscv64 ;; *) echo foreign ;; esac");
     let program = small_program();
     let program = program.to_str().expect("a plain path");
-    let result = fake.run(&["--binary", program, "--budget", "1s", "--rounds", "1"]);
+    let result = fake.run("odd", &["--binary", program, "--budget", "1s", "--rounds", "1"]);
     let said = said(&result);
     assert_eq!(result.status.code(), Some(3), "{said}");
     for text in ["good is named twice", "squeue did not answer with a list of jobs"] {
         assert!(said.contains(text), "{text}: {said}");
     }
-    let fleet = state(&fake.path().join("data"), "f");
+    let fleet = state(&fake.path().join("data"), "odd");
     assert_eq!(fleet.nodes.len(), 6);
     ended(&fleet, "good", Stage::Done, "");
     // Its job is found by its name.
@@ -147,7 +148,7 @@ fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concer
     ended(&fleet, "foreign", Stage::Failed, "no program for riscv64 was sent");
     ended(&fleet, "apart", Stage::Failed, "--shared DIR");
     assert!(!fake.path().join("secrets").exists(), "the environment reached the jobs");
-    let again = fake.fleet(&["status", "f", "--json"]);
+    let again = fake.fleet(&["status", "odd", "--json"]);
     assert_eq!(again.status.code(), Some(3));
     assert_eq!(serde_json::from_slice::<fleet::Fleet>(&again.stdout).expect("a fleet"), fleet);
 }
@@ -172,13 +173,13 @@ fn nodes_with_other_clocks_and_programs_are_told() {
     changes("old", clock(&now).into_iter().chain([old]).collect());
     changes("half", Vec::new());
     std::fs::write(fake.path().join("document-bin-half.json"), &EXAMPLE[..EXAMPLE.len() / 2]).expect("half a document");
-    let result = fake.run(&["--installed"]);
+    let result = fake.run("clocks", &["--installed"]);
     assert_eq!(result.status.code(), Some(3), "{}", said(&result));
     let page = String::from_utf8_lossy(&result.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     for text in ["The clock of ahead is at least", "different programs: 0.0.9 (build", "cannot be read"] {
         assert!(page.contains(text), "{text}: {page}");
     }
-    let fleet = state(&fake.path().join("data"), "f");
+    let fleet = state(&fake.path().join("data"), "clocks");
     assert_eq!(node(&fleet, "now").gathered[0].clock_ahead_s, None);
     assert!(node(&fleet, "ahead").gathered[0].clock_ahead_s.is_some_and(|ahead| ahead > 17_000));
     ended(&fleet, "half", Stage::Failed, "its document n3.a1.r1.json cannot be read");
@@ -187,18 +188,18 @@ fn nodes_with_other_clocks_and_programs_are_told() {
 #[test]
 fn jobs_that_wait_go_on_without_us_and_are_cancelled_when_told() {
     let fake = Fake::new("waits\n");
-    let begun = fake.run(&["--installed", "--detach"]);
+    let begun = fake.run("long-waits", &["--installed", "--detach"]);
     assert!(said(&begun).contains("1 jobs submitted"), "{}", said(&begun));
     assert!(!fake.path().join("cancelled").exists());
-    let fleet = state(&fake.path().join("data"), "f");
+    let fleet = state(&fake.path().join("data"), "long-waits");
     assert_eq!(fleet.nodes[0].attempts[0].stage, Stage::Waiting);
     let mut other = Command::new(cargo_bin!("howslow"));
     let path = format!("{}:{}", fake.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
     other.env("PATH", path).env("HOWSLOW_DATA", fake.path().join("data")).args(["fleet", "attach", "--every", "200ms"]);
     let mut attached = other.stderr(std::process::Stdio::null()).spawn().expect("it starts");
     let folder = fleet::Folder::at(&fake.path().join("data/fleet"));
-    super::cluster::wait("the lock", || folder.lock("f").is_err());
-    let second = fake.fleet(&["attach", "f"]);
+    super::cluster::wait("the lock", || folder.lock("long-waits").is_err());
+    let second = fake.fleet(&["attach", "long-waits"]);
     assert!(second.status.code() == Some(1) && said(&second).contains("another howslow follows"), "{}", said(&second));
     // Ctrl-C asks nothing of the jobs.
     let pid = rustix::process::Pid::from_child(&attached);
@@ -208,8 +209,8 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_when_told() {
     let cancelled = fake.fleet(&["cancel"]);
     assert!(cancelled.status.success(), "{}", said(&cancelled));
     let words = std::fs::read_to_string(fake.path().join("cancelled")).expect("scancel was called");
-    assert!(words.contains("--name=howslow.f.n0.a1"), "{words}");
-    ended(&state(&fake.path().join("data"), "f"), "waits", Stage::Cancelled, "howslow fleet cancel");
+    assert!(words.contains("--name=howslow.long-waits.n0.a1"), "{words}");
+    ended(&state(&fake.path().join("data"), "long-waits"), "waits", Stage::Cancelled, "howslow fleet cancel");
 }
 
 #[test]
