@@ -1,3 +1,5 @@
+//! Fleets made on purpose: what is found in them, and what is not said of them.
+
 mod adverse;
 mod simulated;
 mod support;

@@ -6,7 +6,8 @@ use std::io::Write;
 use record::{Cost, Run};
 use serde::Serialize;
 
-use super::{ExportError, Exporter, json, only};
+use super::exporter::{ExportError, Exporter, only};
+use super::json;
 
 const NAME: &str = "bencher";
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use record::Run;
 
-use super::{ExportError, Exporter};
+use super::exporter::{ExportError, Exporter};
 use crate::costs::cost_table;
 use crate::table::{Cell, Table};
 

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use record::{Cost, Run};
 
-use super::{ExportError, Exporter};
+use super::exporter::{ExportError, Exporter};
 use crate::rounds::{iterations, round_ns};
 
 /// The format.

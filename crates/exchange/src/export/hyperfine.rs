@@ -8,7 +8,8 @@ use analysis::statistics::median;
 use record::{Cost, Run};
 use serde::Serialize;
 
-use super::{ExportError, Exporter, json};
+use super::exporter::{ExportError, Exporter};
+use super::json;
 use crate::rounds::round_ns;
 
 /// The format.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::ExportError;
+use super::exporter::ExportError;
 
 /// Writes a document, and a line end.
 pub(super) fn document(value: &impl Serialize, out: &mut dyn Write) -> Result<(), ExportError> {

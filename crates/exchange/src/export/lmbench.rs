@@ -6,7 +6,7 @@ use std::io::Write;
 
 use record::{Cost, Run, Value};
 
-use super::{ExportError, Exporter, only};
+use super::exporter::{ExportError, Exporter, only};
 
 const NAME: &str = "lmbench";
 

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use record::{Cost, Run};
 
+use super::exporter::{ExportError, Exporter};
 use super::exposition::{Dialect, Exposition, Kind, Labels, label_name, labels};
-use super::{ExportError, Exporter};
 use crate::costs::{estimator, origin};
 
 /// OpenMetrics, for scrapers.

@@ -12,7 +12,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use record::Run;
 
-use super::{ExportError, Exporter};
+use super::exporter::{ExportError, Exporter};
 use crate::costs::cost_table;
 use crate::table::{Cell, Table};
 

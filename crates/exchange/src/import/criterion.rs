@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::imported::{Found, Source, Told, run};
-use super::{ImportError, Importer, MOST_BYTES, has_keys};
+use super::importer::{ImportError, Importer, MOST_BYTES, has_keys};
 
 const NAME: &str = "criterion";
 /// Folders deeper than any group, function and value of criterion.

@@ -4,7 +4,7 @@ use record::{Machine, Run, Skip, printable};
 use serde::Deserialize;
 
 use super::imported::{Found, Source, Told, id, run};
-use super::{ImportError, Importer, has_keys};
+use super::importer::{ImportError, Importer, has_keys};
 
 const NAME: &str = "google-benchmark";
 

@@ -6,7 +6,7 @@ use record::{Point, Run, Value};
 use serde::Deserialize;
 
 use super::imported::{Found, Source, Told, run};
-use super::{ImportError, Importer, has_keys};
+use super::importer::{ImportError, Importer, has_keys};
 
 const NAME: &str = "hyperfine";
 const SECOND: f64 = 1e9;

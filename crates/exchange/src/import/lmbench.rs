@@ -4,7 +4,7 @@
 use record::{Machine, Point, Run, Value};
 
 use super::imported::{Found, Source, Told, run};
-use super::{ImportError, Importer};
+use super::importer::{ImportError, Importer};
 use crate::export::lmbench::line_of;
 
 const NAME: &str = "lmbench";

@@ -245,7 +245,7 @@ fn a_reference_machine_is_written_and_read_again() {
     assert!(run.is_book() && !run.is_published());
     let cost = &run.costs[0];
     assert_eq!((cost.version, cost.quoted().0, cost.net_ns.low.0, cost.net_ns.high.0), (2, 300.0, 290.0, 312.0));
-    assert_eq!(cost.at.values(), "64 B a b");
+    assert_eq!(cost.at.values(), "64 B, way a b");
     // It is a run like any other: its document is read again.
     let text = serde_json::to_vec(&run).expect("JSON");
     assert_eq!(crate::run_from_bytes(&text).expect("a run"), run);

@@ -60,6 +60,6 @@ mod tests {
             assert!(!is_node_name(bad), "{bad}");
         }
         assert_eq!(word("x\"; rm -rf $HOME\n"), "x__ rm -rf _HOME_");
-        assert_eq!(one_line("a\nscontrol"), "a scontrol".to_string());
+        assert!(!one_line("a\nscontrol").contains('\n'));
     }
 }
