@@ -83,7 +83,9 @@ impl Steps {
         let mut logs: Vec<f64> = series.iter().map(|it| it.figure.ln()).collect();
         let mut own: Vec<f64> = series.iter().map(|it| (it.reach / REACH).powi(2)).collect();
         let told = middle(&own);
-        smooth(&mut logs, told.sqrt());
+        // By the larger of both deviations: by one that is too small, usual runs would be taken for disturbed ones.
+        let deviation = told.sqrt().max(scatter(&logs));
+        smooth(&mut logs, deviation);
         // Within levels only: a step is no scatter.
         let (mut squares, mut freedom) = (0.0, 0.0);
         let ends = begins.iter().copied().chain([logs.len()]);
