@@ -65,7 +65,7 @@ pub(crate) fn is_headline(run: &Run) -> bool {
 pub(crate) fn ranked(run: &Run) -> Vec<&Cost> {
     let rank = |cost: &&Cost| {
         let is = |wanted: &&str| **wanted == cost.operation || **wanted == format!("{}{}", cost.operation, cost.at);
-        WANTED.iter().position(|wanted| is(&wanted)).unwrap_or(WANTED.len())
+        WANTED.iter().position(is).unwrap_or(WANTED.len())
     };
     let mut costs: Vec<&Cost> = run.costs.iter().collect();
     costs.sort_by_cached_key(rank);

@@ -91,7 +91,7 @@ fn formulas_are_readable() {
             "switch.process@set=0",
         ]
     );
-    assert_eq!(DERIVATIONS[1].routes[0].short_formula(), "(pipe.roundtrip same 26 B - 2 x pipe.self 26 B) / 2");
+    assert_eq!(DERIVATIONS[1].routes[0].short_formula(), "(pipe.roundtrip same, 26 B - 2 x pipe.self 26 B) / 2");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn clock(pattern: &Pattern<'_>, known: &Known<'_>) -> Option<Cause> {
     let near =
         |slow: &&SlowFamily| (slow.ratio.value - clock.ratio.value).abs() < NEAR.max(0.25 * (clock.ratio.value - 1.0));
     let others: Vec<&SlowFamily> = pattern.slow.iter().filter(|slow| slow.family != CLOCK).collect();
-    let explained = others.iter().filter(|slow| near(*slow)).count();
+    let explained = others.iter().filter(|slow| near(slow)).count();
     let clocks =
         known.clocks.map_or_else(String::new, |(here, usual)| format!("{here:.2} GHz, the class {usual:.2} GHz: "));
     let share = (clock.ratio.value - 1.0) * 100.0;

@@ -143,7 +143,9 @@ fn population(table: &Table, class: &Class, family: &Family<'_>, options: &Optio
 fn named(table: &Table, judged: &[Judged<'_>], chosen: &Chosen) -> (Vec<SlowNode>, Vec<Doubted>) {
     /// With more of its figures in doubt than this, a finding is none.
     const DOUBTED: f64 = 0.5;
-    let (mut slow, mut doubted): (Vec<(usize, usize, Vec<SlowFamily>)>, Vec<Doubted>) = (Vec::new(), Vec::new());
+    /// A node by its class and its place there, with what it is slow in.
+    type Slow = (usize, usize, Vec<SlowFamily>);
+    let (mut slow, mut doubted): (Vec<Slow>, Vec<Doubted>) = (Vec::new(), Vec::new());
     for test in &chosen.tests {
         let of = &judged[test.class];
         let Some(family) = of.slow(test, chosen.share) else { continue };

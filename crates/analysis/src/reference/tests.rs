@@ -167,11 +167,11 @@ fn work_within_the_core_is_held_in_cycles_and_all_else_in_time() {
 fn other_architectures_books_and_runs_beside_work_are_not_judged() {
     let mut arm = reference("arm", usual());
     arm.machine.architecture = "aarch64".into();
-    assert_eq!(sentences(&sleepy(), &[arm]), [String::new(); 0]);
-    assert_eq!(sentences(&reference("one", usual()), &[reference("two", usual())]), [String::new(); 0]);
+    assert_eq!(sentences(&sleepy(), &[arm]), Vec::<String>::new());
+    assert_eq!(sentences(&reference("one", usual()), &[reference("two", usual())]), Vec::<String>::new());
     let mut beside = sleepy();
     beside.settings.beside.push(beside_work());
-    assert_eq!(sentences(&beside, &[reference("one", usual())]), [String::new(); 0]);
+    assert_eq!(sentences(&beside, &[reference("one", usual())]), Vec::<String>::new());
 }
 
 fn beside_work() -> Beside {

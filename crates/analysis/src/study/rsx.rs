@@ -22,7 +22,7 @@ pub(super) const RSX: Study = Study {
     more: None,
     users: None,
     computed: None,
-    curves: Some(|paper, run| messages::curves(paper, run)),
+    curves: Some(messages::curves),
     printed: || rows().map(|row| row.paper.to_string()).collect(),
     tables: |paper, run| price_list::tables(TABLES, &BLOCK, paper, run),
     claims: CLAIMS,

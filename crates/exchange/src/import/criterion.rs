@@ -38,7 +38,7 @@ impl Importer for Criterion {
             let line: Line = serde_json::from_str(line).map_err(damaged)?;
             match line {
                 Line::Folder { benchmark, estimates, sample } => found.push(of_folder(benchmark, &estimates, sample)),
-                Line::Message(message) if message.reason == "benchmark-complete" => found.extend(of_message(*message)),
+                Line::Message(message) if message.reason == "benchmark-complete" => found.extend(of_message(message)),
                 Line::Message(_) => {}
             }
         }
@@ -52,7 +52,7 @@ enum Line {
     /// What [`gather`] writes of one benchmark.
     Folder { benchmark: Benchmark, estimates: Estimates, sample: Option<Sample> },
     /// A message of cargo criterion.
-    Message(Box<Message>),
+    Message(Message),
 }
 
 #[derive(Deserialize)]

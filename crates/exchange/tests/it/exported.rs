@@ -68,6 +68,11 @@ fn the_page_of_formats_names_each() {
 fn the_same_runs_give_the_same_bytes() {
     for format in EXPORTERS {
         let run = example();
-        assert_eq!(written(format.name(), &[run.clone()]), written(format.name(), &[run]), "{}", format.name());
+        assert_eq!(
+            written(format.name(), std::slice::from_ref(&run)),
+            written(format.name(), &[run]),
+            "{}",
+            format.name()
+        );
     }
 }

@@ -72,10 +72,10 @@ impl Table<'_, '_> {
         if self.is_pair() { "<>>>><<".into() } else { format!("<>{}<", ">><".repeat(self.it.noise.len())) }
     }
 
-    /// Of a pair the range gives way, then the second figure. Of more runs all ranges give way.
+    /// Of a pair the second figure gives way, which the ratio tells, then the range. Of more runs all ranges give way.
     fn dropped(&self) -> Vec<Vec<usize>> {
         let ranges = || (0..self.it.noise.len()).map(|place| 3 + 3 * place).collect();
-        if self.is_pair() { vec![vec![4], vec![2]] } else { vec![ranges()] }
+        if self.is_pair() { vec![vec![2], vec![4]] } else { vec![ranges()] }
     }
 
     /// A line. Missing cells are empty.

@@ -42,7 +42,7 @@ fn a_slow_clock_is_the_cause_of_all_that_is_slow() {
 #[test]
 fn half_of_the_nodes_are_a_population_and_not_slow() {
     let fleet = fleet(60, 3);
-    let slow = |node: usize, family: &str| if node % 2 == 0 && family == "syscall" { 1.12 } else { 1.0 };
+    let slow = |node: usize, family: &str| if node.is_multiple_of(2) && family == "syscall" { 1.12 } else { 1.0 };
     let found = told(&fleet, How { times: Some(&slow), ..How::default() });
     assert!(found.slow.is_empty(), "{:?}", found.slow);
     assert_eq!(found.populations.len(), 1);

@@ -4,6 +4,9 @@ use testing::fleet::{Fleet, Score};
 
 use crate::fleet::{CLOCK, Figure, Found, Options, RunFacts, Table, found};
 
+/// A factor by node and family.
+pub(super) type Factor<'a> = dyn Fn(usize, &str) -> f64 + 'a;
+
 /// How rows become a table.
 #[derive(Clone, Copy, Default)]
 pub(super) struct How<'a> {
@@ -12,7 +15,7 @@ pub(super) struct How<'a> {
     /// A doubt for figures of this node and run.
     pub doubt: Option<fn(usize, usize) -> Option<&'static str>>,
     /// What a figure is multiplied by, by node and family.
-    pub times: Option<&'a dyn Fn(usize, &str) -> f64>,
+    pub times: Option<&'a Factor<'a>>,
 }
 
 pub(super) fn table(fleet: &Fleet, how: How<'_>) -> Table {
