@@ -2,8 +2,6 @@
 
 use operation::Operation;
 
-use crate::session::heading;
-
 /// Words that say nothing about what is looked for.
 const EMPTY: [&str; 22] = [
     "a", "an", "the", "of", "to", "and", "in", "on", "how", "long", "does", "do", "is", "what", "cost", "costs",
@@ -51,7 +49,7 @@ fn score(operation: &Operation, word: &str) -> u32 {
         (9, operation.aliases.join(" ")),
         (6, operation.calls.join(" ")),
         (5, operation.summary.to_string()),
-        (4, heading(operation.id).to_string()),
+        (4, operations::heading(operation.id).to_string()),
     ];
     fields.into_iter().map(|(weight, text)| fit(&text.to_lowercase(), word) * weight).max().unwrap_or(0)
 }

@@ -7,7 +7,6 @@ use report::Listed;
 use crate::cli::ListArgs;
 use crate::output::{self, Outcome};
 use crate::pattern::Pattern;
-use crate::session::heading;
 use crate::{find, pattern, resolve};
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
@@ -17,8 +16,8 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Outcome> {
     let patterns = resolve::patterns(&args.patterns);
     let searched = match &patterns {
         Ok(patterns) => !patterns.iter().all(Pattern::is_of_ids),
-        // Words may contain what no pattern can.
-        Err(_) => true,
+        // Words may contain what no pattern can, but they have no point.
+        Err(_) => !args.patterns.iter().any(|word| word.contains('@')),
     };
     if searched {
         let found = find::find(&args.patterns.join(" "));
@@ -58,7 +57,7 @@ fn listed(items: Vec<Item>) -> Vec<Listed> {
             Some(last) => last.points.push(point),
             None => all.push(Listed {
                 operation: operation.id.into(),
-                group: heading(operation.id).into(),
+                group: operations::heading(operation.id).into(),
                 summary: operation.summary.into(),
                 per: operation.per.into(),
                 points: vec![point],

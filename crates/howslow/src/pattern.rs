@@ -83,6 +83,8 @@ impl Pattern {
     pub(crate) fn is_of_ids(&self) -> bool {
         let id = self.id.as_str();
         let exact = id.starts_with("syscall:") || id.starts_with("call.") || !self.at.is_empty();
+        // No word that people search for has a dot or a star in it.
+        let exact = exact || id.contains(['.', '*']);
         exact || operations::all().any(|operation| self.names(operation.id)) || below_heading(id).is_some()
     }
 

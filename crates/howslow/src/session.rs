@@ -85,7 +85,7 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
     let mut taken = taken?;
     taken.noise.beside = beside::finish(loads, &mut taken.noise, machine.cpu.online)?;
     for cost in &mut taken.costs {
-        cost.group = heading(&cost.operation).into();
+        cost.group = operations::heading(&cost.operation).into();
     }
     let build = fingerprint();
     let figures = store.as_ref().map(FigureHistory::load).unwrap_or_default();
@@ -276,12 +276,6 @@ fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
         0 => name,
         weaker => format!("{name} kind {weaker}"),
     }
-}
-
-/// The heading of an operation's family.
-pub(crate) fn heading(id: &str) -> &'static str {
-    let family = operations::FAMILIES.iter().find(|family| family.operations().any(|operation| operation.id == id));
-    family.map_or("", |family| family.title)
 }
 
 fn settings(wanted: &Wanted, args: &MeasureArgs) -> Settings {

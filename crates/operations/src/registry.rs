@@ -186,6 +186,12 @@ pub fn all() -> impl Iterator<Item = &'static Operation> {
     FAMILIES.iter().flat_map(Family::operations)
 }
 
+/// The heading of the family of the operation with this id; empty if it is in none.
+pub fn heading(id: &str) -> &'static str {
+    let family = FAMILIES.iter().find(|family| family.operations().any(|operation| operation.id == id));
+    family.map_or("", |family| family.title)
+}
+
 /// The operation with this id. Includes the baseline of commands, which is in no family.
 pub fn find(id: &str) -> Option<&'static Operation> {
     const BASELINES: &[Operation] = &[command::NOTHING];

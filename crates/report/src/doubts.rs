@@ -7,6 +7,10 @@ use record::units::{counted, percent, relative_width};
 pub(crate) fn together(doubts: &[Doubt]) -> String {
     let [first, _, ..] = doubts else { return doubts.first().map(Doubt::to_string).unwrap_or_default() };
     let count = doubts.len() as u64;
+    let same = doubts.iter().all(|doubt| doubt == first);
+    if same && !matches!(first, Doubt::Wide { .. }) {
+        return format!("{}: {first}", counted(count, "cost"));
+    }
     let worst = doubts.iter().filter_map(worst).max_by(|one, other| one.0.total_cmp(&other.0));
     let worst = worst.map(|(_, text)| format!(", {text}")).unwrap_or_default();
     let told = match first {

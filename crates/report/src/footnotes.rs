@@ -111,7 +111,12 @@ impl Footnotes {
             return if let Note::Text(text) = note { text.clone() } else { String::new() };
         };
         let full = self.detail == Detail::Full;
-        let mut text = if full { together(&doubts[..1]) } else { together(doubts) };
+        // Several rows may inherit the same doubt of one cost.
+        let mut distinct: Vec<Doubt> = doubts.clone();
+        if !from.is_empty() {
+            distinct.dedup();
+        }
+        let mut text = if full { together(&doubts[..1]) } else { together(&distinct) };
         let is_wide = matches!(doubts.first(), Some(Doubt::Wide { .. })) && from.is_empty() && !full;
         if let (Some(remedy), Some((told, _))) = (self.narrower.as_ref().filter(|_| is_wide), text.rsplit_once("; ")) {
             text = format!("{told}; {remedy}");

@@ -98,7 +98,8 @@ fn what_is_no_result_is_not_imported() {
 fn tables_and_documents_without_samples_are_printed() {
     let (data, place) = (folder(), folder());
     let run = example(&place);
-    let whole = run_of(howslow(&data).args(["show", &run, "--json"]).assert().get_output());
+    let whole = printed(&data, &["show", &run, "--json"]);
+    let whole = record::run_from_bytes(whole.as_bytes()).expect("a run");
     let short = printed(&data, &["show", &run, "--json", "--summary"]);
     let summary = record::run_from_bytes(short.as_bytes()).expect("a run");
     assert!(summary.costs.iter().all(|cost| cost.rounds.is_empty()));

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use predicates::prelude::*;
@@ -27,17 +28,21 @@ fn json(data: &TempDir, path: &Path, words: &[&str]) -> Value {
     serde_json::from_slice(&result.get_output().stdout).expect("JSON")
 }
 
-/// True if this machine lets a test limit memory and make swap, by what a dry run and the user say.
-fn limits(data: &TempDir) -> bool {
+/// Swap is the whole machine's: what one test makes, another one's users would be swapped to.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Keeps other tests from making swap meanwhile. `None` if this machine does not let a test limit memory and make swap, by what
+/// a dry run and the user say.
+fn limits(data: &TempDir) -> Option<MutexGuard<'static, ()>> {
     let path = plan(data, SMALL);
     let told =
         howslow(data).arg("load").arg(&path).arg("--dry-run").args(["--memory", "16MiB"]).output().expect("it starts");
     let by = String::from_utf8_lossy(&told.stdout).contains("limited by control groups");
     if !by || !rustix::process::geteuid().is_root() {
         testing::left_out!("limits of memory and page devices need root and the memory controller");
-        return false;
+        return None;
     }
-    true
+    Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn number(value: &Value, key: &str) -> f64 {
@@ -47,9 +52,7 @@ fn number(value: &Value, key: &str) -> f64 {
 #[test]
 fn accounts_of_a_paged_configuration_agree_and_nothing_stays() {
     let data = folder();
-    if !limits(&data) {
-        return;
-    }
+    let Some(_alone) = limits(&data) else { return };
     let path = plan(&data, SMALL);
     let words = ["--users", "3", "--memory", "12MiB", "--device", "swap", "--eligible", "2", "--seed", "1"];
     let told = json(&data, &path, &words);
@@ -94,9 +97,7 @@ fn without_limits_a_plan_runs_as_any_user() {
 #[test]
 fn files_that_do_not_fit_are_read_again_and_nothing_is_swapped() {
     let data = folder();
-    if !limits(&data) {
-        return;
-    }
+    let Some(_alone) = limits(&data) else { return };
     let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 400000\n\
         [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
     let told = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
@@ -107,9 +108,7 @@ fn files_that_do_not_fit_are_read_again_and_nothing_is_swapped() {
 #[test]
 fn memory_that_is_too_small_kills_and_is_counted() {
     let data = folder();
-    if !limits(&data) {
-        return;
-    }
+    let Some(_alone) = limits(&data) else { return };
     let path = plan(&data, SMALL);
     let told = json(&data, &path, &["--users", "2", "--memory", "4MiB", "--device", "none"]);
     let it = &told["configurations"][0];
@@ -121,9 +120,7 @@ fn memory_that_is_too_small_kills_and_is_counted() {
 #[test]
 fn measured_demands_answer_the_questions_of_the_model() {
     let data = folder();
-    if !limits(&data) {
-        return;
-    }
+    let Some(_alone) = limits(&data) else { return };
     let path = plan(&data, SMALL);
     let file = data.path().join("demands.toml");
     let words = ["--users", "2", "--memory", "8MiB,12MiB", "--eligible", "2", "--device", "swap"];
@@ -243,9 +240,7 @@ fn an_interrupted_experiment_prints_what_it_has() {
 #[test]
 fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
     let data = folder();
-    if !limits(&data) {
-        return;
-    }
+    let Some(_alone) = limits(&data) else { return };
     let path = plan(&data, SMALL);
     let mut child = start(&data, &path, &["--memory", "12MiB", "--device", "swap", "--time", "60s"]);
     let pid = child.id();
@@ -269,9 +264,7 @@ fn what_a_killed_experiment_leaves_is_removed_by_the_next() {
 #[test]
 fn the_least_memory_for_a_command_is_found() {
     let data = folder();
-    if !limits(&data) {
-        return;
-    }
+    let Some(_alone) = limits(&data) else { return };
     let words =
         ["load", "--size-for", "response p90 < 10s", "--time", "200ms", "--settle", "1ms", "--cpus", "1", "--json"];
     let result = howslow(&data).args(words).args(["--", "sh", "-c", "x=1"]).assert().success();

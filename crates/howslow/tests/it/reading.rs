@@ -21,7 +21,7 @@ fn file(folder: &TempDir, name: &str, text: &str) -> PathBuf {
 fn list_shows_what_there_is() {
     let data = folder();
     howslow(&data).arg("list").assert().success().stdout(contains("* loop.empty")).stderr(is_empty());
-    howslow(&data).args(["list", "loop"]).assert().success().stdout(contains("1 operations, 1 points"));
+    howslow(&data).args(["list", "loop"]).assert().success().stdout(contains("1 operation, 1 point;"));
     let json = howslow(&data).args(["list", "loop.*", "--json"]).assert().success();
     let listed: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     assert_eq!(listed[0]["operation"], "loop.empty");
@@ -54,7 +54,7 @@ fn the_list_of_system_calls_takes_patterns() {
     let number = libc::SYS_openat2.to_string();
     for pattern in ["openat2", "opena?2", "call.openat2", &number] {
         let result = howslow(&data).args(["list", "--syscalls", pattern]).assert().success();
-        result.stdout(contains("openat2").and(contains("\n1 calls: ")));
+        result.stdout(contains("openat2").and(contains("\n1 call: ")));
     }
     howslow(&data).args(["list", "--syscalls", "syscall.stat"]).assert().success();
     howslow(&data).args(["list", "--syscalls", "opennat2"]).assert().code(2).stderr(contains("did you mean openat2"));

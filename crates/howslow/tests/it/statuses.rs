@@ -104,7 +104,7 @@ fn an_output_that_cannot_be_written_is_misuse_before_anything_is_measured() {
         "study rsx -o no/such/run.json",
         "scaling -o no/such/run.json",
         "bill -o no/such/bill.json -- true",
-        "load fortran -o no/such/load.json",
+        "load fortran --predict -o no/such/load.toml",
         "interference --svg no/such compute",
         "run loop.empty --tails --svg no/such",
     ];

@@ -1,11 +1,11 @@
 //! `howslow compare --json`. The keys `ratio` and `verdict` are those of the second run; `against` has every run's.
 
+mod against;
 mod gate;
 mod missing;
 
 use analysis::compare::{
-    Against, Comparison, ComparisonRow, DifferingFact, Joint, Mean, RatioToBase, Verdict, differences, families,
-    figure, overall,
+    Comparison, ComparisonRow, DifferingFact, Joint, Mean, differences, families, figure, overall,
 };
 use record::{Cost, CountedIn, Doubt, Estimate, Point, Run};
 #[cfg(feature = "schema")]
@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use against::ComparedAgainst;
 pub use gate::ComparedGate;
 use missing::{OnlyIn, OtherVersions};
 
@@ -20,9 +21,6 @@ use super::factors::FactorsDocument;
 use super::figure::{RatioFigure, all, finite, ratio};
 use crate::compare::Shown;
 use crate::document::factors::FactorOf;
-
-/// Why a bound is no verdict.
-const BOUND: &str = "one of the two cannot be distinguished from zero, and the bound leaves open which is slower";
 
 /// Runs beside each other, the first as the base.
 #[derive(Debug, Serialize)]
@@ -168,20 +166,6 @@ pub struct ComparedCost<'a> {
     pub doubts: &'a [Doubt],
 }
 
-/// A run's cost over the base's.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-pub struct ComparedAgainst {
-    /// The ratio. A bound has no value, and only the end that is known.
-    pub ratio: Option<RatioFigure>,
-    /// The verdict.
-    pub verdict: &'static str,
-    /// The probability of such a ratio by chance.
-    pub chance: Option<f64>,
-    /// Why nothing can be told.
-    pub why: Option<String>,
-}
-
 /// The geometric mean of a family's ratios, or of all.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -317,20 +301,6 @@ impl<'a> ComparedCost<'a> {
             version: cost.version,
             doubts: &cost.doubts,
         }
-    }
-}
-
-impl From<&Against> for ComparedAgainst {
-    fn from(it: &Against) -> ComparedAgainst {
-        let bound = |low, high| Some(RatioFigure { value: None, low, high });
-        let (ratio, why) = match &it.ratio {
-            RatioToBase::Times(ratio) => (Some(RatioFigure::from(ratio)), ""),
-            RatioToBase::AtMost(most) => (bound(None, finite(*most)), BOUND),
-            RatioToBase::AtLeast(least) => (bound(finite(*least), None), BOUND),
-            RatioToBase::Unknown(why) => (None, why.as_str()),
-        };
-        let why = (it.verdict == Verdict::Unknown).then(|| why.to_string());
-        ComparedAgainst { ratio, verdict: it.verdict.word(), chance: it.chance, why }
     }
 }
 

@@ -6,7 +6,7 @@ use record::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ComparedAgainst;
+use super::against::ComparedAgainst;
 use crate::document::figure::all;
 
 /// With `--fail-on`: which costs fail.

@@ -1,0 +1,39 @@
+//! A cost beside the base's, for programs.
+
+use analysis::compare::{Against, RatioToBase, Verdict};
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::document::figure::{RatioFigure, finite};
+
+/// Why a bound is no verdict.
+const BOUND: &str = "one of the two cannot be distinguished from zero, and the bound leaves open which is slower";
+
+/// A run's cost over the base's.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct ComparedAgainst {
+    /// The ratio. A bound has no value, and only the end that is known.
+    pub ratio: Option<RatioFigure>,
+    /// The verdict.
+    pub verdict: &'static str,
+    /// The probability of such a ratio by chance.
+    pub chance: Option<f64>,
+    /// Why nothing can be told.
+    pub why: Option<String>,
+}
+
+impl From<&Against> for ComparedAgainst {
+    fn from(it: &Against) -> ComparedAgainst {
+        let bound = |low, high| Some(RatioFigure { value: None, low, high });
+        let (ratio, why) = match &it.ratio {
+            RatioToBase::Times(ratio) => (Some(RatioFigure::from(ratio)), ""),
+            RatioToBase::AtMost(most) => (bound(None, finite(*most)), BOUND),
+            RatioToBase::AtLeast(least) => (bound(finite(*least), None), BOUND),
+            RatioToBase::Unknown(why) => (None, why.as_str()),
+        };
+        let why = (it.verdict == Verdict::Unknown).then(|| why.to_string());
+        ComparedAgainst { ratio, verdict: it.verdict.word(), chance: it.chance, why }
+    }
+}
