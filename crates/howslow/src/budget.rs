@@ -11,9 +11,9 @@ pub(crate) const FULL: f64 = 175.0;
 /// Of `howslow time`.
 pub(crate) const TIME: f64 = 30.0;
 
-/// The seconds that one round of a cost takes, at the least that was seen over whole catalogues: a process, its set-up, a
-/// warm-up, a batch. Every cost gets one round, however short the budget is.
-const ONE_ROUND: f64 = 0.01;
+/// The seconds that one round of a cost takes: a process, its set-up, a warm-up, a batch. One round of each of 1,413 costs took
+/// 20 s on a Zen 4 guest. Every cost gets one round, however short the budget is.
+const ONE_ROUND: f64 = 0.014;
 /// A run that takes less than this is never refused.
 const SHORT: f64 = 2.0;
 
@@ -45,9 +45,9 @@ mod tests {
 
     #[test]
     fn a_budget_that_cannot_be_kept_is_refused_with_what_is_needed() {
-        assert!(check(1, 0.001).is_ok() && check(150, 0.5).is_ok() && check(1280, FULL).is_ok());
+        assert!(check(1, 0.001).is_ok() && check(140, 0.5).is_ok() && check(1280, FULL).is_ok());
         let why = check(1300, 2.0).expect_err("too many").0;
-        assert!(why.contains("1300 costs needs about 13 s; the budget is 2 s"), "{why}");
+        assert!(why.contains("1300 costs needs about 18 s; the budget is 2 s"), "{why}");
         assert!(check(1300, 0.5).is_err_and(|why| why.0.contains("the budget is 500 ms")));
     }
 

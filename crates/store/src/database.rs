@@ -104,7 +104,7 @@ pub(crate) fn document(backend: &mut dyn Backend, run: i64) -> Result<Vec<u8>, S
     }
 }
 
-/// A document, compressed. Of a headline run, 28 % are left; reading is as fast as from the file.
+/// A document, compressed.
 pub(crate) fn packed(document: &[u8]) -> Vec<u8> {
     lz4_flex::block::compress_prepend_size(document)
 }

@@ -6,8 +6,8 @@ use analysis::estimate::{Clocking, gross};
 use analysis::landing::around;
 use analysis::statistics::student_quantile;
 use record::{
-    Bytes, Cost, CountedIn, Cpu, Doubt, Estimate, Faults, Figures, Machine, Nanoseconds, Noise, Origin, Point, Round,
-    Run, SCHEMA, Settings, Skip, Switches, printable,
+    Bytes, Cost, CountedIn, Cpu, Doubt, Estimate, Figures, Machine, Nanoseconds, Noise, Origin, Point, Round, Run,
+    SCHEMA, Settings, Skip, printable,
 };
 
 /// What the file has of a cost, in ns.
@@ -196,44 +196,19 @@ fn round(place: u32, ns: Vec<f64>) -> Round {
 }
 
 fn cost(operation: String, at: Point, source: &str, it: &Found, figured: Figured) -> Cost {
-    let value = Nanoseconds(figured.value);
-    let figures = Figures {
-        best: Nanoseconds(figured.best),
-        quiet: value,
-        typical: value,
-        low: Nanoseconds(figured.low),
-        high: Nanoseconds(figured.high),
-    };
+    let figures =
+        Figures { best: Nanoseconds(figured.best), ..Figures::given(figured.value, figured.low, figured.high) };
     let (user, system) = it.cpu.unwrap_or((0.0, 0.0));
     Cost {
-        operation,
         summary: printable(&it.summary),
         group: format!("imported from {source}"),
-        version: 1,
-        at,
-        per: printable(&it.per),
         like: it.like.clone(),
         cpus: it.cpus,
-        follows_clock: false,
-        net_ns: figures,
-        headline: Estimate::Typical,
-        gross_ns: figures,
         cpu_ns: Cpu { user: Nanoseconds(user), system: Nanoseconds(system) },
         wait_ns: Nanoseconds(it.cpu.map_or(0.0, |(user, system)| figured.value - user - system)),
-        cpu_interval_ns: None,
-        wait_interval_ns: None,
-        neighbours: None,
-        cycles: 0.0,
         bytes: Bytes(it.bytes),
-        faults: Faults::default(),
-        switches: Switches::default(),
-        reads: None,
-        hidden: None,
-        tallies: BTreeMap::new(),
-        tails: None,
         rounds: figured.rounds,
-        terms: Vec::new(),
-        explained_by: Vec::new(),
         doubts: figured.doubts,
+        ..Cost::given(&operation, at, &printable(&it.per), figures)
     }
 }

@@ -111,7 +111,7 @@ fn filters(cpus: &[u32]) -> anyhow::Result<Option<Filters>> {
         share = turns.ratio() - 1.0;
         let (low, high) = turns.interval();
         println!(
-            "the call under a filter of {long} instructions, over that of {SHORT}: {} dearer [{}, {}]",
+            "the call under a filter of {long} instructions, over that of {SHORT}: {} slower [{}, {}]",
             percent(share),
             percent(low - 1.0),
             percent(high - 1.0)

@@ -32,6 +32,7 @@ mod statuses;
 mod study;
 mod support;
 mod systems;
+mod tasks;
 mod terminal;
 mod tidy;
 mod time;

@@ -360,33 +360,3 @@ fn the_paper_of_rsx_is_read_to_its_last_digit() {
     near(figure("rsx.pfcs").typical.0, 22.2e6);
     near(figure("rsx.send.256.exit").high.0, 16.955e6);
 }
-
-/// The commands of a task in `docs/tasks`, with what is given for the words in capitals.
-fn task(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tasks").join(name);
-    fs::read_to_string(path).expect("the script")
-}
-
-#[test]
-fn the_task_of_a_lesson_is_three_commands_that_give_a_page_and_a_picture() {
-    let script = task("paper.sh");
-    let commands =
-        script.lines().filter(|line| !line.starts_with('#') && !line.is_empty() && !line.starts_with("set "));
-    assert!(commands.count() <= 3, "{script}");
-    let data = folder();
-    let program = assert_cmd::cargo::cargo_bin("howslow");
-    let path =
-        format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
-    let output = std::process::Command::new("sh")
-        .args(["-c", &script])
-        .current_dir(data.path())
-        .envs([("PATH", path.as_str()), ("BUDGET", "3s")])
-        .env("HOWSLOW_DATA", data.path())
-        .output()
-        .expect("a shell");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("sentences still hold") && said.contains("now, to oneself"), "{said}");
-    let picture = fs::read_to_string(data.path().join("lesson/rsx-messages.svg")).expect("a picture");
-    assert!(picture.starts_with("<svg") && picture.contains("then, to oneself"), "{picture}");
-}

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cost::{Cost, Estimate, Figures};
 use crate::point::{Point, Unit};
-use crate::units::{Bytes, Nanoseconds};
+use crate::units::Bytes;
 
 /// How the figures of a reference machine were taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,8 +77,7 @@ fn is_zero(bytes: &u64) -> bool {
 impl Measured {
     /// The cost in the form of a run's.
     pub(super) fn cost(&self) -> Cost {
-        let (value, low, high) = (Nanoseconds(self.ns), Nanoseconds(self.low), Nanoseconds(self.high));
-        let figures = Figures { best: value, quiet: value, typical: value, low, high };
+        let figures = Figures::given(self.ns, self.low, self.high);
         Cost {
             group: self.group.clone(),
             version: self.version,
