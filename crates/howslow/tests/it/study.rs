@@ -1,7 +1,6 @@
 //! `howslow study`, `howslow explain` and books on the command line; and the names in their data, checked against the registry.
 
 use std::fs;
-use std::path::Path;
 
 use analysis::derived::{DERIVATIONS, REFILLS, RSX_DERIVATIONS, Route};
 use analysis::study::STUDIES;
