@@ -96,7 +96,7 @@ fn main() {
             let mut sums = Sums::default();
             for seed in 0..seeds as u64 {
                 let mut fleet =
-                    Fleet { noise, node_noise, node_scatter, ..Fleet::new(nodes, costs, runs, 1000 + seed) };
+                    Fleet { noise, node_noise, node_scatter, ..Fleet::new(nodes, costs, runs, 2000 + seed) };
                 fleet.plant(planted, &SHARES);
                 one(&fleet, &mut sums);
             }
