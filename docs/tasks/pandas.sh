@@ -13,5 +13,5 @@ import pandas
 
 costs = pandas.read_csv("costs.csv").set_index("id")
 costs["half"] = (costs.high - costs.low) / 2 / costs.ns
-print(costs.loc[["syscall.getppid", "pipe.self"], ["ns", "low", "high", "half", "cycles", "doubts"]])
+print(costs.loc[["syscall.getppid", "pipe.self"], ["ns", "low", "high", "half", "cycles", "doubts"]].to_string())
 PYTHON

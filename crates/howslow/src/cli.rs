@@ -211,12 +211,20 @@ pub(crate) fn parse() -> Command {
     let matches = command().try_get_matches_from(words).unwrap_or_else(|error| instead::exit(&error));
     let command = Command::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match command.color {
+        clap::ColorChoice::Auto if is_plain_terminal() => anstream::ColorChoice::Never,
         clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
         clap::ColorChoice::Always => anstream::ColorChoice::Always,
         clap::ColorChoice::Never => anstream::ColorChoice::Never,
     }
     .write_global();
     command
+}
+
+/// Whether the terminal says that it has no colours and nobody forces them. The library alone would colour such a terminal
+/// wherever CI is set.
+fn is_plain_terminal() -> bool {
+    let is_forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    !is_forced && std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub fn howslow(data: &TempDir) -> Command {
         .env("HOWSLOW_STORE", "files")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("CI")
         .env("COLUMNS", "118")
         .timeout(Duration::from_secs(120));
     command

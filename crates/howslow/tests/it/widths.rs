@@ -48,7 +48,10 @@ fn data() -> TempDir {
 
 fn command(data: &TempDir, words: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin("howslow"));
-    command.env("HOWSLOW_DATA", data.path()).env("TERM", "xterm").env_remove("COLUMNS").env_remove("NO_COLOR");
+    command.env("HOWSLOW_DATA", data.path()).env("TERM", "xterm");
+    for name in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+        command.env_remove(name);
+    }
     command.current_dir(data.path()).args(words.iter().map(|word| match *word {
         "RUN" => "a-run-with-a-name-that-is-longer-than-a-narrow-terminal.json",
         "OTHER" => "other.json",
@@ -137,7 +140,7 @@ fn colours_follow_the_option_the_environment_and_the_terminal() {
     ] {
         let mut terminal = Terminal::new();
         let mut command = command(&data, words);
-        command.env(name, value);
+        command.env("CI", "true").env(name, value);
         let running = terminal.start_shown(command);
         let reader = terminal.read_all();
         assert_eq!(ended(running).0, Some(0));
