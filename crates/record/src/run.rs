@@ -167,6 +167,20 @@ pub struct Noise {
     pub clock_step_ns: f64,
 }
 
+impl Noise {
+    /// The share of batches in which the core was undisturbed; `None` without batches.
+    pub fn undisturbed(&self) -> Option<f64> {
+        undisturbed(&self.cpus)
+    }
+}
+
+/// The share of the batches of these CPUs in which the core was undisturbed; `None` without batches.
+pub fn undisturbed(cpus: &[CpuQuiet]) -> Option<f64> {
+    let batches: f64 = cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
+    let quiet: f64 = cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
+    (batches > 0.0).then(|| quiet / batches)
+}
+
 /// The processes that started the rounds. Each is new, so that rounds sample what differs between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -13,7 +13,7 @@ pub fn head_line(run: &Run) -> String {
     };
     let mut parts = vec![who];
     parts.extend(machine_parts(&run.machine));
-    parts.extend(alone(&run.noise).map(|share| format!("undisturbed {} of the time", percent(share))));
+    parts.extend(run.noise.undisturbed().map(|share| format!("undisturbed {} of the time", percent(share))));
     parts.join("   ")
 }
 
@@ -90,13 +90,6 @@ pub(crate) fn short_model(model: &str) -> String {
         })
         .collect();
     words.join(" ")
-}
-
-/// How often the used cores were undisturbed, over all batches.
-pub(crate) fn alone(noise: &Noise) -> Option<f64> {
-    let batches: f64 = noise.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
-    let quiet: f64 = noise.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
-    (batches > 0.0).then(|| quiet / batches)
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Entry {
             ));
         }
         check_id(&document.id).map_err(|error| error.to_string())?;
-        let quiet = document.noise.quiet();
+        let quiet = record::undisturbed(&document.noise.cpus).unwrap_or(0.0);
         let mut costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
         if !document.settings.beside.is_empty() {
             // What was measured beside other work on purpose is never compared with what was not.
@@ -119,14 +119,6 @@ struct NoisePart {
     cycle_ns: f64,
     #[serde(default)]
     cpus: Vec<record::CpuQuiet>,
-}
-
-impl NoisePart {
-    fn quiet(&self) -> f64 {
-        let batches: f64 = self.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
-        let quiet: f64 = self.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
-        if batches > 0.0 { quiet / batches } else { 0.0 }
-    }
 }
 
 #[derive(Deserialize)]

@@ -30,15 +30,13 @@ pub struct RunFacts {
 impl RunFacts {
     /// The facts of a run document of the node with this name.
     pub fn of(run: &Run, node: String) -> RunFacts {
-        let batches: f64 = run.noise.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
-        let quiet: f64 = run.noise.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
         RunFacts {
             node,
             id: run.id.clone(),
             started: run.started.clone(),
             parts: Parts::of(&run.machine),
             clock_ghz: (run.noise.cycle_ns > 0.0).then(|| 1.0 / run.noise.cycle_ns),
-            undisturbed: (batches > 0.0).then(|| quiet / batches),
+            undisturbed: run.noise.undisturbed(),
         }
     }
 }

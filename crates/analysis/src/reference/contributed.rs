@@ -186,17 +186,12 @@ fn plain(text: &str) -> String {
 
 fn reference(runs: &[Run]) -> Reference {
     let of = |share: fn(&Run) -> Option<f64>| median(runs.iter().filter_map(share));
-    let undisturbed = of(|run| {
-        let batches: f64 = run.noise.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
-        let quiet: f64 = run.noise.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
-        (batches > 0.0).then(|| quiet / batches)
-    });
     let rounded = |share: f64| (share * 1000.0).round() / 1000.0;
     Reference {
         howslow: plain(&runs[0].howslow),
         runs: runs.len() as u32,
         cycle_ns: median(runs.iter().map(|run| run.noise.cycle_ns)).unwrap_or(0.0),
-        undisturbed: undisturbed.map(rounded),
+        undisturbed: of(|run| run.noise.undisturbed()).map(rounded),
         others: of(|run| Some(run.noise.others)).map(rounded),
         units: runs[0].units.clone(),
     }

@@ -40,13 +40,6 @@ impl<'a> Facts<'a> {
     pub(super) fn file_system(&self) -> Option<&'a str> {
         self.present?.scratch_kind.as_deref()
     }
-
-    /// The share of batches in which the core was undisturbed.
-    pub(super) fn undisturbed(&self) -> Option<f64> {
-        let batches: f64 = self.noise.cpus.iter().map(|cpu| f64::from(cpu.batches)).sum();
-        let quiet: f64 = self.noise.cpus.iter().map(|cpu| f64::from(cpu.batches) * cpu.quiet).sum();
-        (batches > 0.0).then(|| quiet / batches)
-    }
 }
 
 /// Mitigations that make it slower to enter the kernel, to leave it or to switch: the file, a word in it, the effect.

@@ -192,7 +192,7 @@ const COMMON: &[Cause] = &[
     ),
     slow(
         |facts| {
-            let alone = facts.undisturbed().filter(|&share| share < SHARED)?;
+            let alone = facts.noise.undisturbed().filter(|&share| share < SHARED)?;
             Some(format!("the core was undisturbed for only {} of the time", percent(alone)))
         },
         Remedy::Here("again when the host is quieter, or an instance with cores of its own"),

@@ -5,7 +5,7 @@ use record::Origin;
 use record::units::percent;
 
 use super::view::ComparisonView;
-use crate::head::{alone, conditions, head_line, machine_parts};
+use crate::head::{conditions, head_line, machine_parts};
 use crate::text::Style;
 
 pub(super) fn heads(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
@@ -22,7 +22,7 @@ pub(super) fn heads(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style
             Origin::Published => format!("published, {}", run.started),
             Origin::Measured | Origin::Reference | Origin::Imported => run.started.clone(),
         };
-        let quiet = alone(&run.noise).filter(|_| together.is_some());
+        let quiet = run.noise.undisturbed().filter(|_| together.is_some());
         let quiet = quiet.map_or_else(String::new, |share| format!("undisturbed {} of the time", percent(share)));
         let more = [when, quiet, conditions(&run.noise)].into_iter().filter(|part| !part.is_empty());
         let more = more.collect::<Vec<_>>().join("   ");
