@@ -1,6 +1,6 @@
 //! The costs of runs as one long table: a row for each cost, with what tells its run and machine apart.
 
-use record::{Cost, Doubt, Estimate, Origin, Run};
+use record::{Cost, Doubt, Run};
 
 use crate::table::{Cell, Table, axis_columns};
 
@@ -71,7 +71,7 @@ fn cost_cells(cost: &Cost) -> [Cell; 17] {
         Cell::number(cost.net_ns.best.0),
         cycles,
         Cell::text(&cost.per),
-        Cell::text(estimator(cost.headline)),
+        Cell::text(cost.headline.word()),
         Cell::Count(cost.version.into()),
         Cell::number(cost.gross_ns.get(cost.headline).0),
         Cell::number(cost.cpu_ns.user.0),
@@ -92,7 +92,7 @@ fn run_cells(run: &Run) -> [Cell; 13] {
         Cell::text(&run.started),
         told(&run.settings.label),
         told(&machine.host),
-        Cell::text(origin(run.origin)),
+        Cell::text(run.origin.word()),
         Cell::text(&run.tool),
         Cell::text(&machine.cpu.model),
         told(&machine.cpu.microarchitecture),
@@ -102,24 +102,6 @@ fn run_cells(run: &Run) -> [Cell; 13] {
         told(&machine.cpu.microcode),
         Cell::text(&run.howslow),
     ]
-}
-
-/// The figure that a cost is quoted by, as the run document calls it.
-pub(crate) fn estimator(estimate: Estimate) -> &'static str {
-    match estimate {
-        Estimate::Best => "best",
-        Estimate::Quiet => "quiet",
-        Estimate::Typical => "typical",
-    }
-}
-
-pub(crate) fn origin(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Measured => "measured",
-        Origin::Published => "published",
-        Origin::Reference => "reference",
-        Origin::Imported => "imported",
-    }
 }
 
 /// The kinds of a cost's doubts, as the run document calls them: `few_rounds;wide`.

@@ -44,7 +44,7 @@ pub(crate) fn comparison(it: &Comparison<'_>, names: &[String], shown: Shown) ->
             let mut cells = vec![Cell::text(&row.base.operation), Cell::text(row.family())];
             cells.extend(axes.cells(&row.base.at));
             let name = |place: usize| names.get(place).map_or(Cell::Missing, Cell::text);
-            cells.extend([name(place), name(0), Cell::text(unit(row.unit))]);
+            cells.extend([name(place), name(0), Cell::text(row.unit.unit())]);
             cells.extend(ends(&it.runs[place], cost, row.unit));
             cells.extend(ends(&it.runs[0], row.base, row.unit));
             cells.extend(ratio(&against.ratio));
@@ -59,13 +59,6 @@ pub(crate) fn comparison(it: &Comparison<'_>, names: &[String], shown: Shown) ->
         }
     }
     table
-}
-
-fn unit(unit: CountedIn) -> &'static str {
-    match unit {
-        CountedIn::Nanoseconds => "ns",
-        CountedIn::Cycles => "cycles",
-    }
 }
 
 /// The figure of a cost and the ends of its interval.

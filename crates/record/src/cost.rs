@@ -25,6 +25,17 @@ pub enum Estimate {
     Typical,
 }
 
+impl Estimate {
+    /// Its name in documents, tables and pages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Estimate::Best => "best",
+            Estimate::Quiet => "quiet",
+            Estimate::Typical => "typical",
+        }
+    }
+}
+
 /// The estimates of one cost per iteration, with the 95 % interval of the headline figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -82,6 +82,18 @@ pub enum Origin {
     Reference,
 }
 
+impl Origin {
+    /// Its name in documents and tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Origin::Measured => "measured",
+            Origin::Published => "published",
+            Origin::Imported => "imported",
+            Origin::Reference => "reference",
+        }
+    }
+}
+
 /// What the figures of a run are exact in. Every cost has both where the clock is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -92,6 +104,16 @@ pub enum CountedIn {
     Nanoseconds,
     /// Core cycles, as a processor's manual quotes them. The nanoseconds are computed with a nominal clock.
     Cycles,
+}
+
+impl CountedIn {
+    /// The unit as documents and tables name it.
+    pub fn unit(self) -> &'static str {
+        match self {
+            CountedIn::Nanoseconds => "ns",
+            CountedIn::Cycles => "cycles",
+        }
+    }
 }
 
 /// What the user asked for.

@@ -7,7 +7,6 @@ use record::{Cost, Run};
 
 use super::exporter::{ExportError, Exporter};
 use super::exposition::{Dialect, Exposition, Kind, Labels, label_name, labels};
-use crate::costs::{estimator, origin};
 
 /// OpenMetrics, for scrapers.
 pub(super) struct OpenMetrics;
@@ -77,7 +76,7 @@ fn text(runs: &[Run], dialect: Dialect) -> String {
         let mut told = labels([
             ("run", run.id.as_str()),
             ("started", &run.started),
-            ("origin", origin(run.origin)),
+            ("origin", run.origin.word()),
             ("version", &run.howslow),
             ("cpu_model", &machine.cpu.model),
             ("kernel", &machine.kernel.release),
@@ -100,7 +99,7 @@ fn text(runs: &[Run], dialect: Dialect) -> String {
 /// The operation, what it is quoted by, and its axes. The run's id is a label only beside other runs: a scraper would
 /// otherwise begin a new series with every run.
 fn labels_of(cost: &Cost, run: &Run, runs: usize) -> Labels {
-    let mut all = labels([("operation", cost.operation.as_str()), ("figure", estimator(cost.headline))]);
+    let mut all = labels([("operation", cost.operation.as_str()), ("figure", cost.headline.word())]);
     if runs > 1 {
         all.push(("run".into(), run.id.clone()));
     }

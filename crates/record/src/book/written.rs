@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::{Book, Measured, Reference};
-use crate::cost::Estimate;
 use crate::machine::Machine;
 use crate::point::{Point, Value};
 use crate::units::significant;
@@ -45,11 +44,7 @@ impl Book {
 /// A cost on one line: a machine has a thousand of them.
 fn line(cost: &Measured) -> String {
     let at = if cost.at.0.is_empty() { String::new() } else { format!(", at = {}", point(&cost.at)) };
-    let estimate = match cost.estimate {
-        Estimate::Best => "best",
-        Estimate::Quiet => "quiet",
-        Estimate::Typical => "typical",
-    };
+    let estimate = cost.estimate.word();
     let [ns, low, high, cycles] = [cost.ns, cost.low, cost.high, cost.cycles].map(digits);
     let bytes = if cost.bytes > 0 { format!(", bytes = {}", cost.bytes) } else { String::new() };
     format!(

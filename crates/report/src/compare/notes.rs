@@ -2,7 +2,7 @@
 //! once each, and short enough for many rows.
 
 use analysis::compare::{ComparisonRow, RatioToBase};
-use record::{Cost, Doubt, Estimate};
+use record::{Cost, Doubt};
 
 use super::view::ComparisonView;
 use crate::footnotes::Footnotes;
@@ -29,7 +29,7 @@ impl Notes {
             // A published figure is quoted by the only estimate it has.
             let published = cost.rounds.is_empty() || row.base.rounds.is_empty();
             if cost.headline != row.base.headline && !published {
-                let [one, other] = [row.base, *cost].map(|cost| word(cost.headline));
+                let [one, other] = [row.base, *cost].map(|cost| cost.headline.word());
                 texts.push(format!("different estimates: {one} in the base, {other} in {}", view.label(place + 1)));
             }
             if cost.version != row.base.version && cost.operation == row.base.operation && !published {
@@ -56,12 +56,4 @@ fn doubts(cost: &Cost, label: &str) -> Vec<String> {
     // The row itself says "at most".
     let shown = cost.doubts.iter().filter(|doubt| !matches!(doubt, Doubt::AtMost { .. }) || !cost.holds_zero());
     shown.map(|doubt| format!("{label}: {}", doubt.short())).collect()
-}
-
-fn word(estimate: Estimate) -> &'static str {
-    match estimate {
-        Estimate::Best => "best",
-        Estimate::Quiet => "quiet",
-        Estimate::Typical => "typical",
-    }
 }

@@ -203,7 +203,7 @@ impl<'a> CompareDocument<'a> {
         let rows = it.rows.iter().filter(|row| shown == Shown::All || row.changed());
         CompareDocument {
             runs: it.runs.iter().zip(names).map(|(run, name)| ComparedRun::of(run, name)).collect(),
-            unit: it.unit.map_or("by_row", unit),
+            unit: it.unit.map_or("by_row", CountedIn::unit),
             clock: clocks(it),
             noise: all(&it.noise),
             differences: all(&differences(it.runs)),
@@ -226,13 +226,6 @@ impl ComparedSplit {
             unexplained: first.and_then(|first| first.unexplained),
             split,
         }
-    }
-}
-
-fn unit(unit: CountedIn) -> &'static str {
-    match unit {
-        CountedIn::Nanoseconds => "ns",
-        CountedIn::Cycles => "cycles",
     }
 }
 
@@ -279,7 +272,7 @@ impl<'a> ComparedRow<'a> {
             operation: &row.base.operation,
             at: &row.base.at,
             family: row.family(),
-            unit: unit(row.unit),
+            unit: row.unit.unit(),
             values: values.collect(),
             ratio: first.and_then(|first| first.ratio),
             verdict: first.map(|first| first.verdict),
