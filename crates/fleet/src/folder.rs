@@ -154,9 +154,7 @@ pub fn new_id() -> String {
     format!("{}-{letters}", Timestamp::now().strftime("%Y%m%d-%H%M%S"))
 }
 
-/// True for letters, digits, `-`, `_` and `.`, at most 60, beginning with a letter or digit: harmless as a file's and a job's
-/// name.
+/// True for a plain name of at most 60 characters, which is also a job's name.
 pub fn is_id(id: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    id.len() <= 60 && id.starts_with(|c: char| c.is_ascii_alphanumeric()) && id.chars().all(allowed)
+    id.len() <= 60 && record::is_plain_name(id)
 }

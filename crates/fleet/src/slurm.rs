@@ -217,8 +217,7 @@ fn job_name(fleet: &Fleet, task: &Task) -> String {
 
 /// True for what Slurm allows as a node's name.
 fn is_node(name: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    name.len() <= 255 && name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(allowed)
+    name.len() <= 255 && record::is_plain_name(name)
 }
 
 /// A command of Slurm, with the variables that it and the jobs need.

@@ -47,7 +47,7 @@ pub use observed::{
 };
 pub use point::{Point, Unit, Value};
 pub use present::{Counters, Present};
-pub use read::{ReadError, printable, read_run, run_from_bytes};
+pub use read::{ReadError, is_plain_name, printable, read_run, run_from_bytes};
 #[cfg(feature = "schema")]
 pub use run::run_schema;
 pub use run::{

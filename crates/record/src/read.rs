@@ -129,6 +129,13 @@ pub fn printable(text: &str) -> String {
     text.chars().take(MOST).map(|c| if steering(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// True for letters, digits, `-`, `_` and `.`, beginning with a letter or digit: harmless as the name of a file, a node or a job,
+/// and without meaning to a shell. The caller limits the length.
+pub fn is_plain_name(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(allowed)
+}
+
 /// Reads a value by way of its text, as runs are read. One reader for all documents is compiled once: another for values, and a
 /// third for TOML, took longer to compile than the rest of this crate.
 pub(crate) fn from_value<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, String> {

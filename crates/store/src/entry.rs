@@ -6,6 +6,7 @@ use std::fmt;
 use record::{Estimate, Figures, Machine, printable};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use twox_hash::XxHash3_128;
 
 use crate::id::check_id;
 use crate::rows::Series;
@@ -146,11 +147,6 @@ impl CostPart {
                 if low > high { ": low is above high" } else { "" }
             ));
         }
-        let estimator = match self.headline {
-            Estimate::Best => "best",
-            Estimate::Quiet => "quiet",
-            Estimate::Typical => "typical",
-        };
         let mut kinds: Vec<String> = self.doubts.iter().map(DoubtPart::kinds).collect();
         kinds.sort();
         kinds.dedup();
@@ -158,7 +154,7 @@ impl CostPart {
             operation,
             version: self.version,
             point: self.at.0,
-            estimator: estimator.into(),
+            estimator: self.headline.word().into(),
             unit: "ns".into(),
             follows_clock: self.follows_clock,
         };
@@ -244,22 +240,9 @@ impl<'de> Deserialize<'de> for AxisText {
     }
 }
 
-/// A text that two different documents share by chance once in 2^64 pairs or less: FNV-1a over words of eight bytes, from two
-/// beginnings.
+/// A text that two different documents share by chance once in 2^64 pairs or less.
 pub(crate) fn digest(bytes: &[u8]) -> String {
-    const PRIME: u64 = 0x100_0000_01b3;
-    let (mut one, mut other) = (0xcbf2_9ce4_8422_2325_u64, 0x9e37_79b9_7f4a_7c15_u64);
-    let mut take = |word: u64| {
-        one = (one ^ word).wrapping_mul(PRIME);
-        other = (other.rotate_left(23) ^ word).wrapping_mul(PRIME);
-    };
-    let mut words = bytes.chunks_exact(8);
-    for word in &mut words {
-        take(word.try_into().map_or(0, u64::from_le_bytes));
-    }
-    words.remainder().iter().for_each(|byte| take(u64::from(*byte)));
-    take(bytes.len() as u64);
-    format!("{one:016x}{other:016x}")
+    format!("{:032x}", XxHash3_128::oneshot(bytes))
 }
 
 /// A digest of what a machine is and how it is set, by which its rows are told apart.

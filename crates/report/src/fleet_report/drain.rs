@@ -29,11 +29,7 @@ pub fn drain_list(found: &Found, view: &FleetView<'_>) -> String {
 
 /// True for what is a host name, so that nothing in it means anything to a shell or to Slurm: no brackets, commas or blanks.
 fn is_node_name(name: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    !name.is_empty()
-        && name.len() <= 253
-        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.chars().all(allowed)
+    name.len() <= 253 && record::is_plain_name(name)
 }
 
 /// A name that a file gave, as letters that mean nothing within quotes.
