@@ -60,9 +60,9 @@ pub fn changes(series: &[Observed], strict: Strictness) -> Vec<Change> {
     if series.len() <= ENOUGH_RUNS || series.iter().any(|it| !(it.figure > 0.0 && it.reach.is_finite())) {
         return Vec::new();
     }
-    let mut begins = Vec::new();
-    let mut steps = Steps::of(series, &begins, strict);
-    for _ in 0..PASSES {
+    let mut steps = Steps::of(series, &[], strict);
+    let mut begins = steps.find();
+    for _ in 1..PASSES {
         steps = Steps::of(series, &begins, strict);
         begins = steps.find();
     }
