@@ -4,12 +4,12 @@ use analysis::reference::{self, Contribution, ContributionError};
 use record::Book;
 
 use crate::cli::ContributeArgs;
-use crate::output::{Misuse, Outcome, say};
+use crate::output::{self, Misuse, Outcome, say};
 use crate::resolve;
 
 pub(crate) fn contribute(args: &ContributeArgs) -> anyhow::Result<Outcome> {
     let name = name_of(args)?;
-    store::check_writable(&args.output).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
+    output::check_writable([&args.output])?;
     let runs = resolve::runs(&args.runs)?;
     let known = |id: &str| operations::find(id).is_some();
     let made =
@@ -31,9 +31,8 @@ fn name_of(args: &ContributeArgs) -> Result<String, Misuse> {
         return Err(wrong("a book is a TOML file; name it NAME.toml"));
     }
     let name = args.output.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || !name.chars().all(plain) {
-        return Err(wrong("a book's name has letters, digits, '-', '_' and '.'"));
+    if !record::is_plain_name(name) {
+        return Err(wrong("a book's name begins with a letter or digit, and has letters, digits, '-', '_' and '.'"));
     }
     Ok(name.into())
 }
@@ -57,8 +56,8 @@ fn report(made: &Contribution) {
 fn identifying(text: &str, runs: &[record::Run]) -> Option<&'static str> {
     /// Shorter names are words of their own: a host called `x86`.
     const SHORTEST: usize = 5;
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = host.trim().split('.').next().unwrap_or_default().to_string();
+    let host = machine::describe().host.unwrap_or_default();
+    let host = host.split('.').next().unwrap_or_default().to_string();
     let home = std::env::var("HOME").unwrap_or_default();
     let user = std::env::var("USER").unwrap_or_default();
     let word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

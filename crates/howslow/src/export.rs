@@ -15,9 +15,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
     if !format.is_text() && args.output.is_none() && std::io::stdout().is_terminal() {
         return Err(Misuse(format!("the format {} is no text; write it to a file with -o FILE", format.name())).into());
     }
-    if let Some(path) = &args.output {
-        store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
-    }
+    output::check_writable(&args.output)?;
     let runs = resolve::runs(&args.runs)?;
     let mut bytes = Vec::new();
     let notes = format.write(&runs, &mut bytes).map_err(|error| match error {

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use anyhow::Context;
 use exchange::{ImportError, MOST_BYTES};
 use jiff::Timestamp;
+use record::units::counted;
 use record::{Run, printable};
 use store::Store;
 
@@ -18,21 +19,19 @@ pub(crate) fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
     if args.output.is_some() && args.files.len() > 1 {
         return Err(Misuse("-o: every file becomes a run of its own; import one file at a time".into()).into());
     }
-    if let Some(path) = &args.output {
-        store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
-    }
+    output::check_writable(&args.output)?;
     // All are read before one is kept, so that a damaged file leaves nothing half done.
     let runs = args.files.iter().map(|path| read(path, args)).collect::<anyhow::Result<Vec<Run>>>()?;
     for run in &runs {
         match &args.output {
             Some(path) => store::write_run(run, path)?,
-            None => drop(Store::of_user()?.keep(run)?),
+            None => session::keep_in(&Store::of_user()?, run)?,
         }
         for skip in &run.skipped {
             say(&format!("{} is left out: {}", skip.operation, skip.reason));
         }
-        let (count, plural) = (run.costs.len(), if run.costs.len() == 1 { "" } else { "s" });
-        output::print(&format!("{}   {count} cost{plural} from {}\n", run.id, run.tool))?;
+        let costs = counted(run.costs.len() as u64, "cost");
+        output::print(&format!("{}   {costs} from {}\n", run.id, run.tool))?;
     }
     Ok(Outcome::Done)
 }

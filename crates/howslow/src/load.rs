@@ -28,9 +28,7 @@ const LONG: f64 = 3600.0;
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     pictures::check(args.svg.as_deref())?;
-    if let Some(path) = &args.output {
-        store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
-    }
+    output::check_writable(&args.output)?;
     let root = scratch::folder()?;
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     if let Some(bound) = &args.size_for {

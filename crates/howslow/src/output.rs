@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anstream::stream::RawStream;
@@ -38,6 +39,17 @@ impl std::fmt::Display for Misuse {
 }
 
 impl std::error::Error for Misuse {}
+
+/// Checks before anything is measured that the files of `-o` can be written.
+///
+/// # Errors
+/// A misuse, if one cannot.
+pub(crate) fn check_writable<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Misuse> {
+    let mut files = files.into_iter();
+    files
+        .try_for_each(|path| store::check_writable(path))
+        .map_err(|error| Misuse(format!("-o: {error}; choose another place")))
+}
 
 /// Prints the failure, if any. Returns the exit status.
 pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {

@@ -222,9 +222,7 @@ pub(crate) fn print_beside(
 /// run.
 pub(crate) fn keep(run: &Run, width: Width) {
     let kept = Store::of_user().and_then(|store| {
-        if let Some(warning) = store.keep(run)?.warning {
-            say(&format!("warning: {warning}"));
-        }
+        keep_in(&store, run)?;
         // Other runs learn nothing from one beside work on purpose.
         if !run.settings.beside.is_empty() {
             return Ok(());
@@ -245,6 +243,17 @@ pub(crate) fn keep(run: &Run, width: Width) {
     if let Err(error) = kept {
         say(&format!("warning: this run is not kept: {error}"));
     }
+}
+
+/// Keeps a run, with a warning if that went another way than usual.
+///
+/// # Errors
+/// If it is kept nowhere.
+pub(crate) fn keep_in(store: &Store, run: &Run) -> Result<(), StoreError> {
+    if let Some(warning) = store.keep(run)?.warning {
+        say(&format!("warning: {warning}"));
+    }
+    Ok(())
 }
 
 /// Widens the intervals of costs that scatter more between runs than between their rounds. Returns the number of earlier runs used,
@@ -270,8 +279,7 @@ fn fingerprint() -> String {
 /// The key under which speed checks and figures are remembered: the processor and the host, because several machines may share a home
 /// folder, and the kind of core if one that is not the strongest was selected.
 fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = format!("{} {}", machine.cpu.signature, host.trim());
+    let name = format!("{} {}", machine.cpu.signature, machine.host.as_deref().unwrap_or_default());
     match cpu.map_or(0, machine::kind_of_core) {
         0 => name,
         weaker => format!("{name} kind {weaker}"),
@@ -308,9 +316,7 @@ fn check(machine: &Machine, args: &MeasureArgs) -> Result<(), Misuse> {
             may.join(", ")
         )));
     }
-    if let Some(path) = &args.output {
-        store::check_writable(path).map_err(|error| Misuse(format!("-o: {error}; choose another place")))?;
-    }
+    output::check_writable(&args.output)?;
     pictures::check(args.svg.as_deref())?;
     scratch::folder().map(|_| ())
 }

@@ -69,7 +69,7 @@ pub(crate) fn watch(args: &WatchArgs) -> anyhow::Result<Outcome> {
     if args.json {
         output::print_document(&document)?;
     } else {
-        output::print(&report::watch(&document, output::style()))?;
+        output::print_page(&report::watch(&document, output::style()))?;
     }
     Ok(if document.changed { Outcome::Changed } else { Outcome::Done })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ::fleet::{Fleet, Means, Node, Stage};
+use record::units::counted;
 
 use crate::grid::{Grid, RowKind};
 use crate::text::Style;
@@ -16,7 +17,8 @@ pub fn fleet_status(fleet: &Fleet, style: Style) -> String {
         Means::Slurm(_) => "Slurm",
         Means::Ssh => "SSH",
     };
-    let head = format!("fleet {}   {} nodes through {means}   {}", fleet.id, fleet.nodes.len(), fleet_summary(fleet));
+    let nodes = counted(fleet.nodes.len() as u64, "node");
+    let head = format!("fleet {}   {nodes} through {means}   {}", fleet.id, fleet_summary(fleet));
     let mut page = style.bold(&head) + "\n";
     let (fine, odd): (Vec<&Node>, Vec<&Node>) =
         fleet.nodes.iter().partition(|node| node.missing(&fleet.plan).is_empty());

@@ -7,7 +7,7 @@ mod view;
 
 use analysis::fleet::{ClassFound, Found, Part, Population, SlowFamily, SlowNode};
 use analysis::statistics::Interval;
-use record::units::percent;
+use record::units::{counted, percent};
 
 use crate::grid::{Grid, RowKind};
 use crate::text::Style;
@@ -33,7 +33,7 @@ pub fn fleet_report(found: &Found, view: &FleetView<'_>, style: Style) -> String
 }
 
 fn count(number: usize, one: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+    counted(number as u64, one)
 }
 
 fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
@@ -41,10 +41,7 @@ fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     let nodes: usize = shown().map(|class| class.nodes.len()).sum();
     let runs: usize = shown().map(|class| class.runs).sum();
     let costs = shown().map(|class| class.costs.len()).max().unwrap_or(0);
-    let classes = match shown().count() {
-        1 => "1 class".into(),
-        many => format!("{many} classes"),
-    };
+    let classes = count(shown().count(), "class");
     let slow = found.slow.iter().filter(|node| view.has(&node.class)).count();
     let head = [count(nodes, "node"), count(runs, "run"), count(costs, "cost"), classes].join("   ");
     let mut page = format!("{head}\n{}\n", style.bold(&format!("{} slow", count(slow, "node"))));

@@ -2,7 +2,7 @@
 
 use analysis::interference::{Cell, Curve, Interference, Load, Prediction, Slowdown, told};
 use analysis::statistics::Interval;
-use record::units::percent;
+use record::units::{counted, percent};
 use record::{Machine, Place};
 
 use crate::chart::{Axis, Chart, Heat, Series, Unit};
@@ -13,7 +13,7 @@ use crate::text::Style;
 /// The page, its matrices at most `width` columns wide.
 pub fn interference(found: &Interference, machine: &Machine, style: Style, width: usize) -> String {
     let mut page = machine_parts(machine).join("   ") + "\n";
-    let passes = if found.passes == 1 { "1 pass".into() } else { format!("{} passes", found.passes) };
+    let passes = counted(found.passes.into(), "pass");
     let how = format!(
         "how much longer the work of each row takes on CPU {} beside the work of each column: medians of stretches beside \
          over stretches alone, alternated, in {passes} with new processes ({:.0} s). - means that it is inconclusive: the \

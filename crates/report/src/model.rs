@@ -9,7 +9,7 @@ use analysis::model::questions::{Change, Resource, UsersWithin};
 use analysis::model::{CpuShares, Method, System};
 use analysis::statistics::Interval;
 use record::Bytes;
-use record::units::{percent, significant};
+use record::units::{counted, percent, significant};
 
 use crate::chart::Unit;
 use crate::grid::{Grid, RowKind};
@@ -57,7 +57,7 @@ fn head(system: &System) -> String {
     let mut parts = vec![
         format!("{} users thinking {}", system.users, seconds(system.think_s.value)),
         system.eligible.map_or("all eligible".into(), |limit| format!("at most {limit} eligible")),
-        format!("{} CPU{}", system.cpus, if system.cpus == 1 { "" } else { "s" }),
+        counted(system.cpus.into(), "CPU"),
     ];
     parts.extend(system.memory_bytes.map(|bytes| Bytes(bytes).to_string()));
     let device = &system.page_device;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use record::Bytes;
-use record::units::{grouped, percent};
+use record::units::{counted, grouped, percent};
 
 use crate::text::Style;
 
@@ -57,7 +57,7 @@ fn resident(file: &ResidentFile, style: Style) -> String {
     }
     let each = file.pages.div_ceil(CELLS);
     text += &format!("  [{}]", map(file, each));
-    text += &style.dim(&format!("  one sign: {}; . none  - some  + half or more  # all\n", pages(each)));
+    text += &style.dim(&format!("  one sign: {}; . none  - some  + half or more  # all\n", counted(each, "page")));
     if !file.ranges.is_empty() {
         text += &(style.paragraph("  pages ", &ranges(&file.ranges)) + "\n");
     }
@@ -67,10 +67,6 @@ fn resident(file: &ResidentFile, style: Style) -> String {
 /// A count with spaces between thousands.
 fn whole(count: u64) -> String {
     if count < 1000 { count.to_string() } else { grouped(count as f64) }
-}
-
-fn pages(count: u64) -> String {
-    if count == 1 { "1 page".into() } else { format!("{} pages", whole(count)) }
 }
 
 fn map(file: &ResidentFile, each: u64) -> String {

@@ -1,7 +1,7 @@
 //! A watch as a page: what changed, when, and what else changed then.
 
 use record::printable;
-use record::units::percent;
+use record::units::{counted, percent};
 use serde_json::Value;
 
 use crate::document::{WatchChange, WatchDocument, WatchFact};
@@ -45,7 +45,7 @@ pub fn watch(told: &WatchDocument, style: Style) -> String {
 }
 
 fn title(change: &WatchChange) -> String {
-    let costs = if change.costs.len() == 1 { "1 cost".into() } else { format!("{} costs", change.costs.len()) };
+    let costs = counted(change.costs.len() as u64, "cost");
     let when = change.started.get(..16).unwrap_or(&change.started).replace('T', " ");
     let seen = match change.runs {
         1 => "; only this run shows it, another one confirms it or not".into(),

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use record::units::counted;
+
 use crate::address::Address;
 use crate::error::StoreError;
 use crate::held::{Held, Imported, Purpose};
@@ -112,7 +114,7 @@ fn taken(imported: &Imported) -> Taken {
 
 fn said(imported: &Imported, away: usize, place: &str, folder: &Path, keeps: bool) -> Option<String> {
     let mut said = Vec::new();
-    let runs = |count: usize| if count == 1 { "1 run".into() } else { format!("{count} runs") };
+    let runs = |count: usize| counted(count as u64, "run");
     if away > 0 {
         let files = if keeps {
             format!("; the files are in {}, which you can remove", folder.join(TAKEN).display())

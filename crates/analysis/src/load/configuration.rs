@@ -1,6 +1,7 @@
 //! One point of an experiment's axes.
 
 use record::Bytes;
+use record::units::counted;
 
 /// Where pages go that do not fit into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,10 +107,9 @@ impl Configuration {
 
     /// `8 users, 48 MiB, 1 CPU, 3 eligible, swap, pre-paging, repetition 2`, without what is usual.
     pub fn told(&self) -> String {
-        let plural = |number: u32, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
-        let mut parts = vec![plural(self.users, "user")];
+        let mut parts = vec![counted(self.users.into(), "user")];
         parts.extend(self.memory.map(|bytes| Bytes(bytes).to_string()));
-        parts.push(plural(self.cpus, "CPU"));
+        parts.push(counted(self.cpus.into(), "CPU"));
         parts.extend(self.eligible.map(|limit| format!("{limit} eligible")));
         parts.extend((self.device != PageDevice::None).then(|| self.device.word().to_string()));
         parts.extend((self.relief != Relief::None).then(|| self.relief.word().to_string()));

@@ -1,6 +1,7 @@
 //! The verdict in words: one line that always stands there, then a sentence for each oddity.
 
 use record::Run;
+use record::units::counted;
 
 use super::held::{Direction, rounded};
 use super::oddities::{CLEAR, OddCost, Oddity, Verdict};
@@ -26,7 +27,7 @@ fn summary(verdict: &Verdict<'_>) -> Option<String> {
         [(verdict.cheaper, format!("below 1/{CLEAR} of them")), (verdict.open, "too uncertain to tell".to_string())];
     let rest: String =
         rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
-    let (within, of) = (verdict.within, if all == 1 { "1 cost".into() } else { format!("{all} costs") });
+    let (within, of) = (verdict.within, counted(all as u64, "cost"));
     Some(match (odd, told) {
         (_, 0) => format!("None of {of} is certain enough to be held against {references}."),
         (0, _) => format!("Nothing odd: of {of}, {within} within a factor of {CLEAR} of {references}{rest}."),

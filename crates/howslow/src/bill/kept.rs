@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use operation::{Item, Operation};
+use record::units::counted;
 use record::{Cost, Machine, Point, Run};
 use store::Store;
 
@@ -95,8 +96,7 @@ impl Kept {
     /// # Errors
     /// If nothing can be measured.
     pub(crate) fn measure(&mut self, items: Vec<Item>) -> anyhow::Result<Option<i32>> {
-        let prices = if items.len() == 1 { "price" } else { "prices" };
-        say(&format!("measuring {} {prices}, for at most a minute", items.len()));
+        say(&format!("measuring {}, for at most a minute", counted(items.len() as u64, "price")));
         let patterns = items.iter().map(|item| format!("{}{}", item.operation.id, item.point)).collect();
         let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
         let wanted = Wanted { items, patterns, full: false, budget_s: BUDGET };

@@ -40,8 +40,7 @@ pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
              or FILE.prom for metrics"
         )));
     }
-    let writable = |path: &std::path::PathBuf| store::check_writable(path);
-    args.output.iter().try_for_each(writable).map_err(|error| Misuse(format!("-o: {error}; choose another place")))
+    output::check_writable(&args.output)
 }
 
 /// A bill that is to be told.

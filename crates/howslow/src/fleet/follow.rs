@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ::fleet::{Event, Fleet, Folder, Follower, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use record::units::counted;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::Store;
 
@@ -41,7 +42,10 @@ pub(super) fn cancel(args: &FleetArg) -> anyhow::Result<Outcome> {
     }
     let mut follower = follower(&fleet, &folder, Duration::from_secs(1))?;
     let nodes = told(follower.cancel(&mut fleet))?;
-    say(&format!("cancelled on {} nodes; `howslow fleet retry {id}` measures there again", nodes.len()));
+    say(&format!(
+        "cancelled on {}; `howslow fleet retry {id}` measures there again",
+        counted(nodes.len() as u64, "node")
+    ));
     Ok(Outcome::Done)
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ::fleet::{Fleet, Folder, Means, Nodes, Plan, Program, Request, SlurmOptions, Suite};
+use record::units::counted;
 
 use super::follow::{Begin, follow};
 use super::status::told;
@@ -40,7 +41,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
     let (fleet, notes) = told(::fleet::begin(&folder, &request))?;
     let _lock = told(folder.lock(&fleet.id))?;
     notes.iter().for_each(|note| say(note));
-    say(&format!("fleet {}: {} nodes", fleet.id, fleet.nodes.len()));
+    say(&format!("fleet {}: {}", fleet.id, counted(fleet.nodes.len() as u64, "node")));
     follow(&folder, fleet, &args.follow.every, begin)
 }
 

@@ -25,7 +25,7 @@ pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
     } else if args.json {
         output::print_document(&FleetReportDocument::of(&found, view.class))?;
     } else {
-        output::print(&report::fleet_report(&found, &view, output::style()))?;
+        output::print_page(&report::fleet_report(&found, &view, output::style()))?;
     }
     let drawn = report::fleet_pictures(&found, &view).into_iter().map(|(name, svg)| Picture { name, svg });
     pictures::write(args.svg.as_deref(), &drawn.collect::<Vec<_>>())?;

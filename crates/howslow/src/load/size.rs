@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ::load::{Arrivals, Axes, Interaction, Memory, Plan, Session, Size, Step, Think, Time};
 use analysis::load::{Configuration, PageDevice, Response, SHARES, response};
+use record::units::counted;
 use record::{Bytes, Nanoseconds};
 use report::document::{SizeDocument, SizeTrial};
 
@@ -206,9 +207,9 @@ fn page(tried: &[Trial], found: Option<&(u32, u64)>, bound: Bound, notes: &[Stri
     let limit = Nanoseconds(bound.seconds * 1e9);
     text += &match found {
         Some((cpus, memory)) => format!(
-            "\n{} below {limit} holds with {cpus} CPU{} and {} of memory; the search is exact to 10 %\n",
+            "\n{} below {limit} holds with {} and {} of memory; the search is exact to 10 %\n",
             bound.told(),
-            if *cpus == 1 { "" } else { "s" },
+            counted((*cpus).into(), "CPU"),
             Bytes(*memory),
         ),
         None => {

@@ -2,7 +2,7 @@
 
 use analysis::compare::{FailOn, Failed, Gated, RatioToBase, Unjudged};
 use record::printable;
-use record::units::percent;
+use record::units::{counted, percent};
 
 use super::rows::times;
 use super::view::ComparisonView;
@@ -22,8 +22,8 @@ pub fn gate_sentence(gated: &Gated<'_>, view: &ComparisonView<'_>) -> String {
         parts.push(format!("{} inconclusive {costs} not fail", gated.inconclusive));
     }
     if gated.left_out > 0 {
-        let costs = if gated.left_out == 1 { "cost" } else { "costs" };
-        parts.push(format!("{} {costs} without a verdict (--only names those that must have one)", gated.left_out));
+        let costs = counted(gated.left_out as u64, "cost");
+        parts.push(format!("{costs} without a verdict (--only names those that must have one)"));
     }
     parts.join("; ")
 }

@@ -1,6 +1,7 @@
 //! Costs without a row: costs of other versions, costs of one run only, and the reason why another run lacks them.
 
 use analysis::compare::{Comparison, Only};
+use record::units::counted;
 
 use super::view::{ComparisonView, Shown};
 use crate::text::{Style, in_table};
@@ -33,11 +34,10 @@ pub(super) fn versions(it: &Comparison<'_>, view: &ComparisonView<'_>, style: St
 pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
     if view.shown == Shown::Changed {
-        return counted(it, view, style);
+        return numbers(it, view, style);
     }
     for (place, only) in it.only.iter().enumerate().filter(|(_, only)| !only.is_empty()) {
-        let costs = if only.len() == 1 { "cost" } else { "costs" };
-        let heading = format!("only in {}: {} {costs}", view.label(place), only.len());
+        let heading = format!("only in {}: {}", view.label(place), counted(only.len() as u64, "cost"));
         text += &(style.bold(&heading) + "\n");
         for (family, costs) in by_family(only) {
             let named: Vec<String> = costs.iter().take(NAMED).map(|it| name(it)).collect();
@@ -53,13 +53,10 @@ pub(super) fn only(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style)
 }
 
 /// The number of costs of each run alone, as one line.
-fn counted(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
+fn numbers(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let lonely = it.only.iter().enumerate().filter(|(_, only)| !only.is_empty());
-    let parts = lonely.map(|(place, only)| {
-        let costs = if only.len() == 1 { "cost" } else { "costs" };
-        format!("{} {costs} only in {}", only.len(), view.label(place))
-    });
-    let parts: Vec<String> = parts.collect();
+    let only_in = |place, count: usize| format!("{} only in {}", counted(count as u64, "cost"), view.label(place));
+    let parts: Vec<String> = lonely.map(|(place, only)| only_in(place, only.len())).collect();
     if parts.is_empty() {
         return String::new();
     }

@@ -1,6 +1,7 @@
 //! The verdict in one line for each run beside the base, and the costs that the page only counts.
 
 use analysis::compare::{Comparison, Verdict};
+use record::units::counted;
 
 use super::view::{ComparisonView, Shown};
 use crate::text::Style;
@@ -74,8 +75,7 @@ pub(super) fn tail(it: &Comparison<'_>, view: &ComparisonView<'_>, style: Style)
     if count == 0 {
         return String::new();
     }
-    let costs = if count == 1 { "cost" } else { "costs" };
-    let open = count - same;
-    let text = format!("{count} {costs} not shown: {same} the same, {open} inconclusive (--all shows them)");
+    let (costs, open) = (counted(count as u64, "cost"), count - same);
+    let text = format!("{costs} not shown: {same} the same, {open} inconclusive (--all shows them)");
     style.dim(&style.paragraph("", &text)) + "\n"
 }

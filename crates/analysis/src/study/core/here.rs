@@ -4,6 +4,7 @@
 //! The figures become costs of the run, so that a kept run answers too. A page fault stands as 1 ms, and a share of the CPUs' time as
 //! milliseconds of each second, as the paper's do.
 
+use record::units::counted;
 use record::{Bytes, Cost, Figures, FixedPoint, Point, Run, Value};
 
 use crate::derived::{Part, Route, cost};
@@ -251,8 +252,8 @@ fn row(run: &Run, place: (u64, u32), by: &str) -> Vec<Cell> {
     };
     let cell = |part: Part, shown: fn(Interval) -> Cell| found(part).map_or_else(Cell::Missing, shown);
     let (memory, cpus) = place;
-    let plural = if cpus == 1 { "" } else { "s" };
-    let mut cells = vec![Cell::Text(format!("{}, {cpus} CPU{plural}", Bytes(memory))), Cell::Text(by.into())];
+    let mut cells =
+        vec![Cell::Text(format!("{}, {}", Bytes(memory), counted(cpus.into(), "CPU"))), Cell::Text(by.into())];
     // The model tells one time between faults, for all depths.
     cells.extend(BETWEEN.map(|part| if by == "model" { Cell::Empty } else { cell(part, Cell::Cost) }));
     cells.push(cell(FAULTS, |it| Cell::Number(it.value / MS)));
