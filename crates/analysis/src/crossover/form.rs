@@ -1,6 +1,6 @@
 //! What is measured, what is answered, and the ratio of two costs at one point as a logarithm with its error.
 
-use crate::statistics::{Interval, ratio};
+use crate::statistics::{Interval, ratio, student_quantile};
 
 /// Half the width of a 95 % interval in standard errors.
 const HALF: f64 = 1.96;
@@ -141,12 +141,28 @@ pub(super) fn pooled(points: &[Measured]) -> Vec<Ratio> {
     let usable = points.iter().filter(|point| point.at > 0.0 && point.at.is_finite());
     let mut ratios: Vec<Ratio> = usable.map(Ratio::of).filter(|it| it.log.is_some() || it.apart.is_some()).collect();
     ratios.sort_by(|one, other| one.at.total_cmp(&other.at));
-    let mut pooled: Vec<Ratio> = Vec::new();
-    for ratio in ratios {
-        match pooled.last_mut().filter(|last| last.at == ratio.at) {
-            Some(last) => *last = last.with(ratio),
-            None => pooled.push(ratio),
-        }
-    }
-    pooled
+    ratios.chunk_by(|one, other| one.at == other.at).filter_map(together).collect()
+}
+
+/// What several visits of one number say. Each visit has few rounds, so its own error is a cautious one. From three visits on
+/// they also show how far they scatter, and the smaller error counts.
+fn together(visits: &[Ratio]) -> Option<Ratio> {
+    const FEWEST: usize = 3;
+    let all = visits.iter().copied().reduce(Ratio::with)?;
+    let logs: Vec<f64> = visits.iter().filter_map(|visit| Some(visit.log?.0)).collect();
+    let (Some((_, claimed)), true) = (all.log, logs.len() >= FEWEST) else { return Some(all) };
+    let scattered = scattered(&logs);
+    Some(if scattered.1 < claimed { Ratio { log: Some(scattered), ..all } } else { all })
+}
+
+/// The mean of some logarithms and its error. Few values do not show their scatter well: the error is the one whose triple is
+/// exceeded as seldom as that of a known deviation (Student's t).
+fn scattered(logs: &[f64]) -> (f64, f64) {
+    const TRIPLE: f64 = 3.0;
+    const SELDOM: f64 = 0.998_65;
+    let count = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / count;
+    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    let deviation = (squares / (count - 1.0) / count).sqrt();
+    (mean, (deviation * student_quantile(SELDOM, logs.len() as u32 - 1) / TRIPLE).max(FLOOR))
 }

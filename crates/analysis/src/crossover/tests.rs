@@ -179,3 +179,20 @@ fn odd_points_give_no_answer_and_no_panic() {
     let points = [1.0, 2.0].map(|at| Measured { at, costs: [nothing, interval(50.0)] });
     assert_eq!(found(&points), Answer::Never { cheaper: Side::First, trend: None });
 }
+
+/// Each visit of a number has few rounds and therefore a wide interval. Visits that agree tell the order all the same.
+#[test]
+fn visits_that_agree_tell_more_than_their_own_intervals() {
+    let wide = |value: f64| Interval { value, low: value * 0.6, high: value / 0.6 };
+    let visit = |at: f64, scatter: f64| {
+        let costs = [100.0 * (1.0 + scatter), if at < 2000.0 { 130.0 } else { 80.0 }];
+        Measured { at, costs: costs.map(wide) }
+    };
+    let visits = |scatters: &[f64]| -> Vec<Measured> {
+        [1000.0, 4000.0].into_iter().flat_map(|at| scatters.iter().map(move |it| visit(at, *it))).collect()
+    };
+    let Answer::Once(crossing) = found(&visits(&[0.0, 0.01, -0.01, 0.005])) else { panic!("they cross") };
+    assert_eq!((crossing.left, crossing.right, crossing.below), (1000.0, 4000.0, Side::First));
+    assert_eq!(found(&visits(&[0.0, 0.01])), Answer::Undecided { cheaper: None }, "two visits show no scatter");
+    assert_eq!(found(&visits(&[0.0, 0.4, -0.4])), Answer::Undecided { cheaper: None }, "they disagree");
+}
