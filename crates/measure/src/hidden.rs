@@ -24,6 +24,13 @@ pub(crate) struct HiddenSample {
     pub kernel_threads: Option<f64>,
 }
 
+impl HiddenSample {
+    /// Busy time of all CPUs beyond that of a machine at rest.
+    pub(crate) fn busy(&self) -> f64 {
+        self.charged + self.hidden
+    }
+}
+
 /// What happened in one window, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Window {

@@ -119,17 +119,25 @@ fn ends(value: f64, rounds: impl Iterator<Item = Nanoseconds>) -> Option<Ends> {
     reach.is_finite().then(|| Ends { low: rounded(value - reach), high: rounded(value + reach) })
 }
 
-/// The hidden processor time, as the median over all pairs of windows; `None` if nothing accounted for it.
+/// The hidden processor time; `None` if nothing accounted for it. Where the kernel moves its work from one CPU to another,
+/// what is charged and what is hidden change together, and medians of both would not add up to the busy time. Therefore both
+/// are means over the same pairs of windows: the middle half by their sum.
 fn hidden(samples: &[HiddenSample]) -> Option<Hidden> {
-    let values: Vec<f64> = samples.iter().map(|sample| sample.hidden).collect();
-    let value = median(values.iter().copied())?;
-    let reach = linear_reach(&values);
-    let threads: Option<Vec<f64>> = samples.iter().map(|sample| sample.kernel_threads).collect();
+    let mut samples: Vec<&HiddenSample> = samples.iter().collect();
+    samples.sort_by(|one, other| one.busy().total_cmp(&other.busy()));
+    let quarter = samples.len() / 4;
+    let middle = samples.get(quarter..samples.len() - quarter).filter(|middle| !middle.is_empty())?;
+    let mean =
+        |of: &dyn Fn(&HiddenSample) -> f64| middle.iter().map(|sample| of(sample)).sum::<f64>() / middle.len() as f64;
+    let value = mean(&|sample| sample.hidden);
+    let reach = linear_reach(&samples.iter().map(|sample| sample.hidden).collect::<Vec<_>>());
+    let seen = samples.iter().all(|sample| sample.kernel_threads.is_some());
     Some(Hidden {
         ns: Nanoseconds(rounded(value)),
         interval_ns: reach.is_finite().then(|| Ends { low: rounded(value - reach), high: rounded(value + reach) }),
-        charged_ns: Nanoseconds(rounded(median(samples.iter().map(|sample| sample.charged))?)),
-        kernel_threads_ns: threads.and_then(median).map(|time| Nanoseconds(rounded(time))),
+        charged_ns: Nanoseconds(rounded(mean(&|sample| sample.charged))),
+        kernel_threads_ns: seen
+            .then(|| Nanoseconds(rounded(mean(&|sample| sample.kernel_threads.unwrap_or_default())))),
     })
 }
 
@@ -315,6 +323,20 @@ mod tests {
         let run: record::Run =
             record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
         Cost { net_ns: figures, headline: Estimate::Quiet, cycles: 3.0 * value, ..run.costs[0].clone() }
+    }
+
+    #[test]
+    fn charged_and_hidden_are_of_the_same_windows_and_add_up() {
+        let sample =
+            |(charged, hidden): (f64, f64)| HiddenSample { charged, hidden, kernel_threads: Some(hidden / 2.0) };
+        // The kernel's thread is now on the task's CPU and now on another one; one window was disturbed.
+        let samples =
+            [(10.0, 0.5), (6.0, 4.5), (9.9, 0.6), (50.0, 30.0), (6.1, 4.4), (6.0, 4.4), (5.0, 0.0)].map(sample);
+        let it = hidden(&samples).expect("an account");
+        assert!((it.charged_ns.0 + it.ns.0 - 10.5).abs() < 0.05, "{it:?}");
+        let threads = it.kernel_threads_ns.expect("they were seen").0;
+        assert!((threads - it.ns.0 / 2.0).abs() < 0.01, "{it:?}");
+        assert_eq!(hidden(&[]), None);
     }
 
     #[test]
