@@ -84,7 +84,13 @@ impl Slowdown {
         told(self.elapsed)
     }
 
-    /// The same of the processor time.
+    /// True if the interval of the elapsed time reaches further than [`POINTS`]: another run may differ by more than that.
+    pub fn is_wide(&self) -> bool {
+        // An interval without ends is wide.
+        self.elapsed.half() > POINTS
+    }
+
+    /// The slow-down of the processor time, if it can be told.
     pub fn told_cpu(&self) -> Option<Interval> {
         self.cpu.and_then(told)
     }
@@ -247,6 +253,7 @@ mod tests {
         assert!(nothing.told().is_some_and(|it| it.value == 1.0 && it.low < 1.0 && it.high > 1.0), "{nothing:?}");
         let clear = of(&[2.1, 1.9, 2.0, 2.3, 1.8]);
         assert!(clear.told().is_some_and(|it| it.low > 1.0 && it.half() > POINTS), "{clear:?}");
+        assert!(clear.is_wide() && !nothing.is_wide() && of(&[2.0]).is_wide());
         assert_eq!(of(&[1.4, 0.7, 1.0, 1.2]).told(), None);
         assert_eq!(of(&[2.0]).told(), None, "one pair shows no scatter");
         assert_eq!(Slowdown::of(&[]), None);

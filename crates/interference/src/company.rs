@@ -16,6 +16,17 @@ pub(crate) struct Company {
     said: Vec<u32>,
 }
 
+/// A stretch as it is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// How long it is at least.
+    pub length: Duration,
+    /// How long the victim works before.
+    pub before: Duration,
+    /// If the victim shares its CPU: how long it waits at either end for the end of a turn of the other work.
+    pub turn: Duration,
+}
+
 /// What a victim's stretch took.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
@@ -123,12 +134,14 @@ impl Company {
         self.command(number, next, PATIENCE)
     }
 
-    /// Lets a victim work for `before`, and then for a stretch of time. Returns what the stretch took.
-    pub fn stretch(&mut self, number: usize, before: Duration, length: Duration) -> Result<Stretch, InterferenceError> {
+    /// Lets a victim work for a stretch of time. Returns what the stretch took.
+    pub fn stretch(&mut self, number: usize, wanted: Wanted) -> Result<Stretch, InterferenceError> {
         /// The kernel keeps its accounts in microseconds: of so much time, one is half a percent.
         const LEAST: f64 = 200e3;
-        self.post(number).put(slot::WANTED, length.as_nanos() as f64);
-        self.post(number).put(slot::BEFORE, before.as_nanos() as f64);
+        let Wanted { length, before, turn } = wanted;
+        for (place, time) in [(slot::WANTED, length), (slot::BEFORE, before), (slot::TURN, turn)] {
+            self.post(number).put(place, time.as_nanos() as f64);
+        }
         // A victim's commands follow its READY: any other number will do.
         let next = self.said[number].max(READY) + 1;
         self.command(number, next, PATIENCE + length)?;

@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use analysis::interference::{Cell, Interference, Pair, Slowdown};
+use analysis::interference::{Cell, Interference, POINTS, Pair, Slowdown};
 use measure::{Progress, Scratch, Signals};
 use record::Place;
 
-use crate::company::{Company, Stretch};
+use crate::company::{Company, Stretch, Wanted};
 use crate::error::InterferenceError;
 use crate::kind::{KINDS, Kind};
 use crate::load::{Cpus, Load};
@@ -23,6 +23,9 @@ const DOSED: f64 = 0.016;
 const SHARED: f64 = 0.024;
 /// A turn of each of two tasks on one CPU, in seconds.
 const TURNS: f64 = 0.008;
+/// A cell of so many pairs whose interval reaches no further is known: the time is spent on the others.
+const KNOWN_PAIRS: usize = 2 * VISITS;
+const KNOWN: f64 = POINTS / 2.0;
 /// How many times longer a stretch becomes in which a load did nothing.
 const LONGER: [u32; 3] = [2, 4, 8];
 /// Starting and stopping a load, and a batch to warm up, in seconds.
@@ -30,7 +33,7 @@ const BETWEEN: f64 = 0.002;
 /// Starting all workers of a pass, in seconds.
 const SETTING_UP: f64 = 0.5;
 /// Passes that a budget should hold: stretches are made longer or shorter for it, within these bounds.
-const PASSES: f64 = 3.0;
+const PASSES: f64 = 4.0;
 /// Visits of each cell in a pass.
 const VISITS: usize = 2;
 const SHORTEST: f64 = 0.25;
@@ -145,7 +148,8 @@ impl Work<'_> {
     /// Seconds that a pass takes.
     fn pass_time(&self, scale: f64) -> f64 {
         let length = |asked: &Asked| scaled(Work::length(&asked.loads), scale);
-        let cell = |asked: &Asked| scale * SHORT + length(asked) + BETWEEN;
+        let waits = |asked: &Asked| if asked.loads.iter().any(|load| load.place == Place::Same) { TURNS } else { 0.0 };
+        let cell = |asked: &Asked| scale * SHORT + length(asked) + waits(asked) + BETWEEN;
         SETTING_UP + VISITS as f64 * self.asked.iter().map(cell).sum::<f64>()
     }
 
@@ -166,7 +170,7 @@ impl Work<'_> {
                 Err(Stopped::Signal(signal)) => return Ok((pass + 1, Some(signal))),
                 Err(Stopped::Failed(error)) => return Err(error),
             }
-            if self.left() < SETTING_UP {
+            if self.left() < SETTING_UP || self.pairs.iter().all(|pairs| is_known(pairs)) {
                 return Ok((pass + 1, None));
             }
         }
@@ -195,7 +199,8 @@ impl Work<'_> {
             let possible = |name: &str| self.impossible.iter().all(|(kind, _)| *kind != name);
             let mut cells: Vec<usize> = (0..self.asked.len()).filter(|&cell| self.asked[cell].victim == name).collect();
             cells.retain(|&cell| self.asked[cell].loads.iter().all(|load| possible(load.kind.name)));
-            if possible(name) {
+            cells.retain(|&cell| !is_known(&self.pairs[cell]));
+            if possible(name) && !cells.is_empty() {
                 for _ in 0..VISITS {
                     random.shuffle(&mut cells);
                     self.cells_of(&mut company, victim, &cells, first)?;
@@ -235,8 +240,8 @@ impl Work<'_> {
 
     /// All cells of one victim: alone, beside, alone, beside, ..., alone.
     fn cells_of(&mut self, company: &mut Company, victim: usize, cells: &[usize], first: bool) -> Result<(), Stopped> {
-        let short = Duration::from_secs_f64(SHORT * self.scale);
-        let mut before = company.stretch(victim, Duration::ZERO, short)?;
+        let alone = Wanted { length: Duration::from_secs_f64(SHORT * self.scale), ..Wanted::default() };
+        let mut before = company.stretch(victim, alone)?;
         for &cell in cells {
             if let Some(signal) = self.signals.come() {
                 return Err(Stopped::Signal(signal));
@@ -254,7 +259,7 @@ impl Work<'_> {
                     (beside, achieved) = self.beside(company, victim, cell, longer)?;
                 }
             }
-            let after = company.stretch(victim, Duration::ZERO, short)?;
+            let after = company.stretch(victim, alone)?;
             // A load that has done nothing in a stretch has slowed nothing down.
             if !idle(&achieved) {
                 self.pairs[cell].push(pair(before, beside, after, achieved));
@@ -284,13 +289,20 @@ impl Work<'_> {
         // A victim that wakes up has the first turn on its CPU. So that this is no bias, its stretch begins at any moment of
         // the turns.
         let shares = loads.iter().any(|load| load.place == Place::Same);
-        let before = Duration::from_secs_f64(if shares { TURNS * fastrand::f64() } else { 0.0 });
+        let wanted = match shares {
+            true => Wanted {
+                length,
+                before: Duration::from_secs_f64(TURNS * fastrand::f64()),
+                turn: Duration::from_secs_f64(1.5 * TURNS),
+            },
+            false => Wanted { length, ..Wanted::default() },
+        };
         for (&number, load) in numbers.iter().zip(&loads) {
             company.begin(number, load.dose)?;
         }
         let (began, done): (Instant, Vec<f64>) =
             (Instant::now(), numbers.iter().map(|&number| company.done(number)).collect());
-        let stretch = company.stretch(victim, before, length);
+        let stretch = company.stretch(victim, wanted);
         let seconds = began.elapsed().as_secs_f64();
         let per_second = |(&number, done): (&usize, f64)| (company.done(number) - done) / seconds;
         let achieved = numbers.iter().zip(done).map(per_second).collect();
@@ -329,6 +341,11 @@ impl Work<'_> {
     }
 }
 
+/// True if more pairs would tell little more of a cell.
+fn is_known(pairs: &[Pair]) -> bool {
+    pairs.len() >= KNOWN_PAIRS && Slowdown::of(pairs).is_some_and(|it| it.elapsed.half() <= KNOWN)
+}
+
 /// The length of a stretch at this scale. One that holds several of the scheduler's turns does not become shorter.
 fn scaled(length: f64, scale: f64) -> f64 {
     if length >= SHARED { length * scale.max(1.0) } else { length * scale }
@@ -343,5 +360,21 @@ fn pair(before: Stretch, beside: Stretch, after: Stretch, achieved: Vec<f64>) ->
         cpu: beside.cpu.zip(cpu).map(|(beside, alone)| beside / alone),
         alone_ns: alone,
         achieved,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_known_once_enough_pairs_agree() {
+        let pairs = |ratios: &[f64]| -> Vec<Pair> {
+            let pair = |&elapsed: &f64| Pair { elapsed, cpu: None, alone_ns: 1.0, achieved: vec![1.0] };
+            ratios.iter().map(pair).collect()
+        };
+        assert!(is_known(&pairs(&[1.0, 1.005, 0.995, 1.0])));
+        assert!(!is_known(&pairs(&[1.0, 1.0])), "two may agree by chance");
+        assert!(!is_known(&pairs(&[1.0, 1.1, 0.95, 1.0])));
     }
 }

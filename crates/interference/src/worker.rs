@@ -25,6 +25,9 @@ pub(crate) mod slot {
     pub const SKIPPED: usize = 4;
     /// To a victim: how long it works before its stretch begins, in ns.
     pub const BEFORE: usize = 5;
+    /// To a victim: how long it waits at either end of its stretch for the end of another task's turn, in ns; 0 if it does
+    /// not share its CPU.
+    pub const TURN: usize = 6;
 }
 
 /// The answer of a worker that has set up. Commands go on from here.
@@ -85,6 +88,7 @@ fn obey(task: &Task, post: &Post) -> Result<Never, Failure> {
         partners: setting.partners(),
         clock: Clock::plain(),
         times: 1,
+        shortest: f64::INFINITY,
     };
     engine.find_times(if task.role == Role::Load { LOAD_BATCH } else { VICTIM_BATCH })?;
     post.reply(READY);
@@ -101,6 +105,8 @@ struct Engine {
     clock: Clock,
     /// Iterations of a batch.
     times: u64,
+    /// The shortest batch so far, in ns.
+    shortest: f64,
 }
 
 impl Engine {
@@ -114,6 +120,26 @@ impl Engine {
                 return Ok(());
             }
             self.times = self.times.saturating_mul(2).min(most);
+        }
+    }
+
+    /// Runs batches from `start` on for `least` ns, and from then on until one of them contains a turn of another task, for
+    /// `turn` ns at most. Returns how many operations it was, at least one batch.
+    fn until_a_turn_ends(&mut self, start: f64, least: f64, turn: f64) -> Result<f64, Failure> {
+        /// A batch that takes so much longer than the shortest one contains a turn: the scheduler's turns take 3 to 4 ms.
+        const TAKEN_AWAY: f64 = 1e6;
+        let (mut operations, mut before) = (0.0, self.clock.now());
+        loop {
+            operations += self.batch()?;
+            let now = self.clock.now();
+            let took = now - before;
+            before = now;
+            let is_turn = took > self.shortest + TAKEN_AWAY;
+            self.shortest = self.shortest.min(took);
+            let spent = now - start;
+            if spent >= least && (turn == 0.0 || is_turn || spent >= least + turn) {
+                return Ok(operations);
+            }
         }
     }
 
@@ -178,12 +204,17 @@ fn victim(engine: &mut Engine, post: &Post) -> Result<Never, Failure> {
         while began.elapsed() < before {
             engine.batch()?;
         }
+        // Beside work on the same CPU, a stretch begins and ends just after a turn of that work. It then holds whole turns;
+        // otherwise one turn more or less would be a sixth of it.
+        let turn = post.number(slot::TURN);
+        if turn > 0.0 {
+            let now = engine.clock.now();
+            engine.until_a_turn_ends(now, 0.0, turn)?;
+        }
         // Elapsed and processor time are read only at the ends: the kernel ends a turn when it is asked for the time used
         // so far, so between batches a victim would lose its CPU only where nobody looks.
-        let (mut operations, used, start) = (0.0, engine.cpu(), engine.clock.now());
-        while operations == 0.0 || engine.clock.now() - start < post.number(slot::WANTED) {
-            operations += engine.batch()?;
-        }
+        let (used, start) = (engine.cpu(), engine.clock.now());
+        let operations = engine.until_a_turn_ends(start, post.number(slot::WANTED), turn)?;
         post.put(slot::ELAPSED, engine.clock.now() - start);
         post.put(slot::CPU, engine.cpu() - used);
         post.put(slot::DONE, operations);

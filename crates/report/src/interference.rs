@@ -1,6 +1,6 @@
 //! The page of `howslow interference`: the matrices, the dose curves, several loads at once, and the paper's own cell.
 
-use analysis::interference::{Cell, Curve, Interference, Load, Prediction, Slowdown, told};
+use analysis::interference::{Cell, Curve, Interference, Load, POINTS, Prediction, Slowdown, told};
 use analysis::statistics::Interval;
 use record::units::{counted, percent};
 use record::{Machine, Place};
@@ -23,6 +23,7 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
     page += &(style.dim(&style.paragraph("", &how)) + "\n");
     for matrix in matrices(found) {
         page += &format!("\n{}", matrix.heat.text(width));
+        page += &wide(&matrix, style);
     }
     page += &doses(found, style);
     page += &together(found, style);
@@ -49,6 +50,22 @@ pub fn interference_pictures(found: &Interference) -> Vec<(String, String)> {
 struct Matrix {
     name: String,
     heat: Heat,
+    /// Figures whose interval reaches further than 5 points, the widest first.
+    wide: Vec<(String, Interval)>,
+}
+
+/// The figures of a matrix that another run may differ from by more than 5 points.
+fn wide(matrix: &Matrix, style: Style) -> String {
+    const NAMED: usize = 4;
+    let Some(last) = matrix.wide.len().checked_sub(1) else { return String::new() };
+    let named = |(cells, it): &(String, Interval)| format!("{cells} {}", added(it));
+    let named: Vec<String> = matrix.wide.iter().take(NAMED).map(named).collect();
+    let more = if last < NAMED { String::new() } else { format!(", and {} more", last + 1 - NAMED) };
+    let text = format!(
+        "doubtful, because the interval reaches further than 5 points (a longer --budget narrows it): {}{more}",
+        named.join(", ")
+    );
+    style.paragraph("  ", &text) + "\n"
 }
 
 /// The matrix of every place. Where the CPU is shared, also that of the processor time: what the work is slowed by while it has
@@ -73,7 +90,8 @@ fn matrix(
     title: String,
     figure: fn(&Slowdown) -> Option<Interval>,
 ) -> Matrix {
-    let cell = |victim: &String, aggressor: &String| Some(figure(found.pair(victim, aggressor, place)?)?.value - 1.0);
+    let figure_of = |victim: &String, aggressor: &String| figure(found.pair(victim, aggressor, place)?);
+    let cell = |victim: &String, aggressor: &String| Some(figure_of(victim, aggressor)?.value - 1.0);
     // In whole points: less can seldom be told, and a matrix of a dozen kinds has room for no more.
     let rounded = |added: f64| (added * 100.0).round() + 0.0;
     let row = |victim| found.aggressors.iter().map(|it| cell(victim, it).map(rounded)).collect();
@@ -84,7 +102,11 @@ fn matrix(
         cells: found.victims.iter().map(row).collect(),
         unit: Unit::Count,
     };
-    Matrix { name, heat }
+    let cells = found.victims.iter().flat_map(|victim| found.aggressors.iter().map(move |it| (victim, it)));
+    let told = cells.filter_map(|(victim, it)| Some((format!("{victim} beside {it}"), figure_of(victim, it)?)));
+    let mut wide: Vec<(String, Interval)> = told.filter(|(_, it)| it.half() > POINTS).collect();
+    wide.sort_by(|one, other| other.1.half().total_cmp(&one.1.half()));
+    Matrix { name, heat, wide }
 }
 
 /// `+12.3 % (10.1 to 14.2)`.

@@ -1,6 +1,6 @@
 //! `howslow interference --json`: how much each kind of work slows each other kind.
 
-use analysis::interference as measured;
+use analysis::interference::{self as measured, Slowdown};
 use record::{Machine, Place};
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -74,6 +74,8 @@ pub struct InterferenceCell<'a> {
     pub elapsed: Option<RatioFigure>,
     /// True if the slow-down can be told: its interval leaves 1 out, or is at most 5 points wide on either side.
     pub told: bool,
+    /// True if that interval is more than 5 points wide on either side, so that another run may differ by more.
+    pub wide: bool,
     /// Processor time beside over alone; null if it is too short to tell.
     pub cpu: Option<RatioFigure>,
 }
@@ -144,6 +146,7 @@ impl<'a> From<&'a measured::Cell> for InterferenceCell<'a> {
             alone_ns: slowdown.and_then(|it| finite(it.alone_ns)),
             elapsed: ratio(slowdown.map(|it| &it.elapsed)),
             told: slowdown.is_some_and(|it| it.told().is_some()),
+            wide: slowdown.is_none_or(Slowdown::is_wide),
             cpu: ratio(slowdown.and_then(|it| it.cpu.as_ref())),
         }
     }
