@@ -13,6 +13,7 @@ mod format;
 mod names;
 mod options;
 mod spin;
+mod switching;
 mod trace;
 mod tracefs;
 

@@ -10,6 +10,7 @@ use crate::chain::chain;
 use crate::counters::Counters;
 use crate::names::Names;
 use crate::options::{NoiseError, Options, TASK, Tracing};
+use crate::switching::switching;
 use crate::trace::Tracer;
 
 /// The shortest and the longest stretch of spinning, in ns. Reading the counters takes about 1 % of it. The lengths differ,
@@ -62,7 +63,9 @@ impl Spin {
         let lines = before.iter().map(|(name, _)| name.clone()).collect();
         let step = usual_step(&clock);
         let untraced = tracer.as_ref().err().cloned();
-        let recording = Recording { cpu, step, threshold: options.threshold, lines, untraced, ..Recording::default() };
+        let switching = switching(cpu, &clock).map(|took| took - step);
+        let recording =
+            Recording { cpu, step, threshold: options.threshold, lines, untraced, switching, ..Recording::default() };
         let nothing = Gap { start: 1.0, length: 1.0, switched: true };
         let buffer = vec![nothing; ROOM];
         Spin { clock, options, counters, tracer: tracer.ok(), names: Names::default(), buffer, recording, before }

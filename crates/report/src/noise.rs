@@ -69,6 +69,7 @@ fn conditions(account: &Account) -> String {
         format!("frequency {typical} of its highest, at least {lowest}")
     }));
     parts.push(format!("switched out {} of the time", percent(account.switched)));
+    parts.extend(account.switching.map(|ns| format!("a switch to a task and back takes {}", Nanoseconds(ns))));
     parts.extend(account.waited.map(|waited| format!("waiting for the CPU {}, says the scheduler", percent(waited))));
     parts.extend(account.steal.map(|steal| format!("stolen {}, says the hypervisor", percent(steal))));
     parts.extend(account.tracing_adds.map(|adds| format!("tracepoints add {} to a gap", Nanoseconds(adds))));
@@ -124,21 +125,22 @@ fn causes(account: &Account) -> Grid {
 }
 
 fn periods(repeated: &[Repeated]) -> Grid {
-    let mut grid = Grid::new("<>>>>>").dropping([vec![4], vec![2]]);
-    let head = ["  comes back every", "gap of", "nine in ten below", "there", "off by", "it is"];
+    let mut grid = Grid::new("<>>>>>>").dropping([vec![5], vec![3]]);
+    let head = ["  comes back every", "gap of", "task's work", "nine in ten below", "there", "off by", "it is"];
     grid.add(RowKind::Heading, head.map(String::from).to_vec());
     // Those that take the most time, the shortest period first.
     let weight = |it: &Repeated| it.series.members.len() as f64 * it.series.length;
     let mut weights: Vec<f64> = repeated.iter().map(weight).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
     let least = weights.get(MOST_PERIODS - 1).copied().unwrap_or(0.0);
-    for Repeated { series, name } in repeated.iter().filter(|it| weight(it) >= least) {
+    for Repeated { series, name, worked } in repeated.iter().filter(|it| weight(it) >= least) {
         let there = series.members.len() as f64 / series.slots.max(1) as f64;
         grid.add(
             RowKind::Row,
             vec![
                 format!("  {}", Nanoseconds(series.period)),
                 Nanoseconds(series.length).to_string(),
+                worked.map_or("-".into(), |ns| Nanoseconds(ns).to_string()),
                 Nanoseconds(series.longer).to_string(),
                 percent(there.min(1.0)),
                 Nanoseconds(series.jitter).to_string(),

@@ -55,6 +55,9 @@ pub struct Repeated {
     pub series: Series,
     /// What it is: the tick, or what its gaps are charged to; `None` if nothing tells.
     pub name: Option<String>,
+    /// If its gaps are turns of other tasks: how long these worked, in ns. That is the median length, without tracepoints, less
+    /// what the switches take.
+    pub worked: Option<f64>,
 }
 
 /// One of the longest gaps.
@@ -110,6 +113,8 @@ pub struct Account {
     pub longest: Vec<Longest>,
     /// The core's frequency.
     pub clock: Option<Clock>,
+    /// What a gap takes in which another task does nothing, in ns.
+    pub switching: Option<f64>,
     /// The share of time in gaps with an involuntary switch.
     pub switched: f64,
     /// The share of time that the task waited for its CPU, by the scheduler's own statistics.
@@ -153,6 +158,7 @@ pub fn account(recording: &Recording) -> Account {
         longest: longest(recording, &seen),
         repeated,
         clock: clock(recording),
+        switching: recording.switching,
         switched: total(&|gap| gap.switched) / seen.time,
         waited: recording.waited.map(|waited| waited / seen.time),
         steal: recording.steal.map(|steal| steal / seen.time),
@@ -305,7 +311,13 @@ fn main_cause(recording: &Recording, charges: &Charges, gap: &Gap) -> Option<Str
 
 fn repeated(recording: &Recording, seen: &Seen) -> Vec<Repeated> {
     let found = periods(&recording.gaps, &recording.windows);
-    found.into_iter().map(|series| Repeated { name: name(recording, seen, &series), series }).collect()
+    let plain = |place: usize| !seen.traced[place] || seen.untraced_time == 0.0;
+    let told = |series: Series| Repeated {
+        name: name(recording, seen, &series),
+        worked: recording.worked(&series, plain),
+        series,
+    };
+    found.into_iter().map(told).collect()
 }
 
 /// What is behind a series: the tick, by the kernel's own rate or the usual ones; else what most of its gaps are charged to.

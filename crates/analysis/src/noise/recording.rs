@@ -2,6 +2,8 @@
 
 use super::charge::Event;
 use super::gap::{Gap, Window};
+use super::periods::Series;
+use crate::statistics::median;
 
 /// What was recorded on one CPU.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +32,22 @@ pub struct Recording {
     pub steal: Option<f64>,
     /// Time that the task waited for its CPU while it wanted to run, in ns, by its scheduler statistics.
     pub waited: Option<f64>,
+    /// What a gap takes in which another task runs and does nothing, in ns: the interrupt that wakes it, a switch to it and a
+    /// switch back. `None` if it could not be measured.
+    pub switching: Option<f64>,
     /// Gaps that found no room in the buffer.
     pub lost_gaps: u64,
     /// Ticks of the kernel's clock per second, if known.
     pub tick_hz: Option<u32>,
+}
+
+impl Recording {
+    /// How long other tasks worked in the gaps of a series, in ns; `None` if most of them are no tasks' turns, or take no longer
+    /// than a turn without work. Lengths are those of gaps that are `plain`.
+    pub(super) fn worked(&self, series: &Series, plain: impl Fn(usize) -> bool) -> Option<f64> {
+        let switched = series.members.iter().filter(|&&member| self.gaps[member].switched).count();
+        let plain = series.members.iter().filter(|&&member| plain(member));
+        let worked = median(plain.map(|&member| self.gaps[member].length))? - self.switching?;
+        (2 * switched > series.members.len() && worked > 0.0).then_some(worked)
+    }
 }

@@ -56,6 +56,8 @@ pub struct CpuNoise {
     pub counted: Vec<CountedLine>,
     /// The core's lowest and its median frequency, as parts of its highest.
     pub frequency: Option<(f64, f64)>,
+    /// What a gap takes in which another task does nothing, in ns: an interrupt and two switches.
+    pub switching_ns: Option<f64>,
     /// The share of time in gaps with an involuntary switch.
     pub switched: f64,
     /// The share of time that the task waited for its CPU, by the scheduler's statistics.
@@ -120,6 +122,8 @@ pub struct NoisePeriod {
     pub jitter_ns: f64,
     /// The median length of its gaps.
     pub length_ns: f64,
+    /// If its gaps are turns of other tasks: how long these worked, which is the length less `switching_ns`.
+    pub worked_ns: Option<f64>,
     /// One in ten of its gaps is shorter.
     pub p10_ns: f64,
     /// One in ten of its gaps is longer.
@@ -176,6 +180,7 @@ impl From<&Account> for CpuNoise {
             period_ns: it.series.period,
             jitter_ns: it.series.jitter,
             length_ns: it.series.length,
+            worked_ns: it.worked,
             p10_ns: it.series.shorter,
             p90_ns: it.series.longer,
             gaps: it.series.members.len() as u64,
@@ -200,6 +205,7 @@ impl From<&Account> for CpuNoise {
             periods: periods.collect(),
             counted: counted.map(|line| CountedLine { name: line.name.clone(), per_second: line.per_second }).collect(),
             frequency: it.clock.map(|clock| (clock.lowest, clock.typical)),
+            switching_ns: it.switching,
             switched: it.switched,
             waited: it.waited,
             steal: it.steal,

@@ -125,3 +125,24 @@ fn a_recording_without_gaps_is_an_account_of_nothing() {
     assert_eq!((account.per_second, account.lost, account.tail.samples()), (0.0, 0.0, 0));
     assert!(account.repeated.is_empty() && account.longest.is_empty() && account.causes.is_empty());
 }
+
+#[test]
+fn what_a_task_worked_is_told_without_the_switches_and_of_tasks_alone() {
+    let mut recording = made(false);
+    recording.switching = Some(1_800.0);
+    // A task works for 10 us every 30 ms; the tick is no task.
+    for turn in 0..60 {
+        let start = f64::from(turn) * 3e7 + 2.05e6;
+        recording.gaps.push(Gap { start, length: 11_800.0, switched: true });
+    }
+    recording.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let of = |recording: &Recording, period: f64| {
+        let repeated = account(recording).repeated;
+        let near = |it: &&Repeated| (it.series.period / period - 1.0).abs() < 0.01;
+        repeated.iter().find(near).unwrap_or_else(|| panic!("{repeated:?}")).worked
+    };
+    assert_eq!(of(&recording, 3e7), Some(10_000.0));
+    assert_eq!(of(&recording, 4e6), None);
+    recording.switching = None;
+    assert_eq!(of(&recording, 3e7), None);
+}
