@@ -1,5 +1,5 @@
 //! Whether `howslow noise` finds what disturbs a CPU on purpose: 10 us every 3 ms, 500 us once a second. A gap also holds
-//! the switch to the disturbing task and back, so what a disturbance of no length takes, beside them, is subtracted.
+//! the switch to the disturbing task and back; `howslow noise` measures what these take and tells the task's work without them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,37 +17,37 @@ const TURNS: u32 = 3;
 const SECONDS: u32 = 10;
 const OFTEN: (Duration, Duration) = (Duration::from_millis(3), Duration::from_micros(10));
 const SELDOM: (Duration, Duration) = (Duration::from_secs(1), Duration::from_micros(500));
-const EMPTY: (Duration, Duration) = (Duration::from_millis(7), Duration::ZERO);
 
 pub(crate) fn disturbance(extent: &Extent) -> anyhow::Result<()> {
     let (turns, seconds) = (extent.times(TURNS), extent.budget(SECONDS));
     let cpu = *machine::describe().cpu.usable.last().unwrap_or(&0);
     println!("{turns} times {:.0} s on CPU {cpu}, with spinning disturbances", seconds.as_secs_f64());
     for _ in 0..turns {
-        let Some(both) = disturbed(cpu, seconds, &[OFTEN, SELDOM, EMPTY])? else {
+        let Some(both) = disturbed(cpu, seconds, &[OFTEN, SELDOM])? else {
             tool::skip("a real-time class is refused", "run as root, or with ulimit -r 50");
             return Ok(());
         };
-        let switch = nearest(&both.0, EMPTY.0).map_or(f64::NAN, |(_, length)| length);
-        println!("lost {:.1} %; a disturbance of no length takes {:.2} us", both.0.lost * 100.0, switch / 1e3);
+        let switching = both.0.switching.unwrap_or(f64::NAN);
+        println!("lost {:.1} %; a switch to a task and back takes {:.2} us", both.0.lost * 100.0, switching / 1e3);
         for ((period, asked), length) in [OFTEN, SELDOM].into_iter().zip(&both.1) {
             // As the disturbing task itself saw it: the last look at its clock may come late.
             let length = *length;
-            let Some((found, gap)) = nearest(&both.0, period) else {
+            let Some(Repeated { series, worked, .. }) = nearest(&both.0, period) else {
                 let told =
                     |it: &Repeated| format!("{:.3} ms of {:.1} us", it.series.period / 1e6, it.series.length / 1e3);
                 let found: Vec<String> = both.0.repeated.iter().map(told).collect();
                 println!("  {period:?} {asked:?}: not found, but {}", found.join(", "));
                 continue;
             };
+            let (found, gap, worked) = (series.period, series.length, worked.unwrap_or(f64::NAN));
             let off = |value: f64, wanted: Duration| (value / wanted.as_nanos() as f64 - 1.0) * 100.0;
             println!(
                 "  {period:?}: found {:.4} ms ({:+.2} %); {asked:?}, in truth {:.2} us: found {:.2} us ({:+.2} %), as it is {:.2} us",
                 found / 1e6,
                 off(found, period),
                 length.as_nanos() as f64 / 1e3,
-                (gap - switch) / 1e3,
-                off(gap - switch, length),
+                worked / 1e3,
+                off(worked, length),
                 gap / 1e3,
             );
         }
@@ -55,12 +55,11 @@ pub(crate) fn disturbance(extent: &Extent) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Period and length of the series that is nearest to a period, within 5 %.
-fn nearest(account: &Account, period: Duration) -> Option<(f64, f64)> {
-    let off = |it: f64| (it / period.as_nanos() as f64 - 1.0).abs();
-    let series = account.repeated.iter().map(|it| &it.series).filter(|it| off(it.period) < 0.05);
-    let longest = series.max_by(|a, b| a.length.total_cmp(&b.length))?;
-    Some((longest.period, longest.length))
+/// The series that is nearest to a period, within 5 %.
+fn nearest(account: &Account, period: Duration) -> Option<&Repeated> {
+    let off = |it: &Repeated| (it.series.period / period.as_nanos() as f64 - 1.0).abs();
+    let series = account.repeated.iter().filter(|it| off(it) < 0.05);
+    series.max_by(|one, other| one.series.length.total_cmp(&other.series.length))
 }
 
 /// What is seen on a CPU while these disturb it, and how long each of them really took; `None` where they may not.

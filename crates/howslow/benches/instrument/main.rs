@@ -21,6 +21,7 @@ mod slow_disk;
 mod speed;
 mod stress;
 mod systems;
+mod terminals;
 mod tool;
 mod truth;
 #[path = "../../tests/it/two_systems/mod.rs"]
@@ -46,13 +47,13 @@ struct Asked {
     /// Seconds that each single run of howslow, and of what it is compared with, may take, instead of the bench's own
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     budget: Option<u32>,
-    /// Coverage: the folder of run documents (*.json) to look at, instead of measuring
+    /// Coverage, interference: the folder of documents (*.json) to look at, instead of measuring
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["keep", "busy"])]
     from: Option<PathBuf>,
     /// Coverage: the folder that its runs are written to
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
-    /// Independent: only operations whose id or point contains this
+    /// Independent, hidden, terminals: only operations whose id or point contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// Independent: also what howslow quotes, against loops timed before and after its runs
@@ -106,6 +107,8 @@ enum Bench {
     Independent,
     /// Whether a CPU's disturbances on purpose are found by `howslow noise`
     Disturbance,
+    /// Rates of terminals beside a loop that shares no code with them
+    Terminals,
     /// Percentiles of wake-ups beside cyclictest's
     Wakeups,
     /// Percentiles of direct reads of 4 KiB beside fio's
@@ -153,6 +156,7 @@ impl Bench {
             Bench::Interference => interference::interference(howslow, extent),
             Bench::Independent => independent::independent(howslow, extent),
             Bench::Disturbance => disturbance::disturbance(extent),
+            Bench::Terminals => terminals::terminals(extent),
             Bench::Wakeups => wakeups::wakeups(extent),
             Bench::Latency => latency::latency(extent),
         }
