@@ -299,6 +299,26 @@ mod tests {
     }
 
     #[test]
+    fn a_cpu_that_is_gone_is_dropped_and_the_last_one_is_kept() {
+        let allowed = rustix::thread::sched_getaffinity(None).expect("the CPUs of this thread");
+        let here = (0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).expect("a CPU") as u32;
+        // No kernel has a CPU with the last number that a set can hold.
+        let gone = CpuSet::MAX_CPU as u32 - 1;
+        let with = |cpus: Vec<u32>| {
+            let (checker, width) = (Checker::calibrate(operation::Clock::plain()), Width { share: 1.0, seen: true });
+            let (usable, checks) = (cpus.clone(), Vec::new());
+            Quietness { checker, allowed, usable, cpus, tolerance: 0.03, remembered: None, checks, width }
+        };
+        let mut quietness = with(vec![here, gone]);
+        quietness.drop_lost_cpus();
+        assert_eq!((quietness.cpus.as_slice(), quietness.usable()), ([here].as_slice(), [here].as_slice()));
+        assert_eq!(quietness.other_than(here, None, &mut fastrand::Rng::with_seed(1)), None, "no partner is left");
+        let mut quietness = with(vec![gone]);
+        quietness.drop_lost_cpus();
+        assert_eq!(quietness.cpus, [gone], "without any CPU each round says why it is lost");
+    }
+
+    #[test]
     fn a_busy_program_on_the_same_cpu_interrupts_every_long_batch() {
         // Another task takes half of every batch of 14 ms, so no batch is without a switch.
         let guard = Guard { usual_switches: f64::INFINITY, waits: false };

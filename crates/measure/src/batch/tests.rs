@@ -205,3 +205,35 @@ fn a_failure_in_the_loop_ends_the_round() {
     let end = sample(&mut work, &mut watch.clone(), &PLAN, 0.0);
     assert_eq!(end, Err(Failure::wrong("read 0 bytes")));
 }
+
+/// What `scripted` does, but the clock is set by this many ns in the batch with this number.
+fn with_clock_set(watch: &ScriptedWatch, by: f64, in_batch: u32) -> Loop {
+    let script = Rc::clone(&watch.0);
+    let mut batch = 0;
+    Loop::new(move |times| {
+        let mut script = script.borrow_mut();
+        script.usage.user += times as f64 * 100.0;
+        script.now += times as f64 * 100.0 + if batch == in_batch { by } else { 0.0 };
+        batch += 1;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_clock_that_goes_backwards_loses_the_round() {
+    let watch = ScriptedWatch::default();
+    let end = sample(&mut with_clock_set(&watch, -60e9, 20), &mut watch.clone(), &PLAN, 0.0);
+    assert_eq!(end, Err(Failure::wrong("the clock went backwards in a batch")));
+}
+
+#[test]
+fn a_clock_that_jumps_ahead_leaves_one_batch_that_counts_as_interrupted() {
+    let watch = ScriptedWatch::default();
+    let plan = RoundPlan { time: 120e9, most: 40, ..PLAN };
+    let harvest = sample(&mut with_clock_set(&watch, 60e9, 20), &mut watch.clone(), &plan, 0.0).expect("a harvest");
+    let guard = crate::quiet::Guard { usual_switches: 0.0, waits: false };
+    let (jumped, others): (Vec<&Sample>, Vec<&Sample>) =
+        harvest.samples.iter().partition(|sample| guard.interrupted(sample));
+    assert_eq!(jumped.len(), 1);
+    assert!(jumped[0].elapsed > 60e9 && others.len() > 20 && others.iter().all(|sample| sample.ns == 100.0));
+}
