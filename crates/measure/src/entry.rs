@@ -143,9 +143,20 @@ impl ItemProgress {
     }
 
     /// True if its next round takes batches whatever the core is doing. Every other round does so, starting with the
-    /// first, until there are `enough`.
-    pub fn wants_survey(&self, enough: usize) -> bool {
-        !self.wants_quiet() || (self.rounds.len().is_multiple_of(2) && self.surveyed() < enough)
+    /// first, until there are `enough`. If almost all batches of such rounds were quiet, looking for quiet moments finds no
+    /// others, and each round does so.
+    pub fn wants_survey(&self, enough: usize, quietness: &Quietness) -> bool {
+        let more = self.surveyed() < enough;
+        !self.wants_quiet() || (more && (self.rounds.len().is_multiple_of(2) || self.is_calm(quietness)))
+    }
+
+    /// True if almost all batches that it took whatever the core was doing were quiet.
+    fn is_calm(&self, quietness: &Quietness) -> bool {
+        const ALMOST_ALL: f64 = 0.9;
+        let guard = self.guard();
+        let surveyed = || self.harvests().filter(|(round, _)| round.survey).flat_map(|(_, harvest)| &harvest.samples);
+        let (all, quiet) = (surveyed().count(), surveyed().filter(|sample| quietness.is_quiet(sample, guard)).count());
+        all > 0 && quiet as f64 >= ALMOST_ALL * all as f64
     }
 
     /// The number of rounds that took batches whatever the core was doing.

@@ -246,25 +246,14 @@ pub fn serve_rounds(find: fn(&str) -> Option<&'static Operation>) -> Result<(), 
     let input = std::io::stdin().as_fd().try_clone_to_owned().map_err(|_| not_ours())?;
     let stream = UnixStream::from(input);
     let mut line = String::new();
-    // Unbuffered, so that it does not read ahead into a round's request. The brief is one line.
-    read_line(&stream, &mut line).map_err(|_| not_ours())?;
+    // The brief is one line. No request follows it before this process has reported that it is ready, so the buffer is empty
+    // afterwards. The brief of the whole catalogue has more than 100 KB, too many to read byte by byte.
+    BufReader::new(&stream).read_line(&mut line).map_err(|_| not_ours())?;
     let brief: Brief = serde_json::from_str(&line).map_err(|_| not_ours())?;
     let known = brief.items.into_iter().map(|(id, point)| find(&id).map(|operation| Item { operation, point }));
     let items: Vec<Item> = known.collect::<Option<_>>().ok_or("an operation of the run is not in this program")?;
     (&stream).write_all(format!("{LAUNCH}\n").as_bytes()).map_err(|error| error.to_string())?;
     serve(stream, &items, brief.checker, &brief.scratch, brief.number);
-    Ok(())
-}
-
-/// Reads one line byte by byte.
-fn read_line(mut stream: &UnixStream, line: &mut String) -> std::io::Result<()> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    let mut byte = [0];
-    while stream.read(&mut byte)? == 1 && byte[0] != b'\n' {
-        bytes.push(byte[0]);
-    }
-    *line = String::from_utf8_lossy(&bytes).into_owned();
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Which round comes next, how long it may take, and when to stop.
 
 mod accounting;
+mod share;
 
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ use crate::quiet::Quietness;
 use crate::round::RoundRequest;
 use crate::signals::{Ended, Signals};
 use crate::tails::TailPlan;
+use share::{Candidate, next_pass};
 
 /// Rounds of each item that take batches whatever the cores are doing. Every other round does so, starting with the
 /// first, so that they are spread over the whole run. Only they give the typical figure, and this many give it an
@@ -83,7 +85,7 @@ impl Schedule<'_> {
         for pass in 0_u32.. {
             self.quietness.update();
             self.quietness.drop_lost_cpus();
-            let mut wanting = self.wanting();
+            let mut wanting = self.wanting(pass);
             // Every item has one round, however short the time is.
             if wanting.is_empty() || (pass > 0 && self.left() <= 0.0) {
                 break;
@@ -95,7 +97,7 @@ impl Schedule<'_> {
             let time = self.share(&wanting, pass);
             let mut ran = false;
             for entry in wanting {
-                let survey = self.entries[entry].wants_survey(SURVEYED);
+                let survey = self.entries[entry].wants_survey(SURVEYED, &self.quietness);
                 ran |= self.round(Next { entry, survey, time }, &mut random, &mut order)?;
             }
             if !ran {
@@ -106,15 +108,24 @@ impl Schedule<'_> {
         self.account(&mut random, order)
     }
 
-    /// The entries that benefit from more rounds.
-    fn wanting(&self) -> Vec<usize> {
+    /// The entries of the next pass: those that benefit from more rounds, as far as there is time for them.
+    fn wanting(&self, pass: u32) -> Vec<usize> {
         let share = self.settings.budget_s / self.entries.len() as f64;
         // An item with a long set-up must not take the time of all others. With few entries a share is long enough.
         let within_share = |entry: &ItemProgress| {
             entry.rounds.len() < ENOUGH_ROUNDS || entry.spent.as_secs_f64() < MOST_SHARES * share
         };
         let wants = |entry: &ItemProgress| entry.alive() && within_share(entry) && self.helps(entry);
-        (0..self.entries.len()).filter(|&index| wants(&self.entries[index])).collect()
+        let wanting: Vec<usize> = (0..self.entries.len()).filter(|&index| wants(&self.entries[index])).collect();
+        if pass == 0 {
+            return wanting;
+        }
+        let candidate = |&entry: &usize| {
+            let it = &self.entries[entry];
+            Candidate { entry, rounds: it.rounds.len(), spent: it.spent.as_secs_f64() }
+        };
+        let candidates: Vec<Candidate> = wanting.iter().map(candidate).collect();
+        next_pass(&candidates, (PASSES - f64::from(pass)).max(1.0), self.left(), share)
     }
 
     /// True if more rounds would make an item's figure as precise as asked, or give the typical figure.
