@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         id: "process.shell",
-        summary: "run the shell with nothing to do and wait for it (/bin/sh -c :)",
+        summary: "run the shell with nothing to do, without copying this process, and wait for it (posix_spawn of /bin/sh -c :)",
         needs: &[Need::Program("/bin/sh")],
         explained_by: &[term(1.0, "process.spawn")],
         at_least: &["process.spawn"],

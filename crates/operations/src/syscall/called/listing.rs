@@ -9,8 +9,8 @@ use rustix::fs::{Mode, OFlags, openat};
 use super::{CALLED, function};
 use crate::kit::call;
 use crate::kit::check::exactly;
+use crate::kit::folder::apart;
 use crate::kit::loops::{consuming, tried};
-use crate::kit::scratch::scratch;
 use crate::kit::tree::{create, folder};
 
 /// Files of a folder; without any, the call finds the end of the listing.
@@ -39,7 +39,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[Operation {
 /// Some file systems build a list in memory at the first call, and give it back when the folder is closed.
 fn listing(setting: &Setting) -> Result<Loop, Failure> {
     let entries = setting.number("entries") as usize;
-    let around = scratch(setting)?;
+    // Creating thousands of files takes seconds in a part of the file system where many were deleted.
+    let around = apart(setting)?;
     let folders: Vec<OwnedFd> = (0..FOLDERS)
         .map(|number| {
             let home = folder(&around, &format!("folder{number}"))?;
