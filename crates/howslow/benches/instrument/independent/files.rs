@@ -1,6 +1,7 @@
 //! Files that are read, written, made and deleted, and the waiting for their device.
 
 use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
 
 use super::calls::{LARGE, filled, filled_in_pieces};
 use super::entry::{Entry, Group, entry, unrolled};
@@ -27,12 +28,12 @@ const ENTRIES: &[Entry] = &[
     }),
     unrolled("read.read.unused", "file=16MiB,order=sequential,record=128KiB,state=warm", || {
         const RECORD: usize = 128 << 10;
-        let (file, mut bytes) = (filled(16 * MIB)?, vec![0_u8; RECORD]);
+        let (file, bytes) = (filled_by(MIB, 16 * MIB)?, at_page(RECORD)?);
         Ok(Work::calls(move || {
             let mut total = 0;
             assert_eq!(call!(libc::SYS_lseek, file.as_raw_fd(), 0, libc::SEEK_SET), 0, "lseek");
             loop {
-                match call!(libc::SYS_read, file.as_raw_fd(), bytes.as_mut_ptr(), RECORD) {
+                match call!(libc::SYS_read, file.as_raw_fd(), bytes, RECORD) {
                     0 => break,
                     read => total += read,
                 }
@@ -40,14 +41,7 @@ const ENTRIES: &[Entry] = &[
             total == 16 * MIB as isize
         }))
     }),
-    unrolled("write.pwrite", "file=64MiB,order=sequential,over=old,record=128KiB,sync=none", || {
-        const RECORD: usize = 128 << 10;
-        let (file, bytes) = (filled(64 * MIB)?, vec![9_u8; RECORD]);
-        Ok(Work::calls(move || {
-            let write = |at: usize| call!(libc::SYS_pwrite64, file.as_raw_fd(), bytes.as_ptr(), RECORD, at);
-            (0..64 * MIB).step_by(RECORD).all(|at| write(at) == RECORD as isize)
-        }))
-    }),
+    unrolled("write.pwrite", "file=64MiB,order=sequential,over=old,record=128KiB,sync=none", overwritten),
     entry("sparse.write", "offset=0,size=4KiB", || {
         let (bytes, folder) = ([3_u8; 4096], apart()?);
         Ok(Work::calls(move || {
@@ -63,6 +57,46 @@ const ENTRIES: &[Entry] = &[
     entry("call.pwrite64", "", || overwrite(512)),
     entry("file.read.mapped", "size=4KiB", || mapped(4096, MIB)),
 ];
+
+/// A file of this many bytes, all its space allocated at once, filled by writes of `piece` and on its device: how large
+/// the pieces of the page cache and of the file on its device are follows from that.
+fn filled_by(piece: usize, bytes: usize) -> Result<std::fs::File, String> {
+    let mut file = filled(0)?;
+    done("fallocate", call!(libc::SYS_fallocate, file.as_raw_fd(), 0, 0, bytes))?;
+    let content = vec![b'z'; piece];
+    let written = (0..bytes / piece).try_for_each(|_| std::io::Write::write_all(&mut file, &content));
+    written.and_then(|()| file.sync_all()).map_err(|error| error.to_string())?;
+    Ok(file)
+}
+
+/// Memory from a page boundary on, for as long as this process lives: copies to and from it take longer elsewhere.
+fn at_page(bytes: usize) -> Result<*mut u8, String> {
+    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE);
+    let place = done("mmap", call!(libc::SYS_mmap, 0_usize, bytes, access, flags, -1, 0))?;
+    Ok(std::ptr::with_exposed_provenance_mut(place))
+}
+
+/// Passes over a file, of which nothing waits to be written when a pass begins. The file is read through in between, as by
+/// one who looks at what was written.
+fn overwritten() -> Made {
+    const RECORD: usize = 128 << 10;
+    let (file, bytes) = (filled_by(RECORD, 64 * MIB)?, at_page(RECORD)?);
+    Ok(Work::timed(move |times| {
+        let mut time = Duration::ZERO;
+        for _ in 0..times {
+            assert_eq!(call!(libc::SYS_fsync, file.as_raw_fd()), 0, "fsync");
+            let start = Instant::now();
+            let write = |at: usize| call!(libc::SYS_pwrite64, file.as_raw_fd(), bytes, RECORD, at);
+            let written = (0..64 * MIB).step_by(RECORD).filter(|at| write(*at) == RECORD as isize).count();
+            time += start.elapsed();
+            assert_eq!(written, 64 * MIB / RECORD, "not every record was written");
+            let read = |at: usize| call!(libc::SYS_pread64, file.as_raw_fd(), bytes, RECORD, at);
+            assert!((0..64 * MIB).step_by(RECORD).all(|at| read(at) == RECORD as isize), "not every record was read");
+        }
+        time
+    })
+    .few(1, usize::MAX))
+}
 
 /// A new folder, open, in a part of the file system where few files came and went: ext4 spreads the folders within one that
 /// is marked as a top one. Where there is no such mark it is a folder like any other.
