@@ -1,5 +1,6 @@
 //! `howslow bill`: what a running program asks of the kernel, priced by a run, beside what the kernel charged.
 
+mod alternate;
 mod changes;
 mod choice;
 pub(crate) mod kept;
@@ -33,10 +34,16 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let target = target(args)?;
     let source = args.source.map(source);
     let detail = if args.counts_only { Detail::Numbers } else { Detail::All };
-    let observer = Observer::start(target, &Options { source, calibrate: true, detail }).map_err(misuse)?;
+    let options = Options { source, calibrate: true, detail };
+    let alternated = match args.alternate {
+        Some(times) => alternate::alternate(&target, &options, times)?,
+        None => None,
+    };
+    let observer = Observer::start(target, &options).map_err(misuse)?;
     // After the start: a signal that this process was told to ignore (nohup) stays ignored in the command, a handler does not.
     let signals = Signals::watch();
     let mut watched = watch(observer, args, &mut prices, &signals)?;
+    alternate::note(&mut watched.seen, alternated);
     if args.measure && watched.signal.is_none() {
         prices.complete(&watched.seen);
         watched.signal = prices.measure(&watched.seen)?;

@@ -5,6 +5,7 @@ mod builder;
 mod instruction;
 mod layout;
 mod maps;
+mod names;
 mod programs;
 mod reader;
 mod returned;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use operations::every_call;
 
+use crate::sketch::Sketch;
 use crate::target::Detail;
 
 /// A system call by its number in its table.
@@ -43,6 +44,10 @@ pub struct Counts {
     pub forks: u64,
     /// Programs that were executed.
     pub execs: u64,
+    /// Files that were opened and, if there were none, created.
+    pub creates: u64,
+    /// The names that were looked up.
+    pub names: Sketch,
 }
 
 impl Counts {
@@ -59,6 +64,8 @@ impl Counts {
         add(&mut self.requests, &other.requests);
         self.forks += other.forks;
         self.execs += other.execs;
+        self.creates += other.creates;
+        self.names.add(&other.names);
     }
 
     /// Takes an earlier state of the same counts off. What is zero then is left out.
@@ -75,6 +82,8 @@ impl Counts {
         subtract(&mut self.requests, &earlier.requests);
         self.forks = self.forks.saturating_sub(earlier.forks);
         self.execs = self.execs.saturating_sub(earlier.execs);
+        self.creates = self.creates.saturating_sub(earlier.creates);
+        self.names.subtract(&earlier.names);
     }
 
     /// All calls together.

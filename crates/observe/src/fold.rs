@@ -229,6 +229,8 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         io_uring: named(&counts.requests, names::request),
         forks: counts.forks,
         execs: counts.execs,
+        creates: counts.creates,
+        distinct_names: counts.names.distinct(),
     }
 }
 

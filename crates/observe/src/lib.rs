@@ -21,6 +21,7 @@ mod exits;
 mod fold;
 mod names;
 mod observer;
+mod sketch;
 mod target;
 mod task;
 mod traced;

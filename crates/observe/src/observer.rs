@@ -232,6 +232,7 @@ impl Observer {
             in_program_ns: self.in_program_ns,
             together_ns: per_call_ns * calls as f64,
             method: method.into(),
+            alternated: None,
         })
     }
 

@@ -84,7 +84,12 @@ pub static FAMILIES: &[Family] = &[
     Family::of("calls on the kernel itself", &[syscall::kernel::OPERATIONS]),
     Family::of(
         "calls as programs make them",
-        &[syscall::called::OPERATIONS, syscall::called::listing::OPERATIONS, syscall::called::connection::OPERATIONS],
+        &[
+            syscall::called::OPERATIONS,
+            syscall::called::created::OPERATIONS,
+            syscall::called::listing::OPERATIONS,
+            syscall::called::connection::OPERATIONS,
+        ],
     ),
     Family::of(
         "crossings",

@@ -42,7 +42,7 @@ pub use doubt::Doubt;
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{
-    CallCount, CountingCost, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests,
+    Alternated, CallCount, CountingCost, Loss, NamedCount, Observation, PairCount, PassedOver, ProcessCounts, Requests,
     ThreadCounts, Usage,
 };
 pub use point::{Point, Unit, Value};

@@ -58,6 +58,8 @@ pub struct Mix {
     pub whole_units: f64,
     /// The measured time of one unit, as text, by run.
     pub measured: BTreeMap<String, String>,
+    /// How many different names of files one unit of work looks up, if that was counted.
+    pub distinct_names: Option<u64>,
     /// The operations.
     pub lines: Vec<MixLine>,
 }
@@ -103,6 +105,7 @@ struct Written {
     #[serde(default)]
     whole_as: WholeAs,
     whole_units: Option<f64>,
+    distinct_names: Option<u64>,
     #[serde(default)]
     measured: BTreeMap<String, String>,
     #[serde(default)]
@@ -159,6 +162,7 @@ impl Mix {
             whole: written.whole.as_deref().map(shown),
             whole_as: written.whole_as,
             whole_units,
+            distinct_names: written.distinct_names,
             measured: measured.collect::<Result<_, _>>()?,
             lines,
         })

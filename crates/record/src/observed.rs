@@ -102,6 +102,32 @@ pub struct CountingCost {
     pub together_ns: f64,
     /// How it was determined.
     pub method: String,
+    /// What the command took without and with counting, if that was tried.
+    #[serde(default)]
+    pub alternated: Option<Alternated>,
+}
+
+/// A command that was run without and with counting, alternately: medians of both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Alternated {
+    /// How often each way.
+    pub pairs: u32,
+    /// Processor time without counting, in ns.
+    pub bare_cpu_ns: f64,
+    /// Processor time with counting, in ns.
+    pub counted_cpu_ns: f64,
+    /// Elapsed time without counting, in ns.
+    pub bare_elapsed_ns: f64,
+    /// Elapsed time with counting, in ns.
+    pub counted_elapsed_ns: f64,
+}
+
+impl Alternated {
+    /// The processor time that counting took, in ns; below zero where it is less than what differs from run to run.
+    pub fn cost_ns(&self) -> f64 {
+        self.counted_cpu_ns - self.bare_cpu_ns
+    }
 }
 
 /// What the kernel charged.
@@ -184,6 +210,12 @@ pub struct Requests {
     pub forks: u64,
     /// Programs that were executed.
     pub execs: u64,
+    /// Files that were opened and, if there were none, created.
+    #[serde(default)]
+    pub creates: u64,
+    /// How many different names were looked up, within some per cent; null if none was, or if that was not counted.
+    #[serde(default)]
+    pub distinct_names: Option<u64>,
 }
 
 impl Requests {
@@ -210,6 +242,9 @@ impl Requests {
             io_uring: named(&self.io_uring, &earlier.io_uring),
             forks: self.forks.saturating_sub(earlier.forks),
             execs: self.execs.saturating_sub(earlier.execs),
+            creates: self.creates.saturating_sub(earlier.creates),
+            // Those of the stretch are among them.
+            distinct_names: self.distinct_names,
         }
     }
 

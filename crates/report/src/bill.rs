@@ -5,7 +5,7 @@ mod why;
 use analysis::bill::{Bill, BillRow, ChangedRow};
 use analysis::predict::MachineState;
 use record::units::{Amount, grouped, percent};
-use record::{Nanoseconds, Observation, ProcessCounts, Run, Usage};
+use record::{Alternated, Nanoseconds, Observation, ProcessCounts, Run, Usage};
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
@@ -152,8 +152,9 @@ fn closing(view: &BillView, style: Style) -> String {
         });
         let (each, all) = (Nanoseconds(counting.per_call_ns), Nanoseconds(counting.together_ns));
         let told = format!(
-            "{all} to count ({each} a call: {}{inside}){share}; it is part of what was charged",
-            counting.method
+            "{all} to count ({each} a call: {}{inside}){share}; it is part of what was charged{}",
+            counting.method,
+            counting.alternated.map_or_else(String::new, alternated)
         );
         text += &(style.paragraph("counting ", &told) + "\n");
     }
@@ -180,6 +181,21 @@ fn closing(view: &BillView, style: Style) -> String {
     text + &style.paragraph("closes   ", &(closes + &why.unwrap_or_default())) + "\n"
 }
 
+/// What the command took without and with counting.
+fn alternated(it: Alternated) -> String {
+    let times = |bare: f64, counted: f64| if bare > 0.0 { format!("{:.2} times", counted / bare) } else { "-".into() };
+    format!(
+        ". Alternated, {} times each: {} of processor time without counting, {} with it ({}); {} and {} elapsed ({})",
+        it.pairs,
+        Nanoseconds(it.bare_cpu_ns),
+        Nanoseconds(it.counted_cpu_ns),
+        times(it.bare_cpu_ns, it.counted_cpu_ns),
+        Nanoseconds(it.bare_elapsed_ns),
+        Nanoseconds(it.counted_elapsed_ns),
+        times(it.bare_elapsed_ns, it.counted_elapsed_ns)
+    )
+}
+
 /// Signals, forks, execs, requests to io_urings.
 fn others(seen: &Observation, style: Style) -> String {
     let asked = &seen.together;
@@ -189,6 +205,10 @@ fn others(seen: &Observation, style: Style) -> String {
             parts.push(format!("{} {what}", times(count)));
         }
     }
+    if asked.creates > 0 {
+        parts.push(format!("{} files opened to be created", times(asked.creates)));
+    }
+    parts.extend(asked.distinct_names.map(|names| format!("some {} different names looked up", times(names))));
     parts.extend(asked.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));
     let ring = asked.io_uring.iter().map(|it| format!("{} io_uring {}", times(it.count), it.name));
     parts.extend(ring);

@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{CallCount, NamedCount, Observation, PairCount, ProcessCounts, Usage};
+use record::{CallCount, NamedCount, Observation, PairCount, ProcessCounts, Requests, Usage};
 
 use super::processes::{executed, is_priced_together};
 
 /// What prices a line by its count.
 pub trait UnitPrices {
-    /// The processor time of these calls together, in ns.
-    fn calls(&mut self, call: &CallCount) -> Option<f64>;
+    /// The processor time of these calls together, in ns; they are among all that a process asked for.
+    fn calls(&mut self, call: &CallCount, asked: &Requests) -> Option<f64>;
     /// The processor time of one of these, in ns.
     fn unit(&mut self, unit: Unit) -> Option<f64>;
 }
@@ -155,7 +155,7 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &mut 
     let mut errors: BTreeMap<&str, u64> = BTreeMap::new();
     for call in &asked.calls {
         let together = is_priced_together(&call.call);
-        let cost_ns = if together { None } else { prices.calls(call) };
+        let cost_ns = if together { None } else { prices.calls(call, asked) };
         lines.push(AccountLine { what: call.call.clone(), count: call.count, failed: call.failed(), cost_ns });
         for error in &call.errors {
             *errors.entry(&error.name).or_default() += error.count;

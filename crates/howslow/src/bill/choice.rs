@@ -18,6 +18,12 @@ pub(super) enum Met {
     AsCounted,
 }
 
+/// A copied file of these sizes is known.
+const PAGE: f64 = 4096.0;
+const LARGE: f64 = 65536.0;
+/// More bytes than this that are read on and on come from memory, not from the private caches.
+const STREAM: u64 = 16 << 20;
+
 /// More files than this, with all that the kernel keeps of them, leave a core's private caches of 1 to 2 MiB.
 const MANY: u64 = 1024;
 
@@ -27,6 +33,8 @@ const LOOKS: &[&str] =
 const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 const ACCEPTS: &[&str] = &["accept", "accept4"];
 const LISTS: &[&str] = &["getdents", "getdents64"];
+const REMOVES: &[&str] = &["unlink", "unlinkat"];
+const WRITES: &[&str] = &["write", "pwrite64", "writev", "copy_file_range"];
 /// Calls that are priced by one operation at its only point.
 const SINGLE: &[(&str, &str)] = &[
     ("fstat", "called.fstat"),
@@ -43,8 +51,6 @@ const SINGLE: &[(&str, &str)] = &[
 const SIZED: &[(&str, &[&str])] = &[
     ("read", &["called.read"]),
     ("pread64", &["called.read"]),
-    ("write", &["syscall.write.null", "called.append"]),
-    ("pwrite64", &["syscall.write.null", "called.append"]),
     ("sendto", &["called.send"]),
     ("recvfrom", &["called.receive"]),
 ];
@@ -63,12 +69,17 @@ impl Choice<'_> {
         let name = call.call.as_str();
         let lines = match name {
             _ if LOOKS.contains(&name) => self.look(call),
-            _ if OPENS.contains(&name) => self.named(call, "called.open", 0),
+            _ if OPENS.contains(&name) => self.open(call),
             _ if LISTS.contains(&name) => self.listing(call),
+            _ if REMOVES.contains(&name) => self.removal(call),
+            "write" | "pwrite64" if call.bytes.is_some() => self.writes(call),
+            "copy_file_range" if call.bytes.is_some() => self.copies(call),
             "close" => self.closes(call),
             _ => match (SINGLE.iter().find(|it| it.0 == name), SIZED.iter().find(|it| it.0 == name), call.bytes) {
-                (Some((_, id)), ..) => self.at(id, &[], call.count),
-                (_, Some((_, ids)), Some(bytes)) => self.sized(ids, call.count as f64, bytes as f64),
+                (Some((_, id)), ..) => self.at(id, &[], call.count as f64),
+                (_, Some((_, ids)), Some(bytes)) => self.by_share(self.read_share(call), |many, share| {
+                    self.sized(ids, (call.count as f64 * share, bytes as f64 * share), many)
+                }),
                 _ => self.alone(call),
             },
         };
@@ -95,16 +106,76 @@ impl Choice<'_> {
         let opened = self.answered(OPENS) + self.answered(ACCEPTS);
         let open = open.min(opened).min(call.count - failed(call, MISSING));
         let mut terms = self.named(call, "called.stat", open);
-        terms.extend(self.at("called.fstat", &[], open));
+        terms.extend(self.at("called.fstat", &[], open as f64));
+        terms
+    }
+
+    /// Files that are there, and files that are created.
+    fn open(&self, call: &CallCount) -> Vec<Term> {
+        let opened = self.answered(OPENS).max(1);
+        let own = call.count.saturating_sub(call.failed());
+        let created = (self.seen.together.creates as f64 * own as f64 / opened as f64).round() as u64;
+        let created = created.min(own);
+        let mut terms = self.named(call, "called.open", created);
+        terms.extend(self.at("called.create", &[], created as f64));
         terms
     }
 
     /// A call that finds a name or does not, less those that look up nothing.
     fn named(&self, call: &CallCount, id: &str, without: u64) -> Vec<Term> {
         let missing = failed(call, MISSING);
-        let found = call.count.saturating_sub(missing + without);
-        let mut terms = self.at(id, &[self.files()], found);
-        terms.extend(self.at("called.stat.missing", &[], missing));
+        let found = call.count.saturating_sub(missing + without) as f64;
+        let mut terms = self.by_share(self.first_share(), |many, share| {
+            self.at(id, &[("files", Value::Number(if many { 4096 } else { 1 }))], found * share)
+        });
+        terms.extend(self.at("called.stat.missing", &[], missing as f64));
+        terms
+    }
+
+    /// As many writes as files were created write the first block of one; others go on.
+    fn writes(&self, call: &CallCount) -> Vec<Term> {
+        let mean = call.bytes.unwrap_or(0) as f64 / call.count.max(1) as f64;
+        let all: u64 = self.calls(&["write", "pwrite64"]);
+        let first = call.count.min(self.seen.together.creates * call.count / all.max(1)) as f64;
+        let rest = call.count as f64 - first;
+        let mut terms = self.sized(&["called.fill"], (first, first * mean), false);
+        terms.extend(self.sized(&["syscall.write.null", "called.append"], (rest, rest * mean), false));
+        terms
+    }
+
+    /// The last call for each file finds its end.
+    fn copies(&self, call: &CallCount) -> Vec<Term> {
+        let first = call.count.min(self.seen.together.creates.max(1));
+        let mut terms = self.sized(&["called.copy"], (first as f64, call.bytes.unwrap_or(0) as f64), false);
+        terms.extend(self.alone(&CallCount { count: call.count - first, ..call.clone() }));
+        terms
+    }
+
+    /// Removed files were created by the program itself, or are older: then they are taken as files of a page that the device
+    /// holds, too.
+    fn removal(&self, call: &CallCount) -> Vec<Term> {
+        let missing = failed(call, MISSING);
+        let found = (call.count - missing) as f64;
+        let (created, removed) = (self.seen.together.creates, self.answered(REMOVES));
+        let own = 2 * created >= removed && created > 0;
+        let written: u64 = self.moved(WRITES);
+        let mean = if own { written as f64 / created as f64 } else { PAGE };
+        let at = |size: f64, times: f64| {
+            let content = if own || size == 0.0 { "new" } else { "written" };
+            let point = [("size", Value::Number(size as u64)), ("content", Value::Word(content.into()))];
+            self.at("called.unlink", &point, times)
+        };
+        let mut terms = match mean {
+            0.0 => at(0.0, found),
+            // A file that holds anything holds a page.
+            _ if mean <= PAGE => at(PAGE, found),
+            _ if mean <= LARGE => {
+                let part = (mean - PAGE) / (LARGE - PAGE);
+                [at(PAGE, found * (1.0 - part)), at(LARGE, found * part)].concat()
+            }
+            _ => at(LARGE, found * mean / LARGE),
+        };
+        terms.extend(self.at("called.stat.missing", &[], missing as f64));
         terms
     }
 
@@ -113,9 +184,9 @@ impl Choice<'_> {
         let answered = call.count - call.failed().min(call.count);
         let connections = self.answered(ACCEPTS).min(answered);
         let files = self.answered(OPENS).min(answered - connections);
-        let mut terms = self.at("called.close.connection", &[], connections);
-        terms.extend(self.at("called.close", &[], files));
-        terms.extend(self.at("called.close.copy", &[], call.count - connections - files));
+        let mut terms = self.at("called.close.connection", &[], connections as f64);
+        terms.extend(self.at("called.close", &[], files as f64));
+        terms.extend(self.at("called.close.copy", &[], (call.count - connections - files) as f64));
         terms
     }
 
@@ -124,8 +195,8 @@ impl Choice<'_> {
         let pairs = self.seen.together.pairs.iter();
         let again: u64 = pairs.filter(|it| it.first == call.call && it.then == call.call).map(|it| it.count).sum();
         let lists = again.clamp(call.count.div_ceil(2), call.count);
-        let mut terms = self.at("called.list", &[("entries", Value::Number(0))], call.count - lists);
-        terms.extend(self.sized(&["called.list"], lists as f64, call.bytes.unwrap_or(0) as f64));
+        let mut terms = self.at("called.list", &[("entries", Value::Number(0))], (call.count - lists) as f64);
+        terms.extend(self.sized(&["called.list"], (lists as f64, call.bytes.unwrap_or(0) as f64), false));
         terms
     }
 
@@ -134,29 +205,65 @@ impl Choice<'_> {
         counts.map(|call| call.count.saturating_sub(call.failed())).sum()
     }
 
-    /// The point of the axis `files` that fits.
-    fn files(&self) -> (&'static str, Value) {
-        let many = match self.met {
-            Met::One => false,
-            Met::Many => true,
-            Met::AsCounted => self.answered(LOOKS) + self.answered(OPENS) > MANY,
-        };
-        ("files", Value::Number(if many { 4096 } else { 1 }))
+    /// How often these were called, whether they succeeded or failed.
+    fn calls(&self, calls: &[&str]) -> u64 {
+        let counts = self.seen.together.calls.iter().filter(|call| calls.contains(&call.call.as_str()));
+        counts.map(|call| call.count).sum()
+    }
+
+    fn moved(&self, calls: &[&str]) -> u64 {
+        let counts = self.seen.together.calls.iter().filter(|call| calls.contains(&call.call.as_str()));
+        counts.filter_map(|call| call.bytes).sum()
+    }
+
+    /// The share of look-ups that find nothing of a name in the private caches: the first of each name, and all if the names
+    /// are too many to stay there. Where distinct names were not counted, all of them or none.
+    fn first_share(&self) -> f64 {
+        let looks = (self.calls(LOOKS) + self.calls(OPENS)).max(1);
+        match (self.met, self.seen.together.distinct_names) {
+            (Met::One, _) => 0.0,
+            (Met::Many, _) => 1.0,
+            (Met::AsCounted, Some(names)) if names > MANY => 1.0,
+            (Met::AsCounted, Some(names)) => (names as f64 / looks as f64).min(1.0),
+            (Met::AsCounted, None) => f64::from(self.answered(LOOKS) + self.answered(OPENS) > MANY),
+        }
+    }
+
+    /// The share of reads whose bytes are not in the private caches: all if more is read, on and on, than these hold; else
+    /// one for each file that is opened for the first time.
+    fn read_share(&self, call: &CallCount) -> f64 {
+        let goes_on = call.call == "read" && 2 * self.calls(&["lseek"]) < call.count;
+        match self.met {
+            Met::One => 0.0,
+            Met::Many => 1.0,
+            Met::AsCounted if goes_on && call.bytes.is_some_and(|bytes| bytes > STREAM) => 1.0,
+            Met::AsCounted => {
+                let first = self.first_share();
+                let opened = self.answered(OPENS) as f64 * first / call.count.max(1) as f64;
+                if first < 1.0 { opened.min(1.0) } else { first }
+            }
+        }
+    }
+
+    /// The lines of the share that meets many files, and of the share that meets one.
+    fn by_share(&self, many: f64, lines: impl Fn(bool, f64) -> Vec<Term>) -> Vec<Term> {
+        let shares = [(true, many), (false, 1.0 - many)].into_iter().filter(|(_, share)| *share > 0.0);
+        shares.flat_map(|(many, share)| lines(many, share)).collect()
     }
 
     /// An operation at the point with these values, if it is to be done at all.
-    fn at(&self, id: &str, at: &[(&str, Value)], times: u64) -> Vec<Term> {
-        let Some(operation) = operations::find(id).filter(|_| times > 0) else { return Vec::new() };
+    fn at(&self, id: &str, at: &[(&str, Value)], times: f64) -> Vec<Term> {
+        let Some(operation) = operations::find(id).filter(|_| times > 0.0) else { return Vec::new() };
         let points = operation.points(false).into_iter().find(|point| has_values(point, at));
-        vec![Term { times: times as f64, operation: id.into(), at: points.unwrap_or_default() }]
+        vec![Term { times, operation: id.into(), at: points.unwrap_or_default() }]
     }
 
     /// A straight line through the two nearest measured sizes, at the mean of the bytes: so many times the one, so many times
     /// the other. The price is linear between them, so the mean is all that matters. Beyond the largest it is proportional to
     /// the bytes.
-    fn sized(&self, ids: &[&str], times: f64, bytes: f64) -> Vec<Term> {
-        let mean = bytes / times.max(1.0);
-        let points = self.sizes(ids, mean);
+    fn sized(&self, ids: &[&str], (times, bytes): (f64, f64), many: bool) -> Vec<Term> {
+        let mean = if times > 0.0 { bytes / times } else { 0.0 };
+        let points = self.sizes(ids, mean, many);
         let term = |(_, id, at): &(f64, &'static str, Point), times: f64| Term {
             times,
             operation: (*id).into(),
@@ -179,11 +286,11 @@ impl Choice<'_> {
 
     /// The measured sizes, the smallest first. A line may leave out sizes that the run does not have, but nothing is told of
     /// sizes below its first one, nor beyond its last one where larger ones can be measured: so many times one byte is no price.
-    fn sizes(&self, ids: &[&str], mean: f64) -> Vec<(f64, &'static str, Point)> {
+    fn sizes(&self, ids: &[&str], mean: f64, many: bool) -> Vec<(f64, &'static str, Point)> {
         let mut points: Vec<(f64, &'static str, Point)> = Vec::new();
         for operation in ids.iter().filter_map(|id| operations::find(id)) {
             let all = operation.points(false);
-            let mine = all.iter().filter(|point| self.is_met(operation, point, &all));
+            let mine = all.iter().filter(|point| is_met(operation, point, &all, many));
             points.extend(mine.map(|point| ((operation.moves)(point) as f64, operation.id, point.clone())));
         }
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -193,16 +300,15 @@ impl Choice<'_> {
         let reaches = known.last().is_some_and(|(size, ..)| *size >= mean || Some(*size) == largest);
         if begins && reaches { known } else { points }
     }
+}
 
-    /// True for points without an axis `files`, and for the one at their size that fits best: with the fewest files or the most.
-    fn is_met(&self, operation: &Operation, point: &Point, all: &[Point]) -> bool {
-        let (axis, wanted) = self.files();
-        let Some(files) = point.number(axis) else { return true };
-        let same = all.iter().filter(|other| (operation.moves)(other) == (operation.moves)(point));
-        let of_size = same.filter_map(|other| other.number(axis));
-        let best = if wanted == Value::Number(1) { of_size.min() } else { of_size.max() };
-        best == Some(files)
-    }
+/// True for points without an axis `files`, and for the one at their size that fits best: with the most files or the fewest.
+fn is_met(operation: &Operation, point: &Point, all: &[Point], many: bool) -> bool {
+    let Some(files) = point.number("files") else { return true };
+    let same = all.iter().filter(|other| (operation.moves)(other) == (operation.moves)(point));
+    let of_size = same.filter_map(|other| other.number("files"));
+    let best = if many { of_size.max() } else { of_size.min() };
+    best == Some(files)
 }
 
 fn has_values(point: &Point, at: &[(&str, Value)]) -> bool {
@@ -215,85 +321,4 @@ fn failed(call: &CallCount, error: &str) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use record::{NamedCount, PairCount, Requests};
-
-    use super::*;
-
-    fn call(name: &str, count: u64, missing: u64, bytes: Option<u64>) -> CallCount {
-        let errors = vec![NamedCount { name: MISSING.into(), count: missing }];
-        let errors = errors.into_iter().filter(|error| error.count > 0).collect();
-        CallCount { call: name.into(), count, bytes, errors }
-    }
-
-    /// The lines of the first call, as names and times.
-    fn chosen(calls: &[CallCount], pairs: &[(&str, &str, u64)], met: Met) -> Vec<(String, f64)> {
-        let pair = |it: &(&str, &str, u64)| PairCount { first: it.0.into(), then: it.1.into(), count: it.2 };
-        let pairs = pairs.iter().map(pair).collect();
-        let together = Requests { calls: calls.to_vec(), pairs, ..Requests::default() };
-        let seen = Observation { together, ..Observation::default() };
-        let lines = Choice { kept: &Kept::nothing(), seen: &seen, met }.call(&calls[0]);
-        assert!(lines.iter().all(|line| line.note.as_deref() == Some(calls[0].call.as_str())));
-        lines.iter().map(|line| (line.name(), line.term.times)).collect()
-    }
-
-    fn lines(of: &[(&str, f64)]) -> Vec<(String, f64)> {
-        of.iter().map(|(name, times)| ((*name).into(), *times)).collect()
-    }
-
-    #[test]
-    fn look_ups_are_of_many_names_where_there_were_many() {
-        let few = [call("newfstatat", 100, 0, None)];
-        assert_eq!(chosen(&few, &[], Met::AsCounted), lines(&[("called.stat@files=1", 100.0)]));
-        assert_eq!(chosen(&few, &[], Met::Many), lines(&[("called.stat@files=4096", 100.0)]));
-        let many = [call("newfstatat", 900, 300, None), call("openat", 600, 50, None)];
-        let expected =
-            lines(&[("called.stat@files=4096", 100.0), ("called.stat.missing", 300.0), ("called.fstat", 500.0)]);
-        assert_eq!(chosen(&many, &[("openat", "newfstatat", 500)], Met::AsCounted), expected);
-        assert_eq!(chosen(&many, &[("openat", "newfstatat", 500)], Met::One)[0].0, "called.stat@files=1");
-    }
-
-    #[test]
-    fn closes_are_those_of_connections_of_files_and_of_copies() {
-        let calls = [call("close", 100, 0, None), call("openat", 60, 20, None), call("accept4", 10, 0, None)];
-        let expected = [("called.close.connection", 10.0), ("called.close", 40.0), ("called.close.copy", 50.0)];
-        assert_eq!(chosen(&calls, &[], Met::One), lines(&expected));
-    }
-
-    #[test]
-    fn a_listing_ends_by_a_call_that_finds_its_end() {
-        let calls = [call("getdents64", 30, 0, Some(20 * 304))];
-        let twice = [("getdents64", "getdents64", 20)];
-        let expected = [("called.list@entries=0", 10.0), ("called.list@entries=8", 20.0)];
-        assert_eq!(chosen(&calls, &twice, Met::One), lines(&expected));
-    }
-
-    #[test]
-    fn sizes_lie_on_a_line_and_one_byte_is_no_page() {
-        let half = chosen(&[call("read", 10, 0, Some(10 * 2048))], &[], Met::One);
-        assert_eq!(half, lines(&[("called.read@files=1,size=0", 5.0), ("called.read@files=1,size=4096", 5.0)]));
-        let cold = chosen(&[call("read", 10, 0, Some(10 << 17))], &[], Met::Many);
-        assert_eq!(cold, lines(&[("called.read@files=256,size=65536", 20.0)]));
-        assert_eq!(chosen(&[call("write", 7, 0, Some(7))], &[], Met::One), lines(&[("syscall.write.null", 7.0)]));
-    }
-
-    #[test]
-    fn a_run_that_has_one_byte_alone_prices_no_pages() {
-        let book = crate::resolve::run("pdp-11-24").expect("a book");
-        let one =
-            record::Cost { operation: "syscall.write.null".into(), at: Point::default(), ..book.costs[0].clone() };
-        let kept = Kept::of(record::Run { costs: vec![one], ..book });
-        let seen = Observation::default();
-        let choice = Choice { kept: &kept, seen: &seen, met: Met::One };
-        let large = choice.call(&call("write", 3, 0, Some(3 * 40_000)));
-        assert!(!large.is_empty() && large.iter().all(|line| line.term.operation != "syscall.write.null"), "{large:?}");
-        let small = choice.call(&call("write", 7, 0, Some(7)));
-        assert_eq!((small[0].term.operation.as_str(), small[0].term.times), ("syscall.write.null", 7.0));
-    }
-
-    #[test]
-    fn other_calls_are_priced_by_what_times_them_alone() {
-        assert_eq!(chosen(&[call("getppid", 3, 0, None)], &[], Met::Many)[0].1, 3.0);
-        assert_eq!(chosen(&[call("mkdirat", 2, 0, None)], &[], Met::Many), lines(&[("call.mkdirat", 2.0)]));
-    }
-}
+mod tests;

@@ -15,6 +15,9 @@ pub(super) fn text(seen: &Observation, lines: &[MixLine]) -> String {
     if let Some(source) = &mix.source {
         let _ = writeln!(text, "source = {}", quoted(source));
     }
+    if let Some(names) = mix.distinct_names {
+        let _ = writeln!(text, "distinct_names = {names}");
+    }
     for line in &mix.lines {
         let _ = writeln!(text, "\n[[operation]]\noperation = {}", quoted(&line.name()));
         let _ = writeln!(text, "times = {}\nfamily = {}", line.term.times, quoted(&line.family));

@@ -226,6 +226,7 @@ pub(super) fn mix(seen: &Observation, lines: Vec<MixLine>) -> Mix {
         whole_as: record::WholeAs::Net,
         whole_units: 1.0,
         measured: std::collections::BTreeMap::new(),
+        distinct_names: seen.together.distinct_names,
         lines,
     }
 }

@@ -82,6 +82,9 @@ pub(crate) struct BillArgs {
     /// The prices: of an undisturbed core, or of programs that share the machine
     #[arg(long, value_name = "STATE", value_enum, default_value_t = PriceState::Typical)]
     pub by: PriceState,
+    /// First run COMMAND this often without and with counting, alternately, to tell what counting costs it
+    #[arg(long, value_name = "TIMES", value_parser = at_least_one::<u32>, requires = "words")]
+    pub alternate: Option<u32>,
     /// Count in this way only
     #[arg(long, value_name = "SOURCE", value_enum)]
     pub source: Option<CountingSource>,

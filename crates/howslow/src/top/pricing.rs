@@ -3,20 +3,32 @@
 use std::collections::HashMap;
 
 use analysis::bill::{Unit, UnitPrices};
-use record::{CallCount, Observation, ProcessCounts, Requests, Usage};
+use record::{CallCount, NamedCount, Observation, PairCount, ProcessCounts, Requests, Usage};
 
 use crate::bill::prices::Prices;
 
 /// The prices of a bill, kept by call.
 pub(super) struct Pricing {
     pub prices: Prices,
-    /// By name and by the mean of the bytes: the price of one call, in ns.
-    calls: HashMap<String, HashMap<u64, Option<f64>>>,
+    /// By what was asked for, in proportion: the price of one call, in ns.
+    calls: HashMap<String, HashMap<Vec<u64>, Option<f64>>>,
     units: HashMap<Unit, Option<f64>>,
 }
 
 /// A price is that of so many calls, so that a mean of bytes may have a fraction.
 const MANY: u64 = 1024;
+/// What is decisive for the price of a call beside itself: other calls, and which call it follows.
+const CONTEXTS: &[(&[&str], &[&str], &[&str])] = &[
+    (&["close"], &["open", "openat", "openat2", "creat", "accept", "accept4"], &[]),
+    (
+        &["newfstatat"],
+        &["open", "openat", "openat2", "creat", "accept", "accept4"],
+        &["open", "openat", "openat2", "creat", "accept", "accept4"],
+    ),
+    (&["getdents", "getdents64"], &[], &["getdents", "getdents64"]),
+    (&["read", "lseek"], &["open", "openat", "lseek"], &[]),
+    (&["write", "pwrite64"], &["write", "pwrite64"], &[]),
+];
 /// More means than this of one call are not kept.
 const MOST: usize = 4096;
 
@@ -62,20 +74,18 @@ impl Pricing {
 }
 
 impl UnitPrices for Pricing {
-    fn calls(&mut self, call: &CallCount) -> Option<f64> {
-        let mean = |bytes: u64| bytes as f64 / call.count.max(1) as f64;
-        let bytes = call.bytes.map_or(0, |bytes| rounded((mean(bytes) * MANY as f64) as u64));
-        let known = self.calls.get(&call.call).and_then(|of| of.get(&bytes)).copied();
+    fn calls(&mut self, call: &CallCount, asked: &Requests) -> Option<f64> {
+        let shape = shape(call, asked);
+        let key = key(&shape);
+        let known = self.calls.get(&call.call).and_then(|of| of.get(&key)).copied();
         let each = known.unwrap_or_else(|| {
-            let alone = CallCount { count: MANY, bytes: call.bytes.map(|_| bytes), errors: Vec::new(), ..call.clone() };
-            let together = Requests { calls: vec![alone], ..Requests::default() };
-            let seen = Observation { together, ..Observation::default() };
+            let seen = Observation { together: shape, ..Observation::default() };
             let each = self.line(&seen, &call.call).map(|all| all / MANY as f64);
             let of = self.calls.entry(call.call.clone()).or_default();
             if of.len() >= MOST {
                 of.clear();
             }
-            of.insert(bytes, each);
+            of.insert(key, each);
             each
         })?;
         Some(each * call.count as f64)
@@ -89,6 +99,45 @@ impl UnitPrices for Pricing {
         self.units.insert(unit, price);
         price
     }
+}
+
+/// What was asked for as far as the price of this call depends on it, in proportion to [`MANY`] such calls. Where names are few,
+/// the first look-up of each is not told apart.
+fn shape(call: &CallCount, asked: &Requests) -> Requests {
+    let part = |count: u64| rounded((count as f64 / call.count.max(1) as f64 * MANY as f64) as u64);
+    let scaled = |it: &CallCount| CallCount {
+        call: it.call.clone(),
+        count: if it.call == call.call { MANY } else { part(it.count) },
+        bytes: it.bytes.map(part),
+        errors: it.errors.iter().map(|error| NamedCount { name: error.name.clone(), count: part(error.count) }).collect(),
+    };
+    let context = CONTEXTS.iter().find(|(calls, ..)| calls.contains(&call.call.as_str()));
+    let (others, before) = context.map_or((&[][..], &[][..]), |(_, others, before)| (*others, *before));
+    let is_other = |it: &&CallCount| it.call != call.call && others.contains(&it.call.as_str());
+    let pair = |it: &&PairCount| it.then == call.call && before.contains(&it.first.as_str());
+    let scaled_pair = |it: &PairCount| PairCount { count: part(it.count), ..it.clone() };
+    Requests {
+        calls: std::iter::once(call).chain(asked.calls.iter().filter(is_other)).map(scaled).collect(),
+        pairs: asked.pairs.iter().filter(pair).map(scaled_pair).collect(),
+        creates: part(asked.creates),
+        distinct_names: asked.distinct_names.map(|names| if names > MANY { names } else { 0 }),
+        ..Requests::default()
+    }
+}
+
+/// Calls of one name with the same key have the same price.
+fn key(shape: &Requests) -> Vec<u64> {
+    let name = |name: &str| {
+        // FNV-1a (RFC 9923), of names of some bytes.
+        name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    };
+    let mut key = vec![shape.creates, shape.distinct_names.map_or(0, |names| names.min(MANY + 1) + 1)];
+    for call in &shape.calls {
+        key.extend([name(&call.call), call.count, call.bytes.map_or(u64::MAX, |bytes| bytes)]);
+        key.extend(call.errors.iter().flat_map(|error| [name(&error.name), error.count]));
+    }
+    key.extend(shape.pairs.iter().flat_map(|pair| [name(&pair.first), pair.count]));
+    key
 }
 
 /// The number with its first five bits only, which is off by 6 % at most: means that are nearly the same have one price.
@@ -116,10 +165,24 @@ mod tests {
     }
 
     #[test]
+    fn a_close_is_shaped_by_what_was_opened_and_its_scale_does_not_matter() {
+        let call = |name: &str, count: u64| CallCount { call: name.into(), count, ..CallCount::default() };
+        let asked = |times: u64| Requests {
+            calls: vec![call("close", 10 * times), call("openat", 5 * times), call("read", 70 * times)],
+            ..Requests::default()
+        };
+        let few = shape(&asked(1).calls[0], &asked(1));
+        assert_eq!(few.calls, [call("close", MANY), call("openat", MANY / 2)]);
+        assert_eq!(key(&few), key(&shape(&asked(7).calls[0], &asked(7))));
+        let copies = Requests { calls: vec![call("close", 10)], ..Requests::default() };
+        assert_ne!(key(&few), key(&shape(&copies.calls[0], &copies)));
+    }
+
+    #[test]
     fn without_a_run_nothing_has_a_price() {
         let mut pricing = Pricing::of(Prices::nothing(MachineState::Typical));
         let call = CallCount { call: "read".into(), count: 3, bytes: Some(10), ..CallCount::default() };
-        assert_eq!(pricing.calls(&call), None);
+        assert_eq!(pricing.calls(&call, &Requests::default()), None);
         assert_eq!(pricing.unit(Unit::Switch), None);
     }
 }

@@ -40,6 +40,7 @@ pub(super) mod helper {
     pub(crate) const PUSH: i32 = 87;
     pub(crate) const POP: i32 = 88;
     pub(crate) const READ: i32 = 113;
+    pub(crate) const READ_TEXT: i32 = 114;
     pub(crate) const IDENTITY_IN: i32 = 120;
     pub(crate) const ANCESTOR: i32 = 123;
 }
@@ -52,6 +53,13 @@ pub(super) mod frame {
     pub(crate) const ONE: i16 = -32;
     pub(crate) const SPILLED: i16 = -48;
     pub(crate) const SPILLED_KEY: i16 = -40;
+    // From -96 to -48: registers, by `layout::HERE`.
+    pub(crate) const CLASS: i16 = -104;
+    pub(crate) const FOLDER: i16 = -112;
+    /// The first bytes of a name.
+    pub(crate) const PATH: i16 = -240;
+    /// How many.
+    pub(crate) const PATH_SIZE: i16 = 128;
 }
 
 /// Fibonacci hashing: 2^32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
@@ -143,6 +151,14 @@ impl<'a> Builder<'a> {
         self.frame(1, frame::WORD);
         self.code.call(helper::READ);
         self.code.load(Width::Word, 0, FRAME, frame::WORD);
+    }
+
+    /// Reads this part of the saved registers, which register 3 points to, into the frame.
+    pub(super) fn read_registers(&mut self, (at, bytes, place): (i32, i32, i16)) {
+        self.code.add(3, at);
+        self.code.constant(2, bytes);
+        self.frame(1, place);
+        self.code.call(helper::READ);
     }
 
     /// Gives register 3 the kind of a key, above its two numbers.

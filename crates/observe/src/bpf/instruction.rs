@@ -20,6 +20,8 @@ pub(crate) const FRAME: Register = 10;
 /// The width of a load or store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Width {
+    /// 8 bits.
+    Byte,
     /// 32 bits.
     Word,
     /// 64 bits.
@@ -90,6 +92,7 @@ pub(crate) struct Assembler {
 impl Width {
     fn bits(self) -> u8 {
         match self {
+            Width::Byte => 0x10,
             Width::Word => 0x00,
             Width::Double => 0x18,
         }
@@ -231,6 +234,8 @@ mod tests {
     fn instructions_have_the_codes_of_the_standard() {
         assert_eq!(made(|a| a.load(Width::Double, 6, 1, 8)), [(0x79, 0x16, 8, 0)]);
         assert_eq!(made(|a| a.load(Width::Word, 0, 7, 4)), [(0x61, 0x70, 4, 0)]);
+        assert_eq!(made(|a| a.load(Width::Byte, 0, 7, 4)), [(0x71, 0x70, 4, 0)]);
+        assert_eq!(made(|a| a.store(Width::Byte, 7, 4, 0)), [(0x73, 0x07, 4, 0)]);
         assert_eq!(made(|a| a.store(Width::Word, FRAME, -4, 0)), [(0x63, 0x0a, -4, 0)]);
         assert_eq!(made(|a| a.store(Width::Double, FRAME, -8, 1)), [(0x7b, 0x1a, -8, 0)]);
         assert_eq!(made(|a| a.add_at_once(0, 0, 1)), [(0xdb, 0x10, 0, 0)]);

@@ -39,8 +39,15 @@ pub(crate) const CGROUP: i16 = 96;
 pub(crate) const COUNTS: i16 = 128;
 /// Keys and how often, eight bytes each; a key of 0 is a free place.
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
+/// Hashes of the names by which descriptors were opened, by the low bits of the descriptor; after them, that of the working
+/// folder. Eight bytes each.
+pub(crate) const FOLDERS: i16 = TABLE + ((PLACES + TRIES - 1) * 16) as i16;
+/// Descriptors whose names are kept, a power of two.
+pub(crate) const DESCRIPTORS: i32 = 64;
+/// How many different names were looked up: a sketch, one byte for each of its registers.
+pub(crate) const SKETCH: i16 = FOLDERS + (DESCRIPTORS as i16 + 1) * 8;
 /// The size of a record in bytes.
-pub(crate) const RECORD: usize = TABLE as usize + (PLACES + TRIES - 1) * 16;
+pub(crate) const RECORD: usize = SKETCH as usize + crate::sketch::REGISTERS;
 
 /// Places of the hints, a power of two.
 pub(crate) const HINT_BITS: i32 = 12;
@@ -83,6 +90,8 @@ pub(crate) enum Kind {
     Unknown = 5,
     /// A request of an io_uring: its operation code.
     Ring = 6,
+    /// A file that was opened and, if there was none, created: the number of the call.
+    Create = 7,
 }
 
 /// Where the programs count what was lost, eight bytes each.
@@ -105,6 +114,17 @@ pub(crate) struct Architecture {
     pub execute: i32,
     /// Where `struct pt_regs` has the call's number, 4 bytes.
     pub number: i32,
+    /// What is read of `struct pt_regs` after each call: its place there, its bytes, its place in the frame.
+    pub registers: (i32, i32, i16),
+    /// What is read as well where a call's arguments matter.
+    pub more_registers: Option<(i32, i32, i16)>,
+    /// Where the frame then has the call's number, 4 bytes.
+    pub number_read: i16,
+    /// Where it has the first three arguments, if all registers were read.
+    pub arguments: [i16; 3],
+    /// Two places of the frame that hold the same after a call by the instruction of 64-bit programs, which puts the address of
+    /// the next one into a register; after the gate of 32-bit programs they differ.
+    pub gate: Option<[i16; 2]>,
     /// Where it tells a 32-bit program, 4 bytes; the bits to look at; their value then.
     pub narrow: (i32, i32, i32),
     /// Calls that return 0 in the new task.
@@ -124,6 +144,12 @@ pub(crate) struct Architecture {
 pub(crate) const HERE: Architecture = Architecture {
     execute: 59,
     number: 120,
+    // From `cx` to `ip`.
+    registers: (88, 48, -96),
+    more_registers: None,
+    number_read: -64,
+    arguments: [-72, -80, -88],
+    gate: Some([-96, -56]),
     narrow: (136, 0xffff, 0x23),
     forks: &[56, 57, 58, 435],
     signal_return: 15,
@@ -137,6 +163,12 @@ pub(crate) const HERE: Architecture = Architecture {
 pub(crate) const HERE: Architecture = Architecture {
     execute: 221,
     number: 280,
+    // `orig_x0` and `syscallno`; `x1` and `x2`.
+    registers: (272, 16, -64),
+    more_registers: Some((8, 16, -80)),
+    number_read: -56,
+    arguments: [-64, -80, -72],
+    gate: None,
     narrow: (264, 0x10, 0x10),
     forks: &[220, 435],
     signal_return: 139,

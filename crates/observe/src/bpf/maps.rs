@@ -29,6 +29,8 @@ pub(crate) struct Maps {
     pub ended: Map,
     /// What found no place in the table of its record.
     pub spilled: Map,
+    /// What a call's arguments name, by its number: see `names`.
+    pub classes: Map,
     /// What was lost.
     pub lost: Map,
     /// Records that belong to a CPU each.
@@ -55,11 +57,13 @@ impl Maps {
             free: Map::new(MapKind::Stack, 0, 4, records)?,
             ended: Map::new(MapKind::Queue, 0, 4, records)?,
             spilled: hash(16, 8, SPILLED)?,
+            classes: array(layout::CALLS, 1)?,
             lost: array(layout::lost::SIZE, 1)?,
             shared: cpus as u32,
             namespace: namespace(),
             next: 1,
         };
+        maps.classes.set(&0_u32.to_ne_bytes(), &super::names::classes())?;
         for slot in 0..(records + cpus) as u32 {
             maps.recycle(slot)?;
         }

@@ -1,6 +1,7 @@
 //! Turns the bytes of a record into counts.
 
 use crate::counts::{Call, Counts, Times};
+use crate::sketch::Sketch;
 use crate::task::Task;
 
 use super::layout::{self, Kind};
@@ -35,6 +36,8 @@ pub(crate) fn task(record: &[u8]) -> Task {
             task.counts.calls.insert(Call::Native(call as u16), times);
         }
     }
+    let sketch = record.get(layout::SKETCH as usize..).unwrap_or_default();
+    task.counts.names = Sketch::of(sketch);
     for place in 0..layout::PLACES + layout::TRIES - 1 {
         let at = layout::TABLE + (place * 16) as i16;
         let key = number(record, at);
@@ -57,6 +60,8 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         *counts.errors.entry((Call::Native(first), second)).or_default() += count;
     } else if kind == Kind::Signal as u8 {
         *counts.signals.entry(second).or_default() += count;
+    } else if kind == Kind::Create as u8 {
+        counts.creates += count;
     } else if kind == Kind::Ring as u8 {
         *counts.requests.entry(second).or_default() += count;
     } else {

@@ -9,6 +9,7 @@ use super::builder::{Builder, GOLDEN, Whom, frame, helper};
 use super::instruction::{Compute, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
+use super::names;
 use Operand::{Constant, Register as Other};
 
 /// `execve` of 32-bit programs: x86 lets the call that executed one end as this.
@@ -38,13 +39,19 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.code.place(labels.found);
     b.code.load(Width::Double, 9, 6, 8);
     b.code.load(Width::Double, 3, 6, 0);
-    b.code.add(3, HERE.number);
-    b.read_word();
-    b.code.copy(8, 0);
+    b.read_registers(HERE.registers);
+    b.code.load(Width::Word, 8, super::instruction::FRAME, HERE.number_read);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.jump_if(1, When::NotEqual, Constant(0), special);
+    let gate = HERE.gate.map(|places| look_at_gate(&mut b, places));
     b.code.place(labels.by_number);
     b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
+    let (named, has_name) = (b.code.label(), b.code.label());
+    b.code.map_value(1, b.maps.classes.descriptor());
+    b.code.compute(Compute::Add, 1, Other(8));
+    b.code.load(Width::Byte, 1, 1, 0);
+    b.code.jump_if(1, When::NotEqual, Constant(0), has_name);
+    b.code.place(named);
     b.code.copy(2, 8);
     b.code.compute(Compute::ShiftLeft, 2, Constant(4));
     b.code.compute(Compute::Add, 2, Other(7));
@@ -61,9 +68,42 @@ pub(crate) fn returned(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.key(Kind::Pair);
     b.count_key(labels.end);
     count_error(&mut b, failed, pairs);
+    b.code.place(has_name);
+    names::count(&mut b, named);
+    if let Some(gate) = gate {
+        count_by_gate(&mut b, gate, &labels);
+    }
     handle_special(&mut b, special, rare, &labels);
     count_rare(&mut b, rare, &labels);
     b.end(labels.end)
+}
+
+/// Goes to the result if the call may have come by the gate of 32-bit programs.
+fn look_at_gate(b: &mut Builder, places: [i16; 2]) -> Label {
+    let gate = b.code.label();
+    b.code.load(Width::Double, 1, super::instruction::FRAME, places[0]);
+    b.code.load(Width::Double, 2, super::instruction::FRAME, places[1]);
+    b.code.jump_if(1, When::NotEqual, Other(2), gate);
+    gate
+}
+
+/// A call after which the registers are not as the instruction of 64-bit programs leaves them: a handler's return, a tracer, or
+/// the gate of 32-bit programs, which the kernel notes in the task (arch/x86/include/asm/thread_info.h: `status` follows two
+/// words at the beginning of the task, and `TS_COMPAT` is 2).
+fn count_by_gate(b: &mut Builder, gate: Label, labels: &Labels) {
+    const STATUS: i32 = 16;
+    const BY_GATE: i32 = 2;
+    b.code.place(gate);
+    b.this_task();
+    b.code.copy(3, 0);
+    b.code.add(3, STATUS);
+    b.read_word();
+    b.code.compute(Compute::And, 0, Constant(BY_GATE));
+    b.code.jump_if(0, When::Equal, Constant(0), labels.by_number);
+    b.code.copy(3, 8);
+    b.code.compute(Compute::And, 3, Constant(0xffff));
+    b.key(Kind::Narrow);
+    b.count_key(labels.end);
 }
 
 /// Counts a call that begins, by its number alone. In register 7 the record, in 8 the number.

@@ -3,6 +3,7 @@
 //! one file and on many different ones. A bill prices programs by these.
 
 pub(crate) mod connection;
+pub(crate) mod created;
 pub(crate) mod listing;
 
 use std::cell::{Cell, RefCell};

@@ -8,7 +8,7 @@ use super::*;
 struct Round;
 
 impl UnitPrices for Round {
-    fn calls(&mut self, call: &CallCount) -> Option<f64> {
+    fn calls(&mut self, call: &CallCount, _: &Requests) -> Option<f64> {
         (call.call != "unknown").then(|| 10.0 * call.count as f64 + call.bytes.unwrap_or(0) as f64)
     }
 

@@ -1,0 +1,105 @@
+//! What counting costs a command: it is run without and with counting, alternately, and the medians are compared.
+
+use std::time::Duration;
+
+use observe::{Observer, Options, Source, State, Target};
+use record::{Alternated, Observation};
+
+use super::misuse;
+use crate::output::say;
+
+/// How long a look for the end of the command may take.
+const STEP: Duration = Duration::from_millis(100);
+
+/// Runs the command this often each way. `None` if calls cannot be counted here.
+///
+/// # Errors
+/// If it cannot be started.
+pub(super) fn alternate(target: &Target, options: &Options, times: u32) -> anyhow::Result<Option<Alternated>> {
+    let bare = Options { source: Some(Source::Accounts), calibrate: false, ..*options };
+    let counted = Options { calibrate: false, ..*options };
+    let (mut without, mut with) = (Vec::new(), Vec::new());
+    for _ in 0..times {
+        without.push(run(target, &bare)?);
+        let seen = run(target, &counted)?;
+        if seen.source == Source::Accounts.word() {
+            say("--alternate: calls cannot be counted here, so counting costs nothing");
+            return Ok(None);
+        }
+        with.push(seen);
+    }
+    let cpu = |seen: &Observation| seen.usage.cpu_ns.unwrap_or(0.0);
+    let elapsed = |seen: &Observation| seen.elapsed_ns;
+    Ok(Some(Alternated {
+        pairs: times,
+        bare_cpu_ns: median(&without, cpu),
+        counted_cpu_ns: median(&with, cpu),
+        bare_elapsed_ns: median(&without, elapsed),
+        counted_elapsed_ns: median(&with, elapsed),
+    }))
+}
+
+/// One run from beginning to end.
+fn run(target: &Target, options: &Options) -> anyhow::Result<Observation> {
+    let mut observer = Observer::start(target.clone(), options).map_err(misuse)?;
+    while observer.step(STEP)? == State::Running {}
+    Ok(observer.finish()?)
+}
+
+fn median(of: &[Observation], figure: fn(&Observation) -> f64) -> f64 {
+    let mut figures: Vec<f64> = of.iter().map(figure).collect();
+    figures.sort_by(f64::total_cmp);
+    let middle = figures.len() / 2;
+    match figures.len() {
+        0 => 0.0,
+        length if length % 2 == 1 => figures[middle],
+        _ => f64::midpoint(figures[middle - 1], figures[middle]),
+    }
+}
+
+/// Tells it in the bill. What the runs differ by is what counting cost, which is better known so than by a loop of one call.
+pub(super) fn note(seen: &mut Observation, alternated: Option<Alternated>) {
+    let calls = seen.together.total().max(1) as f64;
+    if let (Some(counting), Some(alternated)) = (&mut seen.counting, alternated) {
+        counting.together_ns = alternated.cost_ns().max(0.0);
+        counting.per_call_ns = counting.together_ns / calls;
+        counting.method = "the command itself, without and with counting".into();
+        counting.alternated = Some(alternated);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{CallCount, CountingCost, Requests};
+
+    use super::*;
+
+    #[test]
+    fn what_runs_differ_by_is_what_counting_cost() {
+        let counting = CountingCost {
+            per_call_ns: 70.0,
+            in_program_ns: Some(30.0),
+            together_ns: 700.0,
+            method: "a loop".into(),
+            alternated: None,
+        };
+        let calls = vec![CallCount { call: "read".into(), count: 10, ..CallCount::default() }];
+        let together = Requests { calls, ..Requests::default() };
+        let mut seen = Observation { together, counting: Some(counting), ..Observation::default() };
+        note(&mut seen, None);
+        assert_eq!(seen.counting.as_ref().map(|it| it.together_ns), Some(700.0));
+        let found = Alternated {
+            pairs: 3,
+            bare_cpu_ns: 8000.0,
+            counted_cpu_ns: 9000.0,
+            bare_elapsed_ns: 8500.0,
+            counted_elapsed_ns: 9600.0,
+        };
+        note(&mut seen, Some(found));
+        let counting = seen.counting.expect("a cost");
+        assert_eq!((counting.together_ns, counting.per_call_ns), (1000.0, 100.0));
+        let long = |ns: f64| Observation { elapsed_ns: ns, ..Observation::default() };
+        assert_eq!(median(&[long(3.0), long(1.0), long(2.0)], |seen| seen.elapsed_ns), 2.0);
+        assert_eq!(median(&[long(3.0), long(1.0)], |seen| seen.elapsed_ns), 2.0);
+    }
+}

@@ -1,0 +1,300 @@
+//! How many different names a program looks up: each name is hashed together with what is known of the folder that it is
+//! relative to, and the hash goes into the sketch of the record. A descriptor keeps the hash of the name that it was opened by.
+//! Calls that take no name are not slowed down.
+
+use operations::every_call;
+
+use super::builder::{Builder, frame, helper};
+use super::instruction::{Compute, FRAME, Label, Operand, Register, When, Width};
+use super::layout::{self, HERE, Kind};
+use crate::sketch::REGISTER_BITS;
+use Operand::{Constant, Register as Other};
+
+/// The first argument is a name.
+const FIRST: u8 = 1;
+/// The second argument is a name, relative to the descriptor that is the first.
+const SECOND: u8 = 2;
+/// The result is a descriptor of what was named.
+const OPENS: u8 = 4;
+/// What was named becomes the working folder.
+const ENTERS: u8 = 8;
+/// The result is a copy of the descriptor that is the first argument.
+const COPIES: u8 = 16;
+/// The same if the second argument says so.
+const MAY_COPY: u8 = 32;
+/// The argument after the name may say that a file is to be created.
+const MAY_CREATE: u8 = 64;
+
+/// `AT_FDCWD`, with its sign turned.
+const WORKING_FOLDER: i32 = 100;
+const SLASH: i32 = b'/' as i32;
+/// 2^64 over the golden ratio, as for [`super::builder::GOLDEN`].
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+const CLASSES: &[(u8, &[&str])] = &[
+    (
+        FIRST,
+        &[
+            "stat",
+            "lstat",
+            "access",
+            "readlink",
+            "unlink",
+            "mkdir",
+            "rmdir",
+            "chmod",
+            "chown",
+            "lchown",
+            "truncate",
+            "getxattr",
+            "lgetxattr",
+            "listxattr",
+            "llistxattr",
+            "utime",
+            "utimes",
+            "statfs",
+        ],
+    ),
+    (FIRST | OPENS | MAY_CREATE, &["open"]),
+    (FIRST | OPENS, &["creat"]),
+    (FIRST | ENTERS, &["chdir"]),
+    (
+        SECOND,
+        &[
+            "newfstatat",
+            "statx",
+            "faccessat",
+            "faccessat2",
+            "readlinkat",
+            "unlinkat",
+            "mkdirat",
+            "fchmodat",
+            "fchmodat2",
+            "fchownat",
+            "utimensat",
+            "mknodat",
+        ],
+    ),
+    (SECOND | OPENS | MAY_CREATE, &["openat"]),
+    (SECOND | OPENS, &["openat2"]),
+    (COPIES, &["dup", "dup2", "dup3"]),
+    (COPIES | MAY_COPY, &["fcntl"]),
+    (COPIES | ENTERS, &["fchdir"]),
+];
+
+/// What the arguments of each call name, by its number.
+pub(super) fn classes() -> Vec<u8> {
+    let mut classes = vec![0; layout::CALLS];
+    for call in every_call() {
+        let class = CLASSES.iter().find(|(_, names)| names.contains(&call.name)).map(|(class, _)| *class);
+        let place = usize::try_from(call.number).ok().and_then(|number| classes.get_mut(number));
+        if let (Some(class), Some(place)) = (class, place) {
+            *place = class;
+        }
+    }
+    classes
+}
+
+/// Counts the name of a call that returned. In register 1 the class of the call, in 7 the record, in 9 the result; registers 6
+/// to 9 are kept.
+pub(super) fn count(b: &mut Builder, done: Label) {
+    let (copies, added) = (b.code.label(), b.code.label());
+    b.code.store(Width::Double, FRAME, frame::CLASS, 1);
+    if let Some(more) = HERE.more_registers {
+        b.code.load(Width::Double, 3, 6, 0);
+        b.read_registers(more);
+        b.code.load(Width::Double, 1, FRAME, frame::CLASS);
+    }
+    b.code.compute(Compute::And, 1, Constant(i32::from(COPIES)));
+    b.code.jump_if(1, When::NotEqual, Constant(0), copies);
+    read_name(b, done);
+    hash_name(b);
+    keep_name(b);
+    add_to_sketch(b, added);
+    b.code.place(added);
+    count_creation(b, done);
+    b.code.place(copies);
+    copy_name(b, done);
+}
+
+/// The name into the frame, and the hash of its folder.
+fn read_name(b: &mut Builder, done: Label) {
+    let (second, known) = (b.code.label(), b.code.label());
+    has(b, SECOND, second);
+    b.code.load(Width::Double, 3, FRAME, HERE.arguments[0]);
+    b.code.constant(4, layout::DESCRIPTORS);
+    b.code.jump(known);
+    b.code.place(second);
+    b.code.load(Width::Double, 3, FRAME, HERE.arguments[1]);
+    b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
+    descriptor_place(b);
+    b.code.place(known);
+    folder(b, 4);
+    b.code.load(Width::Double, 4, 4, layout::FOLDERS);
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 4);
+    b.code.constant(0, 0);
+    for word in 0..frame::PATH_SIZE / 8 {
+        b.code.store(Width::Double, FRAME, frame::PATH + word * 8, 0);
+    }
+    b.frame(1, frame::PATH);
+    b.code.constant(2, i32::from(frame::PATH_SIZE));
+    b.code.call(helper::READ_TEXT);
+    // Without a name, with its end alone, the call is about a descriptor.
+    b.code.jump_if(0, When::Less, Constant(2), done);
+}
+
+/// The place of the descriptor in register 4, which may stand for the working folder.
+fn descriptor_place(b: &mut Builder) {
+    let (other, known) = (b.code.label(), b.code.label());
+    b.code.copy(5, 4);
+    b.code.compute32(Compute::Add, 5, Constant(WORKING_FOLDER));
+    b.code.jump_if(5, When::NotEqual, Constant(0), other);
+    b.code.constant(4, layout::DESCRIPTORS);
+    b.code.jump(known);
+    b.code.place(other);
+    b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
+    b.code.place(known);
+}
+
+/// Turns a place into the address of its hash, less the offset of all.
+fn folder(b: &mut Builder, place: Register) {
+    b.code.compute(Compute::ShiftLeft, place, Constant(3));
+    b.code.compute(Compute::Add, place, Other(7));
+}
+
+/// Goes there if the class has this.
+fn has(b: &mut Builder, what: u8, to: Label) {
+    b.code.load(Width::Double, 1, FRAME, frame::CLASS);
+    b.code.compute(Compute::And, 1, Constant(i32::from(what)));
+    b.code.jump_if(1, When::NotEqual, Constant(0), to);
+}
+
+/// The hash of the name and its folder: register 2.
+fn hash_name(b: &mut Builder) {
+    let (relative, hashed) = (b.code.label(), b.code.label());
+    b.code.load(Width::Double, 2, FRAME, frame::FOLDER);
+    b.code.load(Width::Byte, 1, FRAME, frame::PATH);
+    b.code.jump_if(1, When::NotEqual, Constant(SLASH), relative);
+    b.code.constant(2, 0);
+    b.code.place(relative);
+    b.code.wide(3, GOLDEN);
+    for word in 0..frame::PATH_SIZE / 8 {
+        b.code.load(Width::Double, 1, FRAME, frame::PATH + word * 8);
+        b.code.jump_if(1, When::Equal, Constant(0), hashed);
+        b.code.compute(Compute::Xor, 2, Other(1));
+        b.code.compute(Compute::Multiply, 2, Other(3));
+        b.code.copy(1, 2);
+        b.code.compute(Compute::ShiftRight, 1, Constant(32));
+        b.code.compute(Compute::Xor, 2, Other(1));
+    }
+    b.code.place(hashed);
+    b.code.compute(Compute::Multiply, 2, Other(3));
+    b.code.copy(1, 2);
+    b.code.compute(Compute::ShiftRight, 1, Constant(29));
+    b.code.compute(Compute::Xor, 2, Other(1));
+}
+
+/// A new descriptor or working folder keeps the hash in register 2.
+fn keep_name(b: &mut Builder) {
+    let (opens, enters, kept) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.jump_if(9, When::Less, Constant(0), kept);
+    has(b, OPENS, opens);
+    has(b, ENTERS, enters);
+    b.code.jump(kept);
+    b.code.place(enters);
+    b.code.store(Width::Double, 7, layout::FOLDERS + layout::DESCRIPTORS as i16 * 8, 2);
+    b.code.jump(kept);
+    b.code.place(opens);
+    b.code.copy(4, 9);
+    b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
+    folder(b, 4);
+    b.code.store(Width::Double, 4, layout::FOLDERS, 2);
+    b.code.place(kept);
+}
+
+/// Adds the hash in register 2: the register chosen by its high bits gets the place of the first set bit of the others.
+fn add_to_sketch(b: &mut Builder, done: Label) {
+    let larger = b.code.label();
+    b.code.copy(4, 2);
+    b.code.compute(Compute::ShiftRight, 4, Constant(64 - REGISTER_BITS));
+    b.code.compute(Compute::Add, 4, Other(7));
+    b.code.compute(Compute::ShiftLeft, 2, Constant(REGISTER_BITS));
+    b.code.constant(3, 1);
+    for bits in [16, 8, 4, 2, 1] {
+        let set = b.code.label();
+        b.code.copy(1, 2);
+        b.code.compute(Compute::ShiftRight, 1, Constant(64 - bits));
+        b.code.jump_if(1, When::NotEqual, Constant(0), set);
+        b.code.add(3, bits);
+        b.code.compute(Compute::ShiftLeft, 2, Constant(bits));
+        b.code.place(set);
+    }
+    b.code.load(Width::Byte, 1, 4, layout::SKETCH);
+    b.code.jump_if(3, When::Above, Other(1), larger);
+    b.code.jump(done);
+    b.code.place(larger);
+    b.code.store(Width::Byte, 4, layout::SKETCH, 3);
+    b.code.jump(done);
+}
+
+/// A file that was opened to be created.
+fn count_creation(b: &mut Builder, done: Label) {
+    let (may, second, asked) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.jump_if(9, When::Less, Constant(0), done);
+    has(b, MAY_CREATE, may);
+    b.code.jump(done);
+    b.code.place(may);
+    has(b, SECOND, second);
+    b.code.load(Width::Word, 2, FRAME, HERE.arguments[1]);
+    b.code.jump(asked);
+    b.code.place(second);
+    b.code.load(Width::Word, 2, FRAME, HERE.arguments[2]);
+    b.code.place(asked);
+    b.code.compute(Compute::And, 2, Constant(libc::O_CREAT));
+    b.code.jump_if(2, When::Equal, Constant(0), done);
+    b.code.copy(3, 8);
+    b.key(Kind::Create);
+    b.count_key(done);
+}
+
+/// A copied descriptor, or one that becomes the working folder, passes its hash on.
+fn copy_name(b: &mut Builder, done: Label) {
+    /// `F_DUPFD` and `F_DUPFD_CLOEXEC`.
+    const COPYING: [i32; 2] = [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC];
+    let (asked, copied, enters) = (b.code.label(), b.code.label(), b.code.label());
+    b.code.jump_if(9, When::Less, Constant(0), done);
+    has(b, MAY_COPY, asked);
+    b.code.jump(copied);
+    b.code.place(asked);
+    b.code.load(Width::Word, 2, FRAME, HERE.arguments[1]);
+    b.code.jump_if(2, When::Equal, Constant(COPYING[0]), copied);
+    b.code.jump_if(2, When::NotEqual, Constant(COPYING[1]), done);
+    b.code.place(copied);
+    b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
+    b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
+    folder(b, 4);
+    b.code.load(Width::Double, 2, 4, layout::FOLDERS);
+    has(b, ENTERS, enters);
+    b.code.copy(4, 9);
+    b.code.compute(Compute::And, 4, Constant(layout::DESCRIPTORS - 1));
+    folder(b, 4);
+    b.code.store(Width::Double, 4, layout::FOLDERS, 2);
+    b.code.jump(done);
+    b.code.place(enters);
+    b.code.store(Width::Double, 7, layout::FOLDERS + layout::DESCRIPTORS as i16 * 8, 2);
+    b.code.jump(done);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_take_names_are_known_by_their_numbers() {
+        let classes = classes();
+        let of = |number: i64| classes[number as usize];
+        assert_eq!(of(libc::SYS_openat), SECOND | OPENS | MAY_CREATE);
+        assert_eq!(of(libc::SYS_fchdir), COPIES | ENTERS);
+        assert_eq!(of(libc::SYS_read), 0);
+    }
+}
