@@ -1,5 +1,7 @@
 //! How long a store takes in and shows the runs of many machines, and with how much memory:
 //! `cargo bench -p store --features database --bench many -- NODES RUNS COSTS FOLDER`, with `HOWSLOW_STORE` for PostgreSQL.
+//! The documents stay in `FOLDER/documents`, for `howslow history --take-in` and `howslow fleet show`. `FOLDER/planted` names
+//! the nodes that were made slow.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -7,47 +9,79 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use store::{Address, Filter, Store};
+use testing::fleet::{Fleet, FleetRow};
 
 const EXAMPLE: &str = include_str!("../../record/tests/data/example-run.json");
+const SHARES: [f64; 3] = [0.03, 0.05, 0.10];
 
-/// Documents without samples, as those of a fleet, with figures that differ.
-fn documents(folder: &Path, nodes: usize, runs: usize, costs: usize) -> Vec<PathBuf> {
+/// The text of a document, in pieces between which the costs come.
+struct Pieces {
+    run: serde_json::Value,
+    costs: Vec<String>,
+}
+
+impl Pieces {
+    fn new(fleet: &Fleet) -> Pieces {
+        let mut run: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
+        let mut cost = run["costs"][1].take();
+        run["costs"] = serde_json::json!([]);
+        cost["rounds"] = serde_json::json!([]);
+        for figures in ["net_ns", "gross_ns"] {
+            for figure in ["best", "quiet", "typical"] {
+                cost[figures][figure] = "VALUE".into();
+            }
+            (cost[figures]["low"], cost[figures]["high"]) = ("LOW".into(), "HIGH".into());
+        }
+        let of = |number: usize| {
+            let (operation, at) = fleet.cost(number);
+            cost["operation"] = operation.into();
+            let axes = at.trim_start_matches('@').split(',').filter_map(|axis| axis.split_once('='));
+            let value = |text: &str| {
+                text.parse::<u64>().map_or_else(|_| serde_json::Value::from(text), serde_json::Value::from)
+            };
+            cost["at"] = axes.map(|(axis, text)| (axis.to_owned(), value(text))).collect();
+            cost.to_string()
+        };
+        Pieces { costs: (0..fleet.costs).map(of).collect(), run }
+    }
+
+    fn document(&mut self, node: &str, run: usize, rows: &[FleetRow]) -> String {
+        self.run["id"] = format!("20261122-0000{run:02}-{node}").into();
+        self.run["started"] = format!("2026-11-22T00:00:{run:02}Z").into();
+        self.run["machine"]["host"] = node.into();
+        let around = self.run.to_string();
+        let (begin, end) = around.split_once(r#""costs":[]"#).expect("costs");
+        let mut text = format!(r#"{begin}"costs":["#);
+        for (place, row) in rows.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            let own = self.costs[row.cost]
+                .replace(r#""VALUE""#, &row.value.to_string())
+                .replace(r#""LOW""#, &row.low.to_string())
+                .replace(r#""HIGH""#, &row.high.to_string());
+            write!(text, "{comma}{own}").expect("text");
+        }
+        text + "]" + end
+    }
+}
+
+/// Documents without samples, as those of a fleet; a node in fifty is slow.
+fn documents(folder: &Path, mut fleet: Fleet) -> Vec<PathBuf> {
     std::fs::create_dir_all(folder).expect("a folder");
-    let mut example: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
-    let mut cost = example["costs"][1].take();
-    cost["rounds"] = serde_json::json!([]);
-    cost["operation"] = "OPERATION".into();
-    cost["at"] = serde_json::json!({ "size": "POINT" });
-    cost["cycles"] = "CYCLES".into();
-    let cost = cost.to_string();
+    fleet.plant(fleet.nodes / 50, &SHARES);
+    let planted: String = fleet.planted.iter().map(|it| format!("{} {it:?}\n", fleet.node(it.node))).collect();
+    std::fs::write(folder.with_file_name("planted"), planted).expect("written");
+    let mut pieces = Pieces::new(&fleet);
     let mut paths = Vec::new();
-    for node in 0..nodes {
-        for run in 0..runs {
-            let path = folder.join(format!("{node}-{run}.json"));
-            paths.push(path.clone());
-            if path.exists() {
-                continue;
-            }
-            example["id"] = format!("20261122-0000{run:02}-{node:06}").into();
-            example["started"] = format!("2026-11-22T00:00:{run:02}Z").into();
-            example["machine"]["host"] = format!("node{node}").into();
-            example["costs"] = serde_json::json!([]);
-            let (begin, end) = example
-                .to_string()
-                .split_once(r#""costs":[]"#)
-                .map(|(a, b)| (a.to_owned(), b.to_owned()))
-                .expect("costs");
-            let mut text = begin + r#""costs":["#;
-            for place in 0..costs {
-                let comma = if place == 0 { "" } else { "," };
-                let figure = 100.0 + ((node * 31 + run * 7 + place * 13) % 1000) as f64 / 977.0;
-                let own = cost
-                    .replacen(r#""OPERATION""#, &format!(r#""family{}.op""#, place % 10), 1)
-                    .replacen(r#""POINT""#, &(place / 10).to_string(), 1)
-                    .replacen(r#""CYCLES""#, &figure.to_string(), 1);
-                write!(text, "{comma}{own}").expect("text");
-            }
-            std::fs::write(&path, text + "]" + &end).expect("written");
+    for node in 0..fleet.nodes {
+        let name = fleet.node(node);
+        let own = (1..=fleet.runs).map(|run| folder.join(format!("{name}.r{run}.json")));
+        paths.extend(own);
+        let own = &paths[node * fleet.runs..];
+        if own.iter().all(|path| path.exists()) {
+            continue;
+        }
+        for ((path, rows), run) in own.iter().zip(fleet.rows(node)).zip(0..) {
+            std::fs::write(path, pieces.document(&name, run, &rows)).expect("written");
         }
     }
     paths
@@ -62,7 +96,8 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let [nodes, runs, costs, folder] = words.as_slice() else { return };
     let number = |text: &String| text.parse::<usize>().expect("a number");
-    let paths = documents(&Path::new(folder).join("documents"), number(nodes), number(runs), number(costs));
+    let fleet = Fleet::new(number(nodes), number(costs), number(runs), 2026);
+    let paths = documents(&Path::new(folder).join("documents"), fleet);
     let address = match std::env::var("HOWSLOW_STORE") {
         Ok(text) => Address::parse(&text).expect("an address"),
         Err(_) => Address::Sqlite(Path::new(folder).join("many.sqlite")),
@@ -96,7 +131,7 @@ fn main() {
     );
     let begin = Instant::now();
     let mut rows = 0_u64;
-    let filter = Filter { machine: Some("node7".into()), ..Filter::default() };
+    let filter = Filter { machine: Some("node0007".into()), ..Filter::default() };
     store
         .costs(&filter, &|_| true, &mut |_, _| {
             rows += 1;

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::backend::{Backend, Cell};
 use crate::head::Head;
+use crate::machines::machines;
 use crate::rows::{Filter, Row, Series, Table};
 use crate::schema::{self, Version};
 
@@ -43,7 +44,7 @@ pub(crate) fn prepare(backend: &mut dyn Backend) -> Result<Opened, String> {
 }
 
 const HEAD: &str = "SELECT run.key, run.id, run.started, run.ordered, run.howslow, run.build, run.label, run.patterns, \
-    run.is_full, run.cycle_ns, machine.host, machine.class, machine.cpu_model, machine.kernel \
+    run.is_full, run.cycle_ns, machine.host, machine.class, machine.cpu_model, machine.kernel, run.quiet, run.machine \
     FROM run JOIN machine ON machine.key = run.machine";
 
 /// The runs of a filter, newest first, from this place on.
@@ -92,6 +93,9 @@ fn head(row: &[Cell]) -> Head {
         model: text(12),
         kernel: text(13),
         path: std::path::PathBuf::new(),
+        // Zero also stands for a run that does not tell.
+        undisturbed: row.get(14).map(Cell::real).filter(|quiet| *quiet > 0.0),
+        machine: row.get(15).map_or(0, Cell::number),
     }
 }
 
@@ -157,6 +161,7 @@ pub(crate) fn costs(
     // Once a run is seen its series and doubts are there, because they were written with it.
     let runs = heads(backend, filter, 0)?;
     let keys = Keys::read(backend)?;
+    let known = machines(backend)?;
     let mut series: Vec<(Series, i64)> = keys.series.into_iter().filter(|(series, _)| wanted(series)).collect();
     series.sort();
     let mut doubts: Vec<(String, i64)> = keys.doubts.into_iter().filter(|(kinds, _)| !kinds.is_empty()).collect();
@@ -165,6 +170,7 @@ pub(crate) fn costs(
     let series_places: HashMap<i64, u32> = (0..).zip(&series).map(|(place, (_, key))| (*key, place)).collect();
     let doubt_places: HashMap<i64, u32> = (1..).zip(&doubts).map(|(place, (_, key))| (*key, place)).collect();
     let table = Table {
+        machines: runs.iter().map(|run| known.get(&run.machine).cloned().unwrap_or_default()).collect(),
         runs,
         series: series.into_iter().map(|(series, _)| series).collect(),
         doubts: std::iter::once(String::new()).chain(doubts.into_iter().map(|(kinds, _)| kinds)).collect(),

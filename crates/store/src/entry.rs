@@ -3,13 +3,16 @@
 
 use std::fmt;
 
-use record::{Estimate, Figures, Machine, printable};
+use record::{Estimate, Figures, Machine, Origin, printable};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use twox_hash::XxHash3_128;
 
 use crate::id::check_id;
 use crate::rows::Series;
+
+/// What the estimator of a figure ends in that was measured beside other work.
+pub(crate) const BESIDE: &str = " beside work";
 
 /// One document, ready to be taken in.
 #[derive(Debug)]
@@ -25,8 +28,9 @@ pub(crate) struct Entry {
     pub patterns: Vec<String>,
     pub full: bool,
     pub cycle_ns: f64,
-    /// Batches taken while the core was undisturbed, as a share of all.
-    pub quiet: f64,
+    /// Batches taken while the core was undisturbed, as a share of all, if there were any.
+    pub quiet: Option<f64>,
+    pub origin: Origin,
     pub machine: Machine,
     pub costs: Vec<EntryCost>,
 }
@@ -64,7 +68,7 @@ impl Entry {
         let mut costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
         if !document.settings.beside.is_empty() {
             // What was measured beside other work on purpose is never compared with what was not.
-            costs.iter_mut().for_each(|cost| cost.series.estimator += " beside work");
+            costs.iter_mut().for_each(|cost| cost.series.estimator += BESIDE);
         }
         Ok(Entry {
             digest: digest(bytes),
@@ -78,6 +82,7 @@ impl Entry {
             full: document.settings.full,
             cycle_ns: document.noise.cycle_ns,
             quiet,
+            origin: document.origin,
             machine: document.machine,
             costs,
         })
@@ -95,6 +100,8 @@ struct Document {
     howslow: String,
     #[serde(default)]
     build: String,
+    #[serde(default)]
+    origin: Origin,
     machine: Machine,
     settings: SettingsPart,
     #[serde(default)]

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::entry::{Entry, digest};
 use crate::error::StoreError;
@@ -80,17 +81,22 @@ pub(crate) fn costs(
     sort(&mut heads);
     heads.truncate(filter.newest.unwrap_or(usize::MAX));
     // Everything is read twice, because the lists are complete before the first row is shown.
-    let costs = |head: &Head| {
-        let entry = document(&head.path).ok().and_then(|document| Entry::read(&document).ok());
-        entry.into_iter().flat_map(|entry| entry.costs).filter(|cost| wanted(&cost.series))
-    };
+    let read = |head: &Head| document(&head.path).ok().and_then(|document| Entry::read(&document).ok());
+    let costs = |head: &Head| read(head).into_iter().flat_map(|entry| entry.costs).filter(|cost| wanted(&cost.series));
     let (mut series, mut doubts) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
-    for cost in heads.iter().flat_map(&costs) {
-        series.insert(cost.series);
-        doubts.insert(cost.doubts);
+    let mut machines = Vec::new();
+    for head in &mut heads {
+        let entry = read(head);
+        head.undisturbed = entry.as_ref().and_then(|entry| entry.quiet);
+        machines.push(Arc::new(entry.as_ref().map(|entry| entry.machine.clone()).unwrap_or_default()));
+        for cost in entry.into_iter().flat_map(|entry| entry.costs).filter(|cost| wanted(&cost.series)) {
+            series.insert(cost.series);
+            doubts.insert(cost.doubts);
+        }
     }
     doubts.insert(String::new());
-    let table = Table { runs: heads, series: series.into_iter().collect(), doubts: doubts.into_iter().collect() };
+    let (series, doubts) = (series.into_iter().collect(), doubts.into_iter().collect());
+    let table = Table { runs: heads, machines, series, doubts };
     for (run, head) in (0..).zip(&table.runs) {
         for cost in costs(head) {
             let (Ok(series), Ok(doubts)) =

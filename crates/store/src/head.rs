@@ -22,6 +22,9 @@ pub struct Head {
     /// Its number in a database.
     #[cfg_attr(not(feature = "database"), allow(dead_code, reason = "files have no numbers"))]
     pub(crate) key: i64,
+    /// The number of its machine in a database.
+    #[cfg_attr(not(feature = "database"), allow(dead_code, reason = "files have no numbers"))]
+    pub(crate) machine: i64,
     /// The run's id.
     pub id: String,
     /// When it started, RFC 3339, UTC.
@@ -48,6 +51,8 @@ pub struct Head {
     pub full: bool,
     /// The core cycle that prevailed in the run, in ns; 0 if unknown.
     pub cycle_ns: f64,
+    /// The share of its batches in which the core was undisturbed, if it is known.
+    pub undisturbed: Option<f64>,
 }
 
 impl Head {

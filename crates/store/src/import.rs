@@ -190,7 +190,7 @@ fn add_run(backend: &mut dyn Backend, entry: &Entry, machine: i64) -> Result<Opt
         ("patterns", Cell::Text(serde_json::to_string(&entry.patterns).unwrap_or_default())),
         ("is_full", Cell::Whole(entry.full.into())),
         ("cycle_ns", Cell::Real(entry.cycle_ns)),
-        ("quiet", Cell::Real(entry.quiet)),
+        ("quiet", Cell::Real(entry.quiet.unwrap_or(0.0))),
     ];
     let add = insertion("run", &values, " ON CONFLICT (id, digest) DO NOTHING RETURNING key");
     let rows = backend.ask(&add, &values.map(|(_, value)| value))?;

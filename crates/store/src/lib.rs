@@ -20,6 +20,7 @@ mod books;
 mod calibration;
 #[cfg(feature = "database")]
 mod database;
+mod documents;
 #[cfg_attr(not(feature = "database"), allow(dead_code, reason = "only a database needs all of it"))]
 mod entry;
 mod error;
@@ -40,6 +41,8 @@ mod in_postgres;
 #[cfg(all(feature = "database", not(target_env = "musl")))]
 mod in_sqlite;
 mod label;
+#[cfg(feature = "database")]
+mod machines;
 mod names;
 mod rows;
 mod runs;
@@ -51,6 +54,7 @@ mod write;
 pub use address::{Address, choose};
 pub use books::{book_names, reference_names, references};
 pub use calibration::{BestSpeed, Calibration};
+pub use documents::{Document, DocumentCost, read_documents};
 pub use error::{STORE_VARIABLE, StoreError, VARIABLE};
 pub use figures::{FigureHistory, OfRun};
 pub use folder::data_folder;

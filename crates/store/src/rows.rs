@@ -1,5 +1,9 @@
 //! What a store can be asked: which runs, and the costs of them as rows of one long table.
 
+use std::sync::Arc;
+
+use record::Machine;
+
 use crate::head::Head;
 
 /// Which runs are meant. An empty filter means all.
@@ -77,6 +81,8 @@ pub struct Row {
 pub struct Table {
     /// The runs of the filter, newest first.
     pub runs: Vec<Head>,
+    /// The machine of each run. A database tells what its table `machines` has; the rest is empty.
+    pub machines: Vec<Arc<Machine>>,
     /// The series. Some may have no row.
     pub series: Vec<Series>,
     /// Sets of doubts, each as its kinds with commas between them: `few_quiet,wide`. A doubt inherited from another cost

@@ -104,11 +104,6 @@ impl Parts {
         Parts { told: told.into(), memory: memory.total.0 }
     }
 
-    /// Parts that are known as text only.
-    pub fn told(parts: &[(Part, &str)]) -> Parts {
-        Parts { told: parts.iter().map(|(part, told)| (*part, (*told).to_string())).collect(), memory: 0 }
-    }
-
     /// One part, as text; empty if nothing is known of it.
     pub fn get(&self, part: Part) -> &str {
         self.told.get(&part).map_or("", String::as_str)

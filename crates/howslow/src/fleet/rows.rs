@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ::fleet::{FleetError, Folder};
-use analysis::fleet::{Figure, Part, Parts, RunFacts, Table, weakening_kind};
-use record::Run;
-use store::{Filter, Head, Series, Store};
+use analysis::fleet::{Figure, Parts, RunFacts, Table, weakening_kind};
+use record::{Machine, Origin, Run};
+use store::{Document, DocumentCost, Filter, Head, Series, Store};
 
 use crate::cli::FleetShowArgs;
 use crate::output::{Misuse, say};
@@ -65,10 +65,10 @@ impl Reading {
         self.folder(&fleet.documents)
     }
 
-    /// The documents in a folder and in the folders in it. One file is held in memory at a time.
+    /// The documents in a folder and in the folders in it. A few are held in memory at a time.
     fn folder(&mut self, folder: &Path) -> anyhow::Result<()> {
         const DEEPEST: usize = 3;
-        let mut open = vec![(folder.to_path_buf(), 0)];
+        let (mut open, mut files) = (vec![(folder.to_path_buf(), 0)], Vec::new());
         while let Some((folder, depth)) = open.pop() {
             let name = || record::printable(&folder.display().to_string());
             let entries = std::fs::read_dir(&folder)
@@ -81,21 +81,52 @@ impl Reading {
                 if is_folder && depth < DEEPEST {
                     open.push((path, depth + 1));
                 } else if !is_folder && path.extension().is_some_and(|end| end == "json") {
-                    self.file(&path);
+                    files.push(path);
                 }
             }
         }
-        Ok(())
-    }
-
-    fn file(&mut self, path: &Path) {
-        match record::read_run(path) {
-            Ok(run) => self.run(run, path),
+        store::read_documents(&files, &mut |path, document| match document {
+            Ok(document) => self.document(&document, path),
             Err(why) => {
                 self.bad.0 += 1;
                 if self.bad.1.is_empty() {
                     self.bad.1 = format!("{}: {why}", record::printable(&path.display().to_string()));
                 }
+            }
+        });
+        Ok(())
+    }
+
+    /// The name of the node of a run.
+    fn node(&self, id: &str, machine: &Machine, path: &Path) -> String {
+        let host = || machine.host.as_deref().filter(|host| !host.is_empty()).map(record::printable);
+        self.nodes.get(id).cloned().or_else(|| of_fleet(path)).or_else(host).unwrap_or_else(|| stem(path))
+    }
+
+    fn document(&mut self, document: &Document, path: &Path) {
+        if document.is_beside_work() || !matches!(document.origin, Origin::Measured | Origin::Reference) {
+            self.other += 1;
+            return;
+        }
+        let facts = RunFacts {
+            node: self.node(&document.id, &document.machine, path),
+            id: document.id.clone(),
+            started: document.started.clone(),
+            parts: Parts::of(&document.machine),
+            clock_ghz: (document.cycle_ns > 0.0).then(|| 1.0 / document.cycle_ns),
+            undisturbed: document.undisturbed,
+        };
+        let Some(run) = self.table.run(facts) else {
+            self.again += 1;
+            return;
+        };
+        for DocumentCost { series, value, low, high, doubts } in &document.costs {
+            let cost = self.table.cost(&series.operation, &at(&series.point), series.version);
+            // What cannot be told from zero has no logarithm worth comparing.
+            if *low > 0.0 && high.is_finite() {
+                let doubt = weakening_kind(doubts).map(words);
+                let figure = Figure { value: *value, low: *low, high: *high, doubt: doubt.as_deref() };
+                self.table.figure(run, cost, figure);
             }
         }
     }
@@ -106,9 +137,7 @@ impl Reading {
             self.other += 1;
             return;
         }
-        let known = self.nodes.get(&run.id).cloned();
-        let host = || run.machine.host.as_deref().filter(|host| !host.is_empty()).map(record::printable);
-        let node = known.or_else(|| of_fleet(path)).or_else(host).unwrap_or_else(|| stem(path));
+        let node = self.node(&run.id, &run.machine, path);
         if !self.table.document(&run, node) {
             self.again += 1;
         }
@@ -121,10 +150,11 @@ impl Reading {
         let table = &mut self.table;
         Store::of_user()?.costs(&Filter::default(), &wanted, &mut |lists, row| {
             if runs.is_empty() {
-                runs = lists.runs.iter().map(|head| table.run(facts(head))).collect();
+                let all = lists.runs.iter().zip(&lists.machines);
+                runs = all.map(|(head, machine)| table.run(facts(head, machine))).collect();
                 let cost = |it: &Series| table.cost(&it.operation, &at(&it.point), it.version);
                 costs = lists.series.iter().map(cost).collect();
-                doubts = lists.doubts.iter().map(|kinds| weakening_kind(kinds).map(str::to_owned)).collect();
+                doubts = lists.doubts.iter().map(|kinds| weakening_kind(kinds).map(words)).collect();
             }
             let place = |place: u32| place as usize;
             if let (Some(Some(run)), Some(cost)) = (runs.get(place(row.run)), costs.get(place(row.series))) {
@@ -169,16 +199,21 @@ fn wanted(series: &Series) -> bool {
     series.unit == "ns" && !series.estimator.ends_with("beside work")
 }
 
-/// What the store tells of a run. It tells less of the machine than a document does.
-fn facts(head: &Head) -> RunFacts {
+/// What the store tells of a run.
+fn facts(head: &Head, machine: &Machine) -> RunFacts {
     RunFacts {
         node: if head.host.is_empty() { head.id.clone() } else { head.host.clone() },
         id: head.id.clone(),
         started: head.ordered.clone(),
-        parts: Parts::told(&[(Part::Cpu, &head.class), (Part::Kernel, &head.kernel)]),
+        parts: Parts::of(machine),
         clock_ghz: (head.cycle_ns > 0.0).then(|| 1.0 / head.cycle_ns),
-        undisturbed: None,
+        undisturbed: head.undisturbed,
     }
+}
+
+/// A kind of doubt in words: `few_quiet` is few quiet.
+fn words(kind: &str) -> String {
+    kind.replace('_', " ")
 }
 
 /// A point as the operation's name ends in it.

@@ -2,7 +2,9 @@
 
 use testing::fleet::{Fleet, Score};
 
-use crate::fleet::{CLOCK, Figure, Found, Options, RunFacts, Table, found};
+use record::Machine;
+
+use crate::fleet::{CLOCK, Figure, Found, Options, Parts, RunFacts, Table, found};
 
 /// A factor by node and family.
 pub(super) type Factor<'a> = dyn Fn(usize, &str) -> f64 + 'a;
@@ -16,6 +18,8 @@ pub(super) struct How<'a> {
     pub doubt: Option<fn(usize, usize) -> Option<&'static str>>,
     /// What a figure is multiplied by, by node and family.
     pub times: Option<&'a Factor<'a>>,
+    /// What a node is, and the share of its batches in which its core was undisturbed.
+    pub machine: Option<&'a dyn Fn(usize) -> (Machine, f64)>,
 }
 
 pub(super) fn table(fleet: &Fleet, how: How<'_>) -> Table {
@@ -29,13 +33,14 @@ pub(super) fn table(fleet: &Fleet, how: How<'_>) -> Table {
     for node in 0..fleet.nodes {
         for (number, rows) in fleet.rows(node).into_iter().enumerate() {
             let clock = how.clock.map_or(3.7, |clock| clock(node));
+            let (machine, undisturbed) = how.machine.map_or_else(|| (Machine::default(), 0.8), |machine| machine(node));
             let facts = RunFacts {
                 node: fleet.node(node),
                 id: format!("{node}-{number}"),
                 started: format!("2026-11-{:02}T00:00:00Z", number + 1),
                 clock_ghz: Some(clock * (1.0 + 0.0005 * (((node * 7 + number * 3) % 11) as f64 - 5.0) / 5.0)),
-                undisturbed: Some(0.8),
-                ..RunFacts::default()
+                undisturbed: Some(undisturbed),
+                parts: Parts::of(&machine),
             };
             let run = table.run(facts).expect("a new run");
             for row in rows {
