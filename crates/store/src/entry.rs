@@ -64,7 +64,7 @@ impl Entry {
             ));
         }
         check_id(&document.id).map_err(|error| error.to_string())?;
-        let quiet = record::undisturbed(&document.noise.cpus).unwrap_or(0.0);
+        let quiet = record::undisturbed(&document.noise.cpus);
         let mut costs = document.costs.into_iter().map(CostPart::entry).collect::<Result<Vec<_>, _>>()?;
         if !document.settings.beside.is_empty() {
             // What was measured beside other work on purpose is never compared with what was not.
