@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use postgres::binary_copy::{BinaryCopyInWriter, BinaryCopyOutIter};
+use postgres::config::SslMode;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{IsNull, ToSql, Type};
 use postgres::{Client, Config, NoTls, Statement};
@@ -29,9 +30,16 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Connects by an URL. A password may also come from `PGPASSWORD`, as with other programs.
     pub(crate) fn open(url: &str) -> Result<Postgres, String> {
+        let asked = std::env::var("PGSSLMODE").ok().filter(|_| !url.contains("sslmode="));
+        if let Some(mode) = sslmode(url).or(asked.as_deref()).filter(|mode| is_encrypted(mode)) {
+            return Err(refusal(mode));
+        }
         // The library's words could repeat parts of the URL.
         let mut config: Config =
             url.parse().map_err(|_| "its URL cannot be read (postgres://USER@HOST:PORT/DATABASE)")?;
+        if config.get_ssl_mode() == SslMode::Require {
+            return Err(refusal("require"));
+        }
         if config.get_password().is_none()
             && let Ok(password) = std::env::var("PGPASSWORD")
         {
@@ -59,6 +67,25 @@ impl Postgres {
         self.statements.insert(statement.into(), prepared.clone());
         Ok(prepared)
     }
+}
+
+/// How the connection is to be encrypted, as the URL says it.
+fn sslmode(url: &str) -> Option<&str> {
+    let (_, options) = url.split_once('?')?;
+    options.split('&').filter_map(|option| option.strip_prefix("sslmode=")).next_back()
+}
+
+/// True for what demands encryption. `prefer` and `allow` are content without.
+fn is_encrypted(mode: &str) -> bool {
+    matches!(mode, "require" | "verify-ca" | "verify-full")
+}
+
+/// What demands encryption is refused before anything is sent.
+fn refusal(mode: &str) -> String {
+    format!(
+        "sslmode={mode} asks for an encrypted connection, which howslow does not have; nothing was sent. Use a socket, or a tunnel: \
+         ssh -L 5433:localhost:5432 HOST, and localhost:5433 without sslmode"
+    )
 }
 
 /// The server's words, with what it says in detail.

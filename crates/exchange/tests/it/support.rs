@@ -18,6 +18,7 @@ pub fn example() -> Run {
 pub fn hostile() -> Run {
     let mut run = example();
     run.id = "=cmd|' /C calc'!A0".into();
+    run.machine.host = Some("n1\"} 1\nroot_total 1 #".into());
     run.machine.cpu.model = "a,\"b\"} 1\nroot_total{x=\"".into();
     run.machine.kernel.release = "@SUM(1)\nBenchmarkX 1 1 ns/op".into();
     run.costs.truncate(3);

@@ -81,6 +81,56 @@ fn a_watch_names_what_changed_when_and_what_else_did() {
     own.stdout(contains("20260110").and(contains("20260109").not()));
 }
 
+/// What changes at the nights 6, 11, 16 and 21, by the field that is named.
+const CHANGES: [(usize, &str); 4] = [
+    (6, "machine.cpu.microcode"),
+    (11, "machine.kernel.mitigations.meltdown"),
+    (16, "machine.cpu.frequency.governor"),
+    (21, "noise.cycle_ns"),
+];
+
+#[test]
+fn each_kind_of_change_is_named_where_it_began() {
+    let data = folder();
+    let nights = data.path().join("nights");
+    fs::create_dir_all(&nights).expect("a folder");
+    for night in 1..26 {
+        let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
+        (run.id, run.started) = (format!("202601{night:02}-000000-aaaa"), format!("2026-01-{night:02}T00:00:00Z"));
+        run.machine.host = Some("ci".into());
+        let changed = CHANGES.iter().filter(|(since, _)| night >= *since).count();
+        let since = |place: usize| changed > place;
+        run.machine.cpu.microcode = Some(if since(0) { "0x2" } else { "0x1" }.into());
+        let meltdown = if since(1) { "Mitigation: PTI" } else { "Not affected" };
+        run.machine.kernel.mitigations.insert("meltdown".into(), meltdown.into());
+        run.machine.cpu.frequency.governor = Some(if since(2) { "powersave" } else { "performance" }.into());
+        run.noise.cycle_ns *= if since(3) { 1.2 } else { 1.0 };
+        for (place, cost) in run.costs.iter_mut().enumerate() {
+            let scatter = 1.0 + 0.001 * ((night * 7 + place * 3) % 5) as f64 - 0.002;
+            // Each change makes the call slower by a tenth.
+            let call = if cost.operation == "syscall.getppid" { 1.1_f64.powi(changed as i32) } else { 1.0 };
+            let net = &mut cost.net_ns;
+            for figure in [&mut net.quiet, &mut net.typical, &mut net.low, &mut net.high] {
+                *figure = Nanoseconds(figure.0 * scatter * call);
+            }
+            cost.cycles *= scatter * call;
+        }
+        fs::write(nights.join(format!("{night}.json")), serde_json::to_vec(&run).expect("JSON")).expect("written");
+    }
+    howslow(&data).args(["history", "--take-in"]).arg(&nights).assert().success();
+    let watch = howslow(&data).args(["watch", "--json", "--since", "2026-01-01"]).assert().code(5);
+    let told: serde_json::Value = serde_json::from_slice(&watch.get_output().stdout).expect("JSON");
+    let changes = told["changes"].as_array().expect("changes");
+    assert_eq!(changes.len(), CHANGES.len(), "{told:#}");
+    // The newest first.
+    for (change, (night, field)) in changes.iter().zip(CHANGES.iter().rev()) {
+        assert_eq!(change["since"], format!("202601{night:02}-000000-aaaa"), "{change:#}");
+        let also: Vec<&str> =
+            change["also"].as_array().expect("facts").iter().filter_map(|fact| fact["field"].as_str()).collect();
+        assert_eq!(also, [*field], "{change:#}");
+    }
+}
+
 #[test]
 fn history_filters_and_names_stay() {
     let data = folder();

@@ -28,6 +28,9 @@ mod predict;
 mod reading;
 mod references;
 mod scaling;
+#[path = "../../../store/tests/it/server.rs"]
+#[allow(dead_code, reason = "the tests of the store also kill it and ask it themselves")]
+mod server;
 mod statuses;
 mod study;
 mod support;

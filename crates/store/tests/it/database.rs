@@ -121,7 +121,15 @@ fn files_show_the_same_rows_as_a_database() {
             ControlFlow::Continue(())
         });
         rows.sort();
-        (rows, table.expect("rows").series)
+        let table = table.expect("rows");
+        // What the tables hold of a machine.
+        let machine = |it: &std::sync::Arc<record::Machine>| {
+            let kernel = (it.kernel.release.clone(), it.kernel.version.clone(), it.kernel.mitigations.clone());
+            let cpu = (it.cpu.signature.clone(), it.cpu.microcode.clone(), it.cpu.online, it.memory.total);
+            (it.class(), it.clock_source.clone(), it.memory.transparent_huge_pages.clone(), kernel, cpu)
+        };
+        let quiet = table.runs.iter().map(|head| head.undisturbed.map(|share| (share * 1e6) as u64));
+        (rows, table.series, table.machines.iter().map(machine).collect::<Vec<_>>(), quiet.collect::<Vec<_>>())
     };
     assert_eq!(rows(&files), rows(&base));
 }
@@ -175,6 +183,23 @@ fn a_file_that_is_no_database_is_one_clear_error_and_loses_no_run() {
     let error = store.list().expect_err("damaged").to_string();
     assert!(error.contains("runs.sqlite") && error.contains("not a database"), "{error}");
     assert!(store.keep(&example("a", "2026")).expect("kept").warning.is_some());
+}
+
+#[test]
+fn a_connection_that_must_be_encrypted_is_refused_before_anything_is_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    for mode in ["require", "verify-ca", "verify-full&application_name=x", "%72equire"] {
+        let url = format!("postgres://ann:{PASSWORD}@127.0.0.1:{port}/costs?sslmode={mode}");
+        let store = Store::in_folder(folder.path()).at(Address::parse(&url).expect("an address"));
+        let told = store.list().expect_err("no store").to_string();
+        assert!(told.contains("encrypted") && told.contains("ssh -L") && !told.contains(PASSWORD), "{told}");
+        let kept = store.keep(&example("kept", "2026-01-03T00:00:00Z")).expect("kept in a file");
+        assert!(kept.warning.is_some_and(|why| why.contains("encrypted")));
+    }
+    assert!(listener.accept().is_err(), "it connected");
 }
 
 #[test]

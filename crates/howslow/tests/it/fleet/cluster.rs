@@ -62,6 +62,11 @@ impl Cluster {
             (0..=self.nodes).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
         let ports: Vec<u16> = free.iter().map(|port| port.local_addr().expect("a port").port()).collect();
         drop(free);
+        // What an administrator has run before each job.
+        let prolog = format!("#!/bin/sh\n[ ! -e {}/$SLURMD_NODENAME.fails ]\n", at.display());
+        std::fs::write(at.join("prolog"), prolog).expect("a prolog");
+        std::fs::set_permissions(at.join("prolog"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .expect("a prolog");
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let host = read("/proc/sys/kernel/hostname");
         let user = std::env::var("USER").ok().filter(|user| !user.is_empty() && !rustix::process::getuid().is_root());
@@ -75,7 +80,7 @@ impl Cluster {
              SlurmctldPidFile={at}/slurmctld.pid\nSlurmdPidFile={at}/%n.pid\nSlurmctldLogFile={at}/slurmctld.log\n\
              SlurmdLogFile={at}/%n.log\nSlurmdTimeout=3\nMessageTimeout=2\nTCPTimeout=1\nKillWait=1\nMinJobAge=300\n\
              SchedulerType=sched/backfill\nSchedulerParameters=batch_sched_delay=0\nSelectType=select/cons_tres\n\
-             SelectTypeParameters=CR_Core\n",
+             SelectTypeParameters=CR_Core\nProlog={at}/prolog\n",
             at = at.display(),
             port = ports[0],
         );
@@ -100,6 +105,11 @@ impl Cluster {
         command.env("SLURM_CONF", self.configuration()).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.daemons.push((name.into(), command.spawn().expect("a daemon")));
+    }
+
+    /// From now on the prolog of this node fails.
+    pub fn fail_prolog(&self, node: &str) {
+        std::fs::write(self.folder.path().join(format!("{node}.fails")), "").expect("a file");
     }
 
     pub fn configuration(&self) -> PathBuf {

@@ -24,6 +24,7 @@ while case $1 in *node.sh) false ;; *) true ;; esac; do shift; done
 id=$(($(ls -A @/jobs | wc -l) + 100))
 echo "$name" >@/jobs/$id
 [ -d "@/bin-$node" ] && PATH=@/bin-$node:$PATH
+[ "$node" = stopped ] && { rm -f @/jobs/$id; : >@/jobs/.stopped-$id; echo $id; exit 0; }
 [ "$node" = lost ] && { rm -f @/jobs/$id; : >@/jobs/.$id; echo $id; exit 0; }
 if [ "$node" = apart ]; then
     # This node does not see the folder.
@@ -56,6 +57,14 @@ job) [ -e @/ended-$3 ] && read -r state exit <@/ended-$3 && echo "JobId=$3 JobSt
 esac
 "#;
 
+const SACCT: &str = r#"
+for file in @/jobs/.stopped-*; do
+    [ -e "$file" ] && { echo "${file##*-}|CANCELLED by 1000|0:15|stopped"; exit 0; }
+done
+echo 'Slurm accounting storage is disabled' >&2
+exit 1
+"#;
+
 /// A howslow that writes a document of another version and clock.
 const OTHER_HOWSLOW: &str = r#"
 [ "$1" = --version ] && { echo "howslow 0.0.9"; exit 0; }
@@ -79,7 +88,8 @@ impl Fake {
         }
         fake.program("bin", "sinfo", "sed 's/$/|idle|all*|none/' @/hostnames");
         fake.program("bin", "scancel", "echo \"$@\" >>@/cancelled");
-        fake.program("bin", "sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1");
+        // Accounting knows what became of one job that left the queue.
+        fake.program("bin", "sacct", SACCT);
         fake
     }
 
@@ -127,7 +137,7 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concerned() {
-    let fake = Fake::new("good\nrefused\nlost\nmute\nforeign\napart\ngood\n");
+    let fake = Fake::new("good\nrefused\nlost\nstopped\nmute\nforeign\napart\ngood\n");
     std::fs::write(fake.path().join("nonsense"), "").expect("a file");
     fake.program("bin-foreign", "uname", "case $1 in -m) echo riscv64 ;; *) echo foreign ;; esac");
     let program = small_program();
@@ -139,12 +149,13 @@ fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concer
         assert!(said.contains(text), "{text}: {said}");
     }
     let fleet = state(&fake.path().join("data"), "odd");
-    assert_eq!(fleet.nodes.len(), 6);
+    assert_eq!(fleet.nodes.len(), 7);
     ended(&fleet, "good", Stage::Done, "");
     // Its job is found by its name.
     ended(&fleet, "mute", Stage::Done, "");
     ended(&fleet, "refused", Stage::Refused, "Access denied");
     ended(&fleet, "lost", Stage::Lost, "no longer knows its job");
+    ended(&fleet, "stopped", Stage::Cancelled, "CANCELLED by 1000");
     ended(&fleet, "foreign", Stage::Failed, "no program for riscv64 was sent");
     ended(&fleet, "apart", Stage::Failed, "--shared DIR");
     assert!(!fake.path().join("secrets").exists(), "the environment reached the jobs");

@@ -95,4 +95,17 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     assert!(!shared.exists(), "the program was left behind");
     let history = howslow_history(data.path());
     assert_eq!(history.as_array().map(Vec::len), Some(8), "runs in the store: {history}");
+    prolog_fails(&cluster, data.path(), program);
+}
+
+/// The prolog of one node fails: Slurm drains it, and the other is measured.
+fn prolog_fails(cluster: &Cluster, data: &Path, program: &str) {
+    wait("all nodes to be idle", || cluster.idle() == 8);
+    cluster.fail_prolog("node7");
+    let words = ["run", "--slurm", "--id", "two", "--nodes", "node[7-8]", "--binary", program, "--budget", "1s"];
+    let result = howslow(cluster, data, &[&words[..], &TINY].concat()).output().expect("it starts");
+    assert_eq!(result.status.code(), Some(3), "{}", String::from_utf8_lossy(&result.stderr));
+    let fleet = state(data, "two");
+    ended(&fleet, "node7", Stage::Refused, "Prolog error");
+    ended(&fleet, "node8", Stage::Done, "");
 }
