@@ -1,6 +1,7 @@
 //! The scratch folder of a run, and the removal of folders that killed runs left behind.
 
 use std::fs::{self, File};
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::error::MeasureError;
@@ -20,16 +21,20 @@ impl Scratch {
     /// If `root` cannot be written.
     pub fn make(root: &Path) -> Result<Scratch, MeasureError> {
         sweep(root);
+        /// Each failure needs a sweep in the same microseconds.
+        const TRIES: usize = 100;
         let failed = |error| MeasureError::Scratch { folder: root.display().to_string(), error };
-        let name = format!("{PREFIX}{}-{:08x}", std::process::id(), fastrand::u32(..));
-        let path = root.join(name);
-        let mut builder = fs::DirBuilder::new();
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&path).map_err(failed)?;
-        let lock = File::open(&path).map_err(failed)?;
-        // The lock is not inherited by exec, but by fork: the launcher keeps it until it has cleaned up.
-        lock_now(&lock);
-        Ok(Scratch { path, _lock: lock })
+        for _ in 0..TRIES {
+            let path = root.join(format!("{PREFIX}{}-{:08x}", std::process::id(), fastrand::u32(..)));
+            let mut builder = fs::DirBuilder::new();
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(&path).map_err(failed)?;
+            // The lock is not inherited by exec, but by fork: the launcher keeps it until it has cleaned up.
+            if let Some(lock) = held(&path).map_err(failed)? {
+                return Ok(Scratch { path, _lock: lock });
+            }
+        }
+        Err(failed(Error::new(ErrorKind::ResourceBusy, "other runs remove it before it is locked")))
     }
 
     /// Where it is.
@@ -42,6 +47,16 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Locks a folder that was just made. `None` if the sweep of another run has taken it before it was locked.
+fn held(path: &Path) -> std::io::Result<Option<File>> {
+    let lock = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        lock => lock?,
+    };
+    // A folder that was removed meanwhile can be locked, too.
+    Ok((lock_now(&lock) && path.is_dir()).then_some(lock))
 }
 
 /// Removes our folders that no living run holds locked.
@@ -82,6 +97,23 @@ mod tests {
         drop((living, second));
         assert!(paths.iter().all(|path| !path.exists()));
         assert!(root.join("other").exists());
+        fs::remove_dir_all(&root).expect("removed");
+    }
+
+    #[test]
+    fn runs_that_begin_together_do_not_sweep_each_other_away() {
+        let root = std::env::temp_dir().join(format!("howslow-test-{}", fastrand::u64(..)));
+        fs::create_dir(&root).expect("a folder");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let scratch = Scratch::make(&root).expect("a scratch folder");
+                        fs::write(scratch.path().join("file"), "").expect("it is there");
+                    }
+                });
+            }
+        });
         fs::remove_dir_all(&root).expect("removed");
     }
 }
