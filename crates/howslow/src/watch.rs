@@ -105,9 +105,9 @@ fn beside(store: &Store, newest: &Head) -> anyhow::Result<(Vec<Head>, &'static s
     let (mut runs, among) = if own.len() >= ENOUGH_RUNS { (own, "machine") } else { (all, "class") };
     if runs.len() < ENOUGH_RUNS {
         let text = format!(
-            "{} has {} earlier runs in {}, of its machine and its class together; a watch needs {ENOUGH_RUNS}",
+            "{} has {} in {}, of its machine and its class together; a watch needs {ENOUGH_RUNS}",
             newest.id,
-            runs.len(),
+            record::units::counted(runs.len() as u64, "earlier run"),
             store.place()
         );
         return Err(Misuse(text).into());
