@@ -7,6 +7,7 @@ mod compilation;
 mod coverage;
 mod disturbance;
 mod figures;
+mod filter;
 mod fio;
 mod hidden;
 mod independent;

@@ -2,8 +2,6 @@
 //! every call, once after few instructions and once after more of them, so that each system call costs this many cycles
 //! more and nothing else changes.
 
-mod filter;
-
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -13,9 +11,9 @@ use record::units::percent;
 
 use crate::Extent;
 use crate::coverage::{Row, compare};
+use crate::filter::{self, Filter};
 use crate::independent::{self, Holds, in_turns};
 use crate::tool::{self, Howslow};
-pub(crate) use filter::Filter;
 
 /// What is measured, unless whole headline runs are asked for: in those each of 81 costs has its share of the time, which on
 /// a busy host leaves 0.03 s of it undisturbed.

@@ -98,7 +98,7 @@ fn without_limits_a_plan_runs_as_any_user() {
 fn files_that_do_not_fit_are_read_again_and_nothing_is_swapped() {
     let data = folder();
     let Some(_alone) = limits(&data) else { return };
-    let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 400000\n\
+    let text = "name = 'files'\ntime = '1s'\nsettle = '300ms'\nlimit = '60s'\n[[file]]\nname = 'words'\nlines = 200000\n\
         [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
     let told = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
     let it = &told["configurations"][0];

@@ -14,7 +14,7 @@ use super::entry::Entry;
 use super::harness::{COPIES, limit};
 use super::kernel::{self, done};
 use super::side::{Offer, Place, Side};
-use crate::sensitivity::Filter;
+use crate::filter::Filter;
 
 /// Pairs of fresh processes: where code and data lie differs from pair to pair.
 const PAIRS: usize = 24;

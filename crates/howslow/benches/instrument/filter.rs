@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 /// Instructions that the kernel takes at most.
-pub(super) const LONGEST: u32 = libc::BPF_MAXINSNS as u32;
+pub(crate) const LONGEST: u32 = libc::BPF_MAXINSNS as u32;
 
 /// A program for the kernel's filter.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl Filter {
     }
 
     /// Has a command run under it, and all that the command starts.
-    pub(super) fn put_on(&self, command: &mut Command) {
+    pub(crate) fn put_on(&self, command: &mut Command) {
         let filter = self.clone();
         // SAFETY: between fork and exec two system calls are made, which is allowed there.
         unsafe { command.pre_exec(move || filter.install()) };
